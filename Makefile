@@ -118,8 +118,8 @@ run: build
 # else threads wait for each other in Swift's runtime, at each step of a generic loop, until tests give up. GLib's slices are left
 # out, so that the sanitizer knows what is freed (G_SLICE). Leaks are not looked for: GLib and GStreamer keep what they register
 # for the life of the process. ThreadSanitizer keeps a copy of constants in a file, unless there is no such folder (TEST_TMPDIR),
-# and would crash under the `ulimit -f` of one of the tests. AddressSanitizer keeps 16 MiB of what was freed, so that a test can
-# measure memory.
+# and would crash under the `ulimit -f` of one of the tests. It does not wait for a second at each exit, when other threads would
+# go on. AddressSanitizer keeps 16 MiB of what was freed, so that a test can measure memory.
 SANITIZE ?=
 # The tests with a server.
 SERVING = RetrogradeServerTests|ServeTests
@@ -131,7 +131,7 @@ endif
 ifneq ($(SANITIZE),)
 test: export G_SLICE = always-malloc
 test: export TEST_TMPDIR = /nonexistent
-test: export TSAN_OPTIONS = exitcode=99
+test: export TSAN_OPTIONS = exitcode=99:atexit_sleep_ms=0
 test: export ASAN_OPTIONS = exitcode=99:detect_leaks=0:quarantine_size_mb=16:suppressions=$(CURDIR)/scripts/asan-suppressions.txt
 endif
 

@@ -13,5 +13,5 @@ static gboolean plugin_init(GstPlugin *plugin) {
 }
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, retrograde,
-                  "Turns video and audio round in time", plugin_init, RETROGRADE_VERSION, "MIT/X11", "Retrograde",
+                  "Reverses video and audio", plugin_init, RETROGRADE_VERSION, "MIT/X11", "Retrograde",
                   "retrograde")

@@ -62,6 +62,9 @@ package struct ContainerFacts: Sendable {
   /// go back.
   package private(set) var lacksCues = false
 
+  /// True if the file begins with an ID3v2 tag, which typefind passes over in ADTS.
+  package var beginsWithID3: Bool { beginning.starts(with: "ID3".utf8) }
+
   /// The file, if its format shows damage only to who reads all of it.
   private var walked: String?
 
@@ -140,6 +143,7 @@ package struct ContainerFacts: Sendable {
       isEmptyWave = WAVEHeader.isEmpty(file)
       report = wave.map { ContainerReport($0) }
       tags = wave?.chunks.tags ?? []
+      correction = WAVECorrection(file)
     case .transportStream(let packets):
       guard let scan = TransportScan(file, packets) else { return }
       report = .transportStream(scan)
@@ -148,14 +152,17 @@ package struct ContainerFacts: Sendable {
     case .aiff:
       report = .aiff(file)
       let chunks = ContainerReport.aiffChunks(file)
-      if let place = chunks.tag { readID3(file, at: place) }
+      // An ID3 tag has the same texts.
+      if let place = chunks.tag { readID3(file, at: place) } else { tags = chunks.texts }
       details += chunks.details
       tracks = [ContainerTrack(kind: .audio, disposition: nil, loudspeakers: chunks.loudspeakers)]
     case .asf:
       report = .asf(file)
       (tags, details) = ASFTags.unread(in: file)
       if tags.contains(where: { $0.name == ASFTags.albumArtist }) { misreadTags = ["artist"] }
-    case .au: report = .au(file)
+    case .au:
+      report = .au(file)
+      tags = ContainerReport.auAnnotation(file).map { [NamedTag(name: "COMMENT", text: $0)] } ?? []
     case .avi:
       report = .avi(file)
       tags = file.aviTags
@@ -194,10 +201,16 @@ package struct ContainerFacts: Sendable {
       isContinuous = report != nil
       gapless = InfoFrame(file)?.gapless
       readID3(file, at: 0)
-      let last = APETag.unread(in: file)
+      let last = APETag.unread(in: file, isPassedOver: isPlainMPEG(file))
       tags += last.tags
       details += last.details
     }
+  }
+
+  /// True for MPEG audio without a tag of its own in front or in ID3v1 at the end: only mpegaudioparse reads it.
+  private func isPlainMPEG(_ file: RandomAccessFile) -> Bool {
+    beginning.count > 1 && beginning[0] == 0xFF && beginning[1] & 0xE0 == 0xE0
+      && file.text(at: file.size - 128)?.hasPrefix("TAG") != true
   }
 
   private mutating func readID3(_ file: RandomAccessFile, at place: Int) {

@@ -40,6 +40,12 @@ package final class AppSink: @unchecked Sendable {
     }
   }
 
+  /// Takes buffers outside their segments too, which sinks drop otherwise: packets that only help to decode others.
+  package func takeBuffersOutsideSegments() {
+    gst_base_sink_set_drop_out_of_segment(
+      UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GstBaseSink.self), 0)
+  }
+
   /// Seeks the elements before this sink to `time`, exactly, and drops their buffers.
   package func seek(to time: ClockTime) -> Bool { seek(to: time, [GST_SEEK_FLAG_ACCURATE]) }
 

@@ -179,7 +179,7 @@ package final class Element: @unchecked Sendable {
     guard specification(of: property) != nil, allowed?.contains(value) ?? true else {
       throw GStreamerError(
         kind: .refusedValue, element: factoryName,
-        message: "\(property) can't be \(value)" + (allowed.map { "; it is \($0)" } ?? ""), debug: nil)
+        message: "\(property) can't be \(value)" + (allowed.map { "; it can be \($0)" } ?? ""), debug: nil)
     }
     if Element.isPath(property) { return setPath(property, value) }
     gst_util_set_object_arg(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, value)

@@ -18,7 +18,7 @@ package struct EncodingTarget: Sendable {
     var error: UnsafeMutablePointer<GError>?
     func failure() -> GStreamerError {
       defer { g_clear_error(&error) }
-      let reason = error.map { String(cString: $0.pointee.message) } ?? "it is no encoding target"
+      let reason = error.map { String(cString: $0.pointee.message) } ?? "it is not an encoding target"
       return GStreamerError(kind: .other, element: nil, message: reason, debug: nil)
     }
     guard let target = gst_encoding_target_load_from_file(path.cPath, &error) else { throw failure() }

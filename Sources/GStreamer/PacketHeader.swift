@@ -8,13 +8,15 @@ package struct PacketHeader: Sendable {
   /// `GstBufferFlags` and `GstVideoBufferFlags`.
   private let flags: UInt32
 
+  /// True if its frame is only decoded for the sake of others (``Buffer/isOutside(_:)``).
+  package let isHidden: Bool
+
   /// - Parameter segment: that the packet came with; times become those of the stream (`gst_segment_to_stream_time`).
-  /// - Returns: nil for a packet that is shown before the stream's time begins.
-  package init?(_ buffer: Buffer, in segment: Segment) {
-    let shown = buffer.pts.map { segment.streamTime(of: $0) }
+  package init(_ buffer: Buffer, in segment: Segment) {
     let decoded = buffer.dts.map { segment.streamTime(of: $0) }
-    if let shown, shown < .zero { return nil }
-    pts = shown?.raw ?? UInt.max
+    isHidden = buffer.isOutside(segment)
+    // That of a hidden one has no meaning.
+    pts = buffer.presentationTime(in: segment).map { max($0, .zero).raw } ?? UInt.max
     // A decoder needs the order of these times only.
     dts = decoded.map { max($0, .zero).raw } ?? UInt.max
     duration = buffer.duration?.raw ?? UInt.max
@@ -37,7 +39,13 @@ extension Buffer {
   ) throws {
     try self.init(size: size, fill: fill)
     header.write(to: raw)
+    if header.isHidden { number = Buffer.hidden }
   }
+
+  /// True for a frame of a packet whose header is hidden.
+  package var isHidden: Bool { number == Buffer.hidden }
+
+  private static let hidden = Int(Int32.max)
 
   /// Adds the metas of `other` that do not describe its memory; this buffer must not be shared yet.
   package func append(metasOf other: Buffer) {

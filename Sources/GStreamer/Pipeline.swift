@@ -266,8 +266,8 @@ extension Pipeline {
           GStreamerError(
             kind: .other, element: nil,
             message:
-              "frames that come at no fixed rate (framerate=0/1) can't be given another speed by its rate: they would be "
-              + "repeated without end; put videorate ! video/x-raw,framerate=30/1 before it",
+              "videorate can't change the speed of frames without a fixed rate (framerate=0/1): it would repeat them "
+              + "without end; put videorate ! video/x-raw,framerate=30/1 before it",
             debug: nil))
         // The pipeline may give it more frames before it stops, and one is enough for the crash.
         pad.dropAll()

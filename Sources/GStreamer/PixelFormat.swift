@@ -54,6 +54,9 @@ package struct PixelFormat: Sendable {
     }
   }
 
+  /// True if chroma has fewer columns or lines than brightness.
+  package var hasHalvedChroma: Bool { halvings.map { $0 != (0, 0) } ?? false }
+
   /// True if it has less chroma than `other`; false where one of them has none.
   package func hasLessChroma(than other: PixelFormat) -> Bool {
     guard let halvings, let theirs = other.halvings else { return false }

@@ -24,6 +24,9 @@ package struct Sample: Sendable {
 
   /// The presentation timestamp in stream time: the position in the presentation, in any segment.
   package var streamTime: ClockTime? { buffer.pts.map { segment.streamTime(of: $0) } }
+
+  /// Like ``streamTime``, and the start of the segment for a frame that begins before and goes on after it.
+  package var presentationTime: ClockTime? { buffer.presentationTime(in: segment) }
 }
 
 extension Segment {
@@ -34,5 +37,17 @@ extension Segment {
     stop = ClockTime(raw: UInt(raw.stop))
     time = ClockTime(raw: UInt(raw.time)) ?? .zero
     number = Int(clamping: raw.base)
+  }
+}
+
+extension Buffer {
+  /// See ``Sample/presentationTime``.
+  package func presentationTime(in segment: Segment) -> ClockTime? {
+    pts.map { segment.presentation(of: $0, lasting: duration) ?? segment.streamTime(of: $0) }
+  }
+
+  /// True if it has a time that `segment` does not present.
+  package func isOutside(_ segment: Segment) -> Bool {
+    pts.map { segment.presentation(of: $0, lasting: duration) == nil } ?? false
   }
 }

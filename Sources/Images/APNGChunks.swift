@@ -68,7 +68,7 @@ package struct APNGChunks {
   /// The chunks of a whole file.
   static func chunks(of png: UnsafeRawBufferPointer) throws -> [(type: String, body: [UInt8])] {
     let found = whole(in: png)
-    guard found.end != nil else { throw ImageError(message: "the PNG encoder gave no whole file") }
+    guard found.end != nil else { throw ImageError(message: "the PNG encoder output no complete file") }
     return found.chunks
   }
 

@@ -100,7 +100,7 @@ private func makeImage(
 ) throws -> OpaquePointer {
   guard let base = pixels.baseAddress, pixels.count >= width * height * 4,
     let image = liq_image_create_rgba(attributes, base, Int32(width), Int32(height), 0)
-  else { throw ImageError(message: "a frame of \(width)x\(height) can't be given a palette") }
+  else { throw ImageError(message: "no palette can be made for a frame of \(width)x\(height)") }
   return image
 }
 

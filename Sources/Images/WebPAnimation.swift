@@ -20,7 +20,7 @@ package final class WebPAnimation {
     }
     var options = WebPAnimEncoderOptions()
     guard WebPAnimEncoderOptionsInit(&options) != 0, WebPConfigInit(&config) != 0 else {
-      throw ImageError(message: "libwebp is of another version than this program was made for")
+      throw ImageError(message: "this program was built for another version of libwebp")
     }
     options.anim_params.loop_count = Int32(clamping: plays)
     config.quality = Float(quality ?? 75)

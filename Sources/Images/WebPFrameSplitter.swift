@@ -104,5 +104,5 @@ struct WebPFrameSplitter {
 
   private func check(_ status: WebPMuxError) throws { guard status == WEBP_MUX_OK else { throw failure } }
 
-  private var failure: ImageError { ImageError(message: "libwebp can't put the frames of a WebP animation together") }
+  private var failure: ImageError { ImageError(message: "libwebp can't combine the frames of a WebP animation") }
 }

@@ -105,7 +105,7 @@ package struct WebPFrames {
     guard !frames.isEmpty else { return 0 }
     return try whole.withUnsafeBufferPointer { buffer in
       var data = WebPData(bytes: buffer.baseAddress, size: buffer.count)
-      guard let decoder = WebPAnimDecoderNew(&data, nil) else { throw ImageError(message: "damaged beyond use") }
+      guard let decoder = WebPAnimDecoderNew(&data, nil) else { throw ImageError(message: "too damaged to read") }
       defer { WebPAnimDecoderDelete(decoder) }
       for number in frames.indices {
         var pixels: UnsafeMutablePointer<UInt8>?

@@ -3,7 +3,7 @@ extension Quirk {
   package static let all: [Quirk] = [
     aiffparse, appsink, asfdemux, audioconvert, av1enc, avdec, avdemuxGIF, avenc, avidemux, core, dashdemux,
     dfbvideosink, dvdlpcmdec, flacdec, flacenc, flacparse, flvdemux, gifdec, h264parse, h264timestamper,
-    h265parse, id3demux, jpeg2000parse, jpegdec, jpegenc, jpegparse, lamemp3enc, matroskademux, matroskamux,
+    h265parse, id3demux, id3v2mux, jpeg2000parse, jpegdec, jpegenc, jpegparse, lamemp3enc, matroskademux, matroskamux,
     mpeg4videoparse, mpegaudioparse, mpegpsdemux, mpegtsmux, oggmux, openjpegdec, opusdec, opusenc,
     parsebin, pngdec, qtdemux, qtmux, sfdec, souphttpsrc, tsdemux, videoconvert, videocrop,
     videorate, vp9dec, vp9enc, vp9parse, wavenc, wavpackdec, wavparse, webpdec, webpenc, x264enc, x265enc, xingmux,

@@ -91,13 +91,19 @@ extension Quirk {
     symptom: "`vp8enc` and `vp9enc` take no frames with transparency.",
     upstream: "`gst_vp9_enc_sink_template`", workaround: "`--alpha` with .mkv")
 
+  package static let theoraencTags = Quirk(
+    "theoraenc-tags", element: "theoraenc", releases: .all,
+    symptom: "Tags are not written into its comment header.",
+    upstream: "`theora_enc_header_out` in gsttheoraenc.c: the comments are empty",
+    workaround: "Tags of the file are written into the audio of Ogg. Without audio, a warning names them.")
+
   package static let y4mencDepth = Quirk(
     "y4menc-depth", element: "y4menc", releases: .before(Release(1, 27, 1)),
     symptom: "Y4M has eight bits a sample.",
     upstream: "7a14b9020c", workaround: "Write .mkv.")
 
   private static let encoderLimits = [
-    avencTimeBase, av1encColours, avencProResColours, vp9encTransparency, y4mencDepth,
+    avencTimeBase, av1encColours, avencProResColours, vp9encTransparency, theoraencTags, y4mencDepth,
   ]
 
   // MARK: Muxers

@@ -61,6 +61,12 @@ extension Quirk {
     upstream: "`videosink_templ`",
     workaround: "Caps of FFV1 packets get `ffversion=1`.")
 
+  package static let matroskamuxProResVariant = Quirk(
+    "matroskamux-prores-variant", element: "matroskamux", releases: .all,
+    symptom: "All ProRes is called `apcn`: it looks for the variant in `format` of the caps, others write `variant`.",
+    upstream: "`gst_matroska_mux_video_pad_setcaps`",
+    workaround: "Its caps get `format`.")
+
   package static let matroskamuxCoverArt = Quirk(
     "matroskamux-cover-art", element: "matroskamux", releases: .all,
     symptom: "Cover art in tags is not written, neither as an attachment nor otherwise.",
@@ -85,6 +91,6 @@ extension Quirk {
   static let matroskamux = [
     matroskamuxTagQuotes, matroskamuxTrackNames, matroskamuxFieldOrder, matroskamuxDefaultFlag,
     matroskamuxDisplaySize, matroskamuxLuminance, matroskamuxLanguage, matroskamuxFFV1Version,
-    matroskamuxCoverArt, matroskamuxOrientation, matroskamuxOpusStart,
+    matroskamuxProResVariant, matroskamuxCoverArt, matroskamuxOrientation, matroskamuxOpusStart,
   ]
 }

@@ -61,7 +61,7 @@ struct AnimationReader {
     if case .png(let frames) = form, frames.frames.first?.png.withUnsafeBytes(PNGPacket.isDeepRGB) ?? false {
       throw RetrogradeError(
         .missingPlugin, about: path, "animated PNG of RGB with 16 bits a sample is not read",
-        remedy: "change it first, as with: ffmpeg -i \(path) -pix_fmt rgb24 animation.apng")
+        remedy: "convert it first: ffmpeg -i \(path) -pix_fmt rgb24 animation.apng")
     }
     Log.index.info("\(path): is an animation, read whole, and without GStreamer, which shows its first frame only")
     self.path = path
@@ -85,7 +85,7 @@ struct AnimationReader {
     self.output = output
     guard !delays.isEmpty else {
       throw RetrogradeError(
-        .damagedInput, about: path, "damaged beyond use: not one frame of the animation is whole",
+        .damagedInput, about: path, "too damaged to read: no frame of the animation is complete",
         remedy: "get the whole file")
     }
   }
@@ -125,7 +125,7 @@ struct AnimationReader {
       throw RetrogradeError.reading(path, error)
     }
     guard let recording, let last = starts.last else {
-      throw RetrogradeError(.damagedInput, about: path, "damaged beyond use: not one frame can be decoded")
+      throw RetrogradeError(.damagedInput, about: path, "too damaged to read: no frame can be decoded")
     }
     let lost = starts.count - recording.count
     let undecoded: [Warning] =
@@ -153,7 +153,7 @@ struct AnimationReader {
     guard case .png(let frames) = form, frames.frames.first?.png.withUnsafeBytes(PNGPacket.isDeep) ?? false else {
       return []
     }
-    return [Warning(.converted, "changed: 16 bits a sample become 8, which animated PNG is read with")]
+    return [Warning(.converted, "changed: 16 bits a sample become 8: animated PNG is read with 8")]
   }
 
   /// Warnings about frames that are not whole in the file.
@@ -169,13 +169,13 @@ struct AnimationReader {
     case .cut:
       Warning(
         .truncated,
-        "cut: the file ends after \(starts.count) whole frames, at \(end.inSeconds); its header promises more, and not "
-          + "how many",
+        "cut: the file ends after \(starts.count) complete frames, at \(end.inSeconds); its header says that there "
+          + "are more, but not how many",
         span: TimeSpan(start: end, end: end))
     case .broken(let offset, let missing):
       Warning(
         .damaged,
-        "damaged: what stands at byte \(offset) of the file can't be read: at least \(missing) of "
+        "damaged: the file can't be read at byte \(offset): at least \(missing) of "
           + "\(starts.count + missing) frames are missing, from \(end.inSeconds) on",
         count: missing, span: TimeSpan(start: end, end: end))
     }
@@ -206,10 +206,10 @@ struct AnimationReader {
       png.stamp(pts: starts[number], duration: ClockTime(nanoseconds: 1))
       guard input.push(png), let sample = output.pull(timeout: ClockTime(seconds: 10)) else {
         if case .failed(let error)? = decoder.nextMessage() { throw error }
-        throw ImageError(message: "damaged beyond use")
+        throw ImageError(message: "too damaged to read")
       }
       let pixels = try sample.buffer.withBytes { Array($0) }
-      guard pixels.count >= frame.width * frame.height * 4 else { throw ImageError(message: "damaged beyond use") }
+      guard pixels.count >= frame.width * frame.height * 4 else { throw ImageError(message: "too damaged to read") }
       // The canvas before the frame comes back after a frame of that disposal only.
       let before = frame.disposal == 2 ? canvas : []
       APNGFrames.draw(pixels, of: frame, on: &canvas, width: animation.width)

@@ -42,7 +42,7 @@ public struct FrameGrab: Sendable {
     guard places.count == 1 || ImageSequence.isPattern(output) else {
       throw RetrogradeError(
         .usage, about: output, "is one file, and \(places.count) frames are asked for",
-        remedy: "give the name a place for their numbers, as in frame-%02d.png")
+        remedy: "use a name with a number, as in frame-%02d.png")
     }
     work.scale.expect(.reversing(isVerified: false, isFetched: Address.isOfWeb(input)))
     let (source, counts) = try Outputs.write(overwrites: options.output.overwrites, inputs: [input]) { outputs in

@@ -57,21 +57,21 @@ extension Reverser {
     }
     guard options.encoding.maxSize == nil else {
       throw RetrogradeError(
-        .usage, about: output, "\(setting: .maxSize) may take of it whatever makes it too large",
+        .usage, about: output, "\(setting: .maxSize) may change it in any way to make it smaller",
         remedy: "leave out \(setting: .isVerified)")
     }
     guard drawing.isEmpty else {
       throw RetrogradeError(
-        .usage, about: output, "what is drawn over frames differs from the source",
+        .usage, about: output, "frames with drawings differ from the source",
         remedy: "leave out \(setting: .isVerified)")
     }
   }
 
   func outputPlan(_ output: String, _ work: Work) throws -> OutputPlan {
-    guard !inputs.isEmpty else { throw RetrogradeError(.usage, "no file is named that could be turned round") }
+    guard !inputs.isEmpty else { throw RetrogradeError(.usage, "no file to reverse is named") }
     if inputs.count > 1, options.encoding.copiesForward {
       throw RetrogradeError(
-        .usage, about: input, "what several files have played forwards can't be copied as it is",
+        .usage, about: input, "the forward parts of several files can't be copied as they are",
         remedy: "leave out \(setting: .copiesForward)")
     }
     var requirements = try OutputRequirements(of: output, options.encoding)

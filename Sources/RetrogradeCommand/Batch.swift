@@ -79,7 +79,7 @@ struct Batch {
     let more = refused.count - 1 - others.count
     throw RetrogradeError(
       first.code, about: first.subject,
-      "\(first.reason), and so it is with \(others.joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")",
+      "\(first.reason); the same holds for \(others.joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")",
       remedy: first.remedy, underlying: first.underlying)
   }
 
@@ -97,13 +97,13 @@ struct Batch {
     for job in jobs {
       guard job.input != "-" else {
         throw RetrogradeError(
-          .usage, about: "standard input", "has no name that its mirror's could follow from", remedy: "say INPUT OUTPUT"
+          .usage, about: "standard input", "has no name to derive an output's from", remedy: "write INPUT OUTPUT"
         )
       }
       if let other = inputs.updateValue(job.input, forKey: job.output.pathBytes) {
         throw RetrogradeError(
-          .usage, about: job.output, "would be the mirror of \(other), and of \(job.input) too",
-          remedy: "mirror one of them by itself, with a name of its own")
+          .usage, about: job.output, "would be the output of both \(other) and \(job.input)",
+          remedy: "reverse one of them separately, with another name")
       }
     }
   }

@@ -1,76 +1,98 @@
 import ArgumentParser
 import Retrograde
 
-struct CaptureCommand: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "capture",
-    abstract: "Record from a camera, and make a clip of it in any order of play.",
-    discussion: """
-      Records until --seconds or --frames are there; Ctrl-C, or closing the preview, ends the recording sooner and makes \
-      the clip of what there is. A second Ctrl-C gives up.
+/// Options of the recording.
+struct RecordingArguments: ParsableArguments {
+  @Option(help: ArgumentHelp("Length of the recording. (default: until Ctrl-C)", valueName: "seconds"))
+  var seconds: Double?
 
-      EXAMPLES
-        retrograde capture boomerang.mp4 --seconds 3
-        retrograde capture boomerang.gif --device /dev/video2 --frames 45 --width 480 --preview --countdown 3
-        retrograde capture talk.mkv --loop reverse --microphone default
-        retrograde capture screen.mp4 --source 'ximagesrc use-damage=false' --seconds 5
-        retrograde capture test.mp4 --source 'videotestsrc is-live=true pattern=ball' --frames 60
-      """)
-
-  @OptionGroup var into: OutputArgument
-
-  @OptionGroup var output: OutputArguments
+  @Option(help: ArgumentHelp("Number of frames to record. (default: until Ctrl-C)", valueName: "n"))
+  var frames: Int?
 
   @Option(
     help: ArgumentHelp(
-      "A camera, by the name, number or path that `retrograde devices` shows; the first one unless said otherwise.",
+      "Camera, by a name, number or path that `retrograde devices` lists. (default: the first)",
       valueName: "device"))
   var device: String?
 
   @Option(
     help: ArgumentHelp(
-      "Elements in gst-launch-1.0 syntax that give raw frames, instead of a device.", valueName: "description"))
-  var source: String?
+      "Microphone: a name or number that `retrograde devices` lists, 'default', or elements in gst-launch-1.0 "
+        + "syntax. (default: no audio)", valueName: "device"))
+  var microphone: String?
+
+  @Flag(help: "Show the camera's video in a window.")
+  var preview = false
 
   @Option(
     help: ArgumentHelp(
-      "Record audio with it: a name or number from `retrograde devices`, default, or elements in gst-launch-1.0 syntax.",
-      valueName: "device"))
-  var microphone: String?
-
-  @Option(help: ArgumentHelp("How long to record.", valueName: "seconds"))
-  var seconds: Double?
-
-  @Option(help: ArgumentHelp("How many frames to record.", valueName: "n"))
-  var frames: Int?
-
-  @Option(help: ArgumentHelp("Seconds to wait, with the camera running, before recording.", valueName: "seconds"))
+      "Time before the recording, 0 to 3600 seconds, with the camera running.", valueName: "seconds"))
   var countdown = 0.0
 
-  @Flag(help: "Show what the camera sees in a window.")
-  var preview = false
-
-  @Option(help: ArgumentHelp("The size to ask the camera for, such as 1920x1080.", valueName: "size"))
+  @Option(
+    help: ArgumentHelp("Size to request from the camera, such as 1920x1080.", valueName: "size"))
   var size: PixelSize?
 
-  @Option(help: ArgumentHelp("The frames per second to ask the camera for.", valueName: "rate"))
+  @Option(help: ArgumentHelp("Frame rate to request from the camera.", valueName: "rate"))
   var fps: FrameRate?
+
+  @Option(
+    help: ArgumentHelp(
+      "Elements in gst-launch-1.0 syntax that output raw frames, instead of a camera.", valueName: "description"))
+  var source: String?
+}
+
+/// Option of the order of play, forwards and then backwards by default.
+struct CaptureLoopArguments: ParsableArguments {
+  @Option(help: .loop)
+  var loop: Loop = .pingPong
+}
+
+struct CaptureCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "capture",
+    abstract: "Records from a camera, and makes a clip in any order of play.",
+    discussion: """
+      The recording ends after --seconds or --frames. Ctrl-C, or closing the preview, ends it earlier, and the clip \
+      is made from the frames so far. A second Ctrl-C aborts.
+
+      EXAMPLES
+        retrograde capture boomerang.mp4 --seconds 3
+        retrograde capture boomerang.gif --device /dev/video2 --frames 45 --preview
+        retrograde capture talk.mkv --loop reverse --microphone default
+        retrograde capture screen.mp4 --source 'ximagesrc use-damage=0' --seconds 5
+        retrograde capture test.mp4 --source 'videotestsrc is-live=true' --frames 60
+      """)
+
+  @OptionGroup var into: OutputArgument
+
+  @OptionGroup(title: "Recording") var recording: RecordingArguments
+
+  @OptionGroup(title: "What to play") var order: CaptureLoopArguments
+
+  @OptionGroup var output: OutputArguments
 
   @OptionGroup var score: ScoreArguments
 
-  @OptionGroup var seam: SeamArguments
+  @OptionGroup(title: "What to play") var seam: SeamArguments
 
-  @Option(help: .loop)
-  var loop: Loop = .pingPong
+  @OptionGroup(title: "Output") var strictness: StrictArguments
 
-  @OptionGroup var machine: ResourceArguments
+  @OptionGroup(title: "Machine") var machine: ResourceArguments
 
-  @OptionGroup var strictness: StrictArguments
+  private var device: String? { recording.device }
+  private var source: String? { recording.source }
+  private var microphone: String? { recording.microphone }
+  private var seconds: Double? { recording.seconds }
+  private var frames: Int? { recording.frames }
+  private var countdown: Double { recording.countdown }
+  private var size: PixelSize? { recording.size }
+  private var fps: FrameRate? { recording.fps }
 
   func validate() throws {
     if device != nil && source != nil { throw ValidationError("--device and --source exclude each other.") }
     if source != nil && (size != nil || fps != nil) {
-      throw ValidationError("--size and --fps ask a camera; put them into --source: '… ! video/x-raw,width=…'.")
+      throw ValidationError("--size and --fps are for cameras; put them into --source: '… ! video/x-raw,width=…'.")
     }
     if let seconds, seconds <= 0 || seconds > 1e6 { throw ValidationError("--seconds must be above 0.") }
     if let frames, frames < 1 { throw ValidationError("--frames must be 1 or more.") }
@@ -85,9 +107,9 @@ struct CaptureCommand: AsyncParsableCommand {
     capture.duration = seconds.map { ClockTime(seconds: $0) }
     capture.frames = frames
     capture.countdown = ClockTime(seconds: countdown)
-    capture.showsPreview = preview
+    capture.showsPreview = recording.preview
     output.apply(to: &capture.options)
-    capture.options.playback.loop = loop
+    capture.options.playback.loop = order.loop
     score.apply(to: &capture.options.playback)
     seam.apply(to: &capture.options.playback)
     capture.options.output.isStrict = strictness.strict
@@ -107,7 +129,7 @@ extension Device {
         throw RetrogradeError(
           .noInput,
           about: text ?? "capture", "no such camera",
-          remedy: "`retrograde devices` lists what there is, --source takes any GStreamer source"
+          remedy: "`retrograde devices` lists the devices; --source takes any GStreamer source"
         )
       }()
   }
@@ -117,7 +139,7 @@ extension Device {
     if text == "default" { return "autoaudiosrc" }
     if let found = try find(text, .audio) { return found.source }
     throw RetrogradeError(
-      .noInput, about: text, "no such microphone", remedy: "`retrograde devices` lists what there is")
+      .noInput, about: text, "no such microphone", remedy: "`retrograde devices` lists the devices")
   }
 
   private static func find(_ text: String?, _ kind: Kind) throws -> Device? {

@@ -4,7 +4,7 @@ import Retrograde
 /// A process that another one of this program starts for one file, so that a crash stops no other file.
 struct Child: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "child", abstract: "Work for another process of this program.", shouldDisplay: false)
+    commandName: "child", abstract: "Works for another process of this program.", shouldDisplay: false)
 
   /// True if this process is one.
   static var isThisProcess: Bool { CommandLine.arguments.dropFirst().first == configuration.commandName }

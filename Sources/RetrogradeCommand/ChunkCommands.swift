@@ -3,16 +3,16 @@ import Retrograde
 
 /// The folder that commands on chunks work in.
 struct ChunkFolderArguments: ParsableArguments {
-  @Argument(help: "The folder that `retrograde split`, or `reverse --work`, made.", completion: .directory)
+  @Argument(help: "Folder that `retrograde split` or `reverse --work` created.", completion: .directory)
   var folder: String
 }
 
 struct Split: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Plan how a mirror is made in chunks, by any number of processes and machines.",
+    abstract: "Plans a reversal in chunks, for any number of processes and machines.",
     discussion: """
-      The plan is written into the folder that --work names, and nothing else is done. `retrograde chunk` makes the chunks, \
-      `retrograde join` the file of them.
+      The plan is written into the folder of --work; nothing is encoded. `retrograde chunk` makes the chunks, and \
+      `retrograde join` joins them.
 
       EXAMPLES
         retrograde split film.mkv out.mkv --work film.work --chunks 12
@@ -25,10 +25,10 @@ struct Split: AsyncParsableCommand {
 
   @OptionGroup var arguments: ReverseArguments
 
-  @Option(help: ArgumentHelp("The folder for the plan and the chunks.", valueName: "folder"), completion: .directory)
+  @Option(help: ArgumentHelp("Folder for the plan and the chunks.", valueName: "folder"), completion: .directory)
   var work: String
 
-  @OptionGroup var length: ChunkLengthArguments
+  @OptionGroup(title: "Machine") var length: ChunkLengthArguments
 
   @Flag(help: "Print the chunks as JSON.")
   var json = false
@@ -45,29 +45,30 @@ struct Split: AsyncParsableCommand {
 
 struct Chunk: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make chunks of a plan.",
+    abstract: "Makes chunks of a plan.",
     discussion: """
-      A chunk depends on nothing but the plan and the source. Any number of these commands may run at once, on any machines that see \
-      the folder and the source by the same names: no chunk is made twice. One that died leaves nothing behind. Chunks that are named are \
-      there when the command ends with status 0: it waits for those that another one is making.
+      A chunk depends only on the plan and the source. Any number of these commands can run at once, on all machines \
+      that have the folder and the source under the same names; no chunk is made twice. A killed process leaves \
+      nothing behind. After status 0, all chunks in the arguments exist: the command waits for those that another \
+      process is making.
 
       EXAMPLES
-        retrograde chunk film.work            # the next one that nobody has
+        retrograde chunk film.work            # the next free chunk
         retrograde chunk film.work 7
         retrograde chunk film.work 0-11 --jobs 2
       """)
 
   @OptionGroup var folder: ChunkFolderArguments
 
-  @Argument(help: "A chunk, or several, as in 3-7; without it, the next one that nobody has.")
+  @Argument(help: "Number of a chunk, or of several, as in 3-7. (default: the next free chunk)")
   var chunks: ChunkNumbers?
 
-  @Option(help: ArgumentHelp("Make so many at once.", valueName: "n"))
+  @Option(help: ArgumentHelp("Number of chunks at once, 1 to 1024.", valueName: "n"))
   var jobs = 1
 
-  @OptionGroup var machine: ResourceArguments
+  @OptionGroup(title: "Machine") var machine: ResourceArguments
 
-  @OptionGroup var reporting: DisplayArguments
+  @OptionGroup(title: "Output") var reporting: DisplayArguments
 
   func validate() throws {
     guard (1...1024).contains(jobs) else { throw ValidationError("--jobs must be 1 to 1024.") }
@@ -106,14 +107,14 @@ struct ChunkNumbers: ExpressibleByArgument {
 
 struct Join: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make the file of the chunks of a plan, and remove their folder.",
-    discussion: "Nothing is encoded. Every chunk is compared with what was noted of it first.")
+    abstract: "Joins the chunks of a plan into the output, and removes their folder.",
+    discussion: "Nothing is encoded. Each chunk is first compared with its recorded checksum.")
 
   @OptionGroup var folder: ChunkFolderArguments
 
-  @OptionGroup var machine: ResourceArguments
+  @OptionGroup(title: "Machine") var machine: ResourceArguments
 
-  @OptionGroup var reporting: DisplayArguments
+  @OptionGroup(title: "Output") var reporting: DisplayArguments
 
   func run() async throws {
     try await reporting.display.follow(
@@ -123,11 +124,11 @@ struct Join: AsyncParsableCommand {
 
 struct Status: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Tell which chunks of a plan are done, running, failed and still to come.")
+    abstract: "Lists the finished, running, failed and waiting chunks of a plan.")
 
   @OptionGroup var folder: ChunkFolderArguments
 
-  @Flag(help: "As JSON, with every chunk.")
+  @Flag(help: "Print JSON, with every chunk.")
   var json = false
 
   func run() async throws {

@@ -3,17 +3,17 @@ import Retrograde
 
 struct Codecs: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List the codecs that this machine can write and read, and by which GStreamer elements.",
+    abstract: "Lists the codecs of this machine, with their GStreamer encoders and decoders.",
     discussion: """
-      The first encoder of a codec is the one that is taken; --encoder takes any of them. An encoder or decoder marked \
-      (hardware) runs on a graphics card or another device.
+      The first encoder of a codec is the default; --encoder chooses another. An encoder or decoder marked (hardware) \
+      runs on a graphics card or another device.
 
       EXAMPLES
         retrograde codecs
-        retrograde reverse in.mp4 out.mp4 --encoder openh264enc --encoder-options 'complexity=high'
+        retrograde reverse in.mp4 out.mp4 --encoder openh264enc
       """)
 
-  @Flag(help: "As JSON.")
+  @Flag(help: "Print JSON.")
   var json = false
 
   func run() throws {

@@ -3,13 +3,13 @@ import Retrograde
 
 struct Devices: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List the cameras, screens and microphones that there are to record from.",
+    abstract: "Lists the cameras, screens and microphones that can be recorded.",
     discussion: """
-      Numbers, names and paths are what `retrograde capture --device` and `--microphone` take; the elements below each are \
-      what `--source` and gst-launch-1.0 take.
+      `retrograde capture --device` and `--microphone` take the numbers, names and paths. `--source` and \
+      gst-launch-1.0 take the elements below them.
       """)
 
-  @Flag(help: "As JSON.")
+  @Flag(help: "Print JSON.")
   var json = false
 
   private struct Entry: Codable {

@@ -32,7 +32,7 @@ struct FileList {
     guard !isJoined else { throw FileList.lonelyJoint }
     guard isNamed else {
       guard !groups.isEmpty else {
-        throw ValidationError("Which files? --into names the folder that their mirrors go to.")
+        throw ValidationError("Which files? Name the files to reverse; --into names the folder for the outputs.")
       }
       inputs = groups
       return
@@ -40,12 +40,12 @@ struct FileList {
     guard groups.count > 1 else {
       throw ValidationError(
         groups.isEmpty
-          ? "Which file, and what is its mirror to be called? INPUT OUTPUT; or inputs alone, and --into FOLDER."
-          : "What is the mirror of \(groups[0].joined(separator: " + ")) to be called? INPUT OUTPUT; or --into FOLDER.")
+          ? "Which file? Write INPUT OUTPUT; or only inputs, and --into FOLDER."
+          : "No output is named for \(groups[0].joined(separator: " + ")). Write INPUT OUTPUT; or add --into FOLDER.")
     }
     guard groups.count == 2, groups[1].count == 1 else {
       throw ValidationError(
-        "INPUT OUTPUT is one file and one name, and these are \(groups.count) names; --into FOLDER makes a mirror of each file."
+        "INPUT OUTPUT are two names, and these are \(groups.count); --into FOLDER reverses each file."
       )
     }
     inputs = [groups[0]]

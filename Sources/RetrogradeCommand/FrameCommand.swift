@@ -2,15 +2,22 @@ import ArgumentParser
 import GStreamer
 import Retrograde
 
+/// Frame rate of numbered images as input.
+struct ImageRateArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Frame rate of numbered images as input. (default: 25)", valueName: "rate"))
+  var fps: FrameRate?
+}
+
 struct FrameCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "frame",
-    abstract: "Write single frames of a file as images.",
+    abstract: "Writes single frames of a file as images.",
     discussion: """
-      A place is a time (3.2, 3.2s, 1:02.5), a frame (250f, counted from 0), end-1 (a second before the end), a chapter's name in \
-      quotes, or last. The frame that is on show there is written as it is shown, upright and with square pixels, as png, jpg, webp, \
-      tiff or bmp. Of a time, no more is read and decoded than what lies around it. For several frames the name has a place for \
-      their numbers, which count from 1.
+      A place is a time (3.2, 3.2s, 1:02.5), a frame (250f, counted from 0), end-1 (a second before the end), a \
+      chapter's name in quotes, or last. The frame on show there is written upright and with square pixels, as png, \
+      jpg, webp, tiff or bmp. For a time, only the part around it is read and decoded. For several frames, the output \
+      is a pattern of numbered images, which count from 1.
 
       EXAMPLES
         retrograde frame holiday.mp4 3.2s frame.png
@@ -19,27 +26,25 @@ struct FrameCommand: AsyncParsableCommand {
         retrograde frame concert.mkv '"Chorus"' chorus.png
       """)
 
-  @Argument(help: "The file that has the frames; - is standard input.", completion: .file())
+  @Argument(help: "Source: a file; - is standard input.", completion: .file())
   var input: String
 
   @Argument(
     help: ArgumentHelp(
-      "One place or more, and then the image to make, or a pattern of numbered ones.", valueName: "place> ... <output"),
+      "One or more places, then the output image, or a pattern of numbered images.",
+      valueName: "place> ... <output"),
     completion: .file())
   var places: [String]
 
-  @OptionGroup var machine: ResourceArguments
+  @OptionGroup(title: "Picture") var framing: FramingArguments
 
-  @Flag(name: [.customShort("y"), .long], help: "Replace the images if they exist.")
-  var overwrite = false
+  @OptionGroup(title: "Picture") var rate: ImageRateArguments
 
-  @OptionGroup var framing: FramingArguments
+  @OptionGroup(title: "Output") var writing: OverwriteArguments
 
-  @Option(
-    help: ArgumentHelp("Of numbered images as input: how fast they are shown (25).", valueName: "rate"))
-  var fps: FrameRate?
+  @OptionGroup(title: "Output") var reporting: DisplayArguments
 
-  @OptionGroup var reporting: DisplayArguments
+  @OptionGroup(title: "Machine") var machine: ResourceArguments
 
   func validate() throws {
     guard places.count > 1 else {
@@ -55,9 +60,9 @@ struct FrameCommand: AsyncParsableCommand {
 
   func run() async throws {
     var options = ReverseOptions(
-      encoding: EncodingOptions(framing: framing.framing), output: OutputOptions(overwrites: overwrite),
+      encoding: EncodingOptions(framing: framing.framing), output: OutputOptions(overwrites: writing.overwrite),
       resources: machine.resources)
-    if let fps { options.playback.sequenceRate = fps }
+    if let fps = rate.fps { options.playback.sequenceRate = fps }
     let grab = FrameGrab(input, at: try positions, options: options)
     try await reporting.display.follow(grab.start(to: places[places.count - 1]), machine.memory)
   }

@@ -5,32 +5,33 @@ public import Retrograde
 struct FramingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The part of the picture to keep, as shown: 9:16 is the largest of that shape, in the middle, 9:16@100,0 the one that begins at "
-        + "x 100, y 0; 640x640 or 640x640+100+0 is one of that size. Odd numbers become even ones, the lower.",
-      valueName: "part"))
+      "Part of the frame to keep, as shown. 9:16: the largest part of that shape, centred; 9:16@100,0: the same, "
+        + "from x 100, y 0. 640x640: that size, centred; 640x640+100+0: the same, from x 100, y 0. "
+        + "Odd numbers are rounded down to even ones.", valueName: "part"))
   var crop: Framing.Crop?
 
-  @Option(help: ArgumentHelp("Turn the picture clockwise, after --crop: by 90, 180 or 270.", valueName: "degrees"))
+  @Option(help: ArgumentHelp("Rotate clockwise, after --crop.", valueName: "degrees"))
   var rotate: Framing.Rotation?
 
   @Option(
-    help: ArgumentHelp("Change left and right, or top and bottom, after --rotate.", valueName: "horizontal|vertical"))
+    help: ArgumentHelp("Flip left to right, or top to bottom, after --rotate.", valueName: "direction"))
   var flip: Framing.Flip?
 
   @Option(
     help: ArgumentHelp(
-      "The width of the video, as shown, in pixels, after all of these; the height follows.", valueName: "pixels"))
+      "Width as shown, 2 to 16384 pixels, after --crop, --rotate and --flip; the height follows.",
+      valueName: "pixels"))
   var width: Int?
 
-  @Option(help: ArgumentHelp("The height, in place of the width.", valueName: "pixels"))
+  @Option(help: ArgumentHelp("Height instead of the width, 2 to 16384 pixels; the width follows.", valueName: "pixels"))
   var height: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Scale the picture, up or down, so that it just lies within this size, such as 1080x1920.", valueName: "size"))
+      "Scale up or down, so that the frame just fits into this size, such as 1080x1920.", valueName: "size"))
   var fit: PixelSize?
 
-  @Flag(help: "With --fit: make it exactly of that size, with black bars.")
+  @Flag(help: "With --fit: exactly that size, with black bars.")
   var pad = false
 
   func validate() throws {
@@ -39,10 +40,10 @@ struct FramingArguments: ParsableArguments {
     }
     if [width != nil, height != nil, fit != nil].count(where: \.self) > 1 {
       throw ValidationError(
-        "--width, --height and --fit exclude each other: --fit 640x360 says both, and --crop 16:9 what shape it is to have."
+        "--width, --height and --fit exclude each other: --fit 640x360 sets both, and --crop 16:9 sets the shape."
       )
     }
-    if pad && fit == nil { throw ValidationError("--pad needs --fit, which says how large it is to be.") }
+    if pad && fit == nil { throw ValidationError("--pad needs --fit, which sets the size.") }
   }
 
   var framing: Framing {

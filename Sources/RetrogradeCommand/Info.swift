@@ -4,7 +4,7 @@ import RetrogradeEngine
 
 struct Info: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show what is in a file, and what a mirror of it would carry or leave out.",
+    abstract: "Lists the contents of a file, and the losses of a reversal in each container.",
     discussion: """
       EXAMPLES
         retrograde info video.mkv
@@ -15,10 +15,10 @@ struct Info: AsyncParsableCommand {
 
   @OptionGroup var source: SourceArguments
 
-  @Flag(help: "With formats as GStreamer writes them.")
+  @Flag(help: "Include formats as GStreamer writes them.")
   var verbose = false
 
-  @Flag(help: "As JSON.")
+  @Flag(help: "Print JSON.")
   var json = false
 
   func run() async throws {

@@ -1,14 +1,43 @@
 import ArgumentParser
 import Retrograde
 
+/// Options of the search for a loop, and of its seam.
+struct LoopSearchArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Length of the loop, in seconds. (default: 2..6)", valueName: "from..to"))
+  var length: LengthRange?
+
+  @Option(
+    help: ArgumentHelp(
+      "Order of play. forward or reverse: a cycle; ping-pong or reverse-forward: back and forth.", valueName: "order"))
+  var loop: Loop = .forward
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "cut: write the part as it is; blend SECONDS (0.01 to 60): for that long, crossfade from the source after the "
+        + "part's end to the part's start, in video and audio. Must follow INPUT and OUTPUT. (default: cut)",
+      valueName: "cut|blend seconds"))
+  var seam: [String] = []
+}
+
+/// Image of a loop's seam.
+struct SeamImageArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Write a PNG of the frames before and after the seam, side by side.", valueName: "file"),
+    completion: .file())
+  var show: String?
+}
+
 struct LoopCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "loop",
-    abstract: "Find the stretch of a film that closes best, and write it as a loop.",
+    abstract: "Finds the part of a video that loops most smoothly, and writes it as a loop.",
     discussion: """
-      All of INPUT is looked through for the two frames that fit best, with what moves before and after them, and with what is heard \
-      there. How well they fit is said by how far the seam jumps, beside how far neighbouring frames are apart anyway: up to 1.5 \
-      times as far can't be told from them. A ping-pong is turned where the picture moves least.
+      All of INPUT is searched for the two frames that match best, with the motion and the audio around them. The \
+      result shows the jump at the seam beside the usual difference between neighbouring frames: a jump of up to 1.5 \
+      times that is not noticed. A ping-pong turns where there is least motion.
 
       EXAMPLES
         retrograde loop waves.mp4 loop.mp4
@@ -20,40 +49,23 @@ struct LoopCommand: AsyncParsableCommand {
 
   @OptionGroup var files: InputOutputArguments
 
-  @OptionGroup var source: SourceArguments
+  @OptionGroup(title: "What to play") var search: LoopSearchArguments
 
   @OptionGroup var output: OutputArguments
 
-  @Option(
-    help: ArgumentHelp("How long the loop may be, in seconds: 2..6 unless said otherwise.", valueName: "from..to"))
-  var length: LengthRange?
+  @OptionGroup(title: "Output") var report: SeamImageArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "forward or reverse: a cycle; ping-pong or reverse-forward: back and forth.", valueName: "order"))
-  var loop: Loop = .forward
-
-  @Option(
-    parsing: .upToNextOption,
-    help: ArgumentHelp(
-      "cut: nothing is changed; blend SECONDS: what comes after the end goes on for so long, in picture and audio, while the beginning "
-        + "comes. After INPUT and OUTPUT.", valueName: "cut|blend seconds"))
-  var seam: [String] = []
-
-  @Option(
-    help: ArgumentHelp("Make a PNG of the frames before and after the seam, side by side.", valueName: "file"),
-    completion: .file())
-  var show: String?
+  @OptionGroup var source: SourceArguments
 
   func validate() throws { _ = try loopSeam }
 
   private var loopSeam: LoopSeam {
     get throws {
-      let words = seam.flatMap { $0.split(separator: " ") }
+      let words = search.seam.flatMap { $0.split(separator: " ") }
       if words.isEmpty || words == ["cut"] { return .cut }
       guard words.count == 2, words[0] == "blend", let seconds = Double(words[1]), (0.01...60).contains(seconds) else {
         throw ValidationError(
-          "--seam is cut, or blend and 0.01 to 60 seconds: blend 0.4. It stands after INPUT and OUTPUT.")
+          "--seam must be cut, or blend and 0.01 to 60 seconds, as in blend 0.4. Write it after INPUT and OUTPUT.")
       }
       return .blend(ClockTime(seconds: seconds))
     }
@@ -62,9 +74,9 @@ struct LoopCommand: AsyncParsableCommand {
   func run() async throws {
     var options = source.options
     output.apply(to: &options)
-    options.playback.loop = loop
-    let finder = LoopFinder(files.from.input, lengths: length?.range, options: options)
-    let reversal = finder.start(to: files.into.output, seam: try loopSeam, showing: show)
+    options.playback.loop = search.loop
+    let finder = LoopFinder(files.from.input, lengths: search.length?.range, options: options)
+    let reversal = finder.start(to: files.into.output, seam: try loopSeam, showing: report.show)
     try await output.reporting.display.follow(reversal, source.machine.memory)
   }
 }
@@ -85,7 +97,7 @@ extension FoundLoop {
   /// Description of the loop that was found, and of how well it fits, in a line for each.
   var words: [String] {
     let place = "loop: \(span.start) to \(span.end) of the source, \(span.duration)"
-    let seam = isGood ? "can't be told from what is around it" : "can be noticed"
+    let seam = isGood ? "can't be noticed" : "can be noticed"
     let advice =
       isGood || loop.turns
       ? ""

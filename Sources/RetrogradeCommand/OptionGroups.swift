@@ -5,16 +5,27 @@ import Retrograde
 struct ResourceArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The most decoded media to hold in memory: 512MiB, 2G.", discussion: "What exceeds it goes to the spool.",
-      valueName: "size"))
+      "Limit for decoded media in memory: 512MiB, 2G. The rest goes to the spool.", valueName: "size"))
   var memory = Resources().memory
 
   @Option(
-    help: ArgumentHelp("Where spool files live (default: TMPDIR, or /var/tmp).", valueName: "folder"),
+    help: ArgumentHelp("Folder for spool files. (default: TMPDIR, or /var/tmp)", valueName: "folder"),
     completion: .directory)
   var spoolDir: String?
 
   var resources: Resources { Resources(memory: memory, spoolDirectory: spoolDir) }
+}
+
+/// Option of the order of play.
+struct LoopArguments: ParsableArguments {
+  @Option(help: .loop)
+  var loop: Loop = .reverse
+}
+
+/// Option that allows existing outputs to be replaced.
+struct OverwriteArguments: ParsableArguments {
+  @Flag(name: [.customShort("y"), .long], help: "Replace existing outputs.")
+  var overwrite = false
 }
 
 /// Options of the part of a source that is played.
@@ -22,30 +33,33 @@ struct RangeArguments: ParsableArguments {
   @Option(
     name: [.long, .customLong("from")], parsing: .unconditional,
     help: ArgumentHelp(
-      "Begin at this place of the source: seconds, 1:02.5, or, except in play, a frame (250f), end-2.5, or a chapter in quotes.",
-      valueName: "place"),
+      "Start at this place of the source: seconds, 1:02.5, a frame (250f), end-2.5, or a chapter in quotes. "
+        + "play and serve take only times. (default: the start)", valueName: "place"),
     transform: SourcePosition.argument)
   var start: SourcePosition?
 
   @Option(
     name: [.long, .customLong("to")], parsing: .unconditional,
-    help: ArgumentHelp("End before this place of the source.", valueName: "place"),
+    help: ArgumentHelp("End before this place of the source. (default: the end)", valueName: "place"),
     transform: SourcePosition.argument)
   var end: SourcePosition?
 }
 
 /// Option that turns a warning into an error.
 struct StrictArguments: ParsableArguments {
-  @Flag(help: "End with status 65, and make nothing, where a warning would say that something is missing.")
+  @Flag(help: "Write nothing and exit with status 65 if a warning would report missing content.")
   var strict = false
 }
 
 /// Options of the output while the command works.
 struct DisplayArguments: ParsableArguments {
-  @Option(help: ArgumentHelp("line, json (an object a line on standard error), or none.", valueName: "form"))
+  @Option(
+    help: ArgumentHelp(
+      "Form of the progress report; json is one object a line on standard error. "
+        + "(default: line on a terminal, otherwise none)", valueName: "form"))
   var progress: ProgressForm?
 
-  @Flag(help: "Say nothing but warnings and errors.")
+  @Flag(help: "Print only warnings and errors.")
   var quiet = false
 
   var display: ProgressDisplay {
@@ -58,6 +72,6 @@ struct DisplayArguments: ParsableArguments {
 extension ArgumentHelp {
   /// Help of `--loop`.
   static let loop = ArgumentHelp(
-    "reverse; ping-pong: forwards, then back; reverse-forward: back, then forwards; forward. At a turn the frame is "
-      + "shown once, and the audio loses the same stretch.", valueName: "order")
+    "Order of play. ping-pong: forwards, then backwards; reverse-forward: backwards, then forwards. "
+      + "The frame at a turn is not repeated; the audio skips the same time.", valueName: "order")
 }

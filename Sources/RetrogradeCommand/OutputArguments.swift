@@ -5,141 +5,170 @@ import RetrogradeEngine
 /// The one file that a command makes.
 struct OutputArgument: ParsableArguments {
   @Argument(
-    help: "The file to make. It appears when it is whole. - is standard output, with --format.", completion: .file())
+    help: "Output file, which appears when it is complete. - is standard output, with --format.",
+    completion: .file())
   var output: String
 }
 
 /// Options of every command that makes files, but for their names.
 struct OutputArguments: ParsableArguments {
-  @Flag(name: [.customShort("y"), .long], help: "Replace what is there already under an output's name.")
-  var overwrite = false
+  // The help lists headings and options in this order.
+  @OptionGroup(title: "What to play") var repetition: CountArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "What to write, by its extension, in place of OUTPUT's own: mkv, mp4, wav, y4m, ts … For standard output (-).",
-      valueName: "format"))
-  var format: String?
+  @OptionGroup(title: "Picture") var framing: FramingArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "source: hard to tell from the source, at about its bit rate; high: at whatever rate that takes; lossless: "
-        + "bit-exact. mkv holds every source; in mp4, mov, ts and avi, H.264 is refused for pixels that it can't hold exactly.",
-      valueName: "quality"))
-  var quality: EncodingOptions.Quality = .source
+  @OptionGroup(title: "Picture") var drawing: DrawingArguments
 
-  @Option(help: ArgumentHelp("h264, hevc, vp9, av1, prores, ffv1 …, or GStreamer caps.", valueName: "codec"))
-  var videoCodec: String?
+  @OptionGroup(title: "Format and quality") var coding: FormatArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "The encoder of the video, by its GStreamer name: vah264enc, nvh264enc, x265enc …; `retrograde codecs` lists them.",
-      valueName: "element"))
-  var encoder: String?
+  @OptionGroup(title: "Output") var writing: OverwriteArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "Properties of the encoder, as gst-inspect-1.0 lists them: 'key-int-max=30 tune=zerolatency'.",
-      valueName: "name=value …"))
-  var encoderOptions: EncoderOptions?
-
-  @Option(help: ArgumentHelp("aac, opus, flac, mp3, pcm …, or GStreamer caps.", valueName: "codec"))
-  var audioCodec: String?
-
-  @Option(help: ArgumentHelp("Bits per second of the video: 4M, 800k.", valueName: "rate"))
-  var bitrate: BitRate?
-
-  @Option(help: ArgumentHelp("Constant quality instead of a bit rate, on the encoder's own scale.", valueName: "n"))
-  var crf: Int?
-
-  @Option(help: ArgumentHelp("One of the encoder's own speed presets.", valueName: "name"))
-  var preset: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "The most that the file may have: 5MB (5 million bytes), 800k, 8MiB. Of GIF and WebP, colours, likeness, width and frames are "
-        + "given up for it, in this order; of films with a bit rate, that, the picture's size and the audio's rate. It says what.",
-      valueName: "size"))
-  var maxSize: FileSize?
-
-  @Option(help: ArgumentHelp("How many colours a GIF has, 2 to 256.", valueName: "n"))
-  var colors: Int?
-
-  @Option(
-    help: ArgumentHelp(
-      "How the colours of a GIF are mixed: none, floyd-steinberg, or how much of that, 0 to 1 (0.35).", valueName: "how"
-    ))
-  var dither: Dithering?
-
-  @Option(
-    help: ArgumentHelp(
-      "A GStreamer encoding profile, or an encoding target's name, instead of all of the above.", valueName: "profile"))
-  var profile: String?
-
-  @Option(
-    name: .customLong("for"),
-    help: ArgumentHelp(
-      "Make it as a place takes it: instagram-story, whatsapp, discord, slack … Sets the picture's shape and size, the codecs and the most "
-        + "that the file may have, but for what is said here; `retrograde presets` lists them with their limits.",
-      valueName: "place"), transform: Preset.argument)
-  var place: Preset?
-
-  @OptionGroup var framing: FramingArguments
-
-  @Flag(help: "Keep transparency in .mkv, where the video becomes FFV1. .webp, .apng and .png always keep it.")
-  var alpha = false
-
-  @Flag(help: "Make whole frames of interlaced ones.")
-  var deinterlace = false
-
-  @Option(help: ArgumentHelp("How often the loop is played.", valueName: "n"))
-  var count = 1
-
-  @Option(
-    help: ArgumentHelp(
-      "Text to show in the picture, at its lower edge unless --caption-style says otherwise.", valueName: "text"))
-  var caption: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "How the caption looks, where it stands and when: 'font=Serif Bold, size=48, place=top, color=#ffcc00, outline=none, "
-        + "box=#00000080, from=1, to=3.5', or any of them. Sizes are pixels of the output, times seconds of it; places are "
-        + "top, middle, bottom, left, right, top-left, top-right, bottom-left, bottom-right.", valueName: "style"),
-    transform: CaptionStyle.argument)
-  var captionStyle: CaptionStyle?
-
-  @Flag(help: "Show the source's time, and an arrow in the direction of play, in every frame.")
-  var showTimecode = false
-
-  @OptionGroup var reporting: DisplayArguments
+  @OptionGroup(title: "Output") var reporting: DisplayArguments
 
   func validate() throws {
-    guard PlaybackLegs.counts.contains(count) else {
+    guard PlaybackLegs.counts.contains(repetition.count) else {
       throw ValidationError("--count must be \(PlaybackLegs.counts.lowerBound) to \(PlaybackLegs.counts.upperBound).")
     }
-    if captionStyle != nil && caption == nil { throw ValidationError("--caption-style needs --caption.") }
-    if bitrate != nil && crf != nil { throw ValidationError("--bitrate and --crf exclude each other.") }
-    if quality == .lossless && (bitrate != nil || crf != nil) {
+    if drawing.captionStyle != nil && drawing.caption == nil {
+      throw ValidationError("--caption-style needs --caption.")
+    }
+    if coding.bitrate != nil && coding.crf != nil { throw ValidationError("--bitrate and --crf exclude each other.") }
+    if coding.quality == .lossless && (coding.bitrate != nil || coding.crf != nil) {
       throw ValidationError("--quality lossless leaves nothing for --bitrate or --crf to choose.")
     }
   }
 
   /// Sets these options in `options`.
   func apply(to options: inout ReverseOptions) {
-    options.playback.count = count
-    options.output.overwrites = overwrite
+    options.playback.count = repetition.count
+    options.output.overwrites = writing.overwrite
     options.lettering = lettering
     options.encoding = EncodingOptions(
-      format: format, quality: quality, videoCodec: videoCodec, audioCodec: audioCodec, encoder: encoder,
-      encoderOptions: encoderOptions?.values ?? [:], profile: profile, bitrate: bitrate?.bitsPerSecond,
-      constantRateFactor: crf, preset: preset, framing: framing.framing,
-      maxSize: maxSize?.bytes, colors: colors, dither: dither?.level, keepsAlpha: alpha,
-      deinterlaces: deinterlace)
-    place?.apply(to: &options)
+      format: coding.format, quality: coding.quality, videoCodec: coding.videoCodec, audioCodec: coding.audioCodec,
+      encoder: coding.encoder, encoderOptions: coding.encoderOptions?.values ?? [:], profile: coding.profile,
+      bitrate: coding.bitrate?.bitsPerSecond, constantRateFactor: coding.crf, preset: coding.preset,
+      framing: framing.framing, maxSize: coding.maxSize?.bytes, colors: coding.colors,
+      dither: coding.dither?.level, keepsAlpha: coding.alpha, deinterlaces: drawing.deinterlace)
+    coding.place?.apply(to: &options)
   }
 
   var lettering: Lettering {
-    Lettering(caption: caption, captionStyle: captionStyle ?? CaptionStyle(), showsTimecode: showTimecode)
+    Lettering(
+      caption: drawing.caption, captionStyle: drawing.captionStyle ?? CaptionStyle(),
+      showsTimecode: drawing.showTimecode)
   }
+}
+
+/// Number of times that a loop is played.
+struct CountArguments: ParsableArguments {
+  @Option(help: ArgumentHelp("Number of times to play the loop, 1 to 100000.", valueName: "n"))
+  var count = 1
+}
+
+/// Text drawn into the video, and deinterlacing.
+struct DrawingArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Text to show in the video, at the bottom unless --caption-style changes that.", valueName: "text"))
+  var caption: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Font, size, place, colours and times of the caption, or any of them: 'font=Serif Bold, size=48, place=top, "
+        + "color=#ffcc00, outline=none, box=#00000080, from=1, to=3.5'. Sizes are pixels of the output, times are "
+        + "seconds of the output. Places: top, middle, bottom, left, right, top-left, top-right, bottom-left, "
+        + "bottom-right.", valueName: "style"),
+    transform: CaptionStyle.argument)
+  var captionStyle: CaptionStyle?
+
+  @Flag(help: "Show the source's time, and an arrow in the direction of play, in every frame.")
+  var showTimecode = false
+
+  @Flag(help: "Deinterlace: one whole frame for each interlaced one.")
+  var deinterlace = false
+}
+
+/// Options of codecs and of the file's format.
+struct FormatArguments: ParsableArguments {
+  @Option(
+    name: .customLong("for"),
+    help: ArgumentHelp(
+      "Preset for a service: instagram-story, whatsapp, discord, slack … Sets shape, size, codecs and the maximum "
+        + "file size; other options override it. `retrograde presets` lists the presets and their limits.",
+      valueName: "service"), transform: Preset.argument)
+  var place: Preset?
+
+  @Option(
+    help: ArgumentHelp(
+      "Format of the output, by its extension, instead of OUTPUT's own: mkv, mp4, wav, y4m, ts … "
+        + "Needed for standard output (-).", valueName: "format"))
+  var format: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "source: hard to tell from the source, at about its bit rate; high: the same, at any bit rate that this needs; "
+        + "lossless: bit-exact. mkv can hold every source. In mp4, mov, ts and avi, lossless H.264 is refused "
+        + "for pixel formats that it cannot hold exactly.", valueName: "quality"))
+  var quality: EncodingOptions.Quality = .source
+
+  @Option(
+    help: ArgumentHelp(
+      "Video codec: h264, hevc, vp9, av1, prores, ffv1 …, or GStreamer caps. "
+        + "(default: the source's, if the container can hold it)", valueName: "codec"))
+  var videoCodec: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Video encoder, by its GStreamer name: vah264enc, nvh264enc, x265enc … "
+        + "(default: the first that `retrograde codecs` lists for the codec)", valueName: "element"))
+  var encoder: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Properties of the video encoder, as gst-inspect-1.0 lists them: 'key-int-max=30 tune=zerolatency'.",
+      valueName: "name=value …"))
+  var encoderOptions: EncoderOptions?
+
+  @Option(
+    help: ArgumentHelp(
+      "Audio codec: aac, opus, flac, mp3, pcm …, or GStreamer caps. "
+        + "(default: the source's, if the container can hold it)", valueName: "codec"))
+  var audioCodec: String?
+
+  @Option(help: ArgumentHelp("Video bit rate, in bits per second: 4M, 800k.", valueName: "rate"))
+  var bitrate: BitRate?
+
+  @Option(help: ArgumentHelp("Constant quality instead of a bit rate, on the encoder's own scale.", valueName: "n"))
+  var crf: Int?
+
+  @Option(help: ArgumentHelp("Speed preset of the encoder, by the encoder's own name.", valueName: "name"))
+  var preset: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Maximum file size: 5MB (5 million bytes), 800k, 8MiB. To reach it, GIF and WebP lose colours, accuracy, width "
+        + "and frames, in this order. Formats with a bit rate lose bit rate, frame size and audio bit rate. "
+        + "A warning says what was reduced.",
+      valueName: "size"))
+  var maxSize: FileSize?
+
+  @Option(help: ArgumentHelp("Number of colours in a GIF, 2 to 256. (default: 256)", valueName: "n"))
+  var colors: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Dithering of a GIF: none, floyd-steinberg, or a strength of that, 0 to 1. (default: 0.35)",
+      valueName: "strength"))
+  var dither: Dithering?
+
+  @Option(
+    help: ArgumentHelp(
+      "GStreamer encoding profile, or the name of an encoding target, instead of the options for format, codecs and "
+        + "quality.", valueName: "profile"))
+  var profile: String?
+
+  @Flag(help: "Keep transparency in .mkv, with FFV1 as video codec. .webp, .apng and .png always keep it.")
+  var alpha = false
 }
 
 extension CaptionStyle {

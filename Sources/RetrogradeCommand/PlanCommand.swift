@@ -5,7 +5,7 @@ import RetrogradeEngine
 struct PlanCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan",
-    abstract: "Show what is in a file, and how it would be read backwards.",
+    abstract: "Lists the contents of a file, and the steps of reading it backwards.",
     discussion: """
       EXAMPLES
         retrograde plan holiday.mp4
@@ -20,7 +20,7 @@ struct PlanCommand: AsyncParsableCommand {
 
   @OptionGroup var score: ScoreArguments
 
-  @Flag(help: "Print one JSON object.")
+  @Flag(help: "Print JSON.")
   var json = false
 
   func run() async throws {

@@ -6,15 +6,40 @@ import RetrogradeEngine
 import RetrogradePlayer
 import Synchronization
 
+/// Order of play, which can be endless.
+struct PlayOrderArguments: ParsableArguments {
+  @Option(help: .loop)
+  var loop: Loop = .reverse
+
+  @Option(
+    help: ArgumentHelp("Number of times to play the loop, 1 to 100000; 0 repeats it endlessly.", valueName: "n"))
+  var count = 1
+}
+
+/// Elements that show frames and play audio, and messages.
+struct SinkArguments: ParsableArguments {
+  @Flag(help: "Print only warnings and errors.")
+  var quiet = false
+
+  @Option(
+    help: ArgumentHelp("Video sink in gst-launch-1.0 syntax. (default: a window)", valueName: "sink"))
+  var videoSink: String?
+
+  @Option(help: ArgumentHelp("Audio sink in gst-launch-1.0 syntax.", valueName: "sink"))
+  var audioSink: String?
+}
+
 struct Play: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Play the mirror of a file in a window, with audio, at once; no file is made.",
+    abstract: "Plays a file backwards in a window, with audio, without writing a file.",
     discussion: """
-      KEYS, in the window and in the terminal
-        space          pause, go on
+      The keys work in the window and in the terminal.
+
+      KEYS
+        space          pause, resume
         right, left    5 seconds forward, back
         up, down       a minute forward, back
-        q              end
+        q              quit
 
       EXAMPLES
         retrograde play holiday.mp4
@@ -23,32 +48,24 @@ struct Play: AsyncParsableCommand {
         retrograde play talk.mp4 --start 1:02.5 --end 1:10
       """)
 
-  @Argument(help: "The file to play.", completion: .file())
+  @Argument(help: "File to play.", completion: .file())
   var input: String
+
+  @OptionGroup(title: "What to play") var order: PlayOrderArguments
+
+  @OptionGroup(title: "What to play") var range: RangeArguments
 
   @OptionGroup var score: ScoreArguments
 
-  @Option(help: .loop)
-  var loop: Loop = .reverse
+  @OptionGroup(title: "Output") var sinks: SinkArguments
 
-  @Option(help: ArgumentHelp("How often the loop is played; 0: without end.", valueName: "n"))
-  var count = 1
+  @OptionGroup(title: "Output") var strictness: StrictArguments
 
-  @OptionGroup var range: RangeArguments
+  @OptionGroup(title: "Machine") var machine: ResourceArguments
 
-  @OptionGroup var machine: ResourceArguments
-
-  @Option(
-    help: ArgumentHelp("What shows the frames, in gst-launch-1.0 syntax, instead of a window.", valueName: "sink"))
-  var videoSink: String?
-
-  @Option(help: ArgumentHelp("What plays the audio, in gst-launch-1.0 syntax.", valueName: "sink"))
-  var audioSink: String?
-
-  @OptionGroup var strictness: StrictArguments
-
-  @Flag(help: "Say nothing but warnings and errors.")
-  var quiet = false
+  private var loop: Loop { order.loop }
+  private var count: Int { order.count }
+  private var quiet: Bool { sinks.quiet }
 
   func validate() throws {
     guard count == 0 || PlaybackLegs.counts.contains(count) else {
@@ -64,8 +81,8 @@ struct Play: AsyncParsableCommand {
     score.apply(to: &playback)
     try playback.checkScore()
     let player = Player(
-      input, playback: playback, isEndless: count == 0, resources: machine.resources, videoSink: videoSink,
-      audioSink: audioSink)
+      input, playback: playback, isEndless: count == 0, resources: machine.resources, videoSink: sinks.videoSink,
+      audioSink: sinks.audioSink)
     let keys = Keyboard { Play.press($0, player) }
     defer { keys.stop() }
     let refused = Mutex<String?>(nil)

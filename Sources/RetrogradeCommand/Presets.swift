@@ -24,7 +24,7 @@ struct PresetFolders {
         + (files.isEmpty
           ? "none is installed in \(paths.joined(separator: ", "))"
           : "there are \(files.map(\.name).joined(separator: ", "))"),
-      remedy: "`retrograde presets` says what each takes")
+      remedy: "`retrograde presets` lists them with their limits")
   }
 }
 
@@ -60,11 +60,11 @@ extension Preset {
 
 struct Presets: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "List the places that --for knows, with what each takes, and when that was looked up.",
+    abstract: "Lists the presets of --for, their limits, and the date of these.",
     discussion: """
       A preset is a GStreamer encoding target, a file NAME.gep, with a group [Retrograde] for limits. Your own go into \
-      $XDG_DATA_HOME/retrograde/presets (~/.local/share/…); one of the same name takes the place of an installed one. Services \
-      change what they take: the date says when it was so.
+      $XDG_DATA_HOME/retrograde/presets (~/.local/share/…); one with the name of an installed preset replaces it. \
+      Services change their limits: the date is that on which these were looked up.
 
       EXAMPLES
         retrograde presets

@@ -8,35 +8,50 @@ import Paths
 struct RetrogradeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "retrograde",
-    abstract: "Turns video and audio round in time.",
+    abstract: "Reverses video and audio.",
     discussion: """
       EXAMPLES
-        retrograde reverse holiday.mp4 yadiloh.mp4
-        retrograde reverse speech.wav hceeps.wav
+        retrograde reverse holiday.mp4 reversed.mp4
         retrograde reverse jump.mp4 boomerang.mp4 --loop ping-pong
-        retrograde reverse jump.mp4 boomerang.gif --loop ping-pong --fps 15 --width 480
+        retrograde reverse jump.mp4 loop.gif --fps 15 --width 480
+        retrograde reverse *.mp4 --into reversed
         retrograde loop waves.mp4 loop.mp4 --length 2..6
-        retrograde capture boomerang.mp4 --seconds 3
-        retrograde run webm input=holiday.mp4 output=yadiloh.webm
-        retrograde verify holiday.mp4 yadiloh.mp4
         retrograde frame holiday.mp4 3.2s frame.png
+        retrograde play holiday.mp4
         retrograde info holiday.mp4
-        retrograde plan holiday.mp4 --memory 128MiB
-        retrograde codecs
+        retrograde verify holiday.mp4 reversed.mp4
+        retrograde capture boomerang.mp4 --seconds 3
 
-      Without a command's name, it is 'reverse': retrograde holiday.mp4 yadiloh.mp4.
+      Without the name of a command, 'reverse' is assumed: retrograde holiday.mp4 reversed.mp4
 
-      'retrograde help reverse' has more. Exit statuses are those of sysexits.h: 1 no mirror (verify), 64 wrong arguments, 65 not media, \
-      66 no such input, 69 a GStreamer plugin is missing, 73 the output can't be made, 74 disk full or input/output \
-      error; after a signal 128 and its number: 130 after Ctrl-C.
+      'retrograde help reverse' explains the options. Exit statuses from 64 are those of sysexits.h.
+
+      EXIT STATUS
+        0      success
+        1      not an exact mirror (verify)
+        64     wrong arguments
+        65     input is not media
+        66     input not found
+        69     a GStreamer plugin is missing
+        73     the output cannot be created
+        74     disk full, or input/output error
+        128+n  ended by signal n: 130 after Ctrl-C
       """,
     version: "retrograde \(RETROGRADE_VERSION)\n\(GStreamerReleases().description)",
-    subcommands: [
-      Reverse.self, LoopCommand.self, FrameCommand.self, VerifyCommand.self, Play.self, CaptureCommand.self, Run.self,
-      Info.self,
-      PlanCommand.self, Serve.self,
-      Codecs.self, Presets.self, Devices.self, Split.self, Chunk.self, Join.self, Status.self, Submit.self,
-      Child.self,
+    groupedSubcommands: [
+      CommandGroup(
+        name: "Everyday",
+        subcommands: [
+          Reverse.self, LoopCommand.self, FrameCommand.self, Play.self, Serve.self, Info.self, VerifyCommand.self,
+        ]),
+      CommandGroup(
+        name: "Long-job",
+        subcommands: [Split.self, Chunk.self, Join.self, Status.self, Submit.self]),
+      CommandGroup(
+        name: "More",
+        subcommands: [
+          CaptureCommand.self, Run.self, PlanCommand.self, Codecs.self, Presets.self, Devices.self, Child.self,
+        ]),
     ])
 
   static func main() async {
@@ -53,7 +68,8 @@ struct RetrogradeCommand: AsyncParsableCommand {
           parseAsRoot(
             BareForm.completed(arguments, configuration.subcommands)))
       } catch let error where exitCode(for: error).isSuccess {
-        print(fullMessage(for: error))  // --help, --version, completion scripts: this program's own words
+        let text = fullMessage(for: error)  // --help, --version, completion scripts
+        print(asksForShortHelp ? ShortHelp.of(text) : text)
       }
       try Terminal.finishOutput()
       Terminal.exit(0)
@@ -76,6 +92,11 @@ struct RetrogradeCommand: AsyncParsableCommand {
   private static var arguments: [String] {
     UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst()
       .compactMap { $0.map { String(cPath: $0) } }
+  }
+
+  private static var asksForShortHelp: Bool {
+    let options = arguments.prefix { $0 != "--" }
+    return options.contains("-h") && !options.contains("--help")
   }
 
   private static func run(_ command: any ParsableCommand) async throws {

@@ -30,7 +30,7 @@ extension Reverse {
     try folders.make(target)
     guard try !MediaFolder.isSame(folder, target) else {
       throw RetrogradeError(
-        .usage, about: folder, "mirrors that are made in the folder that is watched would be mirrored again",
+        .usage, about: folder, "outputs in the watched folder would be reversed again",
         remedy: "name another folder for them")
     }
     let count = jobs ?? BatchRun.usualJobs(memory)

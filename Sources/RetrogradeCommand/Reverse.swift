@@ -2,59 +2,68 @@ import ArgumentParser
 import Retrograde
 import RetrogradeEngine
 
+/// Option that prints a pipeline file.
+struct PrintArguments: ParsableArguments {
+  @Flag(help: "Print the pipeline file for `retrograde run` that does the same, and write nothing.")
+  var printPipeline = false
+}
+
+/// Number of files or chunks at once.
+struct JobsArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Number of files (--into) or chunks (--work) at once, 1 to 1024. They share --memory. "
+        + "(default: for files half the number of cores, for chunks the number of cores; fewer with little --memory)",
+      valueName: "n"))
+  var jobs: Int?
+}
+
+/// Folder of chunks.
+struct WorkArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Work in chunks, which wait in this folder. After an interruption, the same command resumes. "
+        + "The folder is removed when OUTPUT is complete.", valueName: "folder"), completion: .directory)
+  var work: String?
+}
+
 struct Reverse: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Write the mirror of a file: every frame and every sample, last first.",
+    abstract: "Reverses a video or audio file: every frame and sample, last first.",
     discussion: """
-      The container follows OUTPUT's extension: mp4, m4v, mov, mkv, webm, avi, ts, ogg, ogv; for audio wav, flac, mp3, \
-      m4a, m4b, opus, oga, mka; for loops gif, webp, apng; numbered images as in 'out/%05d.png'. The codecs are the \
-      source's own where the container takes them.
+      OUTPUT's extension chooses the container: mp4, m4v, mov, mkv, webm, avi, ts, ogg, ogv; for audio wav, flac, mp3, \
+      m4a, m4b, opus, oga, mka; for animations gif, webp, apng. 'out/%05d.png' means numbered images. The codecs are \
+      the source's, if the container can hold them.
 
       EXAMPLES
-        retrograde reverse holiday.mp4 yadiloh.mp4
-        retrograde reverse clip.mov clip-reversed.mkv --quality lossless
-        retrograde reverse talk.mp4 out.mp4 --start 1:02.5 --end 1:10
-        retrograde reverse video.mkv out.mkv --memory 128MiB
-        retrograde reverse song.mp3 gnos.flac
-        retrograde reverse jump.mp4 boomerang.mp4 --loop ping-pong --count 3
-        retrograde reverse jump.mp4 dance.mp4 --score '0..4 x0.5, hold 0.8, 4..0 x2'
-        retrograde reverse clip.mp4 loop.gif --loop ping-pong --fps 15 --width 480
-        retrograde reverse 'frames/%05d.png' out.mp4 --fps 25
-        retrograde reverse clip.mp4 'out/%05d.png'
-        retrograde reverse clip.mp4 out.mp4 --caption 'once more' --show-timecode
-        retrograde reverse clip.mp4 story.mp4 --crop 9:16 --fit 1080x1920
+        retrograde reverse holiday.mp4 reversed.mp4
+        retrograde reverse jump.mp4 boomerang.mp4 --loop ping-pong
+        retrograde reverse talk.mp4 part.mp4 --start 1:02.5 --end 1:10
+        retrograde reverse clip.mp4 loop.gif --fps 15 --width 480
+        retrograde reverse *.mp4 --into reversed --name '{stem}-reversed.{ext}'
+        retrograde reverse clip.mov exact.mkv --quality lossless
         retrograde reverse clip.mp4 story.mp4 --for instagram-story
-        retrograde reverse clip.mp4 small.gif --max-size 5MB
-        retrograde reverse clip.mp4 silent.webm --no-audio --video-codec vp9
-        cat clip.mp4 | retrograde reverse - out.mp4
-        retrograde reverse clip.mp4 - --format mkv | mpv -
-        retrograde reverse clip.mp4 out.mp4 --print-pipeline
-        retrograde reverse film.mkv out.mkv --work film.work
+        retrograde reverse jump.mp4 dance.mp4 --score '0..4 x0.5, hold 1, 4..0 x2'
         retrograde reverse morning.mp4 + evening.mov day.mp4
-        retrograde reverse *.mp4 --into mirrors --name '{stem}-reversed.{ext}'
-        retrograde reverse --watch arriving --into mirrors
+        retrograde reverse film.mkv out.mkv --work film.work
       """)
+
+  // The help lists headings and options in this order.
+  @OptionGroup var arguments: ReverseArguments
+
+  @OptionGroup(title: "Output") var printing: PrintArguments
 
   @OptionGroup var files: FileArguments
 
-  @OptionGroup var arguments: ReverseArguments
+  @OptionGroup(title: "Several files") var parallel: JobsArguments
 
-  @Flag(help: "Print the pipeline file that would do it, for `retrograde run`, and write nothing.")
-  var printPipeline = false
+  @OptionGroup(title: "Machine") var workFolder: WorkArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "Make it in chunks, which wait in this folder: after any end, the same command goes on. The folder is gone when OUTPUT is whole.",
-      valueName: "folder"), completion: .directory)
-  var work: String?
+  @OptionGroup(title: "Machine") var length: ChunkLengthArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "With --into: make so many files at once (half as many as there are cores); they share --memory. With --work: so many chunks.",
-      valueName: "n"))
-  var jobs: Int?
-
-  @OptionGroup var length: ChunkLengthArguments
+  var printPipeline: Bool { printing.printPipeline }
+  var jobs: Int? { parallel.jobs }
+  var work: String? { workFolder.work }
 
   func validate() throws {
     // Wrong names are an error of `run()`: an unknown option comes first, whose value counts as a name.
@@ -62,11 +71,11 @@ struct Reverse: AsyncParsableCommand {
       let others = [("--into", files.into != nil), ("--work", work != nil), ("--print-pipeline", printPipeline)]
       if let other = others.first(where: \.1)?.0 {
         throw ValidationError(
-          "\(joined.joined(separator: " + ")): files that are joined have one mirror, without \(other).")
+          "\(joined.joined(separator: " + ")): joined files have one output: leave out \(other).")
       }
     }
     if printPipeline && work != nil {
-      throw ValidationError("--work makes a file in chunks, which is not one pipeline.")
+      throw ValidationError("--work makes a file in chunks, which --print-pipeline can't print as one pipeline.")
     }
     if work == nil && length.isSet { throw ValidationError("--chunks and --chunk-length need --work.") }
     if work == nil && files.into == nil && jobs != nil { throw ValidationError("--jobs needs --into or --work.") }

@@ -11,61 +11,36 @@ struct InputOutputArguments: ParsableArguments {
 
 /// Options of reversing sources: those of `reverse`, `split` and `submit`, but for the names of files.
 struct ReverseArguments: ParsableArguments {
-  @OptionGroup var source: SourceArguments
+  // The help lists headings and options in this order.
+  @OptionGroup(title: "What to play") var order: LoopArguments
+
+  @OptionGroup(title: "Picture") var rate: FrameRateArguments
+
+  @OptionGroup(title: "Sound") var sound: SoundtrackArguments
 
   @OptionGroup var output: OutputArguments
 
-  @Option(help: .loop)
-  var loop: Loop = .reverse
-
   @OptionGroup var score: ScoreArguments
 
-  @OptionGroup var seam: SeamArguments
+  @OptionGroup(title: "What to play") var seam: SeamArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "mirror: each frame is shown as long as in the source; source: frame i starts when the source's frame i did.",
-      valueName: "timing"))
-  var timing: Timing = .mirror
+  @OptionGroup(title: "What to play") var frameTimes: TimingArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "The most frames per second; those between are left out. Of numbered images: how fast they are shown (25).",
-      valueName: "rate"))
-  var fps: FrameRate?
+  @OptionGroup(title: "Format and quality") var coding: CodingArguments
 
-  @Option(
-    help: ArgumentHelp("Mirror this file of subtitles too (srt, vtt, …).", valueName: "file"), completion: .file())
-  var subtitles: String?
+  @OptionGroup(title: "Output") var subtitleFiles: SubtitleArguments
 
-  @Option(
-    help: ArgumentHelp("Write the mirrored subtitles as a file of their own, .srt or .vtt.", valueName: "file"),
-    completion: .file())
-  var subtitlesOutput: String?
+  @OptionGroup(title: "Output") var check: CheckArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "Hear the audio of this file in place of the source's: once, forwards, from its start on.", valueName: "file"),
-    completion: .file())
-  var soundtrack: String?
+  @OptionGroup var source: SourceArguments
 
-  @Flag(
-    help:
-      "Carry what is played forwards as it is, without encoding it again: H.264, VP9, MJPEG or ProRes, in mp4, mov, mkv or webm."
-  )
-  var copyForward = false
-
-  @Flag(
-    help:
-      "Decode and encode also where every packet is a frame by itself, which is turned round as it is in a container that takes it."
-  )
-  var reencode = false
-
-  @Flag(help: "Compare the mirror with its source, as `retrograde verify` does, before it gets its name.")
-  var verify = false
+  var subtitles: String? { subtitleFiles.subtitles }
+  var subtitlesOutput: String? { subtitleFiles.subtitlesOutput }
 
   func validate() throws {
-    if copyForward && loop == .reverse { throw ValidationError("--copy-forward needs a --loop that plays forwards.") }
+    if coding.copyForward && order.loop == .reverse {
+      throw ValidationError("--copy-forward needs a --loop that plays forwards.")
+    }
   }
 
   func reverser(_ input: String) -> Reverser { reverser([input]) }
@@ -74,32 +49,93 @@ struct ReverseArguments: ParsableArguments {
   func reverser(_ inputs: [String]) -> Reverser {
     var options = source.options
     output.apply(to: &options)
-    options.playback.timing = timing
-    options.playback.loop = loop
+    options.playback.timing = frameTimes.timing
+    options.playback.loop = order.loop
     score.apply(to: &options.playback)
     seam.apply(to: &options.playback)
-    options.encoding.copiesForward = copyForward
-    options.encoding.reencodes = reencode
-    options.output.isVerified = verify
+    options.encoding.copiesForward = coding.copyForward
+    options.encoding.reencodes = coding.reencode
+    options.output.isVerified = check.verify
     options.subtitles = subtitles
-    options.soundtrack = soundtrack
+    options.soundtrack = sound.soundtrack
     options.output.subtitles = subtitlesOutput
-    options.playback.frameRate = inputs.contains(where: ImageSequence.isPattern) ? nil : fps
-    if let fps { options.playback.sequenceRate = fps }
+    options.playback.frameRate = inputs.contains(where: ImageSequence.isPattern) ? nil : rate.fps
+    if let fps = rate.fps { options.playback.sequenceRate = fps }
     return Reverser(inputs, options: options)
   }
 }
 
-/// How long chunks are.
+/// Frame rate of the output.
+struct FrameRateArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Maximum frame rate: 15, 30000/1001. The frames between are dropped. For numbered images as input: their "
+        + "frame rate. (default: no maximum; 25 for numbered images)", valueName: "rate"))
+  var fps: FrameRate?
+}
+
+/// Audio from another file.
+struct SoundtrackArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Replace the source's audio with that of this file. It is played once, forwards, from its start.",
+      valueName: "file"), completion: .file())
+  var soundtrack: String?
+}
+
+/// Times of the frames in the output.
+struct TimingArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Frame times. mirror: each frame is shown as long as in the source; source: frame i starts when the "
+        + "source's frame i starts.", valueName: "timing"))
+  var timing: Timing = .mirror
+}
+
+/// Choice between copying packets and encoding frames.
+struct CodingArguments: ParsableArguments {
+  @Flag(
+    help: ArgumentHelp(
+      "Copy the forward parts of --loop without encoding them: H.264, VP9, MJPEG or ProRes, in mp4, mov, mkv or "
+        + "webm."))
+  var copyForward = false
+
+  @Flag(
+    help: ArgumentHelp(
+      "Decode and encode even if every packet is a frame by itself. Without it, such packets are reversed as they "
+        + "are, if the container can hold them."))
+  var reencode = false
+}
+
+/// Files of subtitles.
+struct SubtitleArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Also reverse this subtitle file (srt, vtt, …).", valueName: "file"), completion: .file())
+  var subtitles: String?
+
+  @Option(
+    help: ArgumentHelp("Write the reversed subtitles to this file, .srt or .vtt.", valueName: "file"),
+    completion: .file())
+  var subtitlesOutput: String?
+}
+
+/// Check of the output.
+struct CheckArguments: ParsableArguments {
+  @Flag(help: "Compare the output with its source, as `retrograde verify` does, before it gets its name.")
+  var verify = false
+}
+
+/// Length of chunks.
 struct ChunkLengthArguments: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Cut it into so many chunks, or as many as there are groups of pictures.", valueName: "n")
-  )
+    help: ArgumentHelp(
+      "Number of chunks, 1 to 1000000; fewer if the source has fewer groups of pictures.", valueName: "n"))
   var chunks: Int?
 
   @Option(
     help: ArgumentHelp(
-      "How long a chunk is, about, in seconds (60): cuts are where groups of pictures begin.", valueName: "seconds"))
+      "Approximate length of a chunk, 0.1 to 1000000 seconds. Chunks begin with a group of pictures. (default: 60)",
+      valueName: "seconds"))
   var chunkLength: Double?
 
   func validate() throws {

@@ -3,43 +3,43 @@ import Retrograde
 
 struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Run a pipeline file: its first half decodes, what comes is reversed, its second half encodes.",
+    abstract: "Runs a pipeline file: one half decodes, the other encodes the reversal.",
     discussion: """
-      A dozen are installed with the command, and `retrograde run --list` names them; `retrograde reverse … \
-      --print-pipeline` prints another one. A file that has no path and is not in the current folder is looked for in \
-      $XDG_DATA_HOME/retrograde/pipelines (~/.local/share/…), where the command was installed, and in the folders of \
-      $XDG_DATA_DIRS. Values of parameters are data: they may hold spaces, quotes, ! or $.
+      `retrograde run --list` lists the installed files, about a dozen. `retrograde reverse … --print-pipeline` prints \
+      others. A name without a slash that is not a file in the current folder is searched in \
+      $XDG_DATA_HOME/retrograde/pipelines (~/.local/share/…), then where the command is installed, then in the folders \
+      of $XDG_DATA_DIRS. `retrograde run FILE` lists the parameters of a file. Their values are data, and may contain \
+      spaces, quotes, ! or $.
 
       EXAMPLES
         retrograde run --list
-        retrograde run h264-mp4 input=clip.mp4 output=pilc.mp4
+        retrograde run webm
+        retrograde run webm input=clip.mp4 output=reversed.webm
         retrograde run caption input=clip.mp4 output=out.mp4 caption='It works!'
         retrograde run --check ./mine.pipeline input=a.mp4 output=b.mp4
-        retrograde run webm                                    (lists the parameters)
-        retrograde reverse clip.mp4 pilc.mp4 --print-pipeline > mine.pipeline
+        retrograde reverse clip.mp4 out.mp4 --print-pipeline > mine.pipeline
       """)
 
   @Argument(
-    help: "The pipeline file, or the name of an installed one.", completion: .file(extensions: ["pipeline"]))
+    help: "Pipeline file, or the name of an installed one.", completion: .file(extensions: ["pipeline"]))
   var file: String?
 
-  @Argument(help: ArgumentHelp("Values of the file's parameters.", valueName: "name=value"))
+  @Argument(help: ArgumentHelp("Values of parameters of the file.", valueName: "name=value"))
   var values: [Value] = []
 
-  @Flag(help: "Name the installed pipeline files, and what each is for.")
+  @Flag(help: "List the installed pipeline files, with their purposes.")
   var list = false
 
-  @Flag(help: "Find out whether the file could be run, and run nothing.")
+  @Flag(help: "Check that the file could run, and run nothing.")
   var check = false
 
-  @OptionGroup var machine: ResourceArguments
+  @OptionGroup(title: "Output") var writing: OverwriteArguments
 
-  @Flag(name: [.customShort("y"), .long], help: "Replace files that exist.")
-  var overwrite = false
+  @OptionGroup(title: "Output") var strictness: StrictArguments
 
-  @OptionGroup var strictness: StrictArguments
+  @OptionGroup(title: "Output") var reporting: DisplayArguments
 
-  @OptionGroup var reporting: DisplayArguments
+  @OptionGroup(title: "Machine") var machine: ResourceArguments
 
   func validate() throws {
     if list && file != nil { throw ValidationError("--list takes no file: it names the installed ones.") }
@@ -63,7 +63,7 @@ struct Run: AsyncParsableCommand {
       throw ExitCode(64)
     }
     let options = ReverseOptions(
-      output: OutputOptions(overwrites: overwrite, isStrict: strictness.strict), resources: machine.resources)
+      output: OutputOptions(overwrites: writing.overwrite, isStrict: strictness.strict), resources: machine.resources)
     let given = Dictionary(values.map { ($0.name, $0.text) }) { $1 }
     if check {
       try await pipeline.check(given, options: options)

@@ -6,47 +6,61 @@ import Paths
 
 /// Options of an order of play in place of a loop.
 struct ScoreArguments: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Stretches of the source, one after the other, backwards where the second place comes first: '0..3, 3..1, 1..end'; "
-        + "with speeds (x0.5, ramp 1..0.25), pauses (hold 0.8), and audio (forward, mute). @file reads them from a file.",
-      valueName: "score"),
-    transform: Score.argument)
-  var score: Score?
+  @OptionGroup(title: "What to play") var parts: ScorePartArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "For how many seconds the sounds of two stretches of a score overlap where they would click (0.005).",
-      valueName: "seconds"))
-  var joint: Double?
+  @OptionGroup(title: "Picture") var frames: ScoreFrameArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "For how many seconds the picture of a stretch goes on while that of the next comes, where it does not follow (0).",
-      valueName: "seconds"))
-  var dissolve = 0.0
+  @OptionGroup(title: "Sound") var audio: ScoreAudioArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "blend: make frames between those of stretches that are played slower than the source, each a mixture of two.",
-      valueName: "way"))
-  var interpolate: PlaybackOptions.Interpolation?
-
-  @Flag(help: "Audio keeps its pitch at another speed, where it would follow it.")
-  var keepPitch = false
+  var score: Score? { parts.score }
 
   func validate() throws {
-    if !(0...60).contains(dissolve) { throw ValidationError("--dissolve must be 0 to 60 seconds.") }
-    if let joint, !(0...10).contains(joint) { throw ValidationError("--joint must be 0 to 10 seconds.") }
+    if !(0...60).contains(frames.dissolve) { throw ValidationError("--dissolve must be 0 to 60 seconds.") }
+    if let joint = audio.joint, !(0...10).contains(joint) { throw ValidationError("--joint must be 0 to 10 seconds.") }
   }
 
   func apply(to playback: inout PlaybackOptions) {
     playback.score = score
-    playback.keepsPitch = keepPitch
-    playback.dissolve = ClockTime(seconds: dissolve)
-    playback.interpolation = interpolate
-    playback.joint = joint.map { ClockTime(seconds: $0) }
+    playback.keepsPitch = audio.keepPitch
+    playback.dissolve = ClockTime(seconds: frames.dissolve)
+    playback.interpolation = frames.interpolate
+    playback.joint = audio.joint.map { ClockTime(seconds: $0) }
   }
+}
+
+/// Parts of a score.
+struct ScorePartArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Parts of the source to play in order, instead of a loop: '0..3, 3..1, 1..end'. A part whose second place "
+        + "comes first is played backwards. A part can have a speed (x0.5, ramp 1..0.25) and other audio (forward, "
+        + "mute); hold 0.8 is a pause. @file reads a file.", valueName: "score"),
+    transform: Score.argument)
+  var score: Score?
+}
+
+/// Frames of a score.
+struct ScoreFrameArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Video crossfade to a part that does not continue the one before, 0 to 60 seconds.", valueName: "seconds"))
+  var dissolve = 0.0
+
+  @Option(
+    help: ArgumentHelp("blend: in slow parts, add mixtures of two neighbouring frames.", valueName: "method"))
+  var interpolate: PlaybackOptions.Interpolation?
+}
+
+/// Audio of a score.
+struct ScoreAudioArguments: ParsableArguments {
+  @Flag(help: "Keep the audio's pitch at other speeds of a score. Without it, pitch follows speed.")
+  var keepPitch = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Audio crossfade between parts of a score that would click, 0 to 10 seconds. (default: 0.005)",
+      valueName: "seconds"))
+  var joint: Double?
 }
 
 extension Score {

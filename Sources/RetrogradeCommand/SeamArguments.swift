@@ -5,8 +5,8 @@ import Retrograde
 struct SeamArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "drop leaves out the last frame of all where it is the first one again: for files that players repeat, as they do "
-        + "GIF, WebP and APNG by themselves.", valueName: "keep|drop"))
+      "drop: leave out the last frame if it is the first one again, for files that players repeat. "
+        + "(default: drop for GIF, WebP and APNG, otherwise keep)", valueName: "seam"))
   var seam: Seam?
 
   func apply(to playback: inout PlaybackOptions) { playback.dropsSeam = seam.map { $0 == .drop } }

@@ -4,70 +4,88 @@ import Retrograde
 import RetrogradeEngine
 import RetrogradeServer
 
+/// Options of the server.
+struct ServerArguments: ParsableArguments {
+  @Option(help: ArgumentHelp("Port to listen on, 0 to 65535; 0 chooses a free one.", valueName: "number"))
+  var port = 8080
+
+  @Option(
+    help: ArgumentHelp(
+      "Address to listen on; 0.0.0.0 and :: are all addresses of the machine.", valueName: "address"))
+  var host = "127.0.0.1"
+
+  @Option(
+    help: ArgumentHelp(
+      "Secret of 8 to 200 bytes that browsers and players need; it is part of the printed address.",
+      valueName: "secret"))
+  var token: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Heights of the video to choose from, in pixels: 1080,540. Up to 8, each 64 to 4320. "
+        + "(default: the source's, at most 1080)", valueName: "list"))
+  var heights: Heights = Heights(list: [])
+
+  @Option(
+    help: ArgumentHelp(
+      "Limit for finished segments in a spool file. The least recently requested ones are removed, and made again on "
+        + "request.", valueName: "size"))
+  var cache = ByteCount(1 << 30)
+
+  @Option(
+    help: ArgumentHelp(
+      "Number of segments at once, 1 to 64. (default: the number of cores, at most 4)", valueName: "n"))
+  var jobs: Int?
+
+  @Flag(help: "Print only the address, warnings and errors.")
+  var quiet = false
+}
+
 struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show the mirrors of files in a browser, or a player, made while they are watched.",
+    abstract: "Plays files backwards in a browser or player, without writing files first.",
     discussion: """
-      Prints the address of a page on which the mirror plays, from its first frame to its last, wherever it is sought: no file is made. Each \
-      piece of some seconds is decoded and encoded when it is asked for, and kept for those who ask again. Folders are listed with a picture each. \
-      Nothing opens by itself; Ctrl-C ends it.
+      The command prints the address of a page that plays the video backwards; every position is seekable. Segments of \
+      some seconds are decoded and encoded on request, and kept for later requests. A folder is listed, with a \
+      thumbnail of each file. Nothing opens by itself; Ctrl-C ends it.
 
-      Players get the address of a playlist (HLS): the one that is printed, and master.m3u8 after it; of several files, that of a file's page.
+      Players take the address of an HLS playlist: the printed address with master.m3u8 appended; with several files, \
+      the address of a file's page with master.m3u8 appended.
 
-      Only programs of this machine can ask, unless --host names another address; then --token has a secret that they need.
+      Only programs on this machine can connect, unless --host has another address. Then --token sets a secret that \
+      browsers and players need.
 
       EXAMPLES
         retrograde serve film.mkv
         retrograde serve films/ --port 8080 --loop ping-pong
-        retrograde serve film.mkv --heights 1080,540 --memory 256MiB --cache 4GiB
+        retrograde serve film.mkv --heights 1080,540 --cache 4GiB
         retrograde serve films/ --host 0.0.0.0 --token "$(openssl rand -hex 16)"
       """)
 
   @Argument(
     help: ArgumentHelp(
-      "Files of video or audio, and folders of them; nothing outside these is ever given out.", valueName: "file"),
+      "Video or audio files, and folders of them. Nothing outside these is served.", valueName: "file"),
     completion: .file())
   var files: [String]
 
-  @Option(
-    help: ArgumentHelp("The address to listen at; 0.0.0.0 and :: are all that the machine has.", valueName: "address"))
-  var host = "127.0.0.1"
+  @OptionGroup(title: "What to play") var order: LoopArguments
 
-  @Option(help: ArgumentHelp("The port to listen at; 0: one that is free.", valueName: "number"))
-  var port = 8080
-
-  @Option(
-    help: ArgumentHelp(
-      "What browsers and players have to know: it is part of the address that is printed.", valueName: "secret"))
-  var token: String?
+  @OptionGroup(title: "What to play") var range: RangeArguments
 
   @OptionGroup var score: ScoreArguments
 
-  @Option(help: .loop)
-  var loop: Loop = .reverse
+  @OptionGroup(title: "Server") var listening: ServerArguments
 
-  @OptionGroup var range: RangeArguments
+  @OptionGroup(title: "Machine") var machine: ResourceArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "The heights of the picture to choose from, in pixels: 1080,540. Without it: the source's own, and no more than 1080.",
-      valueName: "list"))
-  var heights: Heights = Heights(list: [])
-
-  @OptionGroup var machine: ResourceArguments
-
-  @Option(
-    help: ArgumentHelp(
-      "The most to keep of what was made, in a spool file; what was not asked for longest is made anew when it is asked for.",
-      valueName: "size"))
-  var cache = ByteCount(1 << 30)
-
-  @Option(
-    help: ArgumentHelp("How many pieces are made at a time (default: as many as cores, at most 4).", valueName: "n"))
-  var jobs: Int?
-
-  @Flag(help: "Say nothing but the address, warnings and errors.")
-  var quiet = false
+  private var loop: Loop { order.loop }
+  private var host: String { listening.host }
+  private var port: Int { listening.port }
+  private var token: String? { listening.token }
+  private var heights: Heights { listening.heights }
+  private var cache: ByteCount { listening.cache }
+  private var jobs: Int? { listening.jobs }
+  private var quiet: Bool { listening.quiet }
 
   func validate() throws {
     if files.isEmpty { throw ValidationError("Which files? Name some, or a folder of them.") }
@@ -80,7 +98,7 @@ struct Serve: AsyncParsableCommand {
       throw ValidationError("--start and --end are times here, such as 1:02.5; --score takes other places too.")
     }
     if score.score != nil, range.start != nil || range.end != nil || loop != .reverse {
-      throw ValidationError("--score says all of what is played: leave out --loop, --start and --end.")
+      throw ValidationError("--score sets the whole order of play: leave out --loop, --start and --end.")
     }
     if let start = range.start?.time, let end = range.end?.time, start >= end {
       throw ValidationError("--end must be later than --start.")
@@ -104,7 +122,7 @@ struct Serve: AsyncParsableCommand {
       tell: { Terminal.error("retrograde: \($0.message.inOptions)") })
     if !settings.isLoopback, token == nil {
       Terminal.error(
-        "retrograde: warning: whoever reaches \(host) can watch these files, and have this machine work; --token asks for a secret"
+        "retrograde: warning: anyone who reaches \(host) can watch these files and load this machine; --token sets a secret"
       )
     }
     let isQuiet = quiet

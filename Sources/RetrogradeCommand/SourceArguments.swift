@@ -4,36 +4,43 @@ public import Retrograde
 /// The one source of a command.
 struct InputArgument: ParsableArguments {
   @Argument(
-    help:
-      "The file to turn round, numbered images such as 'frames/%05d.png', or an address: http, https, file, also of a playlist (HLS, DASH); - is standard input.",
+    help: ArgumentHelp(
+      "Source: a file, numbered images such as 'frames/%05d.png', or - for standard input. "
+        + "Also an http, https or file address, which may be that of an HLS or DASH playlist."),
     completion: .file())
   var input: String
 }
 
-/// Options of every command that reads a source, but for the source itself.
-struct SourceArguments: ParsableArguments {
-  @OptionGroup var machine: ResourceArguments
-
-  @OptionGroup var range: RangeArguments
+/// Options that choose streams of a source.
+struct StreamArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Use only these: video, audio, subtitles, chapters, or one of several streams, as in video,audio:1. "
+        + "(default: all)", valueName: "list"))
+  var streams: StreamSelection?
 
   @Flag(help: "Leave out the audio.")
   var noAudio = false
 
   @Flag(help: "Leave out the video.")
   var noVideo = false
+}
 
-  @Option(
-    help: ArgumentHelp(
-      "Mirror only these: video, audio, subtitles, chapters, or one of several, as in video,audio:1.", valueName: "list"
-    ))
-  var streams: StreamSelection?
+/// Options of every command that reads a source, but for the source itself.
+struct SourceArguments: ParsableArguments {
+  @OptionGroup(title: "What to play") var range: RangeArguments
 
-  @OptionGroup var strictness: StrictArguments
+  @OptionGroup(title: "What to play") var selection: StreamArguments
+
+  @OptionGroup(title: "Output") var strictness: StrictArguments
+
+  @OptionGroup(title: "Machine") var machine: ResourceArguments
 
   var options: ReverseOptions {
     ReverseOptions(
       playback: PlaybackOptions(
-        start: range.start, end: range.end, streams: streams, noAudio: noAudio, noVideo: noVideo),
+        start: range.start, end: range.end, streams: selection.streams, noAudio: selection.noAudio,
+        noVideo: selection.noVideo),
       output: OutputOptions(isStrict: strictness.strict), resources: machine.resources)
   }
 }
@@ -64,8 +71,8 @@ extension SourcePosition {
   @Sendable static func argument(_ text: String) throws -> SourcePosition {
     guard let position = SourcePosition(parsing: text) else {
       throw ValidationError(
-        "“\(text)” is no place in the source. Places are counted from its start, which is 0: seconds, such as 2.5, minutes "
-          + "and seconds, such as 1:02.5, a frame, such as 250f, end-2.5, or a chapter's name in quotes.")
+        "“\(text)” is not a place in the source. Places are counted from its start, which is 0: seconds, such as 2.5, "
+          + "minutes and seconds, such as 1:02.5, a frame, such as 250f, end-2.5, or a chapter's name in quotes.")
     }
     return position
   }

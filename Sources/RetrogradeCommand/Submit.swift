@@ -4,33 +4,33 @@ import Retrograde
 
 struct Submit: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Have a cluster make a mirror in chunks: plan it, and submit the work to Slurm.",
+    abstract: "Plans a reversal in chunks, and submits it to a Slurm cluster.",
     discussion: """
-      Two jobs are submitted with sbatch: an array of tasks, each of which runs `retrograde chunk`, and `retrograde join`, which begins \
-      when every task has succeeded. Everything else is Slurm's: where and when they run, and that a task begins anew elsewhere when its \
-      machine is gone. Source, folder and output must have the same names on all machines: docs/cluster.md.
+      sbatch gets two jobs: an array of tasks that run `retrograde chunk`, and `retrograde join`, which starts when \
+      all tasks have succeeded. Slurm decides when and where they run, and restarts a task elsewhere if its machine \
+      fails. Source, folder and output must have the same paths on all machines: docs/cluster.md.
 
-      Where a chunk has failed, the same command submits what is missing.
+      If a chunk has failed, the same command submits the missing chunks.
 
       EXAMPLES
-        retrograde submit film.mkv out.mkv --work film.work --slurm
-        retrograde submit film.mkv out.mkv --work film.work --chunks 200 --slurm '--partition=long --cpus-per-task=4'
+        retrograde submit film.mkv out.mkv --work film.work
+        retrograde submit film.mkv out.mkv --work w --slurm '--partition=long'
       """)
 
   @OptionGroup var files: InputOutputArguments
 
   @OptionGroup var arguments: ReverseArguments
 
-  @Option(help: ArgumentHelp("The folder for the plan and the chunks.", valueName: "folder"), completion: .directory)
+  @Option(help: ArgumentHelp("Folder for the plan and the chunks.", valueName: "folder"), completion: .directory)
   var work: String
 
-  @OptionGroup var length: ChunkLengthArguments
+  @OptionGroup(title: "Machine") var length: ChunkLengthArguments
 
   @Option(
     parsing: .remaining,
     help: ArgumentHelp(
-      "Submit it to Slurm: the one kind of cluster so far, also without this option. All that follows it is for sbatch, in one word, "
-        + "which is taken apart as a shell does, or in several.",
+      "Options for sbatch: all arguments that follow. A single argument is split into words, as by a shell. "
+        + "Without this option, the jobs go to Slurm as well: no other scheduler is supported.",
       valueName: "sbatch options"))
   var slurm: [String] = []
 
@@ -88,10 +88,10 @@ struct Submit: AsyncParsableCommand {
     let reason =
       ending.map {
         "sbatch ended with status \($0.status): \(($0.errors + $0.output).trimmed(or: "it said nothing"))"
-      } ?? "there is no sbatch here: no program of this name is in PATH"
+      } ?? "sbatch is not installed: no program of this name is in PATH"
     let remedy =
       array.map {
-        "job \($0) makes the chunks all the same; when it is done, "
+        "job \($0) makes the chunks anyway; when it is done, "
           + "`retrograde join \(Shell.quoted(jobs.folder))` makes the output, or `scancel \($0)` ends it"
       }
       ?? "the plan is in \(jobs.folder): run the same command on a machine that can submit, or make the chunks with `retrograde chunk`"
@@ -111,7 +111,7 @@ struct Submit: AsyncParsableCommand {
     Terminal.print("queue      squeue --jobs=\([array, join].compactMap { $0 }.joined(separator: ","))")
     Terminal.print("progress   retrograde status \(Shell.quoted(jobs.folder))")
     if let array {
-      Terminal.print("said       \(jobs.taskOutput(array: array, task: "*"))")
+      Terminal.print("logs       \(jobs.taskOutput(array: array, task: "*"))")
     }
     Terminal.print("           \(jobs.joinOutput(job: join))")
   }

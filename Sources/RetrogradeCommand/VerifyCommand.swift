@@ -2,54 +2,71 @@ import ArgumentParser
 import Retrograde
 import RetrogradeEngine
 
+/// Strictness and form of the checks.
+struct VerifyArguments: ParsableArguments {
+  @Flag(help: "Every pixel and sample must be the same.")
+  var lossless = false
+
+  @Flag(help: "Print JSON.")
+  var json = false
+}
+
+/// Order of play and frame times of the mirror.
+struct MirrorOrderArguments: ParsableArguments {
+  @Option(help: ArgumentHelp("Order of play of the mirror.", valueName: "order"))
+  var loop: Loop = .reverse
+
+  @Option(help: ArgumentHelp("Number of times that the mirror plays the loop, 1 to 100000.", valueName: "n"))
+  var count = 1
+
+  @Option(help: ArgumentHelp("Frame times of the mirror, as for `reverse`.", valueName: "timing"))
+  var timing: Timing = .mirror
+
+  @Option(
+    help: ArgumentHelp(
+      "Maximum frame rate of the mirror, as for `reverse`. For numbered images as source: their frame rate. "
+        + "(default: no maximum; 25 for numbered images)", valueName: "rate"))
+  var fps: FrameRate?
+}
+
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Find out whether one file is the exact mirror of another.",
+    abstract: "Checks that a file is the exact mirror of another: its reversal, frame for frame.",
     discussion: """
-      Decodes both, and compares frames, order, times, audio, sync, subtitles, chapters and tags. Frames of lossy video have \
-      to be nearer to their own source frame than to its neighbours; --lossless asks for every pixel and every sample. \
-      Say how the mirror was made (--loop, --start, --streams, --crop, …) where that was not plain `reverse`.
+      Both files are decoded. Their frames, order, times, audio, sync, subtitles, chapters and tags are compared. Each \
+      frame of lossy video must be nearer to its own source frame than to the neighbours of that; --lossless compares \
+      every pixel and sample. If the mirror was made with options (--loop, --start, --streams, --crop, …), give verify \
+      the same.
 
-      The exit status is 0 where everything holds, 1 where something differs, and as everywhere where a file can't be read.
+      The exit status is 0 if all checks pass, 1 if one fails, and as in other commands if a file cannot be read.
 
       EXAMPLES
-        retrograde verify holiday.mp4 yadiloh.mp4
-        retrograde verify clip.mov clip-reversed.mkv --lossless
+        retrograde verify holiday.mp4 reversed.mp4
+        retrograde verify clip.mov exact.mkv --lossless
         retrograde verify jump.mp4 boomerang.mp4 --loop ping-pong
-        retrograde verify holiday.mp4 yadiloh.mp4 --json | jq .isMirror
+        retrograde verify holiday.mp4 reversed.mp4 --json | jq .isMirror
       """)
 
   @OptionGroup var from: InputArgument
 
-  @OptionGroup var source: SourceArguments
-
-  @Argument(help: "The file that should be its mirror.", completion: .file())
+  @Argument(help: "File to check: the mirror of the source.", completion: .file())
   var mirror: String
 
-  @Flag(help: "Every pixel and every sample has to be the same.")
-  var lossless = false
+  @OptionGroup(title: "Checks") var checks: VerifyArguments
 
-  @Option(help: ArgumentHelp("The order of play that the mirror was made with.", valueName: "order"))
-  var loop: Loop = .reverse
+  @OptionGroup(title: "What to play") var order: MirrorOrderArguments
+
+  @OptionGroup(title: "Picture") var framing: FramingArguments
 
   @OptionGroup var score: ScoreArguments
 
-  @Option(help: ArgumentHelp("How often the loop was played.", valueName: "n"))
-  var count = 1
+  @OptionGroup(title: "Output") var reporting: DisplayArguments
 
-  @Option(help: ArgumentHelp("How the frames were timed: mirror or source.", valueName: "timing"))
-  var timing: Timing = .mirror
+  @OptionGroup var source: SourceArguments
 
-  @Option(help: ArgumentHelp("The most frames per second that were asked for.", valueName: "rate"))
-  var fps: FrameRate?
-
-  @OptionGroup var framing: FramingArguments
-
-  @Flag(help: "As JSON.")
-  var json = false
-
-  @OptionGroup var reporting: DisplayArguments
+  private var count: Int { order.count }
+  private var fps: FrameRate? { order.fps }
 
   func validate() throws {
     guard PlaybackLegs.counts.contains(count) else {
@@ -59,19 +76,19 @@ struct VerifyCommand: AsyncParsableCommand {
 
   func run() async throws {
     var options = source.options
-    options.playback.loop = loop
+    options.playback.loop = order.loop
     score.apply(to: &options.playback)
     options.playback.count = count
-    options.playback.timing = timing
+    options.playback.timing = order.timing
     options.playback.frameRate = ImageSequence.isPattern(from.input) ? nil : fps
     if let fps { options.playback.sequenceRate = fps }
     options.encoding.framing = framing.framing
     var verifier = Verifier(from.input, mirror: mirror, options: options)
-    verifier.isLossless = lossless
+    verifier.isLossless = checks.lossless
     let display = reporting.display
     let result = try await verifier.verify { display.show($0) }
     display.clear()
-    if json {
+    if checks.json {
       try Terminal.print(json: result)
     } else {
       show(result)

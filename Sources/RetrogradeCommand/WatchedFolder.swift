@@ -61,7 +61,7 @@ final class WatchedFolder: Sendable {
     takeAll()
     try await body()
     guard state.withLock({ $0.isGone }) else { return }
-    throw RetrogradeError(.noInput, about: folder, "is no longer there, and was watched", remedy: "watch another one")
+    throw RetrogradeError(.noInput, about: folder, "the watched folder is no longer there", remedy: "watch another one")
   }
 
   /// Notes the result of a job; if its file came anew meanwhile, it is taken again.

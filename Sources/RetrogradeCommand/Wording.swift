@@ -31,7 +31,7 @@ extension Setting {
     case .showsTimecode: "--show-timecode"
     case .rotation: "--rotate"
     case .place: "--for"
-    case .framing: "what becomes of the picture (--crop, --rotate, --flip, --width, --height, --fit)"
+    case .framing: "changes of the picture (--crop, --rotate, --flip, --width, --height, --fit)"
     // `--no-audio` for `playback.noAudio`.
     default: name.reduce(into: "--") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
     }
@@ -59,6 +59,6 @@ extension SourceReport.Stream {
   var turning: String? {
     if let whyDecoded { return "decoded and encoded: \(whyDecoded)" }
     let names = turnsAsPacketsIn?.map { ".\($0)" }.joined(separator: ", ")
-    return names.map { "turned round as packets, neither decoded nor encoded, in \($0)" }
+    return names.map { "reversed as packets, neither decoded nor encoded, in \($0)" }
   }
 }

@@ -46,13 +46,13 @@ package struct OpenedSource: Sendable {
     } catch let error as RetrogradeError where error.code == .damagedInput && stored.facts.boxedImage != nil {
       throw RetrogradeError(
         .missingPlugin, about: input, "an image (\(stored.facts.boxedImage ?? "")), which is not supported",
-        remedy: "convert it to PNG or JPEG, or an image that moves to a film", underlying: error.underlying)
+        remedy: "convert it to PNG or JPEG, or a moving image to a video", underlying: error.underlying)
     } catch let error as RetrogradeError where error.code == .damagedInput && stored.facts.lacksIndex {
       throw RetrogradeError(
         .damagedInput,
         about: input, "its index (moov) is missing: the file was cut, or recording it was not finished",
         remedy:
-          "get the whole file, or have the index made anew from another file of the same device: nothing else tells where its "
+          "get the whole file, or rebuild the index from another file of the same device: nothing else tells where its "
           + "frames begin",
         underlying: error.underlying)
     }

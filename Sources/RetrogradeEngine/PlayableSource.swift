@@ -80,7 +80,7 @@ package struct PlayableSource: Sendable {
       throw RetrogradeError(
         .damagedInput,
         about: opened.name, "holds \(links) Ogg files, one after the other, with different streams",
-        remedy: "cut it into those, and mirror each",
+        remedy: "split it into these, and reverse each",
         underlying: error.underlying)
     }
   }

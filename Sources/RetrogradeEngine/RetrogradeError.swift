@@ -85,13 +85,13 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     case .notMedia where error.element.map(particular.contains) ?? false:
       RetrogradeError(
         .missingPlugin, about: path,
-        "not supported: GStreamer (\(error.element ?? "")) can't read this kind of it, or it is damaged: \(error.cause)",
+        "not supported: GStreamer (\(error.element ?? "")) can't read this variant, or it is damaged: \(error.cause)",
         remedy: "convert it with another program", underlying: error)
     case .notMedia, .other:
       RetrogradeError(
         .damagedInput,
         about: path,
-        "can't be read: it is damaged, or no media that GStreamer \(error.element.map { "(\($0)) " } ?? "")"
+        "can't be read: it is damaged, or not media that GStreamer \(error.element.map { "(\($0)) " } ?? "")"
           + "knows: \(error.cause)", underlying: error)
     }
   }
@@ -179,7 +179,7 @@ extension RetrogradeError {
       about: output,
       error.number.map { "can't be finished: \(String(cString: strerror($0)))" }
         ?? "\(error.missing) did not reach the disk",
-      remedy: error.number == nil ? "look after the disk, and try again" : nil)
+      remedy: error.number == nil ? "check the disk, and try again" : nil)
   }
 }
 

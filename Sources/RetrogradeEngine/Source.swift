@@ -51,7 +51,7 @@ package struct Source: Sendable {
       throw RetrogradeError(
         .damagedInput,
         about: name,
-        blocks.brokenAt.map { "damaged: its first frame is not whole; byte \($0) is nothing that a GIF has" }
+        blocks.brokenAt.map { "damaged: its first frame is incomplete; byte \($0) is not valid in a GIF" }
           ?? "cut: the file ends inside its first frame")
     }
     // avdemux_gif waits for the rest of a GIF that ends in the middle (Quirk.avdemuxGIFEnd), or of one with something else in
@@ -145,7 +145,7 @@ package struct Source: Sendable {
     if let failure = facts.readingFailure { throw RetrogradeError(reading: name, errno: failure) }
     if facts.isTooDeep {
       throw RetrogradeError(
-        .damagedInput, about: name, "damaged beyond use: parts of its header are nested in over 1,000 levels"
+        .damagedInput, about: name, "too damaged to read: parts of its header are nested in over 1,000 levels"
       )
     }
     // wavparse ends such a file before anything that waits for its audio hears of it, or takes headers for audio.
@@ -153,15 +153,15 @@ package struct Source: Sendable {
       throw RetrogradeError(
         .damagedInput,
         about: name,
-        "no audio is found in it: the file is cut before its audio begins, or what stands before that is damaged"
+        "no audio is found in it: the file is cut before its audio begins, or the part before it is damaged"
       )
     }
     if facts.isUnusualY4M, Quirk.y4mdecDepth.applies {
       throw RetrogradeError(
         .missingPlugin,
         about: name,
-        "this release of GStreamer reads Y4M of eight bits a sample in 4:2:0, 4:2:2 or 4:4:4, and this is another",
-        remedy: "make another file of it first, as with: ffmpeg -i \(name) -c:v ffv1 video.mkv")
+        "this release of GStreamer reads only Y4M of eight bits a sample in 4:2:0, 4:2:2 or 4:4:4",
+        remedy: "convert it first: ffmpeg -i \(name) -c:v ffv1 video.mkv")
     }
     try Playlist.refuse(facts.beginning, name: name)
     if let image = StillImage(facts) {

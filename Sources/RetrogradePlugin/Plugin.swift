@@ -21,7 +21,7 @@ package enum RetrogradeElements {
   private static let registered: Bool = {
     guard (try? GStreamer.initialize()) != nil else { return false }
     return gst_plugin_register_static(
-      GST_VERSION_MAJOR, GST_VERSION_MINOR, "retrograde-linked", "Turns video and audio round in time",
+      GST_VERSION_MAJOR, GST_VERSION_MINOR, "retrograde-linked", "Reverses video and audio",
       { registerElements($0) }, RETROGRADE_VERSION, "MIT/X11", "Retrograde", "Retrograde", "retrograde") != 0
   }()
 

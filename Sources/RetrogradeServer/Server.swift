@@ -66,7 +66,7 @@ package final class Server: Sendable {
       throw Server.cannotListen(settings, reason)
     } catch ListenError.unknownHost(let reason) {
       throw RetrogradeError(
-        .inputOutput, about: "\(settings.host):\(settings.port)", "nobody can listen there: \(reason)")
+        .inputOutput, about: "\(settings.host):\(settings.port)", "can't listen there: \(reason)")
     }
   }
 
@@ -113,7 +113,7 @@ package final class Server: Sendable {
       RetrogradeError(
         .inputOutput, about: address, "this machine does not have that address", remedy: "name one that it has")
     default:
-      RetrogradeError(.inputOutput, about: address, "nobody can listen there: \(String(cString: strerror(reason)))")
+      RetrogradeError(.inputOutput, about: address, "can't listen there: \(String(cString: strerror(reason)))")
     }
   }
 }

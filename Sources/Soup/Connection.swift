@@ -66,7 +66,7 @@ final class Connection {
     guard let message else { return }
     guard let request = message.request() else {
       enter(.writing)
-      return message.refuse(400, "That is no request.")
+      return message.refuse(400, "That is not a valid request.")
     }
     message.pause()
     requests += 1

@@ -75,6 +75,14 @@ import Testing
     try expect(.vp9encTransparency) { !Registry.factory(encoder, takes: frames) }
   }
 
+  @Test("Theora gets no tags")
+  func theoraTags() throws {
+    try expect(.theoraencTags) {
+      let tagged = "\(Self.frame),format=I420 ! taginject tags=\"title=(string)Ada\" ! theoraenc ! oggmux"
+      return try !MuxedFile(tagged).contains(Array("Ada".utf8))
+    }
+  }
+
   @Test("Y4M has eight bits a sample")
   func y4mDepth() throws {
     let frames = try #require(Caps("video/x-raw,format={I420_10LE,I422_10LE,Y444_10LE}"))

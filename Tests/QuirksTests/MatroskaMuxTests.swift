@@ -100,6 +100,15 @@ import Testing
     }
   }
 
+  @Test("matroskamux calls all ProRes apcn")
+  func proResVariant() throws {
+    try expect(.matroskamuxProResVariant) {
+      let frames = "videotestsrc num-buffers=2 ! video/x-raw,format=I422_10LE,width=64,height=64"
+      let packets = "\(frames) ! avenc_prores_ks ! capssetter caps=video/x-prores,variant=hq"
+      return try MuxedFile("\(packets) ! matroskamux").tracks.contains(Array("apcn".utf8))
+    }
+  }
+
   @Test("matroskamux drops cover art")
   func coverArt() throws {
     try expect(.matroskamuxCoverArt) {

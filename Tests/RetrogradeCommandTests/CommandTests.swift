@@ -114,13 +114,13 @@ final class Scratch: Sendable {
   }
 
   private static let messages: [([String], Int32, [String])] = [
-    (["info", "http://127.0.0.1:1/a.mp4"], 66, ["http://127.0.0.1:1/a.mp4: nothing can be had"]),
+    (["info", "http://127.0.0.1:1/a.mp4"], 66, ["http://127.0.0.1:1/a.mp4: nothing can be downloaded"]),
     (["info", "ftp://example.invalid/a.mp4"], 66, ["is an address", "only files, pipes, http and https"]),
     (["info", "file:///nobody/has/a.mp4"], 66, ["No such file"]),
-    (["info", "LIST"], 65, ["is a playlist", "not in its own folder: http://example.invalid/0.ts"]),
+    (["info", "LIST"], 65, ["is a playlist", "outside its own folder: http://example.invalid/0.ts"]),
     (["info", "ADDRESSES"], 65, ["names other files or addresses, which are not opened"]),
     (["info", "SESSION"], 65, ["names other files or addresses, which are not opened"]),
-    (["info", "MIDI"], 65, ["or no media that GStreamer"]),
+    (["info", "MIDI"], 65, ["or not media that GStreamer"]),
     (["reverse", "CLIP", "out.mp4", "--score", "@/dev/zero"], 64, ["/dev/zero can't be read: File too large"]),
     (["reverse", "LIST", "-"], 64, ["standard output", "--format mkv"]),
     (["reverse", "LIST", "-", "--format", "xyz"], 64, ["--format xyz", "mkv"]),
@@ -405,6 +405,21 @@ final class Scratch: Sendable {
     #expect(report.gstreamer.library == library)
     let known = Registry.release(ofPluginWith: "qtdemux")
     #expect(known != nil && report.gstreamer.plugins["isomp4"] == known?.description)
+  }
+
+  @Test("-h shows the first ten options, each in a sentence", arguments: [["reverse"], ["loop"], ["serve"], []])
+  func shortHelp(command: [String]) throws {
+    let short = try Command.run(command + ["-h"])
+    let long = try Command.run(command + ["--help"])
+    #expect(short.status == 0)
+    let lines = short.output.split(separator: "\n")
+    #expect(lines.allSatisfy { $0.count <= 80 })
+    #expect(lines.contains { $0.hasPrefix("USAGE: retrograde") })
+    #expect(lines.last == "--help shows all options, and examples.")
+    let options = lines.filter { $0.hasPrefix("  -") }
+    #expect(options.count == (command.isEmpty ? 0 : 10))
+    #expect(long.output.contains("EXAMPLES") && long.output.count > short.output.count)
+    #expect(options.allSatisfy { long.output.contains($0.prefix(20)) })
   }
 
   @Test func helpTeachesByExample() throws {

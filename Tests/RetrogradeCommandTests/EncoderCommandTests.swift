@@ -22,15 +22,15 @@ import Testing
 
   static let refusals: [(arguments: [String], status: Int32, words: String)] = [
     (["--encoder", "nosuchenc"], 69, "--encoder nosuchenc: GStreamer has no such element here; `retrograde codecs`"),
-    (["--encoder", "qtdemux"], 64, "is no encoder of video (Codec/Demuxer)"),
-    (["--encoder", "flacenc"], 64, "is no encoder of video (Codec/Encoder/Audio)"),
+    (["--encoder", "qtdemux"], 64, "is not a video encoder (Codec/Demuxer)"),
+    (["--encoder", "flacenc"], 64, "is not a video encoder (Codec/Encoder/Audio)"),
     (["--encoder", "theoraenc"], 64, "does not take Theora, which theoraenc makes"),
     (["--encoder", "x264enc", "--video-codec", "hevc"], 64, "makes H.264, and --video-codec asks for hevc"),
-    (["--encoder", "x264enc", "--profile", "youtube"], 64, "--profile says all"),
+    (["--encoder", "x264enc", "--profile", "youtube"], 64, "--profile holds all"),
     (["--encoder-options", "nonsense=1"], 64, "x264enc has no option called nonsense; `gst-inspect-1.0 x264enc`"),
-    (["--encoder-options", "speed-preset=warp"], 64, "speed-preset can't be warp; it is"),
+    (["--encoder-options", "speed-preset=warp"], 64, "speed-preset can't be warp; it can be"),
     (["--encoder-options", "fast"], 64, "--encoder-options"),
-    (["--encoder", "openh264enc", "--quality", "lossless"], 64, "openh264enc is not known to be"),
+    (["--encoder", "openh264enc", "--quality", "lossless"], 64, "openh264enc is not known to be lossless"),
     (["--encoder-options", "key-int-max=6", "--print-pipeline"], 64, "--encoder-options can't be printed"),
   ]
 

@@ -101,10 +101,10 @@ import Testing
     let result = try run("in/a.mp4", "+", "in/b.mp4", "+", "in/a.mp4", "out.mp4")
     #expect(result.status == 0 && result.errors.contains("out.mp4: 30 frames"))
     let refusals = [
-      (["in/a.mp4", "+", "in/b.mp4"], "What is the mirror of in/a.mp4 + in/b.mp4 to be called?"),
+      (["in/a.mp4", "+", "in/b.mp4"], "No output is named for in/a.mp4 + in/b.mp4."),
       (["in/a.mp4", "+"], "A + joins the file before it to the one after it"),
-      (["in/a.mp4", "+", "in/b.mp4", "--into", "all"], "files that are joined have one mirror, without --into"),
-      (["in/a.mp4", "+", "in/b.mp4", "o.mp4", "--work", "w"], "files that are joined have one mirror, without --work"),
+      (["in/a.mp4", "+", "in/b.mp4", "--into", "all"], "joined files have one output: leave out --into"),
+      (["in/a.mp4", "+", "in/b.mp4", "o.mp4", "--work", "w"], "joined files have one output: leave out --work"),
     ]
     for (arguments, words) in refusals {
       let refused = try self.run(list: ["reverse"] + arguments)
@@ -116,13 +116,13 @@ import Testing
   @Test func whatCannotBeMadeIsRefusedBeforeAnyWork() throws {
     try makeClips("in/a.mp4", "in/b.mp4", "in/deep/a.mp4", "out/a.mp4", "out/b.mp4")
     let refusals: [([String], Int32, String)] = [
-      (["in", "--into", "out"], 73, "out/a.mp4: exists, and so it is with out/b.mp4; --overwrite replaces it"),
+      (["in", "--into", "out"], 73, "out/a.mp4: exists; the same holds for out/b.mp4; --overwrite replaces it"),
       (["in", "--into", "in", "-y"], 73, "in/a.mp4: is the input itself"),
       (
         ["in/a.mp4", "in/deep/a.mp4", "--into", "new"], 64,
-        "new/a.mp4: would be the mirror of in/a.mp4, and of in/deep/a.mp4 too"
+        "new/a.mp4: would be the output of both in/a.mp4 and in/deep/a.mp4"
       ),
-      (["in/a.mp4", "--into", "new", "--name", "{stem}.xyz"], 64, "no container goes by the extension"),
+      (["in/a.mp4", "--into", "new", "--name", "{stem}.xyz"], 64, "no container has the extension"),
       (["-", "--into", "new"], 64, "standard input: has no name"),
       (["out/../in/deep", "--into", "in/a.mp4"], 73, "in/a.mp4: is not a folder"),
     ]
@@ -145,8 +145,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (["a.mp4"], "What is the mirror of a.mp4 to be called?"), ([], "Which file"),
-    (["a.mp4", "b.mp4", "c.mp4"], "--into FOLDER makes a mirror of each file"),
+    (["a.mp4"], "No output is named for a.mp4."), ([], "Which file"),
+    (["a.mp4", "b.mp4", "c.mp4"], "--into FOLDER reverses each file"),
     (["a.mp4", "--into", "out", "--work", "w"], "--work is for one file"),
     (["a.mp4", "b.mp4", "--name", "x.{ext}"], "--into"),
     (["a.mp4", "--into", "out", "--name", "{size}.mp4"], "--name"),
@@ -240,7 +240,7 @@ import Testing
     let option = try run("reverse", "a", "b", "--lop", "ping-pong")
     #expect(option.status == 64 && option.errors.contains("Unknown option '--lop'"))
     let names = try run("reverse", "a", "b", "c")
-    #expect(names.status == 64 && names.errors.contains("these are 3 names"))
+    #expect(names.status == 64 && names.errors.contains("and these are 3;"))
     #expect(names.errors.contains("Usage: retrograde reverse "), "\(names.errors)")
   }
 
@@ -275,7 +275,7 @@ import Testing
   func scoreAndStretch() throws {
     let result = try run("play", "clip.mp4", "--score", "0..end", "--end", "1")
     #expect(result.status == 64, "\(result.errors)")
-    #expect(result.errors.contains("--end: --score says all of what is played"), "\(result.errors)")
+    #expect(result.errors.contains("--end: --score sets the whole order of play"), "\(result.errors)")
   }
 
   @Test func theSummarySaysWhatWasWrittenAndWhatChanged() throws {

@@ -66,7 +66,7 @@ import Testing
       ] + own + ["--dependency=afterok:1", "--kill-on-invalid-dep=yes", "\(work)/submit-join.sh"])
     #expect(result.output.contains("squeue --jobs=1,2\n"))
     #expect(
-      result.output.contains("said       \(work)/slurm-1_*.out\n           \(work).join-2.out\n"), "\(result.output)")
+      result.output.contains("logs       \(work)/slurm-1_*.out\n           \(work).join-2.out\n"), "\(result.output)")
     #expect(result.output.contains("retrograde status '\(scratch.path("it"))'\\''s 100%j'\n"))
   }
 
@@ -104,7 +104,7 @@ import Testing
   @Test func thePlanStaysWhereItCantBeSubmitted() throws {
     let missing = try submit()
     #expect(missing.status == 69)
-    #expect(missing.errors.contains("there is no sbatch here"))
+    #expect(missing.errors.contains("sbatch is not installed"))
     #expect(missing.errors.contains("the plan is in \(work)"))
     try program("sbatch", "echo 'sbatch: error: invalid partition specified: long' >&2; exit 1")
     let failing = try submit(slurm: ["-p long"])
@@ -113,7 +113,7 @@ import Testing
     try program("sbatch", #"case "$*" in *chunks.sh) echo 8;; *) exit 3;; esac"#)
     let half = try submit()
     #expect(half.status == 70)
-    #expect(half.errors.contains("sbatch ended with status 3: it said nothing; job 8 makes the chunks all the same"))
+    #expect(half.errors.contains("sbatch ended with status 3: it said nothing; job 8 makes the chunks anyway"))
     #expect(try Command.run(["status", work]).output.contains("4 to come"))
   }
 

@@ -126,14 +126,15 @@ import Testing
       _ = nextLine()
       try? FileManager.default.removeItem(atPath: scratch.path("in"))
     }
-    #expect(result.status == 66 && result.errors.contains("in: is no longer there"), "\(result.errors)")
+    #expect(
+      result.status == 66 && result.errors.contains("in: the watched folder is no longer there"), "\(result.errors)")
   }
 
   @Test func theWatchedFolderIsNoPlaceForMirrors() throws {
     try FileManager.default.createSymbolicLink(
       atPath: scratch.path("link"), withDestinationPath: scratch.path("in"))
     let result = try Command.run(["reverse", "--watch", scratch.path("in"), "--into", scratch.path("link")])
-    #expect(result.status == 64 && result.errors.contains("would be mirrored again"))
+    #expect(result.status == 64 && result.errors.contains("would be reversed again"))
     #expect(try Command.run(["reverse", "--watch", scratch.path("none"), "--into", scratch.path("out")]).status == 66)
     #expect(try Command.run(["reverse", "--watch", scratch.path("in")]).status == 64)
     #expect(scratch.names == ["in", "made", "link"])

@@ -55,7 +55,8 @@ import Testing
     let answer = try await fake.ask(path.replacing("ID", with: fake.id).replacing("VERSION", with: version))
     #expect(answer.status == (path.contains("..") ? 400 : 404))
     #expect(
-      try await answer.text == (path.contains("..") ? "That is no address.\n" : "There is nothing of that name.\n"))
+      try await answer.text
+        == (path.contains("..") ? "That is not a valid address.\n" : "There is nothing of that name.\n"))
     #expect(answer["x-content-type-options"] == "nosniff")
   }
 

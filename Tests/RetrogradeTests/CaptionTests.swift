@@ -102,9 +102,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("size=big", "no number"), ("place=moon", "top-left"), ("blink=yes", "font, size"),
+    ("size=big", "not a number"), ("place=moon", "top-left"), ("blink=yes", "font, size"),
     ("font=No Such Font", "fc-list"),
-    ("font=Sans 48", "size=48"), ("color=none", "have a colour"), ("color=#12", "#ffcc00"),
+    ("font=Sans 48", "size=48"), ("color=none", "need a colour"), ("color=#12", "#ffcc00"),
     ("from=3, to=2", "before it begins"),
     ("size=0", "1 to 2000"), ("from=end-1", "2.5"), ("top", "font, size"), ("font=", "Serif Bold"),
   ])

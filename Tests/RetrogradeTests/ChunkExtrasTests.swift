@@ -57,7 +57,7 @@ import Testing
       let error = await #expect(throws: RetrogradeError.self) {
         _ = try await reverser.start(to: folder.path("out.mkv"), in: work).summary()
       }
-      #expect(error?.description.contains("what a program draws over frames is not kept in a plan") ?? false)
+      #expect(error?.description.contains("a plan does not record what a program draws over frames") ?? false)
     }
   }
 

@@ -154,7 +154,7 @@ import Testing
         $0.playback.loop = .pingPong
       }.start(to: output, in: work).summary()
     }
-    #expect(other.contains("`encoding.constantRateFactor`, `playback.loop` are not as it was planned"))
+    #expect(other.contains("`encoding.constantRateFactor`, `playback.loop` differ"))
     let elsewhere = await message { _ = try await reverser().start(to: output + ".mkv", in: work).summary() }
     #expect(elsewhere.contains("its output is \(output)"))
     try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: source)

@@ -220,7 +220,7 @@ import Testing
   func dynamicMetadataIsNamed(_ codec: String, _ encoder: String) async throws {
     let folder = try TemporaryFolder()
     let stream = folder.path("s.\(codec)")
-    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=128x128:r=10:d=0.5", "-c:v", encoder, "-bf", "0", stream])
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc2=s=128x128:r=10:d=0.5", "-c:v", encoder, "-bf", "0", stream])
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: stream)))
     // An SEI message of T.35 before the first slice.
     let message: [UInt8] = [4, 8, 0xB5, 0, 0x3C, 0, 1, 4, 1, 0x40, 0x80]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Containers
 
-/// Audio of which an MP4 or MOV file shows several parts.
+/// MP4 and MOV files that present parts of their media.
 @Suite struct EditListTests {
   @Test(
     "all parts of an edit list are heard", arguments: [("s.m4a", "alac"), ("s.mov", "pcm_s16le"), ("s.mov", "alac")])
@@ -30,6 +30,64 @@ import Testing
     let heard = try FFmpeg.samples(mirror)
     let turned = stride(from: shown.count - 2, through: 0, by: -2).flatMap { [shown[$0], shown[$0 + 1]] }
     #expect(heard == turned)
+  }
+
+  /// Edits, and the frames of the film that they show, counted from 0.
+  struct Film: Sendable {
+    var edits: [(duration: Int, start: Int)]
+    var shown: [Range<Int>]
+  }
+
+  private static let edited: [Film] = [
+    Film(edits: [(500, 0), (500, 1000)], shown: [0..<13, 25..<38]),
+    Film(edits: [(300, 200), (300, 600)], shown: [5..<13, 15..<23]),
+    Film(edits: [(500, 0), (500, 0)], shown: [0..<13, 0..<13]),
+    // Frame 12 is shown for the last 20 ms of its time.
+    Film(edits: [(200, 500), (200, 0)], shown: [12..<18, 0..<5]),
+  ]
+
+  @Test("frames of several edits are decoded from all packets that they need", arguments: edited)
+  func editedFilms(_ film: Film) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mp4")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=96x80:r=25:d=2", "-c:v", "libx264", "-bf", "2", "-g", "10"]
+        + ["-video_track_timescale", "12800", "-movie_timescale", "1000", path])
+    let all = try FFmpeg.frames(path).map(\.sum)
+    // The first frame is presented 80 ms into the media.
+    try setEdits(film.edits.map { ($0.duration, ($0.start + 80) * 12_800 / 1000) }, in: path)
+    let mirror = folder.path("m.mkv")
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    let summary = try await Reverser(path, options: options).reverse(to: mirror)
+    #expect(summary.warnings.isEmpty)
+    let found = try FFmpeg.frames(mirror).map { all.firstIndex(of: $0.sum) }
+    #expect(found == film.shown.flatMap(Array.init).reversed())
+  }
+
+  @Test("the frame within which an edit begins is shown for the rest of its time", arguments: ["libx264", "mjpeg"])
+  func beginningWithinAFrame(_ codec: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mov")
+    let bFrames = codec == "libx264" ? ["-bf", "2"] : []
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=96x80:r=25:d=1", "-c:v", codec] + bFrames
+        + ["-video_track_timescale", "12800", "-movie_timescale", "1000", path])
+    let all = try FFmpeg.frames(path).map(\.sum)
+    let first = codec == "libx264" ? 80 : 0
+    // 24 ms before the end of frame 2.
+    try setEdits([(500, (first + 96) * 12_800 / 1000)], in: path)
+    for isLossless in [true, false] {
+      let mirror = folder.path(isLossless ? "m.mkv" : "m.mov")
+      var options = ReverseOptions()
+      options.encoding.quality = isLossless ? .lossless : .source
+      try await Reverser(path, options: options).reverse(to: mirror)
+      let frames = try FFmpeg.frames(mirror)
+      #expect(frames.count == 13)
+      if isLossless { #expect(frames.map { all.firstIndex(of: $0.sum) } == (2..<15).reversed()) }
+      // Frame 14 begins 464 ms after the edit does, and is shown for 36 ms.
+      #expect(abs(frames[12].time - frames[0].time - 476) <= 1)
+    }
   }
 
   /// Replaces the edit list of the only track.

@@ -43,7 +43,7 @@ import Testing
       $0.videoCodec = "prores"
       $0.preset = "fast"
     },
-    Refusal(output: "o.gif", words: "`encoding.constantRateFactor`: there is no such setting") {
+    Refusal(output: "o.gif", words: "`encoding.constantRateFactor`: animations have no such setting") {
       $0.constantRateFactor = 3
     },
     Refusal(output: "o.mp4", words: "`encoding.profile` nonsense") { $0.profile = "nonsense" },

@@ -37,6 +37,17 @@ import Testing
     #expect(try numbers((1...6).map { "f-\($0).png" }, media, folder) == [59, 3, 15, 4, 3, 3])
   }
 
+  @Test("the first frame of a GIF is not another one", arguments: ["0", "0f", "0.04", "1f", "last"])
+  func framesOfGIF(_ text: String) async throws {
+    let folder = try TemporaryFolder()
+    let source = folder.path("a.gif")
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=1", source])
+    let all = try FFmpeg.frames(source).map(\.sum)
+    let place = try #require(SourcePosition(parsing: text == "last" ? "end" : text))
+    try await FrameGrab(source, at: [place]).write(to: folder.path("x.png"))
+    #expect(try FFmpeg.frames(folder.path("x.png")).map(\.sum) == [all[["1f": 1, "last": 9][text] ?? 0]])
+  }
+
   /// The same pixels in the same format.
   @Test func aFrameIsTheOneThatReverseWrites() async throws {
     let folder = try TemporaryFolder()

@@ -97,7 +97,7 @@ import Testing
     #expect(summary.samples == [96_000])
     #expect(
       summary.warnings.map(\.description) == [
-        "\(sources[1]): its audio is made like the first file's: 44100 Hz, 1 channel, S16LE is now 48000 Hz, 2 channels, S16LE"
+        "\(sources[1]): its audio is converted to the first file's: 44100 Hz, 1 channel, S16LE is now 48000 Hz, 2 channels, S16LE"
       ])
     let output = try Self.samples(folder.path("o.wav"))
     #expect(Array(output[48_000...]) == (try Self.samples(sources[0])).reversed())
@@ -242,7 +242,7 @@ import Testing
     }
     let mixed = await refusal([film, sound])
     #expect(mixed?.code == .usage && mixed?.subject == sound)
-    #expect(mixed?.message.description.contains("has no video, and \(film), to which it is joined, has") ?? false)
+    #expect(mixed?.message.description.contains("has no video, but \(film), to which it is joined, does") ?? false)
     #expect(await refusal([film, folder.path("none.mkv")])?.code == .noInput)
     #expect(await refusal([])?.code == .usage)
     #expect(await refusal(["-", "-"])?.code == .usage)

@@ -127,7 +127,7 @@ import Testing
       }
     }
     #expect(
-      await refusal(LoopFinder(path, lengths: .seconds(2) ... .seconds(3))).contains("no stretch of 0:00:02.000"))
+      await refusal(LoopFinder(path, lengths: .seconds(2) ... .seconds(3))).contains("no loop of 0:00:02.000"))
     #expect(await refusal(LoopFinder(path), .blend(.seconds(1))).contains("more than half"))
     #expect(await refusal(LoopFinder("-")).contains("a pipe can't be read again"))
     var options = ReverseOptions(playback: PlaybackOptions(loop: .pingPong))

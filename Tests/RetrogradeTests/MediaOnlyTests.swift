@@ -80,7 +80,7 @@ import Testing
     try Data("#EXTM3U\n#EXTINF:2,\nfile:///etc/hostname\n#EXT-X-ENDLIST\n".utf8).write(
       to: folder.url.appending(path: "inner.txt"))
     let error = await #expect(throws: RetrogradeError.self) { try await Reverser(folder.path("a.m3u8")).plan() }
-    #expect(error?.description.contains("not in its own folder") == true, "\(error as Any)")
+    #expect(error?.description.contains("outside its own folder") == true, "\(error as Any)")
   }
 
   @Test(

@@ -134,8 +134,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("avenc_ffv1 gop-size=6", "matroskamux", "s.mkv", "help of others"),
-    ("x264enc key-int-max=6 bframes=0 ! h264parse", "mp4mux", "s.mp4", "help of others"),
+    ("avenc_ffv1 gop-size=6", "matroskamux", "s.mkv", "depend on others"),
+    ("x264enc key-int-max=6 bframes=0 ! h264parse", "mp4mux", "s.mp4", "depend on others"),
     (
       "interlace field-pattern=1:1 top-field-first=true ! x264enc key-int-max=1 interlaced=true ! h264parse",
       "matroskamux", "s.mkv", "interlaced"

@@ -189,7 +189,7 @@ import Testing
     try write("s0.ts", "")
     for name in ["hls.m3u8", "key.m3u8", "master.m3u8", "dash.mpd"] {
       let error = await #expect(throws: RetrogradeError.self) { try await Reverser(folder.path(name)).plan() }
-      #expect(error?.description.contains("not in its own folder: \(stranger)") == true, "\(name): \(error as Any)")
+      #expect(error?.description.contains("outside its own folder: \(stranger)") == true, "\(name): \(error as Any)")
     }
   }
 
@@ -268,6 +268,6 @@ import Testing
       to: folder.url.appending(path: "list.m3u8"))
     let server = try WebServer(folder)
     let error = await #expect(throws: RetrogradeError.self) { try await Reverser(server.address("list.m3u8")).plan() }
-    #expect(error?.description.contains("something else than addresses") == true, "\(error as Any)")
+    #expect(error?.description.contains("something other than http and https addresses") == true, "\(error as Any)")
   }
 }

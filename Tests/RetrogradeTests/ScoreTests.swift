@@ -242,10 +242,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "it is empty"), ("hold 1", "nothing to hold"), ("0-3", "0-3 is no place"), ("0..", "a place is missing"),
-    ("0..3, 4", "step 2, 4: two places"), ("0..1 x0", "speeds are 0.01 to 100"),
+    ("", "it is empty"), ("hold 1", "nothing to hold"), ("0-3", "0-3 is not a place"), ("0..", "a place is missing"),
+    ("0..3, 4", "step 2, 4: expected two places"), ("0..1 x0", "speeds are 0.01 to 100"),
     ("0..1 x2 x3", "x3 is not understood there"),
-    ("0..1 ramp 1", "a ramp needs two speeds"), ("0..1 fast", "fast is not understood"), ("hold", "no length of time"),
+    ("0..1 ramp 1", "a ramp needs two speeds"), ("0..1 fast", "fast is not understood"), ("hold", "hold needs a time"),
     ("0..1, hold 1e9", "up to a day"),
   ]) func whatIsNoScoreIsRefusedWithTheReason(_ text: String, _ reason: String) {
     let error = #expect(throws: RetrogradeError.self) { try Score(parsing: text) }

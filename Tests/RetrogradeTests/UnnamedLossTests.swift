@@ -47,6 +47,19 @@ import Testing
     for (one, other) in zip(gaps.reversed(), mirroredGaps.dropFirst()) { #expect(abs(one - other) < 0.002) }
   }
 
+  /// As packets, and encoded.
+  @Test(arguments: [false, true])
+  func theVariantOfProResIsNamedInMatroska(isEncoded: Bool) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mov")
+    _ = try FFmpeg.bytes(Self.film + ["-c:v", "prores_ks", "-profile:v", "4444", "-pix_fmt", "yuv444p10le", path])
+    var options = ReverseOptions()
+    options.encoding.reencodes = isEncoded
+    if isEncoded { options.encoding.videoCodec = "prores" }
+    try await Reverser(path, options: options).reverse(to: folder.path("b.mkv"))
+    #expect(try probe(folder.path("b.mkv"), "stream=codec_name,pix_fmt") == probe(path, "stream=codec_name,pix_fmt"))
+  }
+
   @Test(arguments: [("setfield=tff", "tt", "0"), ("setfield=bff", "bb", "1")])
   func theOrderOfFieldsInY4MIsKept(filter: String, order: String, mirrored: String) async throws {
     let folder = try TemporaryFolder()
@@ -119,16 +132,14 @@ import Testing
     let path = folder.path("a.mka")
     let name = "Gr\u{f6}\u{df}e"
     _ = try FFmpeg.bytes(Self.tone + ["-metadata", "\(name)=x", "-metadata", "ARTIST=a", "-c:a", "flac", path])
-    for output in ["b.mka", "b.m4a"] {
+    for output in ["b.mka", "b.m4a", "b.mp3"] {
       #expect(try await warnings(path, folder.path(output)) == [])
       let tags = try probe(folder.path(output), "format_tags")
       #expect(tags.contains("a") && tags.contains("x"), "\(tags)")
     }
-    for output in ["b.ogg", "b.mp3"] {
-      let found = try await warnings(path, folder.path(output))
-      #expect(found.count == 1 && found[0].uppercased().contains(name.prefix(3).uppercased()), "\(found)")
-      #expect(try probe(folder.path(output), "stream_tags=artist:format_tags=artist") == ["a"])
-    }
+    let found = try await warnings(path, folder.path("b.ogg"))
+    #expect(found.count == 1 && found[0].uppercased().contains(name.prefix(3).uppercased()), "\(found)")
+    #expect(try probe(folder.path("b.ogg"), "stream_tags=artist:format_tags=artist") == ["a"])
     _ = try FFmpeg.bytes(Self.tone + ["-metadata:s:a", "\(name)=x", "-c:a", "flac", folder.path("d.mka")])
     #expect(try await warnings(folder.path("d.mka"), folder.path("c.mka")).contains { $0.contains("of a stream") })
   }
@@ -238,7 +249,8 @@ import Testing
     _ = try FFmpeg.bytes(
       ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=20:d=0.5", "-vf", "interlace=scan=tff,format=\(format)", "-c:v", codec]
         + ["-field_order", "tt", path])
-    #expect(try await warnings(path, folder.path("b.mkv")) == [])
+    let expected = codec == "png" ? ["changed: the video's RGB becomes 4:2:0"] : []
+    #expect(try await warnings(path, folder.path("b.mkv")) == expected)
     #expect(try probe(folder.path("b.mkv"), "stream=field_order") == ["bb"])
     #expect(try await Verifier(path, mirror: folder.path("b.mkv")).verify().isMirror)
   }
@@ -288,6 +300,110 @@ import Testing
     #expect(web.contains("\nred <i>is</i> a &lt; b &amp; c {x}\n"), "\(web)")
     let text = try FFmpeg.bytes(["-i", folder.path("b.mp4"), "-map", "0:s", "-c", "copy", "-f", "data", "-"])
     #expect(text.dropFirst(2).starts(with: "red is a < b & c {x}".utf8) || text.contains("red is a < b & c {x}".utf8))
+  }
+
+  @Test("subtitles in a file of their own are not called left out")
+  func subtitlesApart() async throws {
+    let folder = try TemporaryFolder()
+    try Data("1\n00:00:00,100 --> 00:00:00,400\nHello\n".utf8).write(to: URL(filePath: folder.path("a.srt")))
+    let path = folder.path("a.mkv")
+    _ = try FFmpeg.bytes(
+      Self.film + ["-i", folder.path("a.srt"), "-map", "0", "-map", "1", "-c:v", "libx264", "-c:s", "srt", path])
+    #expect(try await warnings(path, folder.path("b.ts")).contains { $0.hasPrefix("left out: subtitles") })
+    var options = ReverseOptions()
+    options.output.overwrites = true
+    options.output.isStrict = true
+    options.output.subtitles = folder.path("b.srt")
+    #expect(try await Reverser(path, options: options).reverse(to: folder.path("b.ts")).warnings.isEmpty)
+  }
+
+  @Test("comments that are not ASCII are right in MP3, and named tags keep their names")
+  func commentsOfMP3() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mp3")
+    _ = try FFmpeg.bytes(
+      Self.tone + ["-metadata", "comment=k\u{fc}hl \u{4e00}", "-metadata", "Key=\u{e9}t\u{e9}", path])
+    #expect(try await warnings(path, folder.path("b.mp3")) == [])
+    #expect(try await warnings(folder.path("b.mp3"), folder.path("c.mp3")) == [])
+    for file in ["b.mp3", "c.mp3"] {
+      let tags = try probe(folder.path(file), "format_tags=comment,Key")
+      #expect(tags.sorted() == ["k\u{fc}hl \u{4e00}", "\u{e9}t\u{e9}"], "\(file): \(tags)")
+    }
+  }
+
+  @Test("texts of AIFF and AU, and ID3 before ADTS, are kept")
+  func textsOfAudioFiles() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      Self.tone + ["-metadata", "title=T\u{fc}", "-metadata", "author=A", "-metadata", "copyright=C"]
+        + ["-metadata", "comment=D", folder.path("a.aiff")])
+    #expect(try await warnings(folder.path("a.aiff"), folder.path("a.flac")) == [])
+    #expect(
+      try probe(folder.path("a.flac"), "format_tags").sorted().filter { $0.count < 3 } == ["A", "C", "D", "T\u{fc}"])
+    _ = try FFmpeg.bytes(Self.tone + ["-write_id3v2", "1", "-metadata", "title=T", folder.path("a.aac")])
+    #expect(try await warnings(folder.path("a.aac"), folder.path("b.m4a")) == [])
+    #expect(try probe(folder.path("b.m4a"), "format_tags=title") == ["T"])
+    var au = Data(".snd".utf8)
+    for number in [32, 800, 3, 8000, 1] as [UInt32] {
+      withUnsafeBytes(of: number.bigEndian) { au.append(contentsOf: $0) }
+    }
+    au.append(Data("Noted\0\0\0".utf8) + Data(repeating: 1, count: 800))
+    try au.write(to: URL(filePath: folder.path("a.au")))
+    #expect(try await warnings(folder.path("a.au"), folder.path("c.flac")) == [])
+    #expect(try probe(folder.path("c.flac"), "format_tags=comment,description") == ["Noted"])
+  }
+
+  @Test("markers of ASF are named")
+  func markersOfASF() async throws {
+    let folder = try TemporaryFolder()
+    let chapters =
+      ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/10\nSTART=0\nEND=2\ntitle=a\n[CHAPTER]\nTIMEBASE=1/10\n"
+      + "START=2\nEND=5\ntitle=b\n"
+    try Data(chapters.utf8).write(to: URL(filePath: folder.path("c.txt")))
+    _ = try FFmpeg.bytes(
+      Self.tone + [
+        "-i", folder.path("c.txt"), "-map", "0", "-map_chapters", "1", "-c:a", "wmav2", folder.path("a.wma"),
+      ])
+    #expect(try await warnings(folder.path("a.wma"), folder.path("b.mkv")).contains { $0.contains("2 markers") })
+  }
+
+  @Test("an APE tag behind MP3 is read whole if nothing else describes the file")
+  func apeBehindMP3() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(Self.tone + ["-id3v2_version", "0", "-write_xing", "0", folder.path("a.mp3")])
+    func number(_ value: Int) -> Data { withUnsafeBytes(of: UInt32(value).littleEndian) { Data($0) } }
+    let items = [("Title", "T"), ("Track", "3"), ("Mood", "calm")].map { name, text in
+      number(text.utf8.count) + number(0) + Data("\(name)\0\(text)".utf8)
+    }
+    let body = items.reduce(Data(), +)
+    let footer = Data("APETAGEX".utf8) + number(2000) + number(body.count + 32) + number(items.count) + number(0)
+    let file = try Data(contentsOf: URL(filePath: folder.path("a.mp3"))) + body + footer + Data(count: 8)
+    try file.write(to: URL(filePath: folder.path("a.mp3")))
+    #expect(try await warnings(folder.path("a.mp3"), folder.path("b.flac")) == [])
+    #expect(try probe(folder.path("b.flac"), "format_tags=title,track,mood").sorted() == ["3", "T", "calm"])
+  }
+
+  @Test("tags of Ogg with video are kept in its audio, or named")
+  func tagsOfOggVideo() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.ogv")
+    let tags = ["-metadata", "title=T", "-metadata", "artist=A", "-metadata", "custom=c", path]
+    _ = try FFmpeg.bytes(Self.film + Self.tone + ["-c:v", "libtheora", "-c:a", "libvorbis"] + tags)
+    #expect(try await warnings(path, folder.path("b.ogv")) == [])
+    let kept = try probe(folder.path("b.ogv"), "stream_tags=title,artist,custom:format_tags=title,artist,custom")
+    #expect(Set(kept) == ["T", "A", "c"])
+    _ = try FFmpeg.bytes(Self.film + ["-c:v", "libtheora", "-y"] + tags)
+    let found = try await warnings(path, folder.path("c.ogv"))
+    #expect(found.count == 1 && ["title", "artist", "custom"].allSatisfy(found[0].contains), "\(found)")
+  }
+
+  @Test("RGB of which an encoder makes half the chroma is named")
+  func chromaOfRGB() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(Self.film + ["-pix_fmt", "rgb24", "-c:v", "png", folder.path("a.mov")])
+    #expect(
+      try await warnings(folder.path("a.mov"), folder.path("b.webm")) == ["changed: the video's RGB becomes 4:2:0"])
+    #expect(try await warnings(folder.path("a.mov"), folder.path("b.mov")) == [])
   }
 
   @Test func forcedSubtitlesOfMP4AreRead() async throws {

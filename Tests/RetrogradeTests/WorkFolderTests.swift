@@ -212,7 +212,7 @@ import Testing
     ]
     for error in errors {
       #expect(error?.code == .inputOutput)
-      #expect(error?.description.contains("TiB are wanted here, and ") ?? false)
+      #expect(error?.description.contains("TiB is needed here, and ") ?? false)
     }
     // What is asked for has room.
     try await ChunkFolder(work).make(0...0)
@@ -226,8 +226,8 @@ import Testing
     let room = ChunkRoom(plan, ChunkStates(plan), in: chunked.folder.path, 0..<2, isJoined: true)
     let full = RetrogradeError(.inputOutput, about: "chunk", "the disk is full", remedy: "try again")
     let words = (room.explaining(full) as? RetrogradeError)?.description
-    #expect(words?.hasPrefix("chunk: the disk is full; about 909495 TiB are wanted in \(work), and ") ?? false)
-    #expect(words?.hasSuffix(" are free: make room; try again") ?? false)
+    #expect(words?.hasPrefix("chunk: the disk is full; about 909495 TiB is needed in \(work), and ") ?? false)
+    #expect(words?.hasSuffix(" is free: make room; try again") ?? false)
     let other = RetrogradeError(.damagedInput, "is damaged")
     #expect((room.explaining(other) as? RetrogradeError)?.description == "is damaged")
   }

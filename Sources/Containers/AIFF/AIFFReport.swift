@@ -32,6 +32,8 @@ extension ContainerReport {
   struct AIFFChunks {
     /// Start of the content of the chunk with an ID3 tag; nil if it has none.
     var tag: Int?
+    /// Texts of the file, by their names in Vorbis comments.
+    var texts: [NamedTag] = []
     /// Chunks that no output holds.
     var details: [ContainerDetail] = []
     /// A bit for each `GstAudioChannelPosition`; nil if it names none that GStreamer has a name for.
@@ -45,6 +47,11 @@ extension ContainerReport {
       if name == "ID3 " { found.tag = found.tag ?? place + 8 }
       if name == "COMM" { channels = file.number(at: place + 8, 2) ?? 0 }
       if name == "CHAN", size < 1 << 16 { layout = file.read(place + 8..<place + 8 + size) }
+      if let tag = aiffTexts[name], size < 1 << 16, let bytes = file.read(place + 8..<place + 8 + size),
+        let text = bytes.annotation
+      {
+        found.texts.append(NamedTag(name: tag, text: text))
+      }
       if let detail = aiffMeanings[name].map({ ContainerDetail(file: $0) }), size > 0, !found.details.contains(detail) {
         found.details.append(detail)
       }
@@ -58,6 +65,7 @@ extension ContainerReport {
     return found
   }
 
+  private static let aiffTexts = ["NAME": "TITLE", "AUTH": "ARTIST", "(c) ": "COPYRIGHT", "ANNO": "COMMENT"]
   private static let aiffMeanings = [
     "MARK": "the markers (MARK)", "INST": "the instrument's settings and loops (INST)", "MIDI": "MIDI data (MIDI)",
     "COMT": "the comments (COMT)", "APPL": "an application's data (APPL)", "AESD": "AES channel status (AESD)",
@@ -88,5 +96,15 @@ extension RandomAccessFile {
     else { return nil }
     let digits = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     return Double(sign: .plus, exponent: exponent - 16383 - 63, significand: Double(digits))
+  }
+}
+
+extension [UInt8] {
+  /// Text up to the first zero, in UTF-8 or else in Latin 1; nil if there is none.
+  var annotation: String? {
+    let bytes = prefix { $0 != 0 }
+    let text =
+      String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    return text.contains { !$0.isWhitespace } ? text : nil
   }
 }

@@ -1,8 +1,11 @@
 /// The tag behind the last packet of a WavPack or MP3 file ("APEv2 specification", Hydrogenaudio).
 enum APETag {
   /// Reads the items that apedemux leaves out.
+  /// - Parameter isPassedOver: apedemux does not read the file: all items.
   /// - Returns: tags, by their names in Vorbis comments where these have one; and items that are no text.
-  static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
+  static func unread(in file: RandomAccessFile, isPassedOver: Bool = false) -> (
+    tags: [NamedTag], details: [ContainerDetail]
+  ) {
     var found: (tags: [NamedTag], details: [ContainerDetail]) = ([], [])
     // The 128 bytes of ID3v1 may come behind it.
     let ends = [file.size, file.size - 128].filter { $0 >= 32 }
@@ -18,7 +21,7 @@ enum APETag {
       let name = rest.dropFirst(8).prefix { $0 != 0 }
       rest = rest.dropFirst(8 + name.count + 1)
       guard length <= rest.count else { break }
-      add(String(decoding: name, as: UTF8.self), rest.prefix(length), isText: flags & 6 != 2, &found)
+      add(String(decoding: name, as: UTF8.self), rest.prefix(length), isText: flags & 6 != 2, isPassedOver, &found)
       rest = rest.dropFirst(length)
     }
     return found
@@ -28,11 +31,11 @@ enum APETag {
   private static let largest = 1 << 26
 
   private static func add(
-    _ name: String, _ value: ArraySlice<UInt8>, isText: Bool,
+    _ name: String, _ value: ArraySlice<UInt8>, isText: Bool, _ isPassedOver: Bool,
     _ found: inout (tags: [NamedTag], details: [ContainerDetail])
   ) {
     guard isText else { return found.details.append(ContainerDetail(file: "the item \(name) of the APE tag")) }
-    if known.contains(name.lowercased()) { return }
+    if !isPassedOver, known.contains(name.lowercased()) { return }
     for text in value.split(separator: 0) {
       found.tags.append(
         NamedTag(name: names[name.lowercased()] ?? name, text: String(decoding: text, as: UTF8.self)))
@@ -46,6 +49,8 @@ enum APETag {
     "replaygain_album_gain", "replaygain_album_peak",
   ]
   private static let names = [
-    "year": "DATE", "album artist": "ALBUMARTIST", "album_artist": "ALBUMARTIST", "bpm": "BEATS-PER-MINUTE",
+    "track": "TRACKNUMBER", "disc": "DISCNUMBER", "disk": "DISCNUMBER", "disknumber": "DISCNUMBER",
+    "comments": "COMMENT", "year": "DATE", "album artist": "ALBUMARTIST", "album_artist": "ALBUMARTIST",
+    "bpm": "BEATS-PER-MINUTE",
   ]
 }

@@ -1,7 +1,7 @@
 /// The tags of an ASF file that asfdemux does not read, or takes for others ("Advanced Systems Format Specification",
 /// Microsoft, 3.11 and 4.8).
 enum ASFTags {
-  /// - Returns: tags, by their names in Vorbis comments where these have one; and details that are no text.
+  /// - Returns: tags, by their names in Vorbis comments where these have one; and details that no output holds.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     var found: (tags: [NamedTag], details: [ContainerDetail]) = ([], [])
     guard let size = file.number(at: 16, 8, isLittleEndian: true), size >= 30, size <= min(file.size, largest),
@@ -14,6 +14,10 @@ enum ASFTags {
         for inner in objects(in: object.body.dropFirst(22)) where inner.id == library {
           read(inner.body, isLibrary: true, &found)
         }
+      case markers:
+        let count = object.body.dropFirst(16).prefix(4).littleEndian
+        if count > 0 { found.details.append(ContainerDetail(file: "\(count) marker\(count == 1 ? "" : "s")")) }
+      case commands: found.details.append(ContainerDetail(file: "script commands"))
       default: break
       }
     }
@@ -127,6 +131,12 @@ enum ASFTags {
   ]
   private static let headerExtension: [UInt8] = [
     0xB5, 0x03, 0xBF, 0x5F, 0x2E, 0xA9, 0xCF, 0x11, 0x8E, 0xE3, 0x00, 0xC0, 0x0C, 0x20, 0x53, 0x65,
+  ]
+  private static let markers: [UInt8] = [
+    0x01, 0xCD, 0x87, 0xF4, 0x51, 0xA9, 0xCF, 0x11, 0x8E, 0xE6, 0x00, 0xC0, 0x0C, 0x20, 0x53, 0x65,
+  ]
+  private static let commands: [UInt8] = [
+    0x30, 0x1A, 0xFB, 0x1E, 0x62, 0x0B, 0xD0, 0x11, 0xA3, 0x9B, 0x00, 0xA0, 0xC9, 0x03, 0x48, 0xF6,
   ]
   private static let library: [UInt8] = [
     0x94, 0x1C, 0x23, 0x44, 0x98, 0x94, 0xD1, 0x49, 0xA1, 0x41, 0x1D, 0x13, 0x4E, 0x45, 0x70, 0x54,

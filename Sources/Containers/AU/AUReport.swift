@@ -16,6 +16,12 @@ extension ContainerReport {
       isCut: size > file.size - start, end: end, streams: [Stream(kind: .audio, frames: nil, end: end)])
   }
 
+  /// The text between the header and the audio; nil if there is none.
+  static func auAnnotation(_ file: RandomAccessFile) -> String? {
+    guard let start = file.number(at: 4, 4), (24..<1 << 16).contains(start) else { return nil }
+    return file.read(24..<start)?.annotation
+  }
+
   /// Bytes of a sample by encoding: µ-law, integers of 8 to 32 bits, floating point numbers, A-law.
   private static let bytesPerSample = [1: 1, 2: 1, 3: 2, 4: 3, 5: 4, 6: 4, 7: 8, 27: 1]
 }

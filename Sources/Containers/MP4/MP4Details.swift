@@ -189,7 +189,7 @@ enum MP4Details {
 
   private static func isForced(role: String) -> Bool { ["forced-subtitle", "forced_subtitle"].contains(role) }
 
-  private static let someAreForced = "the mark of subtitles that are always shown, of some of them (tx3g)"
+  private static let someAreForced = "the forced mark of some of the subtitles (tx3g)"
 
   /// Subtitles of a track that are shown whatever the viewer chooses.
   enum Forcing {
@@ -227,7 +227,7 @@ enum MP4Details {
   /// Edits that play the media at another speed, which the mirror does not.
   private static func speeds(of track: Range<Int>, _ bytes: [UInt8]) -> [String] {
     MP4Edit.all(in: track, of: bytes).contains { $0.start != nil && $0.duration > 0 && !$0.isAtOwnSpeed }
-      ? ["the speed of its edit list (elst), in whose place all is played as fast as it was recorded"] : []
+      ? ["the speed in its edit list (elst): all of it is played at its recorded speed"] : []
   }
 
   /// Boxes beside the movie that hold neither media nor XMP, which GStreamer reads.

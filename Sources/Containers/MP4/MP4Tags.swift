@@ -47,7 +47,7 @@ struct MP4Tags {
     if tag.text != nil {
       tags.append(tag)
     } else {
-      details.append(ContainerDetail(file: "the tag \(tag.name), which is no text"))
+      details.append(ContainerDetail(file: "the tag \(tag.name), which is not text"))
     }
   }
 

@@ -104,7 +104,7 @@ enum MatroskaTags {
       isOfOthers
       ? [ContainerDetail(file: "the tag \(whole) of a chapter or an attachment")]
       : isBinary
-        ? [ContainerDetail(file: "the tag \(whole), which is no text")]
+        ? [ContainerDetail(file: "the tag \(whole), which is not text")]
         : isHidden ? [ContainerDetail(file: "the tag \(whole), whose name is not ASCII")] : []
     return own + parts.flatMap { details(of: $0, in: path, isOfOthers: isOfOthers) }
   }

@@ -41,7 +41,7 @@ extension Capture {
   private func missed(_ control: RecordingControl) -> [Warning] {
     let lost = control.lost
     guard lost > 0 else { return [] }
-    return [Warning(.lost, "lost: \(lost) frames that the source counted and did not give", count: lost)]
+    return [Warning(.lost, "lost: \(lost) frames that the source counted but did not deliver", count: lost)]
   }
 
   /// Records until there is enough.
@@ -56,7 +56,7 @@ extension Capture {
         return RetrogradeError(
           error.kind == .missingPlugin ? .missingPlugin : .noInput,
           about: what ?? source, "can't be recorded from: \(error.message)",
-          remedy: "`retrograde devices` lists what there is", underlying: error)
+          remedy: "`retrograde devices` lists the devices", underlying: error)
       }, recording: control, rate: FrameRateLimit(options.playback, requirements),
       resources: options.resources, gauge: work.gauge, cancellation: work.cancellation
     ) { _ in }

@@ -45,7 +45,7 @@ final class ChildProcess: Sendable {
     guard process > 0 else {
       throw RetrogradeError(
         .inputOutput, "no process can be started: \(String(cString: strerror(reason)))",
-        remedy: "let this user, or this container, have more processes and open files (ulimit -u, ulimit -n)")
+        remedy: "raise the limits on processes and open files (ulimit -u, ulimit -n) of this user or container")
     }
     self.process = process
     input = Mutex(ends[0])

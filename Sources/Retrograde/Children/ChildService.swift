@@ -66,6 +66,6 @@ package enum ChildService {
       if let order = try? JSONDecoder().decode(ChildOrder.self, from: Data(line)) { return (order, lines) }
     }
     throw RetrogradeError(
-      .usage, about: "standard input", "has no work: other processes of this program start this one")
+      .usage, about: "standard input", "no work was received: only other processes of this program start this one")
   }
 }

@@ -106,7 +106,7 @@ struct ChildWatch {
       case (let exceeded?, _): exceeded
       case (nil, .signal(let number)): "the process that read it was ended by signal \(number)"
       case (nil, .exit(let status)):
-        "the process that read it \(lastMessage ?? "ended with status \(status) and without a word")"
+        "the process that read it \(lastMessage ?? "ended with status \(status) and no message")"
       case (nil, nil): "the process that read it was lost"
       }
     return RetrogradeError(

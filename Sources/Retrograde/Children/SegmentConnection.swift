@@ -146,7 +146,7 @@ final class SegmentConnection: Sendable {
     case .cancelled: end = .failure(CancellationError())
     case .failed:
       let error = try? JSONDecoder().decode(RetrogradeError.self, from: Data(frame.bytes))
-      end = .failure(error ?? RetrogradeError(.internalFailure, about: path, "its process failed without a word"))
+      end = .failure(error ?? RetrogradeError(.internalFailure, about: path, "its process failed without a message"))
     }
     state.withLock { $0.answers[frame.request] = nil }
     answer.finish(end)

@@ -46,7 +46,7 @@ final class ChunkMaker: Sendable {
       let content = try PacketFile(path: location).content(for: path, work.cancellation)
       guard chunk.kind == .audio || content.packets == chunk.frames else {
         throw RetrogradeError(
-          .internalFailure, about: path, "holds \(content.packets) frames, and \(chunk.frames) were to be in it")
+          .internalFailure, about: path, "holds \(content.packets) frames instead of \(chunk.frames)")
       }
       guard let (digest, size) = Checksum.digest(ofFile: location) else {
         throw RetrogradeError(.inputOutput, about: path, "can't be read back")
@@ -130,7 +130,7 @@ final class ChunkMaker: Sendable {
     guard given.count == chunk.frames else {
       throw RetrogradeError(
         .damagedInput, about: plan.source.path,
-        "gives \(given.count) frames from \(chunk.source.start) to \(chunk.source.end), and \(chunk.frames) were planned"
+        "has \(given.count) frames from \(chunk.source.start) to \(chunk.source.end) instead of \(chunk.frames)"
       )
     }
     return player.warnings + written.warnings
@@ -178,7 +178,7 @@ final class ChunkMaker: Sendable {
 
   private var damagedPlan: RetrogradeError {
     RetrogradeError(
-      .damagedInput, about: folder.path, "its plan does not fit the source", remedy: "remove it, and begin anew")
+      .damagedInput, about: folder.path, "its plan does not fit the source", remedy: "remove it, and start again")
   }
 }
 

@@ -25,15 +25,15 @@ extension ChunkPlan {
     guard version == ChunkPlan.ownVersion else {
       throw RetrogradeError(
         .usage, about: output, "was planned by version \(version), and this is \(ChunkPlan.ownVersion)",
-        remedy: "go on with that version, or begin anew")
+        remedy: "resume with that version, or start again")
     }
     let now = try SourceIdentity(source.path)
     guard now == source else {
       let what =
-        now.size == source.size ? "was changed since" : "has \(now.size) bytes, and had \(source.size)"
+        now.size == source.size ? "was changed since then" : "has \(now.size) bytes, and had \(source.size)"
       throw RetrogradeError(
         isRunning ? .inputOutput : .usage, about: source.path, "is not the file that was planned: it \(what)",
-        remedy: "begin anew")
+        remedy: "start again")
     }
   }
 
@@ -42,11 +42,11 @@ extension ChunkPlan {
   func check(_ reverser: Reverser, _ output: String, in folder: String) throws {
     func refused(_ why: Message) -> RetrogradeError {
       RetrogradeError(
-        .usage, about: folder, "holds the plan of something else: \(why)",
-        remedy: "name another folder, or remove this one to begin anew")
+        .usage, about: folder, "holds another plan: \(why)",
+        remedy: "name another folder, or remove this one to start again")
     }
     let input = try absolutePath(reverser.input)
-    guard input == source.path else { throw refused("of \(source.path)") }
+    guard input == source.path else { throw refused("its source is \(source.path)") }
     guard output == self.output else { throw refused("its output is \(self.output)") }
     try checkSource()
     let asked = Options(reverser.options)
@@ -54,7 +54,7 @@ extension ChunkPlan {
     let different = Set(now.keys).union(then.keys).filter { now[$0] != then[$0] }.sorted()
     guard different.isEmpty else {
       let settings = different.map { Setting(rawValue: $0) }
-      throw refused("\(Message.list(settings)) \(different.count == 1 ? "is" : "are") not as it was planned")
+      throw refused("\(Message.list(settings)) \(different.count == 1 ? "differs" : "differ")")
     }
   }
 }

@@ -64,7 +64,7 @@ struct ChunkRoom {
     guard let place = places.first(where: { $0.wanted * 0.75 > Double($0.free) }) else { return }
     throw RetrogradeError(
       .inputOutput, about: place.folder,
-      "about \(ByteCount(place.wantedBytes)) are wanted here, and \(ByteCount(place.free)) are free",
+      "about \(ByteCount(place.wantedBytes)) is needed here, and \(ByteCount(place.free)) is free",
       remedy: "make room, or name another folder")
   }
 
@@ -74,7 +74,7 @@ struct ChunkRoom {
       let place = places.first(where: { $0.wanted > Double($0.free) })
     else { return error }
     let need: Message =
-      "about \(ByteCount(place.wantedBytes)) are wanted in \(place.folder), and \(ByteCount(place.free)) are free: make room"
+      "about \(ByteCount(place.wantedBytes)) is needed in \(place.folder), and \(ByteCount(place.free)) is free: make room"
     return RetrogradeError(
       error.code, about: error.subject, error.reason, remedy: error.remedy.map { "\(need); \($0)" } ?? need,
       underlying: error.underlying)

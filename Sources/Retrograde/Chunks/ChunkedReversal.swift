@@ -24,7 +24,7 @@ struct ChunkedReversal: Sendable {
   func plan(_ reverser: Reverser, to output: String, _ length: ChunkLength) throws -> ChunkPlan {
     guard output != "-" else {
       throw RetrogradeError(
-        .usage, about: "standard output", "is gone when chunks are made later", remedy: "name a file")
+        .usage, about: "standard output", "can't be used for chunks, which may be made later", remedy: "name a file")
     }
     let output = try absolutePath(output)
     try folder.check()
@@ -35,13 +35,13 @@ struct ChunkedReversal: Sendable {
     }
     guard reverser.inputs.count == 1 else {
       throw RetrogradeError(
-        .usage, about: reverser.input, "a plan of chunks is one of one file", remedy: "leave out \(setting: .work)")
+        .usage, about: reverser.input, "a plan of chunks takes one source file", remedy: "leave out \(setting: .work)")
     }
     guard Source.canBeReadAgain(reverser.input), !ImageSequence.isPattern(reverser.input),
       try Address(reverser.input) == nil
     else {
       throw RetrogradeError(
-        .usage, about: reverser.input, "can't be read again by who makes the chunks", remedy: "name a file")
+        .usage, about: reverser.input, "can't be read again when the chunks are made", remedy: "name a file")
     }
     let identity = try ChunkPlan.SourceIdentity(reverser.input)
     // Checks that the output can be made before any work is done for it.
@@ -186,8 +186,8 @@ struct ChunkedReversal: Sendable {
           remedy: "`retrograde chunk \(Shell.quoted(folder.path))` makes them")
       case .lost:
         throw RetrogradeError(
-          .damagedInput, about: folder.path, "chunks are gone, or not what they were",
-          remedy: "`retrograde chunk \(Shell.quoted(folder.path))` makes them anew; `retrograde status` says which")
+          .damagedInput, about: folder.path, "chunks are missing, or were changed",
+          remedy: "`retrograde chunk \(Shell.quoted(folder.path))` makes them again; `retrograde status` lists them")
       }
     } ?? summary(plan)
   }
@@ -203,7 +203,7 @@ struct ChunkedReversal: Sendable {
       // The folder goes when the output has its name; an older file of that name does not count.
       if folder.isOlder(than: plan.output) { return nil }
       throw RetrogradeError(
-        .noInput, about: folder.path, "was removed before \(plan.output) was made", remedy: "begin anew")
+        .noInput, about: folder.path, "was removed before \(plan.output) was made", remedy: "start again")
     }
   }
 
@@ -238,7 +238,7 @@ struct ChunkedReversal: Sendable {
       throw RetrogradeError(
         known?.code ?? .internalFailure, about: plan.output,
         "\(made.failed.count) of \(plan.chunks.count) chunks could not be made (\(names)): \(known?.message ?? "\(String(describing: error))")",
-        remedy: "the others wait in \(folder.path): the same command makes what is missing")
+        remedy: "the others are kept in \(folder.path): the same command makes the missing ones")
     } while try isAnyLeftByOthers(plan, 0..<plan.chunks.count)
   }
 

@@ -65,10 +65,10 @@ final class FileLocks: Sendable {
   private var failure: RetrogradeError {
     // ESTALE: NFS reports it for a file that another machine has removed.
     if [ENOENT, ESTALE].contains(errno) {
-      return RetrogradeError(.noInput, about: path, "is gone", remedy: "remove the folder, and begin anew")
+      return RetrogradeError(.noInput, about: path, "is gone", remedy: "remove the folder, and start again")
     }
     return RetrogradeError(
       .inputOutput, about: path, "can't be locked: \(String(cString: strerror(errno)))",
-      remedy: "use a folder on a file system that has locks, and where you may write")
+      remedy: "use a folder that you may write in, on a file system with locks")
   }
 }

@@ -83,7 +83,7 @@ final class Journal: Sendable {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard var line = try? Array(encoder.encode(event)) else {
       throw RetrogradeError(
-        .internalFailure, about: path, "what has happened (\(event.event.rawValue)) can't be written down")
+        .internalFailure, about: path, "an event (\(event.event.rawValue)) can't be recorded")
     }
     line.append(UInt8(ascii: "\n"))
     let held = try locks.wait(for: lock, cancellation)

@@ -90,19 +90,21 @@ extension OutputPlan {
   /// Reason why it can't be made in chunks; nil where it can.
   private var obstacle: Message? {
     if choice.container.imageFormat != nil { return "it is made of images" }
-    if options.soundtrack != nil { return "its audio is another file's, which is not kept in a plan" }
-    if source.legs.frameRate != nil { return "which frames \(setting: .frameRate) leaves out depends on those before" }
-    if options.playback.mixesFrames { return "which frames are mixed depends on those before and after" }
-    if options.encoding.maxSize != nil { return "what \(setting: .maxSize) takes is found by trying, with all of it" }
+    if options.soundtrack != nil { return "its audio comes from another file, which a plan does not record" }
+    if source.legs.frameRate != nil {
+      return "the frames that \(setting: .frameRate) leaves out depend on those before"
+    }
+    if options.playback.mixesFrames { return "mixed frames depend on those before and after" }
+    if options.encoding.maxSize != nil { return "\(setting: .maxSize) is reached by encoding all of it several times" }
     if choice.videos.isEmpty { return "it has no video" }
     if choice.videos.contains(where: { $0.packets != nil }) {
-      return "nothing of it is encoded: packets are turned round as they are, in seconds"
+      return "nothing is encoded: its packets are reversed as they are, in seconds"
     }
     if copy != nil { return "\(setting: .copiesForward) splices into packets of the source" }
-    if drawing.isCode { return "what a program draws over frames is not kept in a plan" }
+    if drawing.isCode { return "a plan does not record what a program draws over frames" }
     if choice.container.isOgg { return "Ogg counts its packets from the first one on" }
     if options.encoding.profile != nil {
-      return "\(setting: .profile) is one for all streams, and does not say what of it is for which"
+      return "\(setting: .profile) covers all streams, and does not say which part is for which stream"
     }
     if choice.videos.contains(where: { $0.codec?.encoder == nil }) { return "its video is not encoded" }
     return nil

@@ -36,8 +36,8 @@ struct WorkFolder: Sendable {
       return try JSONDecoder().decode(ChunkPlan.self, from: bytes)
     } catch {
       throw RetrogradeError(
-        .damagedInput, about: planFile.path, "is no plan of this version of Retrograde",
-        remedy: "remove \(path), and begin anew")
+        .damagedInput, about: planFile.path, "is not a plan of this version of Retrograde",
+        remedy: "remove \(path), and start again")
     }
   }
 
@@ -47,7 +47,7 @@ struct WorkFolder: Sendable {
 
   /// - Throws: ``RetrogradeError`` of code `noInput`, where it is not.
   func checkIsThere() throws {
-    guard isThere else { throw RetrogradeError(.noInput, about: path, "was removed", remedy: "begin anew") }
+    guard isThere else { throw RetrogradeError(.noInput, about: path, "was removed", remedy: "start again") }
   }
 
   /// Whether the file at `path` was written since the plan was.
@@ -95,7 +95,7 @@ struct WorkFolder: Sendable {
         guard reason == EEXIST, !isInTheWay else {
           throw RetrogradeError(
             .cannotCreateOutput, about: path, "can't be made: \(String(cString: strerror(reason)))",
-            remedy: "name a folder that can")
+            remedy: "name another folder")
         }
       }
       do {
@@ -113,7 +113,7 @@ struct WorkFolder: Sendable {
     guard let names = fileNames(in: path) else { return }
     if let stranger = names.sorted().first(where: { !WorkFolder.isOurs($0) }) {
       throw RetrogradeError(
-        .cannotCreateOutput, about: path, "is no folder for work: \(stranger) is in it",
+        .cannotCreateOutput, about: path, "can't be used as a work folder: it contains \(stranger)",
         remedy: "name a new folder, or an empty one")
     }
   }
@@ -139,8 +139,8 @@ struct WorkFolder: Sendable {
       let index = plan.videos[stream].index.index(bytes)
     else {
       throw RetrogradeError(
-        .damagedInput, about: path, "is missing, or not what it was when the plan was made",
-        remedy: "remove \(self.path), and begin anew")
+        .damagedInput, about: path, "is missing, or was changed since the plan was made",
+        remedy: "remove \(self.path), and start again")
     }
     return index
   }

@@ -63,7 +63,7 @@ extension CaptionStyle {
     for part in text.split(separator: ",") {
       let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(\.trimmed)
       guard pair.count == 2 else {
-        throw CaptionStyle.refused(part.trimmed, "there are font, size, place, color, outline, box, from and to")
+        throw CaptionStyle.refused(part.trimmed, "choose font, size, place, color, outline, box, from or to")
       }
       let (name, value) = (pair[0].lowercased(), pair[1])
       switch name {
@@ -72,12 +72,12 @@ extension CaptionStyle {
       case "place":
         guard let named = Place(rawValue: value.lowercased()) else {
           throw CaptionStyle.refused(
-            part.trimmed, "there are \(Place.allCases.map(\.rawValue).joined(separator: ", "))")
+            part.trimmed, "choose \(Place.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         place = named
       case "color", "colour":
         guard let named = try CaptionStyle.color(part, value) else {
-          throw CaptionStyle.refused(part.trimmed, "letters have a colour")
+          throw CaptionStyle.refused(part.trimmed, "letters need a colour")
         }
         color = named
       case "outline": (outline, isOutlined) = (try CaptionStyle.color(part, value), true)
@@ -85,7 +85,7 @@ extension CaptionStyle {
       case "from": start = try CaptionStyle.time(part, value)
       case "to": end = try CaptionStyle.time(part, value)
       default:
-        throw CaptionStyle.refused(part.trimmed, "there are font, size, place, color, outline, box, from and to")
+        throw CaptionStyle.refused(part.trimmed, "choose font, size, place, color, outline, box, from or to")
       }
     }
     if box != nil, !isOutlined { outline = nil }
@@ -95,7 +95,7 @@ extension CaptionStyle {
   /// - Throws: ``RetrogradeError`` of code `usage`, where nothing can be drawn so.
   package func check() throws {
     if font.split(separator: " ").last.map({ Double($0) != nil }) ?? true {
-      throw CaptionStyle.refused("font=\(font)", "it is a name such as Serif Bold, and size=48 says how large")
+      throw CaptionStyle.refused("font=\(font)", "write a name such as Serif Bold, and the size as size=48")
     }
     guard Text.isInstalled(font) else {
       throw CaptionStyle.refused("font=\(font)", "no such font is installed", remedy: "`fc-list : family` lists them")
@@ -109,7 +109,7 @@ extension CaptionStyle {
   }
 
   private static func number(_ part: Substring, _ value: String) throws -> Double {
-    guard let number = Double(value), number.isFinite else { throw refused(part.trimmed, "that is no number") }
+    guard let number = Double(value), number.isFinite else { throw refused(part.trimmed, "not a number") }
     return number
   }
 
@@ -125,7 +125,7 @@ extension CaptionStyle {
     if value.lowercased() == "none" { return nil }
     guard let color = Color(parsing: value) else {
       throw refused(
-        part.trimmed, "colours are names, such as gold, or #ffcc00, with #ffcc0080 for one that is half seen through")
+        part.trimmed, "colours are names, such as gold, or #ffcc00, or #ffcc0080 for a half transparent one")
     }
     return color
   }

@@ -49,7 +49,7 @@ public struct MovieAudio: Sendable {
       if piece.isEmpty { return }
       guard piece.count.isMultiple(of: channels) else {
         throw RetrogradeError(
-          .usage, "\(piece.count) samples are no whole number of sample frames of \(channels) channels")
+          .usage, "\(piece.count) samples are not a whole number of sample frames of \(channels) channels")
       }
       try body(piece, position)
       position += piece.count / channels

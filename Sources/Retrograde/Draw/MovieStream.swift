@@ -33,7 +33,7 @@ struct MovieStream: Sendable {
     }
     guard options.encoding.maxSize == nil || choice.container.imageFormat != nil else {
       throw RetrogradeError(
-        .usage, about: output, "\(setting: .maxSize): how long it will be is not known while it is encoded")
+        .usage, about: output, "\(setting: .maxSize): the length of the movie is not known while it is encoded")
     }
     let path = try outputs.location(of: output)
     let tracks = choice.audioCodecs.isEmpty ? [] : [track].compactMap { $0 }
@@ -49,7 +49,7 @@ struct MovieStream: Sendable {
         prepare: { _ in path }),
       for: output, cancellation)
     guard let video = writer.videos.first else {
-      throw RetrogradeError(.internalFailure, about: output, "can't be made: nothing takes its frames")
+      throw RetrogradeError(.internalFailure, about: output, "can't be made: no encoder takes its frames")
     }
     self.writer = writer
     self.video = video

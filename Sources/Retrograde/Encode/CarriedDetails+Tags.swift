@@ -16,12 +16,19 @@ extension CarriedDetails {
       + promoted(streamOnly(tags)?.removing(Array(CarriedDetails.ofStreams)))
   }
 
+  /// The same of a stream that Ogg holds: with names of ASCII only, and no times of the source.
+  static func oggComments(of tags: TagList?) -> [String] {
+    (tags?.strings("extended-comment") ?? []).compactMap { NamedTag(comment: $0) }
+      .filter { tag in !tag.isTechnical && !tag.saysLoop && !tag.saysTimes && tag.name.utf8.allSatisfy { $0 < 0x80 } }
+      .map(\.comment)
+  }
+
   /// Warnings for tags of the whole file that the output does not hold. The time in the header of the source is not
   /// one of them (docs/limits.md).
   var unheldTags: [Warning] {
     let tags = source.facts?.hasHeaderTime ?? false ? source.index.tags : source.index.tags?.withDate
     var names: [String] = []
-    if let tags, let held = container?.heldTags {
+    if let tags, let held = heldTags {
       names = unwritten(tags, held)
       let kept = Set(keptTags.compactMap { TagList.tag(named: $0.name) } + (keepsWaveChunks ? ["midi-base-note"] : []))
       names.removeAll(where: kept.contains)
@@ -48,7 +55,7 @@ extension CarriedDetails {
     else { return nil }
     return Warning(
       .detailLeftOut,
-      "left out: the loudspeakers \(mask.text) that a comment names, in place of which FLAC's own are taken")
+      "left out: the loudspeakers \(mask.text) that a comment names; FLAC's own are used instead")
   }
 
   /// True for a comment that names the same loudspeakers as FLAC has for so many channels.
@@ -99,10 +106,16 @@ extension CarriedDetails {
   /// The same of streams, whose applications are their encoders.
   private static let ofStreams = others.union(["title", "application-name"])
 
-  private var holdsComments: Bool { container?.holdsComments ?? false }
+  private var holdsComments: Bool { container?.holdsComments ?? false && !isOnlyTheora }
+
+  /// Names of the tags of the whole file that are written; nil if that is not known.
+  private var heldTags: Set<String>? { isOnlyTheora ? [] : container?.heldTags }
+
+  /// Ogg has tags in its audio: theoraenc writes none (1.22 to 1.28).
+  private var isOnlyTheora: Bool { container?.isOgg ?? false && audio.isEmpty && !videos.isEmpty }
 
   private var freeTags: [NamedTag] {
-    let isWritten = source.index.tags?.time != nil && container?.heldTags?.contains("datetime") ?? true
+    let isWritten = source.index.tags?.time != nil && heldTags?.contains("datetime") ?? true
     let created = container?.holdsHeaderTime ?? true || !holdsComments || isWritten ? nil : created
     let kept = keptTags
     return named(source.index.tags).filter { !kept.contains($0) && (container?.isFLAC ?? true || !isHeldByFLAC($0)) }
@@ -129,11 +142,9 @@ extension CarriedDetails {
     freeTags.filter { !$0.saysTimes && holdsName(of: $0) }.map(\.comment)
   }
 
-  /// False for names that are not ASCII in Ogg, which GStreamer leaves out (Vorbis I specification, 5.2.2), and in
-  /// ID3, which it writes wrong.
+  /// False for names that are not ASCII in Ogg, which GStreamer leaves out (Vorbis I specification, 5.2.2).
   private func holdsName(of tag: NamedTag) -> Bool {
-    tag.name.utf8.allSatisfy { $0 < 0x80 }
-      || !(container?.isOgg ?? false) && container?.heldTags != Container.tagsInID3
+    tag.name.utf8.allSatisfy { $0 < 0x80 } || !(container?.isOgg ?? false)
   }
 
   /// Comments of names that GStreamer does not know, but those that say where audio loops.
@@ -144,7 +155,7 @@ extension CarriedDetails {
 
   /// Tags that the muxer does not write, as comments.
   private func promoted(_ tags: TagList?) -> [String] {
-    guard let tags, let held = container?.heldTags else { return [] }
+    guard let tags, let held = heldTags else { return [] }
     let names = unwritten(tags, held).filter { $0 != "date" || !tags.hasSameDay || !held.contains("datetime") }
     return names.filter { !CarriedDetails.places.contains($0) }.flatMap { tags.comments(of: $0) ?? [] }
       + [tags.place.map { "\(NamedTag.location)=\($0)" }, unheldDate(tags).map { "DATE=\($0)" }].compactMap { $0 }
@@ -152,7 +163,7 @@ extension CarriedDetails {
 
   /// A year, or a year and a month: of dates, most muxers write only whole ones.
   private func unheldDate(_ tags: TagList) -> String? {
-    guard let held = container?.heldTags, !held.contains("datetime"), let date = tags.partialDate else { return nil }
+    guard let held = heldTags, !held.contains("datetime"), let date = tags.partialDate else { return nil }
     // gstid3v2mux.cc writes the year itself.
     return container?.caps == nil && !date.contains("-") ? nil : date
   }

@@ -111,7 +111,9 @@ struct CarriedDetails: Sendable {
   /// The streams' names, where the container has several streams and no names.
   private var unheldTitles: [Warning] {
     let tags = videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)
-    let count = tags.count { $0?.streamTitle != nil }
+    // Ogg has them in its audio.
+    let held = container?.isOgg ?? false ? audio.compactMap { $0.tags?.streamTitle } : []
+    let count = tags.count { $0?.streamTitle.map { !held.contains($0) } ?? false }
     guard count > 0, tags.count > 1, !(container?.holdsTitles ?? false) else { return [] }
     return [Warning(Warning.noTitles.code, Warning.noTitles.message, count: count)]
   }

@@ -38,7 +38,8 @@ extension Warning {
       found.append(
         Warning(
           .detailLeftOut,
-          "cut: the title\(long == 1 ? " of 1 chapter" : "s of \(long) chapters"), of which this container holds \(MP4Header.longestTitle) bytes",
+          "cut: the title\(long == 1 ? " of 1 chapter" : "s of \(long) chapters"): "
+            + "this container holds \(MP4Header.longestTitle) bytes of a title",
           count: long))
     }
     return found

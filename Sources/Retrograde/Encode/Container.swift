@@ -95,14 +95,14 @@ struct Container: Sendable {
     if ImageSequence.isPattern(path) {
       guard format == nil else {
         throw RetrogradeError(
-          .usage, about: path, "the extension of numbered images says what they are",
+          .usage, about: path, "the extension sets the format of numbered images",
           remedy: "leave out \(setting: .format)")
       }
       return try images(path)
     }
     guard path != "-" || format != nil else {
       throw RetrogradeError(
-        .usage, about: "standard output", "has no name that says in which format it is to be written",
+        .usage, about: "standard output", "has no file extension that sets the format",
         remedy: "add \(setting: .format) mkv, or another one")
     }
     let suffix = format ?? fileExtension(path)
@@ -119,7 +119,7 @@ struct Container: Sendable {
       throw RetrogradeError(
         .usage,
         about: path,
-        "no container goes by the extension “\(suffix)”; there are "
+        "no container has the extension “\(suffix)”; there are "
           + "\(extensions.joined(separator: ", "))\(advice)")
     }
     if container.caps != nil && container.muxers.isEmpty {
@@ -136,7 +136,7 @@ struct Container: Sendable {
       throw RetrogradeError(
         .usage,
         about: path,
-        "no images go by the extension “\(suffix)”; there are "
+        "no images have the extension “\(suffix)”; there are "
           + "\(sequenceEncoders.keys.sorted().joined(separator: ", "))")
     }
     return Container(

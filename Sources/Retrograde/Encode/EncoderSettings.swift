@@ -85,7 +85,7 @@ struct EncoderSettings: Sendable {
     let isLossless = options.quality == .lossless
     guard !isLossless || EncoderSettings.lossless.contains(encoder) else {
       throw RetrogradeError(
-        .usage, "\(setting: .quality) lossless: \(encoder) is not known to be", remedy: "use ffv1 or h264")
+        .usage, "\(setting: .quality) lossless: \(encoder) is not known to be lossless", remedy: "use ffv1 or h264")
     }
     var set: [(String, String)] = []
     switch encoder {

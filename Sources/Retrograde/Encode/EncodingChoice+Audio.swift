@@ -9,7 +9,7 @@ extension EncodingChoice {
     guard let form = AudioForm(track.caps, for: codec, in: container) else {
       throw RetrogradeError(
         .usage, about: output,
-        "\(codec.shortName) does not take \(track.channels) channels here, and they name no loudspeakers for mixing",
+        "\(codec.shortName) does not take \(track.channels) channels here, and can't mix unknown loudspeakers",
         remedy: "write .wav or .mkv")
     }
     audioForms.append(form)
@@ -17,8 +17,8 @@ extension EncodingChoice {
       let layouts = [track.caps.layout, mixed.layout].map { $0 ?? "other channels" }
       let text: Message =
         layouts[0] == layouts[1] || mixed.int("channels") == track.channels
-        ? "changed: \(layouts[0]) audio is mixed for the loudspeakers that \(codec.shortName) has, which are not the source's"
-        : "changed: \(layouts[0]) audio is mixed to \(layouts[1]): \(codec.shortName) takes no more here"
+        ? "changed: \(layouts[0]) audio is mixed for \(codec.shortName)'s loudspeakers, which differ from the source's"
+        : "changed: \(layouts[0]) audio is mixed to \(layouts[1]): \(codec.shortName) takes no more channels here"
       warnings.append(Warning(.converted, text))
     }
     if let rate = form.rate {

@@ -96,7 +96,7 @@ extension EncodingChoice {
   ) throws -> Codec {
     guard let codec = Codec(named: name) else {
       throw RetrogradeError(
-        .usage, "\(setting: setting) \(name): no such codec; a name such as h264 or aac, or GStreamer caps")
+        .usage, "\(setting: setting) \(name): no such codec; use a name such as h264 or aac, or GStreamer caps")
     }
     guard codec.isRaw || codec.encoder != nil else {
       throw RetrogradeError(

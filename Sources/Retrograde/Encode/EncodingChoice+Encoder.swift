@@ -14,7 +14,7 @@ extension EncodingChoice {
     }
     guard kind.contains("Encoder"), let codec = Codec(madeBy: encoder) else {
       throw RetrogradeError(
-        .usage, "\(setting: .encoder) \(encoder): is no encoder of video (\(kind))", remedy: remedy)
+        .usage, "\(setting: .encoder) \(encoder): is not a video encoder (\(kind))", remedy: remedy)
     }
     if let name = options.videoCodec, let wanted = Codec(named: name), !wanted.caps.intersects(codec.caps) {
       throw RetrogradeError(

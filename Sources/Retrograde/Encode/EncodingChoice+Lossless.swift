@@ -19,7 +19,7 @@ extension EncodingChoice {
         remedy: "write .mkv or numbered .png, or leave out \(setting: .quality)")
     }
     warnings.append(
-      Warning(.converted, "changed: the pixels (\(format)) become others, since \(name) has none like them"))
+      Warning(.converted, "changed: the pixels (\(format)) are converted: \(name) does not have this format"))
     return nil
   }
 

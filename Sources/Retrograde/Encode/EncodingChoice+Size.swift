@@ -25,11 +25,11 @@ extension EncodingChoice {
     ]
     if let rival = rivals.first(where: \.0)?.1 {
       throw refused(
-        "\(setting: rival) asks for a size of its own" + (rival == .quality ? ": nothing is to be lost" : ""))
+        "\(setting: rival) sets the size itself" + (rival == .quality ? ": nothing may be lost" : ""))
     }
     switch container.imageFormat {
     case .sequence: throw refused("numbered images are many files")
-    case .animation(.apng): throw refused("nothing is lost in APNG; .webp and .gif can be made smaller")
+    case .animation(.apng): throw refused("APNG is lossless; .webp and .gif can be made smaller")
     default: break
     }
   }

@@ -71,12 +71,13 @@ struct EncodingChoice: Sendable {
   ///   - container: nil: the container by the output's name, or by the format that is asked for.
   ///   - videos: the raw frames, and the codec that they came in; packets that are written as they are, and
   ///     their form.
+  ///   - subtitlesApart: place of the subtitles that also get a file of their own.
   ///   - heard: the legs of the audio.
   ///   - frameRate: the average number of frames per second.
   init(
     output: String, in container: Container? = nil, videos: [(raw: Caps, index: VideoIndex, packets: PacketForm?)],
     audio: [AudioTrack],
-    subtitles: [SubtitleTrack] = [],
+    subtitles: [SubtitleTrack] = [], subtitlesApart: Int? = nil,
     legs: PlaybackLegs? = nil, heard: PlaybackLegs? = nil, duration: ClockTime, frameRate: Double,
     options: EncodingOptions
   ) throws {
@@ -102,28 +103,28 @@ struct EncodingChoice: Sendable {
     if let option = options.forOneEncoder.first {
       if options.profile != nil {
         throw RetrogradeError(
-          .usage, "\(setting: option): \(setting: .profile) says all of how it is encoded",
+          .usage, "\(setting: option): \(setting: .profile) holds all encoding settings",
           remedy: "put it into the profile")
       }
       if container.animation != nil {
         throw RetrogradeError(
-          .usage, about: output, "\(setting: option): there is no such setting of an animation's encoder",
+          .usage, about: output, "\(setting: option): animations have no such setting",
           remedy: "\(setting: .maxSize), \(setting: .width) and \(setting: .frameRate) make it smaller"
             + (container.animation == .gif ? ", and \(setting: .colors)" : ""))
       }
       if container.videoCodecs.isEmpty {
-        throw RetrogradeError(.usage, "\(setting: option): \(output) has no encoder of video that it could be for")
+        throw RetrogradeError(.usage, "\(setting: option): no video is encoded into \(output)")
       }
       if videos.isEmpty {
         // The source may have videos that can't be read, which is no mistake of the user who asks for this.
         let names = Message.list(options.forOneEncoder, " and ")
-        warnings.append(Warning(.detailLeftOut, "left out: \(names), which is for video: there is none to encode"))
+        warnings.append(Warning(.detailLeftOut, "left out: \(names), since there is no video to encode"))
       }
     }
     try checkSize(options, output)
     if container.imageFormat != nil {
       guard let video = videos.first else {
-        throw RetrogradeError(.usage, about: output, "holds images, and there are none to write")
+        throw RetrogradeError(.usage, about: output, "holds images, and there is no video to make them from")
       }
       var choice = try videoChoice(video, options)
       if case .file(let encoder, nil)? = container.imageFormat {
@@ -226,12 +227,12 @@ struct EncodingChoice: Sendable {
       audioProfiles.append(EncodingChoice.stream(codec.text, chosen))
     }
     guard !self.videos.isEmpty || !audioProfiles.isEmpty else {
-      throw RetrogradeError(.usage, about: output, "this container holds audio, and there is none to write")
+      throw RetrogradeError(.usage, about: output, "this container holds only audio, and there is none to write")
     }
-    for track in subtitles {
+    for (number, track) in subtitles.enumerated() {
       if let form = options.profile == nil ? track.form(for: container) : nil {
         self.subtitles.append(form)
-      } else {
+      } else if number != subtitlesApart {
         let title = track.tags?.string("language-code").map { " (\($0))" } ?? ""
         warnings.append(
           Warning(
@@ -293,7 +294,7 @@ struct EncodingChoice: Sendable {
     }
     throw RetrogradeError(
       .usage,
-      about: output, "\(codec.caps.codecName) of \(width)x\(height) can't be put into it",
+      about: output, "can't hold \(codec.caps.codecName) of \(width)x\(height)",
       remedy: "\(setting: .width) makes another size, and "
         + (codec.encoder == "avenc_ffv1"
           ? "numbered .png hold" : ".mkv with \(setting: .videoCodec) ffv1, and numbered .png, hold")
@@ -321,7 +322,8 @@ extension EncodingChoice {
       let settings = Message.list(options.framing.settings, " and ")
       warnings.append(
         Warning(
-          .converted, "changed: interlaced frames are made whole ones, for \(settings): fields can't be cut or turned"))
+          .converted,
+          "changed: interlaced frames become progressive, for \(settings): fields can't be cropped or rotated"))
     }
     return VideoChoice(
       geometry: geometry, hasAlpha: video.raw.hasAlpha,

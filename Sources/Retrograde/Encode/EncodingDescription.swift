@@ -181,8 +181,10 @@ struct EncodingDescription {
     if choice.container.heldStreamTags == [] && !choice.container.isTransportStream { return [] }
     // MP4 has covers once, of the file as a whole.
     let named = choice.container.hasEditLists ? ["title", "image", "preview-image"] : []
-    guard let kept = tags?.withPlainLanguage.removing(EncodingPipeline.technical + named), !kept.isEmpty
-    else { return [] }
+    var kept = tags?.withPlainLanguage.removing(EncodingPipeline.technical + named)
+    // Comments of a stream of Ogg lie in the stream (`CarriedDetails.comments(of:)`).
+    if choice.container.isOgg { kept = kept.merging(TagList(comments: CarriedDetails.oggComments(of: tags))) }
+    guard let kept, !kept.isEmpty else { return [] }
     let text = kept.description
     let body = text.hasPrefix("taglist, ") ? String(text.dropFirst("taglist, ".count)) : text
     let fields = body.hasSuffix(";") ? String(body.dropLast()) : body

@@ -12,6 +12,7 @@ extension EncodingPipeline {
       else { return nil }
       let changes = [
         taken.depth < own.depth ? "\(own.depth) bits a sample become \(taken.depth)" : nil,
+        video.caps.isRGB && taken.hasHalvedChroma ? "RGB becomes \(taken.chroma ?? "YUV")" : nil,
         taken.hasLessChroma(than: own) ? "chroma of \(own.chroma ?? "?") becomes \(taken.chroma ?? "?")" : nil,
       ].compactMap { $0 }
       return changes.isEmpty ? nil : Warning(.converted, "changed: the video's \(changes.joined(separator: " and "))")

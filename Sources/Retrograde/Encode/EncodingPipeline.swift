@@ -150,6 +150,7 @@ final class EncodingPipeline: Sendable {
     if Quirk.h264parseDurations.applies { pipeline.keepEncodedDurations() }
     if Quirk.flacparseLastBlock.applies { pipeline.keepLastFLACBlocks() }
     pipeline.nameY4MChromaSite()
+    pipeline.nameProResVariant(of: contents.videos.map(\.name))
     pipeline.keepChromaSite()
     pipeline.fillRowsOfJPEG()
     pipeline.takeDoubledHeaderAway()
@@ -216,7 +217,9 @@ final class EncodingPipeline: Sendable {
     let writesYears = !pipeline.elements(ofFactory: "id3v2mux").isEmpty
     let dated = writesYears ? own?.withYear : own?.withDate
     let tags = (dated?.removing(technical)).merging(TagList(comments: contents.comments))
-    if let tags, !tags.isEmpty { pipeline.setTags(tags) }
+    if let tags, !tags.isEmpty {
+      pipeline.setTags(writesYears && Quirk.id3v2muxComments.applies ? tags.withCommentFrames : tags)
+    }
     let moved = moved
     for sink in pipeline.elements(ofClass: "Sink") {
       sink.firstSinkPad?.onBuffer { _ in
@@ -267,7 +270,7 @@ final class EncodingPipeline: Sendable {
       while let message = pipeline.nextMessage() {
         if case .failed(let error) = message { throw RetrogradeError.writing(target, error) }
       }
-      throw RetrogradeError(.internalFailure, about: target, "can't be made: what encodes it does not start")
+      throw RetrogradeError(.internalFailure, about: target, "can't be made: the encoding pipeline does not start")
     }
     let worker = try Worker("encoder bus") { [self] in watchBus(finishing) }
     bus.withLock { $0 = worker }
@@ -383,7 +386,7 @@ final class EncodingPipeline: Sendable {
       guard RandomAccessFile(path)?.size != 0, !lacksVideo || contents.animation != nil else {
         throw RetrogradeError(
           .cannotCreateOutput,
-          about: target, "can't be made: nothing of what was encoded reached the file", remedy: "try another format")
+          about: target, "can't be made: no encoded data reached the file", remedy: "try another format")
       }
       unheld = try header.apply(to: path, for: target, videos, audio)
     }

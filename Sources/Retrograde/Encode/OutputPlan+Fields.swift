@@ -11,16 +11,16 @@ extension OutputPlan {
       if !EncoderSettings.interlacedCodecs.contains(codec.mediaType), !choice.container.holdsFieldOrder {
         return Warning(
           .detailLeftOut,
-          "left out: that frames are made of two fields, which \(codec.codecName) cannot say in this container; "
-            + "\(setting: .deinterlaces) makes whole frames"
+          "left out: the mark that frames are interlaced, which \(codec.codecName) can't hold in this container; "
+            + "\(setting: .deinterlaces) makes progressive frames"
         )
       }
       let isInBothDirections = Set(source.legs.all.map(\.direction)).count > 1
       guard codec.mediaType == "video/x-h264", video.isTopFieldFirst != nil, isInBothDirections else { return nil }
       return Warning(
         .converted,
-        "changed: the order of fields, which H.264 has once for a film that is played in both directions; "
-          + "\(setting: .deinterlaces) makes whole frames"
+        "changed: the field order: H.264 holds one, and this film is played in both directions; "
+          + "\(setting: .deinterlaces) makes progressive frames"
       )
     }.unique
   }
@@ -36,7 +36,7 @@ extension OutputPlan {
         !OutputPlan.codecsWithChromaSite.contains(codec.mediaType)
       else { return nil }
       return Warning(
-        .detailLeftOut, "left out: the location of chroma samples (\(site)), which \(codec.codecName) does not say here"
+        .detailLeftOut, "left out: the location of chroma samples (\(site)), which \(codec.codecName) can't hold here"
       )
     }.unique
   }
@@ -51,7 +51,7 @@ extension OutputPlan {
       else { return nil }
       let format = written.codec?.caps.codecName ?? "this format"
       return Warning(
-        .converted, "changed: the high dynamic range (\(range)), which \(format) does not say: colours look pale")
+        .converted, "changed: the high dynamic range (\(range)), which \(format) can't declare: colours look pale")
     }.unique
   }
 

@@ -34,14 +34,16 @@ struct OutputPlan: Sendable {
       output: output, in: container,
       videos: source.videos.map { ($0.caps, $0.video, $0.arePackets ? packets.form(of: $0.video) : nil) },
       audio: source.audio,
-      subtitles: source.index.subtitles, legs: source.legs, heard: source.heard, duration: source.index.presentationEnd,
+      subtitles: source.index.subtitles,
+      subtitlesApart: options.output.subtitles == nil ? nil : SubtitleFile.place(in: source.index.subtitles),
+      legs: source.legs, heard: source.heard, duration: source.index.presentationEnd,
       frameRate: source.video?.shown.timeline.frameRate ?? 0, options: options.encoding)
     for (video, frame) in zip(source.videos, choice.videos) {
       if source.legs.frameRate != nil || video.shown.isThinned,
         VideoPlayer.frameCount(video, source.legs, timing: options.playback.timing) == 0
       {
         throw RetrogradeError(
-          .usage, about: output, "at so low a rate no frame of it is left",
+          .usage, about: output, "no frame is left at this low rate",
           remedy: "ask for a higher \(setting: .frameRate)")
       }
       let isTheora = frame.codec?.text == "video/x-theora"
@@ -73,7 +75,7 @@ struct OutputPlan: Sendable {
     }
     if copy != nil, !drawing.isEmpty {
       throw RetrogradeError(
-        .usage, about: output, "nothing can be drawn over what is copied (\(setting: .copiesForward))")
+        .usage, about: output, "nothing can be drawn over copied frames (\(setting: .copiesForward))")
     }
     audio = Array(source.audio.prefix(choice.audioCodecs.count))
   }

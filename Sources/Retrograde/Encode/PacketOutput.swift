@@ -40,7 +40,7 @@ struct PacketOutput: Sendable {
     if !container.carriesOrientation, let orientation = video.tags?.string("image-orientation"),
       orientation != "rotate-0"
     {
-      return "this container can't say which way up the video is"
+      return "this container can't hold the orientation of the video"
     }
     return form(of: video) == nil ? "this container does not take \(video.caps.codecName) as it is" : nil
   }

@@ -59,6 +59,19 @@ extension Pipeline {
     }
   }
 
+  /// Names the variant of ProRes where `matroskamux` looks for it (`Quirk.matroskamuxProResVariant`).
+  /// - Parameter streams: the names of the elements that the video comes from.
+  func nameProResVariant(of streams: [String]) {
+    guard Quirk.matroskamuxProResVariant.applies else { return }
+    for stream in streams {
+      element(stream)?.entered { $0.factoryName == "matroskamux" }?.onCaps { caps, _ in
+        guard caps.mediaType == "video/x-prores", let variant = caps.string("variant") else { return nil }
+        // It has no name for 4444 XQ, which has the same syntax as 4444.
+        return caps.setting("format", "(string)\(variant == "4444xq" ? "4444" : variant)")
+      }
+    }
+  }
+
   /// Takes the header before the first packet of `x265enc` away if the packet has one itself
   /// (`Quirk.x265encHeader`).
   func takeDoubledHeaderAway() {

@@ -38,7 +38,7 @@ struct SizedFilm {
     frameRate = max((plan.source.video?.shown.timeline.frameRate ?? 0) * plan.source.legs.meanSpeed, 1)
     guard let video = plan.choice.videos.first else {
       throw RetrogradeError(
-        .usage, about: plan.output, "\(setting: .maxSize): there is no video in it whose rate could be chosen")
+        .usage, about: plan.output, "\(setting: .maxSize): it has no video whose bit rate could be chosen")
     }
     guard let encoder = video.codec?.encoder, EncoderSettings.hasRate(encoder) else {
       throw RetrogradeError(
@@ -79,9 +79,9 @@ struct SizedFilm {
     }
     throw RetrogradeError(
       .cannotCreateOutput, about: plan.output,
-      "can't be made of \(ByteCount(limit).decimal) or less"
-        + (smallest.map { ": the smallest that was reached has \(ByteCount($0).decimal)" }
-          ?? ", which its audio alone takes"),
+      "does not fit in \(ByteCount(limit).decimal)"
+        + (smallest.map { ": the smallest result has \(ByteCount($0).decimal)" }
+          ?? ": its audio alone takes that much"),
       remedy: "make it shorter with \(setting: .end), or leave out the audio with \(setting: .noAudio)")
   }
 

@@ -86,12 +86,15 @@ enum SubtitleFile {
   /// Finds out before the work whether there is anything to write to `path`.
   static func check(_ path: String, has tracks: [SubtitleTrack]) throws {
     guard track(of: tracks) != nil else {
-      throw RetrogradeError(.usage, about: path, "the source has no subtitles of text")
+      throw RetrogradeError(.usage, about: path, "the source has no text subtitles")
     }
   }
 
   /// The one of them that is written: the first of text.
-  static func track(of tracks: [SubtitleTrack]) -> SubtitleTrack? { tracks.first { $0.isText || $0.isScript } }
+  static func track(of tracks: [SubtitleTrack]) -> SubtitleTrack? { place(in: tracks).map { tracks[$0] } }
+
+  /// Place of that one.
+  static func place(in tracks: [SubtitleTrack]) -> Int? { tracks.firstIndex { $0.isText || $0.isScript } }
 
   /// Writes the first track of text in the order of play.
   /// - Parameters:

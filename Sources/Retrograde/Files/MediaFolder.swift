@@ -47,7 +47,7 @@ package enum MediaFolder {
     guard !found.isEmpty else {
       throw RetrogradeError(
         .noInput, about: folder, "no media files are in this folder",
-        remedy: isDeep ? nil : "name files, or have its folders looked into too")
+        remedy: isDeep ? nil : "name files, or search its subfolders too")
     }
     return found
   }

@@ -53,8 +53,8 @@ package final class WatchRecord: Sendable {
     guard known.withLock({ $0[path.pathBytes]?.crashed != nil }), knows(path, stamp) else { return nil }
     return RetrogradeError(
       .crashed, about: name,
-      "crashed, or hung, the process that read it before, and has not changed: it was not tried again",
-      remedy: "remove \(self.path) to have it tried")
+      "the process that read it crashed or hung, and the file has not changed since: it was not tried again",
+      remedy: "remove \(self.path) to try it again")
   }
 
   /// Notes the outcome of a file.
@@ -76,7 +76,7 @@ package final class WatchRecord: Sendable {
     else {
       throw RetrogradeError(
         .inputOutput, about: path, "can't be written: \(String(cString: strerror(errno)))",
-        remedy: "\(file) will be done again when its folder is watched anew")
+        remedy: "\(file) will be reversed again when its folder is watched again")
     }
   }
 }

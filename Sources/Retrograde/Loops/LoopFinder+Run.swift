@@ -29,7 +29,7 @@ extension LoopFinder {
   private func checkInput() throws {
     guard Source.canBeReadAgain(input) else {
       throw RetrogradeError(
-        .usage, about: input, "a pipe can't be read again, and a loop is looked for before it is written",
+        .usage, about: input, "a pipe can't be read again, and a loop is searched for before it is written",
         remedy: "write it into a file first")
     }
   }
@@ -52,8 +52,8 @@ extension LoopFinder {
     guard let found = search.finish() else {
       throw RetrogradeError(
         .usage, about: input,
-        "has no stretch of \(lengths.lowerBound) to \(lengths.upperBound) to make a loop of: \(span.duration) were looked at",
-        remedy: "ask for shorter ones")
+        "has no loop of \(lengths.lowerBound) to \(lengths.upperBound) in the \(span.duration) that were searched",
+        remedy: "ask for a shorter one")
     }
     return FoundLoop(
       span: TimeSpan(start: found.span.start - origin, end: found.span.end - origin), loop: loop,
@@ -88,10 +88,10 @@ extension LoopFinder {
   private func checkOptions() throws {
     guard options.playback.score == nil else {
       throw RetrogradeError(
-        .usage, "\(setting: .score) says which stretches are played; a loop is looked for", remedy: "leave it out")
+        .usage, "\(setting: .score) sets what is played, but the loop is searched for", remedy: "leave it out")
     }
     guard lengths?.lowerBound != .zero else {
-      throw RetrogradeError(.usage, "a loop of no length can't be found", remedy: "ask for 2..6 seconds, say")
+      throw RetrogradeError(.usage, "a loop needs a length above 0", remedy: "ask for 2..6 seconds, for example")
     }
   }
 
@@ -101,7 +101,7 @@ extension LoopFinder {
     guard !options.playback.loop.turns else {
       throw RetrogradeError(
         .usage, "a loop that turns has no seam to blend: the frame at a turn is the same on both sides",
-        remedy: "leave the seam, or ask for a \(setting: .loop) of \(Loop.forward.rawValue)")
+        remedy: "leave out the blend, or use \(setting: .loop) \(Loop.forward.rawValue)")
     }
     guard length > .zero, length + length <= lengths.lowerBound else {
       throw RetrogradeError(

@@ -28,7 +28,7 @@ struct SeamPicture {
   static func check(_ path: String, overwrites: Bool, input: String) throws {
     guard path.lowercased().hasSuffix(".png") else {
       throw RetrogradeError(
-        .usage, about: path, "the frames at the seam are shown as a PNG", remedy: "call it seam.png")
+        .usage, about: path, "the picture of the seam is a PNG", remedy: "call it seam.png")
     }
     let outputs = Outputs(overwrites: overwrites, inputs: [input])
     defer { outputs.clear() }

@@ -38,7 +38,7 @@ struct SoundProfile {
       source.endOfStream()
       while try !take(pipeline, waiting: ClockTime(nanoseconds: 100_000_000)) { try cancellation.check() }
     } catch let error as GStreamerError {
-      throw RetrogradeError(.internalFailure, "the audio can't be looked at: \(error.message)", underlying: error)
+      throw RetrogradeError(.internalFailure, "the audio can't be analysed: \(error.message)", underlying: error)
     }
   }
 

@@ -34,10 +34,10 @@ public struct Preset: Sendable, Hashable {
     do {
       target = try EncodingTarget(file: path, group: Preset.group)
     } catch let error as GStreamerError {
-      throw refused("is no encoding target: \(error.message)")
+      throw refused("is not an encoding target: \(error.message)")
     }
     if let unknown = target.keys.first(where: { !Preset.keys.contains($0) }) {
-      throw refused("\(unknown)= in [\(Preset.group)]: there are \(Preset.keys.joined(separator: ", "))")
+      throw refused("\(unknown)= in [\(Preset.group)] is unknown: there are \(Preset.keys.joined(separator: ", "))")
     }
     func value<Value>(_ key: String, _ read: (String) -> Value?) throws -> Value? {
       guard let text = target[key] else { return nil }
@@ -98,8 +98,8 @@ extension OutputOptions {
       guard extensions.isEmpty || extensions.contains(suffix) else {
         throw RetrogradeError(
           .usage, about: output,
-          "\(setting: .place) \(name): it takes \(extensions.map { ".\($0)" }.joined(separator: ", "))",
-          remedy: "give it a name that ends so")
+          "\(setting: .place) \(name) takes \(extensions.map { ".\($0)" }.joined(separator: ", "))",
+          remedy: "change the extension")
       }
     }
 

@@ -36,7 +36,7 @@ struct OutputPlace: Sendable {
     let length = (ImageSequence.isPattern(path) ? ImageSequence.name(path, 0) : name).pathBytes.count
     let longest = pathconf(folder.cPath, Int32(_PC_NAME_MAX))
     guard longest <= 0 || length <= longest else {
-      throw refusal("a name of \(length) bytes, and \(longest) are the most here", remedy: "name a shorter one")
+      throw refusal("the name has \(length) bytes, and at most \(longest) fit here", remedy: "name a shorter one")
     }
   }
 

@@ -13,7 +13,7 @@ final class StandardOutput: OutputPart {
     self.cancellation = cancellation
     guard isatty(STDOUT_FILENO) == 0 else {
       throw RetrogradeError(
-        .usage, about: StandardOutput.name, "is a terminal, which can't show what is made",
+        .usage, about: StandardOutput.name, "is a terminal, which can't show the output",
         remedy: "redirect it into a file (> out.mkv), or pipe it into a program")
     }
     let flags = fcntl(STDOUT_FILENO, F_GETFL)

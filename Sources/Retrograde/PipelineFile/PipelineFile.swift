@@ -77,7 +77,7 @@ public struct PipelineFile: Sendable {
       isAtTop = false
       if trimmed == "---" {
         guard section == .decoding else {
-          throw PipelineFile.failure(name, Place(line: index + 1, column: 1), "a second ---; there are two halves")
+          throw PipelineFile.failure(name, Place(line: index + 1, column: 1), "a second ---: there are only two halves")
         }
         section = .encoding
         continue

@@ -253,6 +253,7 @@ struct PipelineIndexer: Sendable {
       // A filter may give frames another shape and other colours than the packets name.
       if isAsDecoded { recipe.packetCaps = index.caps }
       recipe.isTimedByPackets = source?.isTimedByPackets ?? false
+      recipe.stampsWrongTimes = recipe.isTimedByPackets
       return try VideoSource(
         index, recipe, range: nil, rate: rate, resources: resources, gauge: gauge, cancellation: cancellation)
     case .audio, .nothing:

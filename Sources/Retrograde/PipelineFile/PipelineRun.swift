@@ -132,7 +132,7 @@ struct PipelineRun: Sendable {
     return [
       Warning(
         .detailLeftOut,
-        "the video lies as it was filmed (\(orientation)), and this container can't say so: put videoflip "
+        "the video is stored rotated (\(orientation)), and this container can't hold the orientation: put videoflip "
           + "video-direction=auto into the first half")
     ]
   }

@@ -35,7 +35,7 @@ extension Reverser {
     let reasons: [(isSet: Bool, setting: Setting, reason: Message)] = [
       (options.lettering.caption != nil, .caption, "it is drawn by this program, not by GStreamer"),
       (options.lettering.showsTimecode, .showsTimecode, "it is drawn by this program, not by GStreamer"),
-      (options.encoding.maxSize != nil, .maxSize, "what it takes is found by trying, which is not one pipeline"),
+      (options.encoding.maxSize != nil, .maxSize, "it is reached by encoding several times, which is not one pipeline"),
       (options.soundtrack != nil, .soundtrack, "a pipeline file reads one source"),
       (options.subtitles != nil, .subtitles, "a pipeline file reads one source"),
       (options.output.subtitles != nil, .subtitlesOutput, "a pipeline file has no subtitles"),
@@ -43,7 +43,7 @@ extension Reverser {
       (options.encoding.copiesForward, .copiesForward, "\(alone)"),
       (
         !options.encoding.encoderOptions.isEmpty, .encoderOptions,
-        "encoding profiles have no way to write all that encoders take"
+        "encoding profiles can't hold all options of encoders"
       ),
     ]
     if let (_, setting, reason) = reasons.first(where: \.isSet) {
@@ -51,7 +51,7 @@ extension Reverser {
         .usage, "\(setting: setting) can't be printed as a pipeline: \(reason)", remedy: "leave it out")
     }
     guard drawing.isEmpty else {
-      throw RetrogradeError(.usage, "what is drawn over frames can't be printed as a pipeline")
+      throw RetrogradeError(.usage, "drawings over frames can't be printed as a pipeline")
     }
   }
 
@@ -63,7 +63,7 @@ extension Reverser {
     }
     guard plan.source.isReadInPlace else {
       throw RetrogradeError(
-        .usage, about: input, "a pipeline file names the file that it reads, and this is read by way of the spool",
+        .usage, about: input, "a pipeline file names the file that it reads, and this is read from the spool",
         remedy: "name a whole file on this machine")
     }
     let kinds =

@@ -41,7 +41,7 @@ struct AudioSegments: Sendable {
     guard header.caps.int("rate") ?? track.rate == track.rate else {
       throw RetrogradeError(
         .usage, about: name, "audio of \(track.rate) samples a second can't be made into segments",
-        remedy: "\(setting: .noAudio)")
+        remedy: "use \(setting: .noAudio)")
     }
     let length = header.caps.mediaType == "audio/mpeg" ? PacketGrid.AAC : PacketGrid.ALAC
     grid = PacketGrid(samples: count, packet: length, priming: header.priming, rate: track.rate, cuts: cuts)
@@ -91,7 +91,7 @@ struct AudioSegments: Sendable {
     guard packets.count >= first + wanted.count else {
       throw RetrogradeError(
         .internalFailure, about: encoder.name,
-        "can't be made into segments: of \(first + wanted.count) packets its encoder gave \(packets.count)")
+        "can't be made into segments: its encoder output \(packets.count) of \(first + wanted.count) packets")
     }
     let samples = packets[first..<first + wanted.count].enumerated().map { place, packet in
       MP4Fragment.Sample(bytes: packet.bytes, duration: grid.length(ofPacket: wanted.lowerBound + place))

@@ -63,7 +63,7 @@ struct MirrorPictures: Sendable {
     guard let file = TemporaryFile(in: settings.resources.spoolDirectory, mode: 0o600) else {
       throw RetrogradeError(
         .inputOutput, about: settings.resources.spoolDirectory,
-        "no file can be made there, in which pictures are encoded",
+        "no file can be made there to encode pictures in",
         remedy: "set TMPDIR to a folder that can be written to")
     }
     defer { if let name = file.name { unlink(name.cPath) } }

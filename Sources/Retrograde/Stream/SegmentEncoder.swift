@@ -96,7 +96,7 @@ struct SegmentEncoder: Sendable {
       {
         throw RetrogradeError(
           .internalFailure, about: name,
-          "can't be made into segments: their encoder gave one another header than the others")
+          "can't be made into segments: their encoder output different headers")
       }
       try take(Packet(bytes: try buffer.withBytes { Array($0) }, time: time, isKeyframe: buffer.isKeyframe))
     }
@@ -121,7 +121,7 @@ struct SegmentEncoder: Sendable {
   func header(_ cancellation: Cancellation) throws -> Header {
     guard let written = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else {
       throw RetrogradeError(
-        .inputOutput, about: resources.spoolDirectory, "no file can be made there, in which segments are encoded",
+        .inputOutput, about: resources.spoolDirectory, "no file can be made there to encode segments in",
         remedy: "set TMPDIR to a folder that can be written to")
     }
     defer { if let name = written.name { unlink(name.cPath) } }
@@ -136,7 +136,7 @@ struct SegmentEncoder: Sendable {
     guard let caps = Caps(try file.content(for: name, cancellation).caps),
       let description = try sampleDescription(file, cancellation)
     else {
-      throw RetrogradeError(.internalFailure, about: name, "can't be made into segments: its encoder gave no header")
+      throw RetrogradeError(.internalFailure, about: name, "can't be made into segments: its encoder output no header")
     }
     return Header(caps: caps, description: description, priming: priming)
   }

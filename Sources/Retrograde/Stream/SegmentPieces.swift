@@ -54,7 +54,7 @@ final class SegmentPieces: Sendable {
       guard packet.time > state.latest ?? ClockTime(nanoseconds: .min), state.packets.count < state.places.count else {
         throw RetrogradeError(
           .internalFailure, about: name,
-          "can't be made into segments: their encoder does not give one packet for each frame, in their order")
+          "can't be made into segments: their encoder does not output one packet for each frame, in order")
       }
       state.latest = packet.time
       state.count += 1

@@ -12,7 +12,7 @@ extension SegmentedMirror.Settings {
     }
     if playback.mixesFrames {
       throw refused(
-        "which frames are mixed depends on those before and after",
+        "mixed frames depend on those before and after",
         "leave out \(setting: .dissolve) and \(setting: .interpolation)")
     }
     if let height = heights.first(where: { !Self.possibleHeights.contains($0) }) {
@@ -29,7 +29,7 @@ extension SegmentedMirror.Settings {
     guard source.legs.frameRate == nil else {
       throw RetrogradeError(
         .usage, about: path,
-        "can't be made into segments: which frames \(setting: .frameRate) leaves out of a score depends on those before",
+        "can't be made into segments: frames that \(setting: .frameRate) leaves out of a score depend on those before",
         remedy: "leave out \(setting: .frameRate)")
     }
     guard source.legs.duration ?? .zero <= Self.longest else {

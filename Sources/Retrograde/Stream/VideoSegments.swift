@@ -112,7 +112,7 @@ struct VideoSegments: Sendable {
     guard pieces.count == given.count, given.count > 0 else {
       throw RetrogradeError(
         .damagedInput, about: encoder.name,
-        "of \(frames.count) frames from \(span.start) on \(pieces.count) can be made")
+        "only \(pieces.count) of \(frames.count) frames from \(span.start) on can be made")
     }
     pieces.finish()
   }

@@ -31,7 +31,7 @@ struct Waveform {
         position += part.count / track.channels
       }
     } catch let error as GStreamerError {
-      throw RetrogradeError(.internalFailure, "the audio can't be looked at: \(error.message)", underlying: error)
+      throw RetrogradeError(.internalFailure, "the audio can't be analysed: \(error.message)", underlying: error)
     }
   }
 

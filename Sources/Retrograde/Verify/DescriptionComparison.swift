@@ -246,6 +246,11 @@ enum DescriptionComparison {
       if own.count > 1 { found += found.flatMap { $0.split(separator: #/[,;] /#).map(String.init) } }
       return own.allSatisfy(found.contains)
     }
+    // theoraenc writes no tags.
+    let isUntagged =
+      container.isOgg && mirror.audio.isEmpty
+      && !given.contains { tags in compared.contains { tags?.has($0) ?? false } }
+    if isUntagged { return [] }
     let held = container.heldTags
     let wanted = compared.filter { source?.has($0) ?? false && held?.contains($0) ?? true }
     let hasCover = container.mostCovers > 0 && source?.has("image") ?? false

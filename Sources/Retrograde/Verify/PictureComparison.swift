@@ -52,7 +52,30 @@ struct PictureComparison {
   /// Brightness, then the two of colour; or green, blue and red. Transparency comes last.
   private(set) var planes = [Plane](repeating: Plane(), count: 4)
 
+  /// Sums of the colourfulness of all squares, in the source and in the mirror: the largest of green, blue and red, less the
+  /// smallest.
+  private(set) var colourfulness = (own: 0, other: 0)
+
+  /// Colourfulness of the mirror as a share of the source's; nil if that is grey.
+  var keptColour: Double? {
+    guard isRGB, colourfulness.own > 16 * planes[0].count else { return nil }
+    return Double(colourfulness.other) / Double(colourfulness.own)
+  }
+
+  private static func colourfulness(_ planes: [PlaneMeans]) -> Int {
+    let colours = planes.prefix(3).map(\.values)
+    guard colours.count == 3 else { return 0 }
+    return (0..<(colours.map(\.count).min() ?? 0)).reduce(0) { sum, place in
+      let values = colours.map { Int($0[place]) }
+      return sum + (values.max() ?? 0) - (values.min() ?? 0)
+    }
+  }
+
   mutating func add(_ own: [PlaneMeans], _ other: [PlaneMeans], frame: Int) {
+    if isRGB {
+      colourfulness.own += PictureComparison.colourfulness(own)
+      colourfulness.other += PictureComparison.colourfulness(other)
+    }
     for index in planes.indices where index < own.count && index < other.count {
       add(own[index], other[index], frame, to: &planes[index])
     }

@@ -41,10 +41,10 @@ struct SourceFrameCheck {
   }
 
   func check(_ label: String) -> Verification.Check {
-    var finding = "\(compared) are those of a plain decode"
+    var finding = "\(compared) match a plain decode"
     if let differing {
       finding =
-        "\(differing.count) are not those of a plain decode, between \(differing.first) and \(differing.last)"
+        "\(differing.count) do not match a plain decode, between \(differing.first) and \(differing.last)"
     }
     if damaged > 0 { finding += "; \(damaged) are damaged and can't be judged" }
     return .init(

@@ -43,6 +43,12 @@ extension FrameComparison {
       isLossless ? identical == compared : misplaced.isEmpty && worst.likeness >= FrameComparison.leastLikeness
     checks.append(.init("order\(label)", isAlike, finding, figures))
     if !isLossless, judgesPixels, identical < compared { checks += pictureChecks(label) }
+    if !judgesPixels, let kept = picture.keptColour {
+      checks.append(
+        .init(
+          "colours\(label)", kept >= FrameComparison.leastColour,
+          "\(Decimals.text(kept * 100, 0)) % as strong as the source's", ["kept": kept]))
+    }
     let (error, frame) = timing
     let (last, meant) = lastDuration
     // Encoders other than ours may give the last frame the length of the one before it.
@@ -69,6 +75,8 @@ extension FrameComparison {
   private static let (mostMean, mostLevel, mostFrame) = (1.2, 2.5, 4.0)
   /// Limit for chroma: codecs lose more of the strongest colours than of brightness.
   private static let mostChroma = 5.0
+  /// How much of the source's colour a palette keeps at least, even one of few colours.
+  private static let leastColour = 0.25
 
   private func pictureChecks(_ label: String) -> [Verification.Check] {
     let names = [picture.isRGB ? "green" : "brightness", "blue", "red", "transparency"]
@@ -92,13 +100,13 @@ extension FrameComparison {
       if abs(plane.mean) > FrameComparison.mostMean {
         levels.append("\(name) is off by \(Decimals.text(plane.mean, 1)) of 255 on average")
       } else if abs(plane.worstLevel) > (isChroma ? FrameComparison.mostChroma : FrameComparison.mostLevel) {
-        levels.append("\(name) is off by \(Decimals.text(plane.worstLevel, 1)) of 255 where it is of one level")
+        levels.append("\(name) is off by \(Decimals.text(plane.worstLevel, 1)) of 255 in areas of one level")
       } else if abs(plane.worstFrame.difference) > FrameComparison.mostFrame {
         let frame = plane.worstFrame
         levels.append("frame \(frame.frame) is off by \(Decimals.text(frame.difference, 1)) of 255 in \(name)")
       }
     }
-    let lost = "; what is smaller or less can't be told from what a lossy codec loses"
+    let lost = "; smaller differences can't be told from the loss of a lossy codec"
     let worst = picture.planes.map(\.worst.difference).max() ?? 0
     return [
       .init(
@@ -161,14 +169,14 @@ extension AudioComparison {
       checks.append(
         .init(
           "\(label) rate", isMeant,
-          "\(rates.mirror) Hz instead of \(rates.source)" + (isMeant ? ", which the codec has no word for" : ""),
+          "\(rates.mirror) Hz instead of \(rates.source)" + (isMeant ? ", a rate that the codec lacks" : ""),
           ["rate": Double(rates.mirror)]))
     }
     guard let lag else {
       let isSilent = correlation == nil
       checks.append(
         .init(
-          "\(label) samples", isSilent, isSilent ? "silence" : "nothing of the source's is found",
+          "\(label) samples", isSilent, isSilent ? "silence" : "the source's audio is not found",
           ["correlation": correlation ?? 1]))
       return checks
     }
@@ -193,9 +201,9 @@ extension AudioComparison {
     if same {
       text = "every sample is the same"
     } else if parts.differing.count > 0 {
-      text = "not the source's between \(span(parts.differing)); " + text
+      text = "differ from the source between \(span(parts.differing)); " + text
     } else if drift > mostDrift {
-      text = "some are moved by \(drift) samples against others"
+      text = "some are shifted by \(drift) samples against others"
     } else if !exactness.isExact, parts.quiet > 0 {
       text += "; \(parts.quiet) of \(parts.quiet + parts.judged) windows are too quiet to judge after a lossy codec"
     }

@@ -79,7 +79,7 @@ extension Verifier {
     asItIs.holdsAlpha = requirements.holdsAlpha
     // One budget for both.
     let resources = options.resources.shared(by: 2)
-    guard !sources.isEmpty else { throw RetrogradeError(.usage, "no file is named whose mirror it could be") }
+    guard !sources.isEmpty else { throw RetrogradeError(.usage, "no source file is named") }
     let source = try PlayableSource.open(
       sources,
       ReverseOptions(

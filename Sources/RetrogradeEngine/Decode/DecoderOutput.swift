@@ -47,6 +47,7 @@ final class DecoderOutput: Sendable {
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(source, error)
     }
+    if recipe.readsPackets { sink.takeBuffersOutsideSegments() }
     readsMatroska = !pipeline.elements(ofFactory: "matroskademux").isEmpty
     let isOfLibvpx = Quirk.vp9decCopiedRGB.applies && !pipeline.elements(ofFactory: "vp9dec").isEmpty
     if use == .windows || isOfLibvpx { sink.pad?.acceptFramesAnywhere(offersPool: !isOfLibvpx) }
@@ -82,6 +83,26 @@ final class DecoderOutput: Sendable {
     }
   }
 
+  /// Notes what an element posted since the last time.
+  private func noteFailure() {
+    guard let error = pipeline.pendingFailure else { return }
+    Log.decode.warning("\(source): an element failed: \(error.cause); what it gives all the same is taken")
+    failure.withLock { $0 = $0 ?? error }
+    disk.noteFailure()
+  }
+
+  /// Goes to `time`, in stream time, or to the last keyframe up to it.
+  /// - Returns: false if the source cannot be sought in.
+  /// - Throws: `RetrogradeError` if reading failed before: a demuxer that lacks a part of the file may seek without
+  ///   end (`Quirk.avdemuxGIFEnd`).
+  func seek(to time: ClockTime, orKeyframeBefore isKeyframe: Bool) throws -> Bool {
+    noteFailure()
+    if let error = failure.withLock({ $0 }), error.kind == .inputOutput {
+      throw RetrogradeError.reading(source, error)
+    }
+    return isKeyframe ? sink.seek(toKeyframeBefore: time) : sink.seek(to: time)
+  }
+
   /// The next sample; nil at the end of the stream.
   func pull(_ cancellation: Cancellation) throws -> Sample? {
     var idle = IdleTime(count: moved.value)
@@ -92,13 +113,12 @@ final class DecoderOutput: Sendable {
       // (avdemux_gif, without end).
       let failed = failure.withLock { $0 }
       let isOver = failed.map { $0.kind == .inputOutput || !pipeline.isStreaming } ?? false
-      if let sample = sink.pull(timeout: DecoderOutput.step) { return sample }
-      let isEnd = sink.isEndOfStream
-      if let error = pipeline.pendingFailure {
-        Log.decode.warning("\(source): an element failed: \(error.cause); what it gives all the same is taken")
-        failure.withLock { $0 = $0 ?? error }
-        disk.noteFailure()
+      if let sample = sink.pull(timeout: DecoderOutput.step) {
+        if feed != nil, sample.buffer.isHidden { continue }
+        return sample
       }
+      let isEnd = sink.isEndOfStream
+      noteFailure()
       if isEnd {
         if let error = feed?.failure { throw error }
         // Streams end also where reading failed.
@@ -111,7 +131,7 @@ final class DecoderOutput: Sendable {
       if disk.isReading { idle.reset() } else { idle.add(DecoderOutput.step, count: moved.value) }
       if idle.length > stall {
         throw failed.map { RetrogradeError.reading(source, $0) }
-          ?? RetrogradeError(.damagedInput, about: source, "damaged beyond use: decoding it makes no progress")
+          ?? RetrogradeError(.damagedInput, about: source, "too damaged to read: decoding it makes no progress")
       }
     }
   }

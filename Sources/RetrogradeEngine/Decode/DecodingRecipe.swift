@@ -18,6 +18,9 @@ package struct DecodingRecipe: Sendable {
   package var packetCaps: Caps?
   /// Whether the decoder does not say when frames are shown, so that their packets must.
   package var isTimedByPackets = false
+  /// True if the decoder stamps frames with other times than theirs (`Quirk.avdecGIFTimestamps`), by which no window can
+  /// be checked.
+  package var stampsWrongTimes = false
   /// Whether all frames are one group of pictures: none is given out before all are decoded.
   private(set) var isOneGroup = false
   /// Bytes of the largest packet, if packets are given out as they are; nil where they are decoded.
@@ -29,6 +32,8 @@ package struct DecodingRecipe: Sendable {
   /// every seek is slow, or leads elsewhere. And for packets without timestamps, of which none tells whether it is
   /// the one.
   private(set) var seeksByGuess = false
+  /// True if it gives all packets and decodes none (``ofPackets``).
+  private(set) var readsPackets = false
   /// Called before the pipeline starts.
   package var prepare: @Sendable (Pipeline) -> Void = { _ in }
   /// In its place, to read the source from its beginning to its end; nil: it is the same.
@@ -46,6 +51,7 @@ package struct DecodingRecipe: Sendable {
     guard let parts else { return nil }
     var recipe = ofWhole
     recipe.description = parts.packets
+    recipe.readsPackets = true
     return recipe
   }
 
@@ -159,7 +165,8 @@ package struct DecodingRecipe: Sendable {
     packetCaps = caps
     isOneGroup = video.keyframes.count == 1
     // Quirk.avdecGIFTimestamps
-    isTimedByPackets = topology.isGIF || path.unstampedTrack != nil
+    stampsWrongTimes = topology.isGIF
+    isTimedByPackets = stampsWrongTimes || path.unstampedTrack != nil
     prepare = topology.prepare
     prepareWhole = topology.reading(nil).prepare
   }

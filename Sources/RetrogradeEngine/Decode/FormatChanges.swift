@@ -75,7 +75,7 @@ final class FormatChanges: Sendable {
     }
     guard hasCaptions.load(ordering: .relaxed) else { return changed }
     return changed + [
-      Warning(.detailLeftOut, "left out: the captions in the video (CEA-608/708) where it is turned round")
+      Warning(.detailLeftOut, "left out: the captions in the video (CEA-608/708) where it is reversed")
     ]
   }
 
@@ -85,12 +85,12 @@ final class FormatChanges: Sendable {
     let place = span.map { ", between \($0.start) and \($0.end)" } ?? ""
     let message: Message =
       switch kind {
-      case .form: "converted: the video changes \(what)\(place); all of it is now as it begins"
-      case .colour: "converted: the video's colours change \(what)\(place); all of them are now as they begin"
+      case .form: "converted: the video changes \(what)\(place); all of it is converted to the first"
+      case .colour: "converted: the video's colours change \(what)\(place); all of them are converted to the first"
       case .meaning:
-        "changed: what the video's colours stand for changes \(what)\(place); the mirror says \(change.first) of all of them"
+        "changed: the labels of the video's colours change \(what)\(place); the mirror is labelled \(change.first)"
       case .pixelShape:
-        "changed: the shape of the video's pixels changes \(what)\(place); the mirror says \(change.first) of all of them"
+        "changed: the shape of the video's pixels changes \(what)\(place); the mirror is labelled \(change.first)"
       }
     return Warning(.converted, message, count: change.times.count, span: span)
   }

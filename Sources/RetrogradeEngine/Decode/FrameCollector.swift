@@ -31,7 +31,8 @@ package struct FrameCollector {
   /// When a decoded frame starts; nil where it is no part of the presentation.
   /// - Parameter given: when frames start, where they do not say so themselves.
   static func time(of sample: Sample, after times: [ClockTime], given: [ClockTime]?) -> ClockTime? {
-    guard let time = given.map({ times.count < $0.count ? $0[times.count] : nil }) ?? sample.streamTime ?? times.last
+    guard
+      let time = given.map({ times.count < $0.count ? $0[times.count] : nil }) ?? sample.presentationTime ?? times.last
     else { return nil }
     // Frames that begin before an edit, or after its end, are no part of the presentation.
     return time < sample.segment.time ? nil : time

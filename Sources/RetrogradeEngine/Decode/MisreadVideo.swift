@@ -24,13 +24,13 @@ enum MisreadVideo {
     if path.passes("qtdemux"), let format = raw.string("format"), misreadInMOV.contains(format) {
       throw RetrogradeError(
         .missingPlugin, about: source, "raw video in MOV of a kind (\(format)) that GStreamer reads wrong",
-        remedy: "change it first, as with: ffmpeg -i \(source) -c:v ffv1 -c:a copy video.mkv")
+        remedy: "convert it first: ffmpeg -i \(source) -c:v ffv1 -c:a copy video.mkv")
     }
     guard raw.string("format") == "r210", let width = raw.int("width"), width % 64 != 0 else { return }
     throw RetrogradeError(
       .missingPlugin, about: source,
       "raw video of 10 bits (r210), whose rows GStreamer reads only if their width is a multiple of 64, not \(width)",
-      remedy: "change it first, as with: ffmpeg -i \(source) -c:v ffv1 -c:a copy video.mkv")
+      remedy: "convert it first: ffmpeg -i \(source) -c:v ffv1 -c:a copy video.mkv")
   }
 
   /// The kind of a video by its first packet, for people, if GStreamer's decoders crash on that kind or make
@@ -61,7 +61,7 @@ enum MisreadVideo {
     if let kind = video.misreadKind {
       throw RetrogradeError(
         .missingPlugin, about: source, "\(kind), which GStreamer reads wrong",
-        remedy: "change it first, as with: ffmpeg -i \(source) -c:v ffv1 -pix_fmt gbrp -c:a copy video.mkv")
+        remedy: "convert it first: ffmpeg -i \(source) -c:v ffv1 -pix_fmt gbrp -c:a copy video.mkv")
     }
     guard decoder.hasPrefix("avdec_"), let format = video.pixelFormat else { return }
     if let name = format.name, gives(decoder, name) { return }
@@ -94,7 +94,7 @@ enum MisreadVideo {
     RetrogradeError(
       .missingPlugin, about: source,
       "no decoder for \(packets.codecName) of \(depth) bits a sample, \(channels): GStreamer has no such pixel format",
-      remedy: "change it first, as with: ffmpeg -i \(source) -pix_fmt yuv420p10le video.mkv")
+      remedy: "convert it first: ffmpeg -i \(source) -pix_fmt yuv420p10le video.mkv")
   }
 
   /// How to name `decoder` in a pipeline. FFV1 that does not say its format in its first packet is decoded

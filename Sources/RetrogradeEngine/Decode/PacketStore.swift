@@ -57,7 +57,8 @@ final class PacketStore: Sendable {
     entries.reserveCapacity(video.packets.count)
     do {
       while let sample = try output.pull(cancellation) {
-        guard let caps = sample.caps, let header = PacketHeader(sample.buffer, in: sample.segment) else { return nil }
+        guard let caps = sample.caps else { return nil }
+        let header = PacketHeader(sample.buffer, in: sample.segment)
         if !(forms.last?.isEqual(caps) ?? false) { forms.append(caps) }
         if sample.buffer.hasMetas { metas[entries.count] = sample.buffer.withoutMemory() }
         let offset = try sample.buffer.withBytes { bytes in
@@ -102,7 +103,7 @@ final class PacketStore: Sendable {
   private static func firstPlace(of packets: [VideoPacket], in times: [ClockTime?]) -> Int? {
     (0...max(times.count - packets.count, 0)).first { place in
       place + packets.count <= times.count
-        && zip(packets, times[place...]).allSatisfy { $0.time == nil || $0.time == $1 }
+        && zip(packets, times[place...]).allSatisfy { $0.time == nil || $0.isHidden || $0.time == $1 }
     }
   }
 

@@ -26,8 +26,9 @@ final class PitchedSamples: PacedSamples {
     guard leg.speed.isConstant, PitchedSamples.limits.contains(leg.speed.first) else {
       throw RetrogradeError(
         .usage,
-        "\(setting: .keepsPitch): audio keeps its pitch at one speed from \(PitchedSamples.limits.lowerBound.plain) to "
-          + "\(PitchedSamples.limits.upperBound.plain), and not where it changes on the way",
+        "\(setting: .keepsPitch): audio can keep its pitch only at one speed from "
+          + "\(PitchedSamples.limits.lowerBound.plain) to \(PitchedSamples.limits.upperBound.plain), "
+          + "not at one that changes",
         remedy: "leave it out, or mute that stretch")
     }
     let first = place.sampleIndex(rate: track.rate)

@@ -20,7 +20,7 @@ package struct RecordedVideo {
     like first: Sample, rate: FrameRateLimit = FrameRateLimit(), _ resources: Resources, _ gauge: MemoryGauge
   ) throws {
     guard let caps = first.caps else {
-      throw RetrogradeError(.internalFailure, "a frame came without saying what it is")
+      throw RetrogradeError(.internalFailure, "a frame came without a format")
     }
     self.caps = caps
     self.rate = rate

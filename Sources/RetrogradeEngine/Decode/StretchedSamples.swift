@@ -127,7 +127,7 @@ struct StretchedTrack: SampleStore {
       // A stretch ends with the last sample before its time.
       let next = min(max(stretchEnd?.sampleIndex(rate: rate) ?? end, position + 1), end)
       guard tracks.indices.contains(number), tracks[number].bytesPerFrame == bytesPerFrame else {
-        throw RetrogradeError(.damagedInput, "the audio is not the same all along the source")
+        throw RetrogradeError(.damagedInput, "the format of the audio changes within the source")
       }
       let part = UnsafeMutableRawBufferPointer(rebasing: bytes[done..<done + (next - position) * size])
       try tracks[number].read(position..<next, within: tracks[number].frames, into: part)

@@ -74,7 +74,7 @@ final class VideoDecoder: Sendable {
     guard !arePackets, !video.dynamicMetadata.isEmpty else { return leftOut }
     let names = video.dynamicMetadata.joined(separator: " and ")
     return leftOut + [
-      Warning(.detailLeftOut, "left out: the metadata of \(names) in the video, which no decoder hands on")
+      Warning(.detailLeftOut, "left out: the metadata of \(names) in the video, which no decoder outputs")
     ]
   }
 
@@ -97,7 +97,7 @@ final class VideoDecoder: Sendable {
   ///   - isKeyframe: a keyframe is shown then, and no frame that is wanted is shown before it; perhaps some come that are.
   ///   - packet: the first that is decoded, in decoding order: a keyframe, or the first of all.
   ///   - wanted: the packets that are to come.
-  /// - Throws: ``Mismatch`` if the source can't be sought in.
+  /// - Throws: ``Mismatch`` if the source can't be sought in, `RetrogradeError` if it could not be read.
   func start(
     at time: ClockTime, isKeyframe: Bool = false, fromPacket packet: Int, _ wanted: WindowPackets.Wanted
   ) throws {
@@ -105,7 +105,7 @@ final class VideoDecoder: Sendable {
     output.feed?.begin(atPacket: packet)
     output.packets?.expect(wanted)
     Log.window.debug("\(source): seeks to \(time)")
-    guard isKeyframe ? output.sink.seek(toKeyframeBefore: time) : output.sink.seek(to: time) else {
+    guard try output.seek(to: time, orKeyframeBefore: isKeyframe) else {
       Log.window.warning("\(source): can't be sought in")
       throw Mismatch()
     }
@@ -124,7 +124,7 @@ final class VideoDecoder: Sendable {
     first.withLock { $0 = nil }
     // No more of that keyframe's group is decoded than the appsink holds.
     output.packets?.expect(nil)
-    _ = output.sink.seek(toKeyframeBefore: time)
+    _ = try? output.seek(to: time, orKeyframeBefore: true)
   }
 
   /// Stops, and releases its frames. Nothing comes after.
@@ -227,7 +227,7 @@ final class VideoDecoder: Sendable {
     // before it, clipped. Decoders give frames without durations 40 ms (`gst_video_decoder_clip_and_push_buf`).
     let isSingle = expected.count == 1
     while isSingle || times.count < expected.count || (times.last.map { $0 + tolerance < to } ?? true) {
-      guard let sample = try next(cancellation), let time = sample.streamTime else { break }
+      guard let sample = try next(cancellation), let time = sample.presentationTime else { break }
       if time + tolerance < from { continue }
       if time > to + tolerance { break }
       // All frames after a lost keyframe come, but damaged.

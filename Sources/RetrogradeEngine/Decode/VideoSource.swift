@@ -103,7 +103,7 @@ package final class VideoSource: Sendable {
     }
     self.planner = planner
     var timed: DecodedTimes?
-    while true {
+    while !recipe.stampsWrongTimes {
       if let starts = video.starts, !isReordered || timed != nil {
         let whole = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
         let frames = (part ?? range).map { whole.clipped(to: $0).frames } ?? 0..<starts.count
@@ -406,7 +406,7 @@ extension Warning {
   /// Frames that were not later than the one before got times of their own.
   static func moved(_ count: Int) -> Warning {
     Warning(
-      .timesRepaired, "put right: the times of frames that were not later than the one before: \(count)", count: count)
+      .timesRepaired, "corrected: the times of frames that were not later than the one before: \(count)", count: count)
   }
 }
 

@@ -52,10 +52,11 @@ final class WindowPackets: Sendable {
     mutating func compare(_ buffer: Buffer, in segment: Segment, _ caps: Caps) {
       guard !differs, wanted.packets.indices.contains(next) else { return }
       let packet = wanted.packets[next]
-      let own = packet.time == nil ? buffer.dts : buffer.pts
-      let time = own.map { segment.streamTime(of: $0) }
+      let time =
+        packet.time == nil
+        ? buffer.dts.map { segment.streamTime(of: $0) } : WindowPackets.time(of: buffer, in: segment)
       if let time, time - wanted.tolerance > wanted.end { return }
-      let known = packet.time ?? packet.decodingTime
+      let known = packet.isHidden ? nil : packet.time ?? packet.decodingTime
       let isInTime = known.map { known in
         time.map { ($0 - known).nanoseconds.magnitude <= wanted.tolerance.nanoseconds.magnitude } ?? false
       }
@@ -103,10 +104,17 @@ final class WindowPackets: Sendable {
       return progress.withLock { progress in
         guard progress?.isFlushed ?? false, let caps = self.pad.caps else { return .goesOn }
         progress?.compare(buffer, in: segment, caps)
-        let isEnd = buffer.pts.map { progress?.ends(at: segment.streamTime(of: $0)) ?? false }
+        let isEnd = WindowPackets.time(of: buffer, in: segment).map { progress?.ends(at: $0) ?? false }
         return isEnd ?? false ? .allHaveEnded : .goesOn
       }
     }
+  }
+
+  /// When its frame is shown by the index, which has the frame that an edit begins within at 0. Other segments begin where
+  /// the seek led.
+  private static func time(of buffer: Buffer, in segment: Segment) -> ClockTime? {
+    guard let time = buffer.pts.map({ segment.streamTime(of: $0) }) else { return nil }
+    return time < .zero ? buffer.presentationTime(in: segment) : time
   }
 
   /// Whether each packet is all of a picture, so that none that is shown later is needed for it.

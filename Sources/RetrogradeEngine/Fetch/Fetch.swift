@@ -64,7 +64,7 @@ struct Fetch {
     guard playlist.promisedSegments <= Double(Playlist.mostSegments) else {
       throw RetrogradeError(
         .damagedInput, about: name,
-        "is a manifest of more than \(Playlist.mostSegments) segments, and no more are fetched of a stream")
+        "is a manifest of more than \(Playlist.mostSegments) segments, the limit for one stream")
     }
     let streams = try segments(of: playlist, from: reader, at: location)
     var warnings: [Warning] = []
@@ -81,17 +81,16 @@ struct Fetch {
     guard try media.allSatisfy({ try $0.hasTimes }) else {
       throw RetrogradeError(
         .damagedInput, about: name,
-        "is a playlist whose audio lies beside its video in transport streams: how they belong together in time is not known "
-          + "to the sample",
-        remedy: "make one file of it first, as with: ffmpeg -i \(name) -c copy video.mkv")
+        "is a playlist with audio and video in separate transport streams: nothing relates their clocks to the sample",
+        remedy: "make one file of it first: ffmpeg -i \(name) -c copy video.mkv")
     }
     return (try joined(media), warnings)
   }
 
   private var live: RetrogradeError {
     RetrogradeError(
-      .damagedInput, about: name, "is a live stream: it has no end yet, and so no mirror",
-      remedy: "record some of it first, as with: ffmpeg -t 60 -i \(name) -c copy video.mkv")
+      .damagedInput, about: name, "is a live stream: it has no end yet, so it can't be reversed",
+      remedy: "record a part of it first: ffmpeg -t 60 -i \(name) -c copy video.mkv")
   }
 
   /// One stream of a playlist: the bytes of its segments, one after the other.
@@ -219,8 +218,8 @@ struct Fetch {
       let found = try Topology(probing: path, reader, ContainerFacts(path), cancellation).streams
       guard found.count == 1, let kind = found.first?.kind, [.video, .audio].contains(kind) else {
         throw RetrogradeError(
-          .damagedInput, about: name, "is a playlist with a stream of several kinds beside others",
-          remedy: "make one file of it first, as with: ffmpeg -i \(name) -c copy video.mkv")
+          .damagedInput, about: name, "is a playlist of several streams, and one is neither video nor audio alone",
+          remedy: "make one file of it first: ffmpeg -i \(name) -c copy video.mkv")
       }
       // A muxer takes no stream when it has begun to write: all its pads are there from the start.
       let number = counts[kind] ?? 0
@@ -258,7 +257,7 @@ struct Fetch {
     let what =
       total > 0
       ? "the connection ended after \(length) of \(ByteCount(total))"
-      : "not all of it came: the connection ended after \(length)"
+      : "it is incomplete: the connection ended after \(length)"
     // souphttpsrc asks for the rest before it fails. A server that refuses did not end the connection for that.
     let reason = error.flatMap { $0.isRefusedRange ? nil : ": \($0.reasonInTransfer)" } ?? ""
     return RetrogradeError(.inputOutput, about: name, "\(what)\(reason)", remedy: "try again", underlying: error)
@@ -268,7 +267,7 @@ struct Fetch {
     if error.kind == .missingPlugin { return RetrogradeError.reading(name, error) }
     if done > 0 { return cut(done, total, error) }
     return RetrogradeError(
-      .noInput, about: name, "nothing can be had from this address: \(error.reasonInTransfer)", underlying: error)
+      .noInput, about: name, "nothing can be downloaded: \(error.reasonInTransfer)", underlying: error)
   }
 }
 

@@ -67,7 +67,7 @@ extension FetchedFile {
     guard !isWhole, let cut = found.first(where: { $0.code == .truncated }) else { return }
     throw RetrogradeError(
       .inputOutput, about: name,
-      "not all of it came, or it is not whole there; its server does not say how long it is: \(cut.message)",
+      "the download or the file itself is incomplete; the server does not say how long it is: \(cut.message)",
       remedy: "try again, or download it first, and name the file")
   }
 }

@@ -111,7 +111,7 @@ struct Playlist {
     let hiding = /<!(?:DOCTYPE|ENTITY|\[CDATA\[)/.matchingSemantics(.unicodeScalar)
     if kind == .dash, let declaration = text.firstMatch(of: hiding) {
       throw RetrogradeError(
-        .damagedInput, about: path, "is a manifest with \(String(declaration.0)), which are not read in a file",
+        .damagedInput, about: path, "is a manifest with \(String(declaration.0)), which is not allowed in a file",
         remedy: "name the manifest by its address, if it has one")
     }
     // RFC 8216, 4.1; hlsdemux takes it for no playlist.
@@ -124,8 +124,8 @@ struct Playlist {
       let decoded = Address.decoded(name[...]) ?? name
       guard Playlist.isBeside(decoded), kind == .hls || Playlist.isPlain(name) else {
         throw RetrogradeError(
-          .damagedInput, about: path, "is a playlist that names what is not in its own folder: \(name)",
-          remedy: "name the playlist by its address, if it has one, or make one file of it first, as with: "
+          .damagedInput, about: path, "is a playlist that names something outside its own folder: \(name)",
+          remedy: "name the playlist by its address, if it has one, or make one file of it first: "
             + "ffmpeg -i \(Shell.quoted(path)) -c copy video.mkv")
       }
       let beside = "\(path.folderPath)/\(decoded)"
@@ -133,14 +133,14 @@ struct Playlist {
       guard kind == .dash || access(beside.cPath, R_OK) == 0 else {
         throw RetrogradeError(
           .noInput, about: path,
-          "is a playlist that names what can't be read: \(name): \(String(cString: strerror(errno)))")
+          "is a playlist that names something unreadable: \(name): \(String(cString: strerror(errno)))")
       }
       // A named pipe would wait for a writer.
       var info = stat()
       guard stat(beside.cPath, &info) != 0 || [S_IFREG, S_IFDIR].contains(info.st_mode & S_IFMT) else {
         throw RetrogradeError(
           .noInput, about: path,
-          "is a playlist that names what can't be read: \(name): it is neither a file nor a folder")
+          "is a playlist that names something unreadable: \(name): it is neither a file nor a folder")
       }
       let real = realPath(beside) ?? beside
       guard !chain.contains(real), chain.count < 5 else {
@@ -175,7 +175,7 @@ struct Playlist {
     guard Playlist(file.read(0..<min(file.size, 1024)) ?? []) != nil else { return nil }
     guard file.size <= Playlist.longest else {
       throw RetrogradeError(
-        .damagedInput, about: path, "is a playlist of \(file.size) bytes, and \(Playlist.longest) are read at the most")
+        .damagedInput, about: path, "is a playlist of \(file.size) bytes; at most \(Playlist.longest) are read")
     }
     let bytes = file.read(0..<file.size)
     try file.checkReading(path)

@@ -43,13 +43,14 @@ final class Transfers: Sendable {
     if state.isRefused {
       throw RetrogradeError(
         .damagedInput, about: name,
-        "is a playlist of the network that names something else than addresses of http and https")
+        "is a playlist from the network that names something other than http and https addresses")
     }
     // One element reads one segment after the other: this is the last one that it was asked for.
     guard isOver,
       let missing = state.sources.lazy.compactMap({ $0.string("location") }).first(where: { !state.come.contains($0) })
     else { return }
     throw RetrogradeError(
-      .inputOutput, about: name, "is a playlist that names what can't be had: \(missing)", remedy: "try again")
+      .inputOutput, about: name, "is a playlist that names something that can't be downloaded: \(missing)",
+      remedy: "try again")
   }
 }

@@ -119,7 +119,8 @@ struct AudioCollector {
       warnings.append(
         Warning(
           .converted,
-          "converted: the audio changes from \(caps.audioName) to \(converted.names)\(converted.place); all of it is now as it begins",
+          "converted: the audio changes from \(caps.audioName) to \(converted.names)\(converted.place); "
+            + "all of it is converted to the first",
           count: converted.count, span: converted.span))
     }
     if lost.count > 0 {

@@ -186,7 +186,7 @@ package final class AudioIndexer: Sendable {
     return Warning(
       .detailLeftOut,
       "left out: the last \(count) samples of the WMA audio, \(ClockTime(sampleIndex: count, rate: rate).inSeconds), "
-        + "which GStreamer's decoder does not give out", count: count)
+        + "which GStreamer's decoder does not output", count: count)
   }
 
   private func track(

@@ -39,7 +39,7 @@ extension ContainerReport {
       if parts.isEmpty { parts.append((end - last).inSeconds) }
       message = "\(place) of \(end.inSeconds): \(parts.joined(separator: " and ")) are missing"
     } else if end != nil {
-      message = "cut: the file ends before its container does, after all of the media that it says it has"
+      message = "cut: the file ends before its container does, but after all of the media that it declares"
     } else if !parts.isEmpty {
       message = "\(place) before its container does: at least \(parts.joined(separator: " and ")) are missing"
     } else {
@@ -52,23 +52,23 @@ extension ContainerReport {
   private func broken(at place: Int, _ found: [Found], _ last: ClockTime) -> Warning {
     guard let count = missing(from: found).count else {
       return Warning(
-        .damaged, "damaged: what stands at byte \(place) of the file can't be read: what was there is missing")
+        .damaged, "damaged: the file can't be read at byte \(place): what was there is missing")
     }
     let all = streams.compactMap(\.frames).reduce(0, +)
     return Warning(
       .damaged,
-      "damaged: what stands at byte \(place) of the file can't be read: at least \(count) of \(all) frames are missing, from "
+      "damaged: the file can't be read at byte \(place): at least \(count) of \(all) frames are missing, from "
         + "\(last.inSeconds) on", count: count, span: TimeSpan(start: last, end: last))
   }
 
   /// Warning about a file of which nothing else is known: how much of it came is not.
   package func warning(naming path: String) -> Warning? {
     if isCut {
-      return Warning(.truncated, "cut: \(path) ends before its container does: what is missing there is missing here")
+      return Warning(.truncated, "cut: \(path) ends before its container does: the rest is missing here too")
     }
     return gaps.map { ContainerReport.missingPackets($0, of: path) }
       ?? brokenAt.map {
-        Warning(.damaged, "damaged: what stands at byte \($0) of \(path) can't be read: what was there is missing here")
+        Warning(.damaged, "damaged: \(path) can't be read at byte \($0): what was there is missing here too")
       }
   }
 
@@ -103,7 +103,7 @@ extension ContainerReport {
     return [
       Warning(
         .streamLeftOut,
-        "left out: \(what) of the transport stream: only its first is read; cut the others out to have them mirrored",
+        "left out: \(what) of the transport stream: only the first is read; cut the others out to reverse them",
         count: furtherPrograms)
     ]
   }
@@ -165,7 +165,7 @@ extension Topology {
         leftOut(empty, "it is listed there, but no packet of it is in the file"),
         leftOut(
           lost - empty,
-          "what describes it there is damaged or says too little, or it begins too late or is too short for GStreamer"),
+          "its description is damaged or incomplete, or it begins too late or is too short for GStreamer"),
       ].compactMap { $0 }
     }
   }
@@ -180,8 +180,8 @@ extension Warning {
   package static func further(_ count: Int, at place: Int?, after end: ClockTime) -> Warning {
     Warning(
       .streamLeftOut,
-      "left out: what follows the first of \(count + 1) files in this one; cut it at "
-        + "\(place.map { "byte \($0)" } ?? end.inSeconds) to have the parts mirrored one by one",
+      "left out: everything after the first of \(count + 1) files in this one; cut it at "
+        + "\(place.map { "byte \($0)" } ?? end.inSeconds) to reverse the parts one by one",
       count: count, span: TimeSpan(start: end, end: end))
   }
 }

@@ -60,8 +60,8 @@ extension [Damage] {
     let span = TimeSpan(start: first.start, end: Swift.max(first.start, last.end ?? first.start))
     return Warning(
       .damaged,
-      "damaged: \(what) another checksum than when written: frames or audio between "
-        + "\(span.start.inSeconds) and \(span.end.inSeconds) are not as they were",
+      "damaged: \(what) a wrong checksum: frames or audio between "
+        + "\(span.start.inSeconds) and \(span.end.inSeconds) are damaged",
       span: span)
   }
 }

@@ -74,7 +74,7 @@ struct Indexer: Sendable {
         throw RetrogradeError(
           .usage,
           about: topology.source,
-          "of the streams that were asked for (\(setting: .streams)), none is video or audio in it")
+          "none of the streams that \(setting: .streams) names is video or audio in it")
       }
       guard topology.streams.isEmpty || topology.streams.contains(where: { !SubtitleTrack.takes($0.caps) }) else {
         throw RetrogradeError(
@@ -133,7 +133,7 @@ struct Indexer: Sendable {
       // given.
       let what =
         failure.kind == .inputOutput
-        ? "reading it failed at \(position)" : "read until \(position), and of the file GStreamer says"
+        ? "reading it failed at \(position)" : "read until \(position), where GStreamer says"
       warnings.append(Warning(.damaged, "damaged: \(what): \(failure.cause)", span: place))
     }
     warnings += reading.warnings + reading.audio.flatMap(\.warnings)

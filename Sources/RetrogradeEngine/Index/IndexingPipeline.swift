@@ -60,6 +60,11 @@ final class IndexingPipeline {
     for (number, stream) in streams.videos.enumerated() where stream.declaresDurations {
       pipeline.element(IndexingPipeline.videoName(number)).map(pipeline.keepDemuxedDurations)
     }
+    if gate == nil {
+      for number in streams.videos.indices {
+        try? pipeline.appSink(IndexingPipeline.videoName(number)).takeBuffersOutsideSegments()
+      }
+    }
     disk = DiskWatch(pipeline, reading: topology.source)
     late = topology.lateStreams(pipeline, after: tally.samples)
     skipped = streams.videos.compactMap { SkippedStart($0, in: pipeline) }
@@ -173,6 +178,8 @@ final class IndexingPipeline {
     var turning: PacketTurning?
     var pictures = PictureBytes(caps)
     var known: Caps?
+    /// Packets up to the last that is presented. None after it is decoded for it.
+    var wantedCount = 0
     var end: ClockTime?
     var decoder: String?
     var needsItsContainer = false
@@ -212,8 +219,10 @@ final class IndexingPipeline {
       }
       if isOnlyDecoded { packet.time = nil }
       packets.append(packet)
+      if !buffer.isOutside(sample.segment) { wantedCount = packets.count }
       if let time = sample.streamTime { reader.reach(time) }
     }
+    packets.removeLast(packets.count - wantedCount)
     if let track = path.unstampedTrack, packets.allSatisfy({ $0.time == nil }) {
       let times = indexer.topology.facts.blockTimes(ofTrack: track) { indexer.cancellation.isCancelled }
       if times.count == packets.count { for (number, time) in times.enumerated() { packets[number].time = time } }

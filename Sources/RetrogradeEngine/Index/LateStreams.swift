@@ -54,7 +54,7 @@ final class LateStreams: Sendable {
       return [
         Warning(
           .streamLeftOut,
-          "left out: \(what) at about \(start), where the file changes; cut it there to have the parts mirrored one by one",
+          "left out: \(what) at about \(start), where the file changes; cut it there to reverse the parts one by one",
           count: state.count, span: TimeSpan(start: start, end: start))
       ]
     }

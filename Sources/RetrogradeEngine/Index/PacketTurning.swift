@@ -13,7 +13,7 @@ struct PacketTurning {
     self.caps = caps
     codec = PacketTurning.codec(caps)
     check = codec.map { PacketCheck($0) }
-    found = check == nil ? "\(caps.codecName) is not known to have frames that stand by themselves" : nil
+    found = check == nil ? "\(caps.codecName) is not known to have independent frames" : nil
     // Parsers and demuxers know that of most codecs; for the others the packets show it.
     let isWhole = ["progressive", nil].contains(caps.string("interlace-mode"))
     if found == nil, !isWhole || caps.string("coded-picture-structure") == "field" || caps.int("fields") == 2 {
@@ -42,7 +42,7 @@ struct PacketTurning {
   mutating func add(_ sample: Sample) throws {
     guard found == nil else { return }
     if let now = sample.caps, !now.isEqual(caps) {
-      found = "its format changes on the way"
+      found = "its format changes within the video"
     } else if !sample.buffer.isKeyframe {
       found = PacketTurning.words(.dependsOnOthers)
     } else {
@@ -58,16 +58,16 @@ struct PacketTurning {
       return "some of its packets are not shown, or don't say when"
     }
     return zip(times, times.dropFirst()).allSatisfy { $0 < $1 }
-      ? nil : "its packets do not stand in the order in which they are shown"
+      ? nil : "its packets are not in display order"
   }
 
   private static func words(_ obstacle: PacketCheck.Obstacle) -> String {
     switch obstacle {
-    case .dependsOnOthers: "some of its frames are decoded with the help of others"
-    case .hasFields: "it is interlaced, and the order of its fields can't be turned without decoding them"
+    case .dependsOnOthers: "some of its frames depend on others"
+    case .hasFields: "it is interlaced, and the order of its fields can't be reversed without decoding them"
     case .isNotOneFrame: "some of its packets are not one frame each"
-    case .isNoFrame: "some of its packets are damaged, or none of its codec"
-    case .needsParameterSets: "what its packets are decoded with lies in some of them, and not in all"
+    case .isNoFrame: "some of its packets are damaged, or not of its codec"
+    case .needsParameterSets: "its parameter sets are in some of its packets, but not in all"
     }
   }
 }

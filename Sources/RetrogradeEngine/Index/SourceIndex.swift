@@ -19,13 +19,13 @@ package struct VideoPacket: Hashable, Sendable {
   /// - Parameter caps: of the stream.
   /// - Throws: ``GStreamerError`` if the buffer's memory cannot be read.
   package init(_ buffer: Buffer, _ segment: Segment, _ caps: Caps) throws {
-    // Decoding starts before an edit does; frames that are decoded only for that are not shown.
-    let isOutside = buffer.pts.map { !segment.presents($0) } ?? false
+    // Decoding starts before an edit does, and may go on after it; frames that are decoded only for that are not shown.
     // VP8 packets say in their first byte whether their frame is shown (RFC 6386, 9.1).
     let isInvisible = try caps.mediaType == "video/x-vp8" && buffer.withBytes { !$0.isEmpty && $0[0] & 0x10 == 0 }
     self.init(
-      time: buffer.pts.map { segment.streamTime(of: $0) }, decodingTime: buffer.dts.map { segment.streamTime(of: $0) },
-      duration: buffer.duration, isKeyframe: buffer.isKeyframe, bytes: buffer.size, isHidden: isInvisible || isOutside)
+      time: buffer.presentationTime(in: segment), decodingTime: buffer.dts.map { segment.streamTime(of: $0) },
+      duration: buffer.duration, isKeyframe: buffer.isKeyframe, bytes: buffer.size,
+      isHidden: isInvisible || buffer.isOutside(segment))
   }
 
   package init(
@@ -70,7 +70,7 @@ package struct VideoIndex: Sendable {
   /// The bytes of all packets.
   package let bytes: Int
   /// Reason why its packets can't be given out in another order as they are, for people; nil where they can.
-  package var obstacle: String? = "nobody has looked at its packets"
+  package var obstacle: String? = "its packets were not examined"
   /// The decoder that takes its packets where the first by rank does not.
   var decoder: String?
   /// Pixel format of FFV1, whose caps do not say it; nil for other codecs, and if it is not known.

@@ -175,7 +175,9 @@ extension Topology {
   init(probing path: String, _ sourceDescription: String, _ facts: ContainerFacts, _ cancellation: Cancellation) throws
   {
     // typefind: the path to a stream begins after it.
-    let reader = facts.demuxer.map { "typefind ! \($0)" } ?? "parsebin"
+    let id3 = "application/x-id3"
+    let any = facts.beginsWithID3 ? "typefind force-caps=\(id3) ! parsebin sink-caps=\(id3)" : "parsebin"
+    let reader = facts.demuxer.map { "typefind ! \($0)" } ?? any
     let pipeline = try Pipeline("\(sourceDescription) ! \(reader) name=parse")
     guard let parse = pipeline.element("parse") else {
       throw RetrogradeError(.missingPlugin, "parsebin is missing", remedy: "install gstreamer1.0-plugins-base")
@@ -212,7 +214,7 @@ extension Topology {
       case nil where hasStopped:
         Log.index.warning("\(path): all elements stopped without an error")
         if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
-        throw RetrogradeError(.damagedInput, about: path, "damaged beyond use: its streams cannot be found")
+        throw RetrogradeError(.damagedInput, about: path, "too damaged to read: its streams can't be found")
       case nil where disk.isReading: break
       case nil:
         hasStopped = !pipeline.isStreaming
@@ -223,8 +225,8 @@ extension Topology {
           if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
           throw RetrogradeError(
             .damagedInput, about: path,
-            "damaged beyond use, or its header has more entries than can be read in time: "
-              + "for 10 s nothing of it was read"
+            "too damaged to read, or its header has more entries than can be read in time: "
+              + "nothing of it was read for 10 s"
           )
         }
       default: break
@@ -259,7 +261,7 @@ extension Topology {
     for plugin in missing { Log.index.info("\(path): no plugin for \(plugin)") }
     if streams.isEmpty {
       throw missing.isEmpty
-        ? RetrogradeError(.damagedInput, about: path, "not media, or damaged beyond use: no stream can be found in it")
+        ? RetrogradeError(.damagedInput, about: path, "not media, or too damaged to read: no stream can be found in it")
         : RetrogradeError(
           .missingPlugin,
           about: path, "no plugin for \(missing.map(\.description).unique.joined(separator: ", "))",

@@ -84,7 +84,8 @@ extension PlayableSource {
         if !track.caps.isEqual(form.caps) {
           warnings.append(
             Warning(
-              .converted, "\(part.name): its \(what) is made like the first file's: \(track.form) is now \(form.form)",
+              .converted,
+              "\(part.name): its \(what) is converted to the first file's: \(track.form) is now \(form.form)",
               span: span))
           track = try track.converted(
             like: form, of: part.name, settings.resources.spoolDirectory, settings.cancellation)

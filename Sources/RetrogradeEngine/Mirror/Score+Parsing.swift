@@ -68,7 +68,7 @@ extension Score.Step {
       guard case .time(let time) = SourcePosition(parsing: rest), time > .zero,
         time <= Score.longestHold
       else {
-        throw StepError(reason: "says no length of time up to a day", remedy: "write seconds: hold 0.8")
+        throw StepError(reason: "hold needs a time of up to a day", remedy: "write seconds: hold 0.8")
       }
       self = .hold(time)
     } else {
@@ -82,7 +82,7 @@ extension Score.Stretch {
     var (from, rest) = try Self.place(text)
     guard rest.hasPrefix("..") else {
       throw StepError(
-        reason: "two places with two dots between them are missing", remedy: "write 0..4, end..0, or hold 0.8")
+        reason: "expected two places with two dots between them", remedy: "write 0..4, end..0, or hold 0.8")
     }
     (self.from, rest) = (from, String(rest.dropFirst(2)).trimmed)
     (from, rest) = try Self.place(rest)
@@ -128,7 +128,7 @@ extension Score.Stretch {
     }
     guard let position = SourcePosition(parsing: place) else {
       throw StepError(
-        reason: place.isEmpty ? "a place is missing" : "\(place) is no place of the source",
+        reason: place.isEmpty ? "a place is missing" : "\(place) is not a place in the source",
         remedy: "write seconds, 1:02.5, a frame (250f), end, end-2.5, or a chapter's name in quotes")
     }
     return (position, String(rest).trimmed)

@@ -84,6 +84,6 @@ extension PlaybackOptions {
     ]
     guard let other = others.first(where: { $0.0 })?.1 else { return }
     throw RetrogradeError(
-      .usage, "\(setting: other): \(setting: .score) says all of what is played", remedy: "say it in the score")
+      .usage, "\(setting: other): \(setting: .score) sets the whole order of play", remedy: "put it into the score")
   }
 }

@@ -28,6 +28,6 @@ extension RetrogradeError {
         remedy: AddressSpace.remedy)
       : RetrogradeError(
         .inputOutput, "no thread can be started",
-        remedy: "let this user, or this container, have more processes (ulimit -u)")
+        remedy: "raise the limit on processes (ulimit -u) of this user or container")
   }
 }

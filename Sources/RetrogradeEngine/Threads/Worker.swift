@@ -70,14 +70,22 @@ private func spawn(_ name: String, _ body: @escaping @Sendable () -> Void) throw
   return thread
 }
 
-/// Work that is done once, and let go with all that it holds before its result is used.
+/// Work that is done once. What it holds is released before its result is used.
 private final class Work<Value: Sendable>: Sendable {
   private let body: Mutex<(@Sendable () throws -> Value)?>
+  private let outcome = Mutex<Result<Value, any Error>?>(nil)
+
   init(_ body: @escaping @Sendable () throws -> Value) { self.body = Mutex(body) }
 
-  func run() -> Result<Value, any Error> {
-    guard let body = body.withLock({ $0.take() }) else { return .failure(CancellationError()) }
-    return Result { try body() }
+  func run() {
+    guard let body = body.withLock({ $0.take() }) else { return }
+    let result = Result { try body() }
+    outcome.withLock { $0 = result }
+  }
+
+  func value() throws -> Value {
+    guard let outcome = outcome.withLock({ $0 }) else { throw CancellationError() }
+    return try outcome.get()
   }
 }
 
@@ -86,16 +94,13 @@ private final class Work<Value: Sendable>: Sendable {
 package func onOwnThread<Value: Sendable>(
   _ name: String, _ token: Cancellation, _ body: @escaping @Sendable () throws -> Value
 ) async throws -> Value {
+  let work = Work(body)
   try await withTaskCancellationHandler {
-    try await withCheckedThrowingContinuation { continuation in
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
       do {
-        let work = Work(body)
         let thread = try spawn(name) {
-          continuation.resume(
-            with: work.run().mapError { error in
-              // A cancelled read may look like damage.
-              token.isCancelled ? CancellationError() : AddressSpace.explained(error)
-            })
+          work.run()
+          continuation.resume()
         }
         pthread_detach(thread)
       } catch {
@@ -104,5 +109,11 @@ package func onOwnThread<Value: Sendable>(
     }
   } onCancel: {
     token.cancel()
+  }
+  do {
+    return try work.value()
+  } catch {
+    // A cancelled read may look like damage.
+    throw token.isCancelled ? CancellationError() : AddressSpace.explained(error)
   }
 }

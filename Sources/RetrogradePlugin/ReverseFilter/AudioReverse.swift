@@ -41,8 +41,8 @@ final class AudioReverse: ElementBody, Sendable {
       klass.describe(
         name: "Audio reverser", klass: "Filter/Effect/Audio",
         description:
-          "Gives out raw audio last sample frame first, when the stream has ended; or forwards and then back. "
-          + "Channels stay in their order. What is beyond the memory budget waits in an unlinked temporary file")
+          "Outputs raw audio last sample frame first, when the stream has ended; or forwards and then back. "
+          + "Channels keep their order. Audio beyond the memory budget waits in an unlinked temporary file")
       klass.addPad("sink", GST_PAD_SINK, GST_PAD_ALWAYS, "audio/x-raw")
       klass.addPad("src", GST_PAD_SRC, GST_PAD_ALWAYS, "audio/x-raw")
       ReverseFilter.installProperties(klass)

@@ -15,7 +15,7 @@ extension ReverseFilter {
     "RetrogradeFilterLoop",
     [
       (nick: "reverse", blurb: "Last to first, when the stream has ended"),
-      (nick: "ping-pong", blurb: "As it comes, at once; then back, without the frame at the turn"),
+      (nick: "ping-pong", blurb: "Forwards, as it arrives; then back, without the frame at the turn"),
     ])
 
   static func installProperties(_ klass: ElementClass) {
@@ -27,7 +27,7 @@ extension ReverseFilter {
       to: UInt64(Int64.max))
     klass.property(
       Property.spoolDirectory.rawValue, "spool-dir", "Spool directory",
-      "Where the spool lives, a temporary file without a name; unset: TMPDIR, or /var/tmp", string: nil)
+      "Folder for the spool, a temporary file without a name; unset: TMPDIR, or /var/tmp", string: nil)
   }
 
   func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) {

@@ -44,7 +44,7 @@ final class VideoReverse: ElementBody, Sendable {
       klass.describe(
         name: "Video reverser", klass: "Filter/Effect/Video",
         description:
-          "Gives out raw video last frame first, when the stream has ended; or forwards and then back. Frames "
+          "Outputs raw video last frame first, when the stream has ended; or forwards and then back. Frames "
           + "beyond the memory budget wait in an unlinked temporary file")
       klass.addPad("sink", GST_PAD_SINK, GST_PAD_ALWAYS, VideoReverse.caps + VideoReverse.elsewhere)
       klass.addPad("src", GST_PAD_SRC, GST_PAD_ALWAYS, VideoReverse.caps)

@@ -12,7 +12,7 @@ extension ReverseSource {
           name: "Reverse source", klass: "Source/File/Video/Audio",
           description:
             "Plays a file of video and audio backwards, or in any order of play, as raw streams, in memory that "
-            + "does not grow with the file. Seeks go anywhere at the price of one window")
+            + "does not grow with the file. A seek to any position decodes one window")
         klass.addPad("video_%u", GST_PAD_SRC, GST_PAD_SOMETIMES, "video/x-raw")
         klass.addPad("audio_%u", GST_PAD_SRC, GST_PAD_SOMETIMES, "audio/x-raw")
         SourceSettings.install(klass)

@@ -46,10 +46,10 @@ struct SourceSettings: Sendable {
   static func install(_ klass: ElementClass) {
     klass.property(
       Property.uri.rawValue, "uri", "URI",
-      "The file to turn round: file:///…, reverse+file:///…, or pingpong+file:///…, which also sets loop", string: nil)
+      "The file to reverse: file:///…, reverse+file:///…, or pingpong+file:///…, which also sets loop", string: nil)
     klass.property(
       Property.loop.rawValue, "loop", "Loop",
-      "The order of play; at a turn the frame is shown once, and the audio loses the same stretch",
+      "The order of play; the frame at a turn is not repeated, and the audio skips the same time",
       enumeration: loopType, value: 0)
     klass.property(
       Property.count.rawValue, "count", "Count", "How often the loop is played; 0: without end", uint: 1, from: 0,
@@ -61,14 +61,14 @@ struct SourceSettings: Sendable {
       to: UInt64(Int64.max))
     klass.property(
       Property.spoolDirectory.rawValue, "spool-dir", "Spool directory",
-      "Where decoded audio, and what exceeds the budget, waits in a temporary file without a name; unset: TMPDIR, or "
+      "Folder for decoded audio and frames beyond the budget, in a temporary file without a name; unset: TMPDIR, or "
         + "/var/tmp", string: nil)
     klass.property(
-      Property.start.rawValue, "start", "Start", "Where in the source what is played begins, in nanoseconds", uint64: 0,
-      from: 0, to: UInt64(Int64.max))
+      Property.start.rawValue, "start", "Start", "Position in the source where playback begins, in nanoseconds",
+      uint64: 0, from: 0, to: UInt64(Int64.max))
     klass.property(
-      Property.stop.rawValue, "stop", "Stop", "Where in the source what is played ends, in nanoseconds; -1: at its end",
-      uint64: .max, from: 0, to: .max)
+      Property.stop.rawValue, "stop", "Stop",
+      "Position in the source where playback ends, in nanoseconds; -1: at its end", uint64: .max, from: 0, to: .max)
     klass.property(
       Property.timing.rawValue, "timing", "Timing", "How frames played backwards are timed", enumeration: timingType,
       value: 0)
@@ -78,18 +78,18 @@ struct SourceSettings: Sendable {
         + "excludes start and stop", string: nil)
     klass.property(
       Property.joint.rawValue, "joint", "Joint",
-      "For how long the sounds of two stretches of a score overlap where they would click, in nanoseconds",
+      "Length of the crossfade between two stretches of a score that would click, in nanoseconds",
       uint64: UInt64(Score.joint.raw), from: 0, to: 10_000_000_000)
     klass.property(
       Property.dissolve.rawValue, "dissolve", "Dissolve",
-      "For how long the picture of a stretch goes on while that of the next comes, where it does not follow, in nanoseconds",
+      "Length of the cross-dissolve between two stretches of a score that do not follow each other, in nanoseconds",
       uint64: 0, from: 0, to: 60_000_000_000)
     klass.property(
       Property.interpolates.rawValue, "interpolate", "Interpolate",
-      "Frames are made between those of stretches that a score plays slower than the source, as mixtures of two")
+      "Mixes two frames to fill stretches that a score plays slower than the source")
     klass.property(
       Property.keepsPitch.rawValue, "keep-pitch", "Keep pitch",
-      "Audio keeps its pitch where a score has another speed than the source's")
+      "Audio keeps its pitch where a score changes the speed")
   }
 
   mutating func set(_ id: UInt32, _ value: UnsafePointer<GValue>) {

@@ -60,12 +60,12 @@ final class Desk: Sendable {
   /// - Throws: `CancellationError`, where the answer is no longer wanted.
   func answer(_ request: Request) async throws -> Answer {
     guard request.method == .get || request.method == .head else {
-      var answer = Answer.refusal(405, "GET and HEAD are what this server knows.")
+      var answer = Answer.refusal(405, "This server answers GET and HEAD only.")
       answer.fields[.allow] = "GET, HEAD"
       return answer.secured()
     }
     guard let path = RequestPath(request.target) else {
-      return Answer.refusal(400, "That is no address.").secured()
+      return Answer.refusal(400, "That is not a valid address.").secured()
     }
     let route = Route(path)
     let known = guarding.check(path, isPage: route?.isPage ?? false) { request.fields[FieldName($0)] }
@@ -94,13 +94,13 @@ final class Desk: Sendable {
     do {
       return try await body()
     } catch is WorkLine.Busy {
-      var answer = Answer.refusal(503, "So much is asked for that it can't be made at once: ask again in a second.")
+      var answer = Answer.refusal(503, "The server is busy with too many requests: ask again in a second.")
       answer.fields[.retryAfter] = "1"
       return answer.secured()
     } catch let error as RetrogradeError {
       return Answer.refusal(Desk.status(error.code), "\(error.message)").secured()
     } catch is CancellationError {
-      return Answer.refusal(503, "The server ends.").secured()
+      return Answer.refusal(503, "The server is shutting down.").secured()
     } catch {
       return Answer.refusal(500, "\(error)").secured()
     }

@@ -21,10 +21,10 @@ struct Guard: Sendable {
   func check(_ path: RequestPath, isPage: Bool, _ field: (String) -> String?) -> Answer {
     // A site whose name was made to lead to this machine (DNS rebinding) still has that name here.
     if let loopback, !Guard.isName(field("host") ?? "", of: loopback) {
-      return .refused(421, "This server is asked by the name \(loopback) or localhost.")
+      return .refused(421, "This server answers to the names \(loopback) and localhost only.")
     }
     guard isPage && Guard.isNavigation(field) || Guard.isOwn(field) else {
-      return .refused(403, "Pages of other sites can link to this server's pages, and nothing else.")
+      return .refused(403, "Pages of other sites can only link to this server's pages.")
     }
     guard let token else { return .granted }
     if let given = path.query["token"], Guard.isSame(given, token) { return .grantedByQuery }

@@ -73,7 +73,7 @@ struct AnimationLevel: Sendable {
       lost.append("quality \(Int(quality)) in place of \(Int(first.quality))")
     }
     if scale < first.scale { lost.append("\(scaled(width)) pixels of width in place of \(width)") }
-    if step > first.step { lost.append("every frame but each \(step == 2 ? "second" : "fourth") one") }
+    if step > first.step { lost.append("all but every \(step == 2 ? "second" : "fourth") frame") }
     return lost
   }
 

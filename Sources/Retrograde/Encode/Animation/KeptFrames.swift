@@ -74,7 +74,7 @@ extension KeptFrames {
     guard found.size <= limit.bytes else {
       throw RetrogradeError(
         .cannotCreateOutput, about: target,
-        "can't be made of \(limit.decimal) or less: the smallest that was reached has \(ByteCount(found.size).decimal)",
+        "does not fit in \(limit.decimal): the smallest result has \(ByteCount(found.size).decimal)",
         remedy:
           "make it shorter with \(setting: .end), or start smaller with \(setting: .width) or \(setting: .frameRate)")
     }

@@ -31,7 +31,7 @@ struct ForwardCopy: Sendable {
       let codec = frame.codec, let element = codec.encoder
     else { throw refused("there is no video in it") }
     guard Codec(of: video.video.caps) == codec else {
-      throw refused("the source is \(video.video.caps.codecName), and this output would not be")
+      throw refused("the source is \(video.video.caps.codecName), but the output would not be")
     }
     if let setting = options.encoding.framing.settings.first {
       throw refused("\(setting: setting) changes every frame of it")
@@ -45,15 +45,15 @@ struct ForwardCopy: Sendable {
     }
     guard video.store == nil, video.video.isPlain,
       !(options.playback.dropsSeam ?? false) || options.playback.loop != .reverseForward
-    else { throw refused("its packets are not one frame each, in a file that can be sought in") }
+    else { throw refused("the source must be seekable, with one frame in each packet") }
     let family = choice.muxer
     let hasDecodeTimes = family.contains("mp4mux") || family.contains("qtmux")
     guard hasDecodeTimes || family.contains("matroska") || family.contains("webm") else {
-      throw refused("it goes into MP4, MOV, Matroska and WebM only")
+      throw refused("only MP4, MOV, Matroska and WebM can hold it")
     }
     let isH264 = codec.caps.mediaType == "video/x-h264"
     guard isH264 || ForwardCopy.plain.contains(codec.caps.mediaType) else {
-      throw refused("that is done for H.264, VP9, MJPEG and ProRes")
+      throw refused("only H.264, VP9, MJPEG and ProRes can be copied")
     }
     self.source = source
     self.video = video
@@ -70,7 +70,7 @@ struct ForwardCopy: Sendable {
       encoder = PacketEncoder(element: element, settings: settings, tail: format, format: frame.format, raw: raw)
       guard let others = try encoder.caps(target).buffer("codec_data").flatMap({ ParameterSets($0) }),
         let joined = own.joined(with: others)
-      else { throw refused("the encoder's parameter sets can't be put beside its own") }
+      else { throw refused("the encoder's parameter sets can't be combined with the source's") }
       caps = packets.setting("codec_data", "(buffer)" + joined.record.map { ForwardCopy.hexadecimal($0) }.joined())
     } else {
       self.reading = reading
@@ -97,7 +97,7 @@ struct ForwardCopy: Sendable {
     let stream = try PacketStream(description, target, prepare: source.index.prepareReading)
     defer { stream.stop() }
     guard let caps = try stream.next(Cancellation())?.caps else {
-      throw RetrogradeError(.damagedInput, about: target, "the source gives no packets to copy")
+      throw RetrogradeError(.damagedInput, about: target, "the source has no packets to copy")
     }
     return caps
   }
@@ -201,7 +201,7 @@ private struct PacketEncoder: Sendable {
     }
     defer { stream.stop() }
     guard let caps = try stream.next(Cancellation())?.caps else {
-      throw RetrogradeError(.internalFailure, about: target, "\(element) gives no packets")
+      throw RetrogradeError(.internalFailure, about: target, "\(element) outputs no packets")
     }
     return caps
   }

@@ -46,7 +46,7 @@ struct CroppedFrame: Sendable {
     switch crop {
     case .shape(let width, let height, let at):
       guard width > 0, height > 0, width.isFinite, height.isFinite else {
-        throw RetrogradeError(.usage, "\(setting: .crop) \(width):\(height): is no shape")
+        throw RetrogradeError(.usage, "\(setting: .crop) \(width):\(height): both sides must be above 0")
       }
       let scale = min(whole.width / width, whole.height / height)
       (size, place) = (Size(width: width * scale, height: height * scale), at)

@@ -72,12 +72,12 @@ extension FrameFit {
     if caps.differsInMatrix(from: target) {
       parts.append("colours \(caps.string("colorimetry") ?? "") are now \(target.string("colorimetry") ?? "")")
     }
-    if losesFields(video, like: first) { parts.append("fields are now whole frames") }
+    if losesFields(video, like: first) { parts.append("interlaced frames are now progressive") }
     if video.caps.dynamicRange != first.caps.dynamicRange {
       func range(_ video: VideoSource) -> String { video.caps.dynamicRange ?? "standard dynamic range" }
-      parts.append("\(range(video)) is left as it is, and taken for \(range(first))")
+      parts.append("\(range(video)) is not converted, but labelled \(range(first))")
     }
-    if parts.isEmpty { parts.append("it lies in the file as that does") }
+    if parts.isEmpty { parts.append("its frames are stored like those of the first") }
     return Warning(
       .converted, "\(name): made to fit the first file: \(parts.joined(separator: "; "))", count: video.timeline.count)
   }

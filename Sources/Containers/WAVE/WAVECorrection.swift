@@ -1,0 +1,36 @@
+import MediaTime
+
+/// Keeps markers (`cue `) from wavparse, which looks for the label of each one in all of them. They are read without it
+/// (``WAVEChunks``).
+struct WAVECorrection: FileCorrection {
+  let demuxer = "wavparse"
+  let isForProbing = true
+  let ends: [String: ClockTime] = [:]
+  /// Where the names of the chunks are.
+  private let names: [Range<Int>]
+
+  /// Files have one. Of more, as many as can be looked through at each buffer.
+  private static let most = 16
+
+  /// - Returns: nil if the file has no markers.
+  init?(_ file: RandomAccessFile) {
+    var names: [Range<Int>] = []
+    WAVEHeader.forEachChunk(in: file) { name, body in
+      if name == "cue " { names.append(body.lowerBound - 8..<body.lowerBound - 4) }
+      return names.count < Self.most
+    }
+    guard !names.isEmpty, file.text(at: 0) != "riff" else { return nil }
+    self.names = names
+  }
+
+  func changes(_ range: Range<Int>) -> Bool { names.contains { $0.overlaps(range) } }
+
+  /// Calls them `JUNK`.
+  func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
+    for name in names {
+      for place in name.clamped(to: offset..<offset + bytes.count) {
+        bytes[place - offset] = Array("JUNK".utf8)[place - name.lowerBound]
+      }
+    }
+  }
+}
