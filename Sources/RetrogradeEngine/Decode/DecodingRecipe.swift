@@ -32,6 +32,8 @@ package struct DecodingRecipe: Sendable {
   /// every seek is slow, or leads elsewhere. And for packets without timestamps, of which none tells whether it is
   /// the one.
   private(set) var seeksByGuess = false
+  /// See ``VideoIndex/declaresDurations``.
+  private var declaresDurations = false
   /// True if it gives all packets and decodes none (``ofPackets``).
   private(set) var readsPackets = false
   /// Called before the pipeline starts.
@@ -52,6 +54,21 @@ package struct DecodingRecipe: Sendable {
     var recipe = ofWhole
     recipe.description = parts.packets
     recipe.readsPackets = true
+    if declaresDurations { recipe = recipe.keepingDurations }
+    return recipe
+  }
+
+  /// The same, with packets as long as the container says: by that it is known which frame an edit begins within.
+  private var keepingDurations: DecodingRecipe {
+    func keeping(_ prepare: @escaping @Sendable (Pipeline) -> Void) -> @Sendable (Pipeline) -> Void {
+      { [sink] pipeline in
+        prepare(pipeline)
+        pipeline.element(sink).map(pipeline.keepDemuxedDurations)
+      }
+    }
+    var recipe = self
+    recipe.prepare = keeping(prepare)
+    recipe.prepareWhole = prepareWhole.map(keeping)
     return recipe
   }
 
@@ -94,6 +111,7 @@ package struct DecodingRecipe: Sendable {
     largestPacket = video.largestPacket
     prepare = topology.prepare
     prepareWhole = topology.reading(nil).prepare
+    if video.declaresDurations { self = keepingDurations }
   }
 
   private static let sink = "sync=false async=false enable-last-sample=false max-buffers=2"
@@ -163,6 +181,7 @@ package struct DecodingRecipe: Sendable {
       seeksByGuess = topology.seeksByGuess(path)
     }
     packetCaps = caps
+    declaresDurations = video.declaresDurations
     isOneGroup = video.keyframes.count == 1
     // Quirk.avdecGIFTimestamps
     stampsWrongTimes = topology.isGIF
