@@ -18,7 +18,7 @@ package struct ContainerDetail: Hashable, Sendable {
     owner = .track
   }
 
-  init(file what: String) {
+  package init(file what: String) {
     self.what = what
     owner = .file
   }

@@ -11,10 +11,12 @@ package struct PacketHeader: Sendable {
   /// True if its frame is only decoded for the sake of others (``Buffer/isOutside(_:)``).
   package let isHidden: Bool
 
-  /// - Parameter segment: that the packet came with; times become those of the stream (`gst_segment_to_stream_time`).
-  package init(_ buffer: Buffer, in segment: Segment) {
+  /// - Parameters:
+  ///   - segment: that the packet came with; times become those of the stream (`gst_segment_to_stream_time`).
+  ///   - showsCutFrames: whether a frame is shown within which the segment begins.
+  package init(_ buffer: Buffer, in segment: Segment, showsCutFrames: Bool) {
     let decoded = buffer.dts.map { segment.streamTime(of: $0) }
-    isHidden = buffer.isOutside(segment)
+    isHidden = buffer.isOutside(segment) || !showsCutFrames && buffer.pts.map { !segment.presents($0) } ?? false
     // That of a hidden one has no meaning.
     pts = buffer.presentationTime(in: segment).map { max($0, .zero).raw } ?? UInt.max
     // A decoder needs the order of these times only.

@@ -266,10 +266,10 @@ package final class Pad: @unchecked Sendable {
 
   /// Calls `body`, on the thread that reads, whenever the element after this source pad asks for bytes from `offset`
   /// on.
-  package func onPull(_ body: @escaping @Sendable (_ offset: Int) -> Void) {
+  package func onPull(_ body: @escaping @Sendable (_ offset: Int, _ pad: Pad) -> Void) {
     let types = [GST_PAD_PROBE_TYPE_PULL, GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER]
-    addProbe(GstPadProbeType(types.reduce(0) { $0 | $1.rawValue })) { _, info in
-      if info.pointee.data == nil { body(Int(clamping: info.pointee.offset)) }
+    addProbe(GstPadProbeType(types.reduce(0) { $0 | $1.rawValue })) { pad, info in
+      if info.pointee.data == nil { body(Int(clamping: info.pointee.offset), pad) }
       return GST_PAD_PROBE_PASS
     }
   }
@@ -280,6 +280,9 @@ package final class Pad: @unchecked Sendable {
   package func block() -> UInt { gst_pad_add_probe(raw, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM, nil, nil, nil) }
 
   func unblock(_ block: UInt) { gst_pad_remove_probe(raw, block) }
+
+  /// Ends all that is read from it: whoever asks gets `GST_FLOW_FLUSHING`.
+  package func stop() { gst_pad_set_active(raw, 0) }
 
   /// Sends the end of the stream downstream.
   package func pushEndOfStream() { gst_pad_push_event(raw, gst_event_new_eos()) }

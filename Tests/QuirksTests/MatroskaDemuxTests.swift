@@ -78,7 +78,7 @@ import Testing
       _ = try packets(
         of: "filesrc name=file location=\(path) ! matroskademux name=demux", limit: ClockTime(seconds: 60)
       ) {
-        $0.element("file")?.staticPad("src")?.onPull { _ in
+        $0.element("file")?.staticPad("src")?.onPull { _, _ in
           times.withLock { if $0.isEmpty { $0.append(Self.threadTime) } }
         }
         $0.element("demux")?.onPadAdded { pad in

@@ -161,7 +161,7 @@ import Testing
       let pipeline = try Pipeline(
         "filesrc name=source location=\(path) ! qtdemux name=d d.video_0 ! identity eos-after=5 ! fakesink async=false")
       let isRead = DispatchSemaphore(value: 0)
-      pipeline.element("source")?.staticPad("src")?.onPull { if $0 > size * 3 / 4 { isRead.signal() } }
+      pipeline.element("source")?.staticPad("src")?.onPull { offset, _ in if offset > size * 3 / 4 { isRead.signal() } }
       pipeline.set(.playing)
       defer { pipeline.set(.null) }
       return isRead.wait(timeout: .now() + .seconds(1)) == .success

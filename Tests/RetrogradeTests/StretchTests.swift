@@ -184,7 +184,7 @@ import Testing
         return counts.packets == 10 ? .allHaveEnded : .goesOn
       }
     }
-    pipeline.element("source")?.staticPad("src")?.onPull { _ in counts.withLock { $0.reads += 1 } }
+    pipeline.element("source")?.staticPad("src")?.onPull { _, _ in counts.withLock { $0.reads += 1 } }
     pipeline.set(.playing)
     while let message = pipeline.nextMessage(timeout: ClockTime(seconds: 20)) {
       if case .failed(let error) = message { throw error }

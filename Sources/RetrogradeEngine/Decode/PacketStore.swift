@@ -54,11 +54,12 @@ final class PacketStore: Sendable {
     let isMPEG = video.caps.mediaType == "video/mpeg"
     let isVisual = video.caps.int("mpegversion") == 4
     var isReordered = false
+    let showsCutFrames = video.packets.allSatisfy(\.isKeyframe)
     entries.reserveCapacity(video.packets.count)
     do {
       while let sample = try output.pull(cancellation) {
         guard let caps = sample.caps else { return nil }
-        let header = PacketHeader(sample.buffer, in: sample.segment)
+        let header = PacketHeader(sample.buffer, in: sample.segment, showsCutFrames: showsCutFrames)
         if !(forms.last?.isEqual(caps) ?? false) { forms.append(caps) }
         if sample.buffer.hasMetas { metas[entries.count] = sample.buffer.withoutMemory() }
         let offset = try sample.buffer.withBytes { bytes in

@@ -223,6 +223,11 @@ final class IndexingPipeline {
       if let time = sample.streamTime { reader.reach(time) }
     }
     packets.removeLast(packets.count - wantedCount)
+    // As FFmpeg has it: only decoders of independent frames show the rest of such a frame.
+    if packets.contains(where: \.isCut), !packets.allSatisfy(\.isKeyframe) {
+      for number in packets.indices where packets[number].isCut { packets[number].isHidden = true }
+      details.append(ContainerDetail(file: "the rest of the frame within which an edit begins"))
+    }
     if let track = path.unstampedTrack, packets.allSatisfy({ $0.time == nil }) {
       let times = indexer.topology.facts.blockTimes(ofTrack: track) { indexer.cancellation.isCancelled }
       if times.count == packets.count { for (number, time) in times.enumerated() { packets[number].time = time } }

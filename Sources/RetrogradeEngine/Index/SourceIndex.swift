@@ -15,6 +15,8 @@ package struct VideoPacket: Hashable, Sendable {
   var pictureBytes: Int?
   /// True if it decodes to no frame of its own, or to one outside the presentation.
   var isHidden: Bool
+  /// True if an edit begins within its frame: ``time`` is that of the edit.
+  var isCut = false
 
   /// - Parameter caps: of the stream.
   /// - Throws: ``GStreamerError`` if the buffer's memory cannot be read.
@@ -26,6 +28,7 @@ package struct VideoPacket: Hashable, Sendable {
       time: buffer.presentationTime(in: segment), decodingTime: buffer.dts.map { segment.streamTime(of: $0) },
       duration: buffer.duration, isKeyframe: buffer.isKeyframe, bytes: buffer.size,
       isHidden: isInvisible || buffer.isOutside(segment))
+    isCut = !isHidden && buffer.pts.map { !segment.presents($0) } ?? false
   }
 
   package init(

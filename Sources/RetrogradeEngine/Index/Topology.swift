@@ -131,6 +131,9 @@ package struct Topology: Sendable {
     pipeline.preferColorsOfStreams()
   }
 
+  /// So often avdemux_gif may ask for bytes past the end while it opens a file.
+  private static let mostAsked = 1000
+
   /// Makes a pipeline from a description of ours end where the file does (`Quirk.avdemuxGIFEnd`).
   private func endAtEndOfFile(_ pipeline: Pipeline) {
     var info = stat()
@@ -140,11 +143,16 @@ package struct Topology: Sendable {
     let size = Int(info.st_size)
     let demux = pipeline.element("e\(demuxer.element)")
     Log.index.info("\(source): avdemux_gif is told where the file ends")
-    let asked = Counter()
-    pipeline.element("source")?.staticPad("src")?.onPull { offset in
-      // It also reads to the end once while it opens the file, before it has a pad; and packets that its
-      // parser still holds when it first finds nothing come out when it finds nothing again.
-      guard offset >= size, let pad = demux?.staticPad(demuxer.pad) else { return }
+    let (asked, opening) = (Counter(), Counter())
+    pipeline.element("source")?.staticPad("src")?.onPull { offset, source in
+      guard offset >= size else { return }
+      // It also reads to the end once while it opens the file, before it has a pad. If reading failed before, it does
+      // not come to an end then, and holds a lock of gst-libav, for which its decoder waits.
+      guard let pad = demux?.staticPad(demuxer.pad) else {
+        if opening.add() == Topology.mostAsked { source.stop() }
+        return
+      }
+      // Packets that its parser still holds when it first finds nothing come out when it finds nothing again.
       if asked.add() == 4 { pad.pushEndOfStream() }
     }
   }

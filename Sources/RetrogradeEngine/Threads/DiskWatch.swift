@@ -14,7 +14,7 @@ package final class DiskWatch: Sendable {
       return
     }
     // At the end of the file there is nothing to wait for.
-    pad.onPull { [self] offset in isWaiting.store(offset < size, ordering: .releasing) }
+    pad.onPull { [self] offset, _ in isWaiting.store(offset < size, ordering: .releasing) }
     pad.onBuffer { [self] _ in
       isWaiting.store(false, ordering: .releasing)
       return nil
