@@ -68,6 +68,11 @@ final class WindowPackets: Sendable {
       let isWhole = packet.pictureBytes.map { $0 == bytes } ?? true
       // Without a time, the first is known by its size.
       if isFirst, isInTime == nil, !isWhole { return }
+      // After a seek, qtdemux leaves out packets that an edit hides at its end.
+      if packet.isHidden, !isWhole {
+        next += 1
+        return compare(buffer, in: segment, caps)
+      }
       differs = isInTime == false || !isWhole
       if differs {
         Log.window.debug(
