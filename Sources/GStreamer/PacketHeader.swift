@@ -17,7 +17,7 @@ package struct PacketHeader: Sendable {
   package init(_ buffer: Buffer, in segment: Segment, showsCutFrames: Bool) {
     let decoded = buffer.dts.map { segment.streamTime(of: $0) }
     isHidden = buffer.isOutside(segment) || !showsCutFrames && buffer.pts.map { !segment.presents($0) } ?? false
-    // That of a hidden one has no meaning.
+    // A hidden packet only needs some time: its frame is dropped.
     pts = buffer.presentationTime(in: segment).map { max($0, .zero).raw } ?? UInt.max
     // A decoder needs the order of these times only.
     dts = decoded.map { max($0, .zero).raw } ?? UInt.max

@@ -1,8 +1,8 @@
 import CGStreamer
 
 extension TagList {
-  /// The same with comments in frames of ID3v2.4, which id3v2mux writes as they are (`Quirk.id3v2muxComments`): `COMM`, and
-  /// `TXXX` for those with a name.
+  /// The list with comments as ID3v2.4 frames, which id3v2mux writes unchanged (`Quirk.id3v2muxComments`):
+  /// `COMM`, and `TXXX` for comments with a name.
   package var withCommentFrames: TagList {
     let own = strings(GST_TAG_COMMENT).enumerated().map { number, text in
       // Comments of one description replace each other.

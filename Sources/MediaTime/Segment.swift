@@ -20,8 +20,8 @@ package struct Segment: Sendable, Hashable {
     pts >= start && stop.map { pts < $0 } ?? true
   }
 
-  /// Stream time from which a frame is presented: that of the segment's start for a frame that begins before it and ends
-  /// after it, as in `gst_video_decoder_clip_and_push_buf`. nil if the frame lies outside the segment.
+  /// Stream time from which a frame is presented; the segment's start if the frame begins before and ends after it, as
+  /// in `gst_video_decoder_clip_and_push_buf`. nil if the frame lies outside the segment.
   package func presentation(of pts: ClockTime, lasting duration: ClockTime?) -> ClockTime? {
     if presents(pts) { return streamTime(of: pts) }
     guard pts < start, let duration, pts + duration > start + Segment.rounding else { return nil }

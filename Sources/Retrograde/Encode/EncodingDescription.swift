@@ -182,7 +182,7 @@ struct EncodingDescription {
     // MP4 has covers once, of the file as a whole.
     let named = choice.container.hasEditLists ? ["title", "image", "preview-image"] : []
     var kept = tags?.withPlainLanguage.removing(EncodingPipeline.technical + named)
-    // Comments of a stream of Ogg lie in the stream (`CarriedDetails.comments(of:)`).
+    // Comments of a stream of Ogg lie in the stream (`CarriedDetails.oggComments(of:)`).
     if choice.container.isOgg { kept = kept.merging(TagList(comments: CarriedDetails.oggComments(of: tags))) }
     guard let kept, !kept.isEmpty else { return [] }
     let text = kept.description

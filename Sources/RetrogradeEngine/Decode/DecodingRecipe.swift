@@ -18,8 +18,7 @@ package struct DecodingRecipe: Sendable {
   package var packetCaps: Caps?
   /// Whether the decoder does not say when frames are shown, so that their packets must.
   package var isTimedByPackets = false
-  /// True if the decoder stamps frames with other times than theirs (`Quirk.avdecGIFTimestamps`), by which no window can
-  /// be checked.
+  /// True if the decoder gives frames wrong times (`Quirk.avdecGIFTimestamps`): windows cannot be checked.
   package var stampsWrongTimes = false
   /// Whether all frames are one group of pictures: none is given out before all are decoded.
   private(set) var isOneGroup = false

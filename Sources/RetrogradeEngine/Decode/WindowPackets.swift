@@ -115,8 +115,8 @@ final class WindowPackets: Sendable {
     }
   }
 
-  /// When its frame is shown by the index, which has the frame that an edit begins within at 0. Other segments begin where
-  /// the seek led.
+  /// Time of a packet's frame, as in the index: a frame within which an edit begins is at 0. Other segments begin at the
+  /// target of the seek.
   private static func time(of buffer: Buffer, in segment: Segment) -> ClockTime? {
     guard let time = buffer.pts.map({ segment.streamTime(of: $0) }) else { return nil }
     return time < .zero ? buffer.presentationTime(in: segment) : time
