@@ -63,7 +63,9 @@ import Testing
     #expect(found == film.shown.flatMap(Array.init).reversed())
   }
 
-  @Test("the frame within which an edit begins is shown for the rest of its time, or named", arguments: ["libx264", "mjpeg"])
+  @Test(
+    "the frame within which an edit begins is shown for the rest of its time, or named",
+    arguments: ["libx264", "mjpeg"])
   func beginningWithinAFrame(_ codec: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mov")
