@@ -3,7 +3,7 @@
 
     scripts/cluster_test.py .build/command/retrograde
 
-A cluster of two nodes is started on this machine, in a folder of its own: munged, slurmctld, and a slurmd for each node. `retrograde submit`
+A cluster of two nodes is started on this machine, in a folder of its own: munged, slurmctld, and a slurmd for each node. `retrograde work submit`
 gives it a film in 12 chunks. While the first node makes one, the node is killed with all that runs on it; Slurm finds out, and begins the
 chunk anew on the other one. Nothing of an installed Slurm is used but its programs, and nothing is left behind: every process
 and the folder are gone at the end, whatever it is.
@@ -214,7 +214,7 @@ def test(retrograde, folder, processes):
     try:
         cluster.start()
         began = time.monotonic()
-        said = run(retrograde, "submit", film, away, "--work", work, *options, "--slurm", env=cluster.environment)
+        said = run(retrograde, "work", "submit", film, away, "--work", work, *options, "--slurm", env=cluster.environment)
         print(said, end="")
         array, join = re.search(r"--jobs=(\d+),(\d+)", said).groups()
         assert f"{CHUNKS} tasks" in said, said

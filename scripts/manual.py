@@ -4,9 +4,24 @@
     retrograde --experimental-dump-help | manual.py VERSION FOLDER
 
 swift-argument-parser's own generator runs examples together into paragraphs, and knows no exit statuses; this one keeps the lines
-that --help keeps. FOLDER gets retrograde.1, and retrograde-NAME.1 for each subcommand.
+and the headings of --help. FOLDER gets retrograde.1, and a page for each command below it, such as retrograde-work-split.1.
 """
 import datetime, json, os, re, sys
+
+
+# What --help leaves to the manual.
+ENVIRONMENT = [
+    ("TMPDIR", "Folder of the temporary files for decoded audio and frames, which have no name. --spool-dir overrides it; /var/tmp if neither is set."),
+    ("XDG_DATA_HOME, XDG_DATA_DIRS", "Folders of pipeline files and presets, see FILES."),
+    ("DISPLAY, WAYLAND_DISPLAY", "Display that the play command uses."),
+    ("GST_DEBUG", "Log of GStreamer. The categories of retrograde begin with that name: GST_DEBUG=retrograde*:4."),
+    ("GST_PLUGIN_PATH", "More folders of GStreamer's plugins."),
+]
+FILES = [
+    ("$XDG_DATA_HOME/retrograde/pipelines/*.pipeline", "Pipeline files of your own, for the run command. $XDG_DATA_HOME is ~/.local/share if it is not set."),
+    ("$XDG_DATA_HOME/retrograde/presets/*.gep", "Presets of your own, for --for."),
+    ("/usr/share/retrograde/pipelines, /usr/share/retrograde/presets", "Installed ones. Other prefixes, and the folders of $XDG_DATA_DIRS, have the same layout."),
+]
 
 
 def escape(text):
@@ -67,6 +82,31 @@ def listed(argument):
     return [".TP", tag, escape(text.strip())]
 
 
+def options(command):
+    """Options below the headings of --help, the ones without a heading last."""
+    options = [argument for argument in shown(command) if argument["kind"] != "positional"]
+    lines = [".SH OPTIONS"] if options else []
+    headings = list(dict.fromkeys(argument.get("sectionTitle") or "" for argument in options))
+    for heading in sorted(headings, key=lambda heading: not heading):
+        if len(headings) > 1:
+            lines.append(".SS " + escape(heading or "General"))
+        for argument in options:
+            if (argument.get("sectionTitle") or "") == heading:
+                lines += listed(argument)
+    return lines
+
+
+def below(command):
+    """Commands below a command, with a page each."""
+    return [sub for sub in command.get("subcommands", []) if sub["shouldDisplay"] and sub["commandName"] != "help"]
+
+
+def pages(command, parent=None):
+    """A command and all commands below it, each with the title of its parent."""
+    title = f"{parent} {command['commandName']}" if parent else command["commandName"]
+    return [(command, parent, title)] + [found for sub in below(command) for found in pages(sub, title)]
+
+
 def page(command, parent, version, others):
     title = f"{parent} {command['commandName']}" if parent else command["commandName"]
     name = title.replace(" ", "-")
@@ -79,17 +119,21 @@ def page(command, parent, version, others):
              ".SH SYNOPSIS"] + synopsis(command, title)
     paragraphs, examples = parts(command.get("discussion", ""))
     lines += [".SH DESCRIPTION", escape(command["abstract"])] + paragraphs
-    subcommands = [s for s in command.get("subcommands", []) if s["shouldDisplay"] and s["commandName"] != "help"]
-    if subcommands:
+    if below(command):
         lines.append(".SH SUBCOMMANDS")
-        for sub in subcommands:
+        for sub in below(command):
             lines += [".TP", f"\\fB{escape(name)}\\-{escape(sub['commandName'])}\\fR(1)", escape(sub["abstract"])]
-    for heading, is_wanted in [("ARGUMENTS", lambda a: a["kind"] == "positional"), ("OPTIONS", lambda a: a["kind"] != "positional")]:
-        arguments = [argument for argument in shown(command) if is_wanted(argument)]
-        if arguments:
+    arguments = [argument for argument in shown(command) if argument["kind"] == "positional"]
+    if arguments:
+        lines.append(".SH ARGUMENTS")
+        for argument in arguments:
+            lines += listed(argument)
+    lines += options(command)
+    if not parent:
+        for heading, entries in [("ENVIRONMENT", ENVIRONMENT), ("FILES", FILES)]:
             lines.append(".SH " + heading)
-            for argument in arguments:
-                lines += listed(argument)
+            for tag, text in entries:
+                lines += [".TP", f"\\fB{escape(tag)}\\fR", escape(text)]
     see = [f".BR {escape(other)} (1)" for other in others if other != name]
     lines += examples + [".SH SEE ALSO"] + [line + " ," for line in see[:-1]] + see[-1:]
     return name, "\n".join(lines) + "\n"
@@ -97,9 +141,9 @@ def page(command, parent, version, others):
 
 version, folder = sys.argv[1:]
 root = json.load(sys.stdin)["command"]
-children = [s for s in root["subcommands"] if s["shouldDisplay"] and s["commandName"] != "help"]
-names = [root["commandName"]] + [f"{root['commandName']}-{child['commandName']}" for child in children]
-for command, parent in [(root, None)] + [(child, root["commandName"]) for child in children]:
+found = pages(root)
+names = [title.replace(" ", "-") for _, _, title in found]
+for command, parent, _ in found:
     name, text = page(command, parent, version, names)
     with open(os.path.join(folder, name + ".1"), "w") as file:
         file.write(text)

@@ -3,7 +3,7 @@
 
 usage: scale.py STATUS.json --split S --join S [--hours H] [--bandwidth MB/s] [--bytes B] [--write SVG]
 
-STATUS.json is what `retrograde status DIR --json` printed when the chunks were done on one worker; --split and --join are the seconds that
+STATUS.json is what `retrograde work status DIR --json` printed when the chunks were done on one worker; --split and --join are the seconds that
 these took for a film as long as that one. The model: planning and joining are done by one; between them each worker takes the next chunk
 when it has done one, in the order of the plan, and no chunk is read faster than the storage, shared by all, gives its part of the source.
 """

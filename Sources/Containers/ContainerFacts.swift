@@ -107,37 +107,8 @@ package struct ContainerFacts: Sendable {
       default: false
       }
     switch format {
-    case .mp4:
-      let index = MP4Index(file)
-      report = .mp4(file, index)
-      lacksIndex = index == nil && ContainerReport.lacksIndex(file)
-      guard let index else { return }
-      isTooDeep = index.isTooDeep
-      guard !isTooDeep else { return }
-      tracks = MP4Track.all(in: index, fileSize: file.size)
-      let found = MP4Tags(index)
-      (tags, mp4Tags, created) = (found.named, found.tags, found.created)
-      hasHeaderTime = true
-      details = MP4Details.all(in: index) + found.details + MP4Details.besideMovie(file)
-      chapters = MP4Chapters.read(index, file)
-      let corrections = MP4Corrections(index)
-      (correction, gapless) = (corrections, corrections?.gapless)
-    case .matroska:
-      report = .matroska(file)
-      hasHeaderTime = true
-      if let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size) {
-        isTooDeep = file.hasTooDeepChapters(in: segment)
-        lacksCues = file.listedElement(MatroskaID.cues, in: segment) == nil
-      }
-      guard !isTooDeep else { return }
-      (tracks, details) = MatroskaTrack.all(in: file)
-      let found = MatroskaTags.unread(in: file)
-      tags = found.tags
-      if tags.contains(where: { $0.name == "TRACKNUMBER" }) { misreadTags = ["album-disc-number"] }
-      details += found.details
-      let chapters = MatroskaChapters(file)
-      self.chapters = chapters?.chapters ?? []
-      correction = MatroskaCorrection(file, chapters, nextFile: report?.nextFile)
+    case .mp4: readMP4(file)
+    case .matroska: readMatroska(file)
     case .wave:
       wave = WAVEHeader(file)
       isEmptyWave = WAVEHeader.isEmpty(file)
@@ -149,13 +120,7 @@ package struct ContainerFacts: Sendable {
       report = .transportStream(scan)
       details = scan.marks
       correction = scan.correction
-    case .aiff:
-      report = .aiff(file)
-      let chunks = ContainerReport.aiffChunks(file)
-      // An ID3 tag has the same texts.
-      if let place = chunks.tag { readID3(file, at: place) } else { tags = chunks.texts }
-      details += chunks.details
-      tracks = [ContainerTrack(kind: .audio, disposition: nil, loudspeakers: chunks.loudspeakers)]
+    case .aiff: readAIFF(file)
     case .asf:
       report = .asf(file)
       (tags, details) = ASFTags.unread(in: file)
@@ -188,23 +153,74 @@ package struct ContainerFacts: Sendable {
       report = .y4m(file)
       y4mFieldOrder = ContainerReport.y4mFieldOrder(file)
       isUnusualY4M = ContainerReport.isUnusualY4M(file)
-    case .flac(let stream):
-      formChange = stream.change()
-      report = .flac(stream, changesForm: formChange != nil)
-      details = stream.applications.map {
-        ContainerDetail(file: "the data of the application “\($0)” (APPLICATION)")
-      }
-      correction = formChange.map { _ in FLACCorrection(stream) }
-      isContinuous = true
-    case .audio:
-      report = .audio(file)
-      isContinuous = report != nil
-      gapless = InfoFrame(file)?.gapless
-      readID3(file, at: 0)
-      let last = APETag.unread(in: file, isPassedOver: isPlainMPEG(file))
-      tags += last.tags
-      details += last.details
+    case .flac(let stream): readFLAC(stream)
+    case .audio: readBareAudio(file)
     }
+  }
+
+  private mutating func readMP4(_ file: RandomAccessFile) {
+    let index = MP4Index(file)
+    report = .mp4(file, index)
+    lacksIndex = index == nil && ContainerReport.lacksIndex(file)
+    guard let index else { return }
+    isTooDeep = index.isTooDeep
+    guard !isTooDeep else { return }
+    tracks = MP4Track.all(in: index, fileSize: file.size)
+    let found = MP4Tags(index)
+    (tags, mp4Tags, created) = (found.named, found.tags, found.created)
+    hasHeaderTime = true
+    details = MP4Details.all(in: index) + found.details + MP4Details.besideMovie(file)
+    chapters = MP4Chapters.read(index, file)
+    let corrections = MP4Corrections(index)
+    (correction, gapless) = (corrections, corrections?.gapless)
+  }
+
+  private mutating func readMatroska(_ file: RandomAccessFile) {
+    report = .matroska(file)
+    hasHeaderTime = true
+    if let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size) {
+      isTooDeep = file.hasTooDeepChapters(in: segment)
+      lacksCues = file.listedElement(MatroskaID.cues, in: segment) == nil
+    }
+    guard !isTooDeep else { return }
+    (tracks, details) = MatroskaTrack.all(in: file)
+    let found = MatroskaTags.unread(in: file)
+    tags = found.tags
+    if tags.contains(where: { $0.name == "TRACKNUMBER" }) { misreadTags = ["album-disc-number"] }
+    details += found.details
+    let chapters = MatroskaChapters(file)
+    self.chapters = chapters?.chapters ?? []
+    correction = MatroskaCorrection(file, chapters, nextFile: report?.nextFile)
+  }
+
+  private mutating func readAIFF(_ file: RandomAccessFile) {
+    report = .aiff(file)
+    let chunks = ContainerReport.aiffChunks(file)
+    // An ID3 tag has the same texts.
+    if let place = chunks.tag { readID3(file, at: place) } else { tags = chunks.texts }
+    details += chunks.details
+    tracks = [ContainerTrack(kind: .audio, disposition: nil, loudspeakers: chunks.loudspeakers)]
+  }
+
+  private mutating func readFLAC(_ stream: FLACStream) {
+    formChange = stream.change()
+    report = .flac(stream, changesForm: formChange != nil)
+    details = stream.applications.map {
+      ContainerDetail(file: "the data of the application “\($0)” (APPLICATION)")
+    }
+    correction = formChange.map { _ in FLACCorrection(stream) }
+    isContinuous = true
+  }
+
+  /// Reads the tags around audio that is in no container.
+  private mutating func readBareAudio(_ file: RandomAccessFile) {
+    report = .audio(file)
+    isContinuous = report != nil
+    gapless = InfoFrame(file)?.gapless
+    readID3(file, at: 0)
+    let last = APETag.unread(in: file, isPassedOver: isPlainMPEG(file))
+    tags += last.tags
+    details += last.details
   }
 
   /// True for MPEG audio without a tag of its own in front or in ID3v1 at the end: only mpegaudioparse reads it.

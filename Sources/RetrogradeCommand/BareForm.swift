@@ -15,10 +15,10 @@ enum BareForm {
   static func completed(_ arguments: [String], _ commands: [any ParsableCommand.Type]) throws -> [String] {
     let known = commands.filter { $0.configuration.shouldDisplay }.map { $0._commandName } + ["help"]
     if arguments.first == "help" {
+      let asked = Array(arguments.dropFirst())
+      if let name = asked.first, WorkCommand.names.contains(name) { return ["help", WorkCommand._commandName] + asked }
       // The parser shows the help of all for a command that it does not know.
-      if let asked = arguments.dropFirst().first(where: { !$0.hasPrefix("-") }), !known.contains(asked) {
-        throw unknown(asked, known)
-      }
+      if let name = asked.first(where: { !$0.hasPrefix("-") }), !known.contains(name) { throw unknown(name, known) }
       return arguments
     }
     guard let first = arguments.first, !own.contains(first), !Child.isThisProcess,
@@ -26,6 +26,7 @@ enum BareForm {
       first != "---completion"
     else { return arguments }
     if known.contains(first) { return arguments }
+    if WorkCommand.names.contains(first) { return [WorkCommand._commandName] + arguments }
     if first.hasPrefix("-") || isLikelyFile(first) { return ["reverse"] + arguments }
     throw unknown(first, known, ", and no file of that name")
   }

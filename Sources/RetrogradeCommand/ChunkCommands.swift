@@ -3,7 +3,7 @@ import Retrograde
 
 /// The folder that commands on chunks work in.
 struct ChunkFolderArguments: ParsableArguments {
-  @Argument(help: "Folder that `retrograde split` or `reverse --work` created.", completion: .directory)
+  @Argument(help: "Folder that `retrograde work split` or `reverse --work` created.", completion: .directory)
   var folder: String
 }
 
@@ -11,14 +11,14 @@ struct Split: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Plans a reversal in chunks, for any number of processes and machines.",
     discussion: """
-      The plan is written into the folder of --work; nothing is encoded. `retrograde chunk` makes the chunks, and \
-      `retrograde join` joins them.
+      The plan is written into the folder of --work; nothing is encoded. `retrograde work chunk` makes the chunks, and \
+      `retrograde work join` joins them.
 
       EXAMPLES
-        retrograde split film.mkv out.mkv --work film.work --chunks 12
-        retrograde chunk film.work 0-5
-        retrograde chunk film.work 6-12
-        retrograde join film.work
+        retrograde work split film.mkv out.mkv --work film.work --chunks 12
+        retrograde work chunk film.work 0-5
+        retrograde work chunk film.work 6-12
+        retrograde work join film.work
       """)
 
   @OptionGroup var files: InputOutputArguments
@@ -53,9 +53,9 @@ struct Chunk: AsyncParsableCommand {
       process is making.
 
       EXAMPLES
-        retrograde chunk film.work            # the next free chunk
-        retrograde chunk film.work 7
-        retrograde chunk film.work 0-11 --jobs 2
+        retrograde work chunk film.work            # the next free chunk
+        retrograde work chunk film.work 7
+        retrograde work chunk film.work 0-11 --jobs 2
       """)
 
   @OptionGroup var folder: ChunkFolderArguments

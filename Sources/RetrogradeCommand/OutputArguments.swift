@@ -95,7 +95,7 @@ struct FormatArguments: ParsableArguments {
     help: ArgumentHelp(
       "Preset for a service: instagram-story, whatsapp, discord, slack … Sets shape, size, codecs and the maximum "
         + "file size; other options override it. `retrograde presets` lists the presets and their limits.",
-      valueName: "service"), transform: Preset.argument)
+      valueName: "service"), completion: Completions.presets, transform: Preset.argument)
   var place: Preset?
 
   @Option(
@@ -114,13 +114,15 @@ struct FormatArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Video codec: h264, hevc, vp9, av1, prores, ffv1 …, or GStreamer caps. "
-        + "(default: the source's, if the container can hold it)", valueName: "codec"))
+        + "(default: the source's, if the container can hold it)", valueName: "codec"),
+    completion: Completions.videoCodecs)
   var videoCodec: String?
 
   @Option(
     help: ArgumentHelp(
       "Video encoder, by its GStreamer name: vah264enc, nvh264enc, x265enc … "
-        + "(default: the first that `retrograde codecs` lists for the codec)", valueName: "element"))
+        + "(default: the first that `retrograde codecs` lists for the codec)", valueName: "element"),
+    completion: Completions.videoEncoders)
   var encoder: String?
 
   @Option(
@@ -132,7 +134,8 @@ struct FormatArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Audio codec: aac, opus, flac, mp3, pcm …, or GStreamer caps. "
-        + "(default: the source's, if the container can hold it)", valueName: "codec"))
+        + "(default: the source's, if the container can hold it)", valueName: "codec"),
+    completion: Completions.audioCodecs)
   var audioCodec: String?
 
   @Option(help: ArgumentHelp("Video bit rate, in bits per second: 4M, 800k.", valueName: "rate"))

@@ -45,12 +45,10 @@ struct RetrogradeCommand: AsyncParsableCommand {
           Reverse.self, LoopCommand.self, FrameCommand.self, Play.self, Serve.self, Info.self, VerifyCommand.self,
         ]),
       CommandGroup(
-        name: "Long-job",
-        subcommands: [Split.self, Chunk.self, Join.self, Status.self, Submit.self]),
-      CommandGroup(
         name: "More",
         subcommands: [
-          CaptureCommand.self, Run.self, PlanCommand.self, Codecs.self, Presets.self, Devices.self, Child.self,
+          WorkCommand.self, CaptureCommand.self, Run.self, PlanCommand.self, Codecs.self, Presets.self, Devices.self,
+          Child.self,
         ]),
     ])
 
@@ -114,9 +112,15 @@ struct RetrogradeCommand: AsyncParsableCommand {
         lines: """
           Error: \(error.message)
           Usage: \(usageString(for: type))
-            See 'retrograde \(type._commandName) --help' for more information.
+            See 'retrograde \(path(of: type)) --help' for more information.
           """)
       throw ExitCode.validationFailure
     }
+  }
+
+  /// `reverse`, or `work split`.
+  private static func path(of command: any ParsableCommand.Type) -> String {
+    let parent = WorkCommand.names.contains(command._commandName) ? "\(WorkCommand._commandName) " : ""
+    return parent + command._commandName
   }
 }

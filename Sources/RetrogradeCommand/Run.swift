@@ -21,7 +21,7 @@ struct Run: AsyncParsableCommand {
       """)
 
   @Argument(
-    help: "Pipeline file, or the name of an installed one.", completion: .file(extensions: ["pipeline"]))
+    help: "Pipeline file, or the name of an installed one.", completion: Completions.pipelines)
   var file: String?
 
   @Argument(help: ArgumentHelp("Values of parameters of the file.", valueName: "name=value"))

@@ -15,7 +15,7 @@ struct SlurmJobs {
   var wanted: [Int]
   /// How many tasks an array may have.
   var tasksAtMost: Int
-  /// Options of `retrograde chunk`.
+  /// Options of `retrograde work chunk`.
   var chunkOptions: [String]
   /// The user's own options of sbatch. They hold over ours, except for those that the jobs can't do without.
   var options: [String]
@@ -44,12 +44,12 @@ struct SlurmJobs {
       chunks = "\"$first-$last\""
     }
     let command =
-      [program, "chunk", folder].map(Shell.quotedInScript) + [chunks] + chunkOptions.map(Shell.quotedInScript)
+      [program, "work", "chunk", folder].map(Shell.quotedInScript) + [chunks] + chunkOptions.map(Shell.quotedInScript)
     return (lines + ["exec \(command.joined(separator: " "))", ""]).joined(separator: "\n")
   }
 
   var joinScript: String {
-    "#!/bin/sh\nexec \([program, "join", folder].map(Shell.quotedInScript).joined(separator: " "))\n"
+    "#!/bin/sh\nexec \([program, "work", "join", folder].map(Shell.quotedInScript).joined(separator: " "))\n"
   }
 
   /// The file with the messages of a task, in the folder for work. Slurm has patterns for the numbers.

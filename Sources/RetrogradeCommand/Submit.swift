@@ -6,15 +6,15 @@ struct Submit: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Plans a reversal in chunks, and submits it to a Slurm cluster.",
     discussion: """
-      sbatch gets two jobs: an array of tasks that run `retrograde chunk`, and `retrograde join`, which starts when \
+      sbatch gets two jobs: an array of tasks that run `retrograde work chunk`, and `retrograde work join`, which starts when \
       all tasks have succeeded. Slurm decides when and where they run, and restarts a task elsewhere if its machine \
       fails. Source, folder and output must have the same paths on all machines: docs/cluster.md.
 
       If a chunk has failed, the same command submits the missing chunks.
 
       EXAMPLES
-        retrograde submit film.mkv out.mkv --work film.work
-        retrograde submit film.mkv out.mkv --work w --slurm '--partition=long'
+        retrograde work submit film.mkv out.mkv --work film.work
+        retrograde work submit film.mkv out.mkv --work w --slurm '--partition=long'
       """)
 
   @OptionGroup var files: InputOutputArguments
@@ -92,9 +92,9 @@ struct Submit: AsyncParsableCommand {
     let remedy =
       array.map {
         "job \($0) makes the chunks anyway; when it is done, "
-          + "`retrograde join \(Shell.quoted(jobs.folder))` makes the output, or `scancel \($0)` ends it"
+          + "`retrograde work join \(Shell.quoted(jobs.folder))` makes the output, or `scancel \($0)` ends it"
       }
-      ?? "the plan is in \(jobs.folder): run the same command on a machine that can submit, or make the chunks with `retrograde chunk`"
+      ?? "the plan is in \(jobs.folder): run the same command on a machine that can submit, or make the chunks with `retrograde work chunk`"
     Terminal.error(lines: "retrograde: the \(what) of \(jobs.folder) can't be submitted to Slurm: \(reason); \(remedy)")
     // EX_UNAVAILABLE, EX_SOFTWARE
     throw ExitCode(ending == nil ? 69 : 70)
@@ -109,7 +109,7 @@ struct Submit: AsyncParsableCommand {
       Terminal.print("join       job \(join): all chunks are there")
     }
     Terminal.print("queue      squeue --jobs=\([array, join].compactMap { $0 }.joined(separator: ","))")
-    Terminal.print("progress   retrograde status \(Shell.quoted(jobs.folder))")
+    Terminal.print("progress   retrograde work status \(Shell.quoted(jobs.folder))")
     if let array {
       Terminal.print("logs       \(jobs.taskOutput(array: array, task: "*"))")
     }

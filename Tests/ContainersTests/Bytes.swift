@@ -1,7 +1,7 @@
 import Containers
 import Foundation
 
-/// Bytes in order: text, numbers of four bytes, the highest first, and bytes.
+/// Concatenated bytes: text as UTF-8, `UInt32` as big-endian, byte arrays unchanged.
 func bytes(_ parts: Any...) -> [UInt8] {
   parts.flatMap { part -> [UInt8] in
     switch part {
@@ -13,10 +13,10 @@ func bytes(_ parts: Any...) -> [UInt8] {
   }
 }
 
-/// A number of four bytes, the lowest first.
+/// The number as 32 bits, little-endian.
 func little(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.littleEndian, Array.init) }
 
-/// A number of `size` bytes, the highest first.
+/// The number in `size` bytes, big-endian.
 func big(_ number: Int, _ size: Int) -> [UInt8] {
   (0..<size).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
 }

@@ -4,7 +4,7 @@ import MediaTime
 import TestSupport
 import Testing
 
-/// Formats whose headers declare a length, count or size that a cut file does not have.
+/// Cut files of formats whose headers declare a length, count or size.
 @Suite struct CutHeaderTests {
   private func report(_ file: [UInt8], name: String = "file") throws -> ContainerReport? {
     let folder = try TemporaryFolder()
@@ -16,7 +16,7 @@ import Testing
 
   // MARK: IVF
 
-  /// - Parameter step: ticks from one frame to the next.
+  /// - Parameter step: ticks between frames.
   private func ivf(declared: UInt32, frames: Int, step: UInt32 = 1) -> [UInt8] {
     var file = bytes("DKIF", [UInt8]([0, 0, 32, 0]), "VP80", zeros(4))
     file += bytes(little(30 * step), little(1), little(declared), zeros(4))
@@ -27,31 +27,31 @@ import Testing
   }
 
   @Test("an IVF file with fewer frames than its header declares is cut", arguments: [0, 5, 111])
-  func aCutIVF(_ lost: Int) throws {
+  func cutIVF(_ lost: Int) throws {
     let report = try #require(try report(ivf(declared: 60, frames: 41).dropLast(lost)))
     #expect(report.isCut)
     #expect(report.streams.map(\.frames) == [60])
     #expect(report.end == ClockTime(seconds: 2))
   }
 
-  @Test("a duration in the place of IVF's frame count is taken for one")
-  func anIVFWithADuration() throws {
+  @Test("an IVF header with a duration instead of a frame count is recognized")
+  func ivfDuration() throws {
     let whole = try #require(try report(ivf(declared: 1980, frames: 60, step: 33)))
     #expect(!whole.isCut && whole.end == nil && whole.streams.map(\.frames) == [nil])
     let cut = try #require(try report(ivf(declared: 1980, frames: 30, step: 33)))
     #expect(cut.isCut && cut.end == ClockTime(seconds: 2) && cut.streams.map(\.frames) == [nil])
   }
 
-  @Test("a count that is too small for a duration counts frames")
-  func anIVFWithACountOfFewerTicks() throws {
+  @Test("an IVF count too small for a duration is a frame count")
+  func ivfFrameCount() throws {
     let whole = try #require(try report(ivf(declared: 60, frames: 60, step: 33)))
     #expect(!whole.isCut && whole.end == nil)
     let cut = try #require(try report(ivf(declared: 60, frames: 30, step: 33)))
     #expect(cut.isCut && cut.streams.map(\.frames) == [60])
   }
 
-  @Test("a live IVF header says nothing", arguments: [0, 0xFFFF_FFFF] as [UInt32])
-  func aLiveIVF(_ declared: UInt32) throws {
+  @Test("a live IVF header declares no length", arguments: [0, 0xFFFF_FFFF] as [UInt32])
+  func liveIVF(_ declared: UInt32) throws {
     #expect(try report(ivf(declared: declared, frames: 30))?.isCut == false)
     #expect(try report(ivf(declared: declared, frames: 30).dropLast(5))?.isCut == true)
   }
@@ -59,48 +59,48 @@ import Testing
   // MARK: AIFF
 
   private func aiff(
-    type: String = "AIFF", frames: UInt32 = 4000, size: UInt32 = 8008, there: Int = 8008
+    type: String = "AIFF", frames: UInt32 = 4000, size: UInt32 = 8008, actual: Int = 8008
   ) -> [UInt8] {
     // 8,000 Hz in extended precision.
     let rate: [UInt8] = [0x40, 0x0B, 0xFA, 0, 0, 0, 0, 0, 0, 0]
     var format = bytes(big(1, 2), frames, big(16, 2), rate)
     if type == "AIFC" { format += bytes("ima4", zeros(2)) }
-    let body = bytes(type, "COMM", UInt32(format.count), format, "SSND", size, zeros(there))
-    let whole = size == 0 ? 0 : UInt32(body.count - there) + size
+    let body = bytes(type, "COMM", UInt32(format.count), format, "SSND", size, zeros(actual))
+    let whole = size == 0 ? 0 : UInt32(body.count - actual) + size
     return bytes("FORM", whole, body)
   }
 
   @Test("an AIFF file that ends within its samples is cut", arguments: [1, 4000, 8007])
-  func aCutAIFF(_ lost: Int) throws {
-    let report = try #require(try report(aiff(there: 8008 - lost)))
+  func cutAIFF(_ lost: Int) throws {
+    let report = try #require(try report(aiff(actual: 8008 - lost)))
     #expect(report.isCut)
     #expect(report.end == ClockTime(nanoseconds: 500_000_000))
     #expect(report.streams.map(\.kind) == [.audio])
   }
 
-  @Test("a whole AIFF file is not cut")
-  func aWholeAIFF() throws {
+  @Test("a complete AIFF file is not cut")
+  func completeAIFF() throws {
     let report = try #require(try report(aiff()))
     #expect(!report.isCut && report.end == ClockTime(nanoseconds: 500_000_000))
     #expect(try self.report(aiff(frames: 0, size: 0)) == nil)
-    // Its last byte, which pads a chunk, may be missing.
-    #expect(try self.report(aiff(size: 8007, there: 8007) + [0])?.isCut == false)
-    // Bytes after the form are not chunks.
+    // The FORM size may leave out the pad byte of the last chunk.
+    #expect(try self.report(aiff(size: 8007, actual: 8007) + [0])?.isCut == false)
+    // Bytes after the FORM chunk are not parsed as chunks.
     let rate: [UInt8] = [0x40, 0x0B, 0xFA, 0, 0, 0, 0, 0, 0, 0]
     let stray = bytes("COMM", UInt32(18), big(1, 2), UInt32(8000), big(16, 2), rate)
     #expect(try self.report(aiff() + zeros(64) + stray)?.end == ClockTime(nanoseconds: 500_000_000))
   }
 
-  @Test("compressed AIFF-C says nothing of its duration")
-  func aCutAIFC() throws {
-    let report = try #require(try report(aiff(type: "AIFC", there: 4000)))
+  @Test("compressed AIFF-C declares no duration")
+  func cutAIFC() throws {
+    let report = try #require(try report(aiff(type: "AIFC", actual: 4000)))
     #expect(report.isCut && report.end == nil)
   }
 
   // MARK: ASF
 
-  /// - Parameter data: size that the data object declares.
-  private func asf(flags: UInt32, data: UInt32, there: Int) -> [UInt8] {
+  /// - Parameter data: declared size of the data object.
+  private func asf(flags: UInt32, data: UInt32, actual: Int) -> [UInt8] {
     func object(_ start: UInt32, _ size: Int, _ body: [UInt8]) -> [UInt8] {
       bytes(start, zeros(12), little(UInt32(size)), zeros(4), body)
     }
@@ -108,54 +108,55 @@ import Testing
       0xA1, 0xDC, 0xAB, 0x8C, 0x47, 0xA9, 0xCF, 0x11, 0x8E, 0xE4, 0x00, 0xC0, 0x0C, 0x20, 0x53,
       0x65,
     ]
-    // 5 s, of which 3 s are preroll.
+    // 5 s, including 3 s of preroll.
     var properties = bytes(guid, little(104), zeros(44), little(50_000_000), zeros(12))
     properties += bytes(little(3000), zeros(4), little(flags), zeros(12))
     let header = object(0x3026_B275, 30 + properties.count, bytes(zeros(6), properties))
-    return header + object(0x3626_B275, Int(data), zeros(there))
+    return header + object(0x3626_B275, Int(data), zeros(actual))
   }
 
   @Test("an ASF file that ends within its data object is cut", arguments: [1, 300, 999])
-  func aCutASF(_ lost: Int) throws {
-    let report = try #require(try report(asf(flags: 2, data: 1024, there: 1000 - lost)))
+  func cutASF(_ lost: Int) throws {
+    let report = try #require(try report(asf(flags: 2, data: 1024, actual: 1000 - lost)))
     #expect(report.isCut && report.end == ClockTime(seconds: 2))
   }
 
-  @Test("a whole ASF file and a live one say nothing")
-  func aWholeASF() throws {
-    #expect(try report(asf(flags: 2, data: 1024, there: 1000)) == nil)
-    #expect(try report(asf(flags: 1, data: 50, there: 1000)) == nil)
-    #expect(try report(asf(flags: 2, data: 0, there: 1000)) == nil)
+  @Test("a complete and a live ASF file have no report")
+  func completeASF() throws {
+    #expect(try report(asf(flags: 2, data: 1024, actual: 1000)) == nil)
+    #expect(try report(asf(flags: 1, data: 50, actual: 1000)) == nil)
+    #expect(try report(asf(flags: 2, data: 0, actual: 1000)) == nil)
   }
 
   // MARK: FLIC
 
-  /// - Parameter chunks: number of chunks of each frame; the last one leads back to the first.
+  /// - Parameter chunks: chunk count of each frame; the last frame is the ring frame, back to the
+  ///   first.
   private func flic(declared: Int, chunks: [UInt8]) -> [UInt8] {
     var frames: [UInt8] = []
     for count in chunks {
       let size = count > 0 ? 116 : 16
       frames += bytes(little(UInt32(size)), [UInt8]([0xFA, 0xF1, count, 0]), zeros(size - 8))
     }
-    // Number of frames, width, height, depth.
+    // Frame count, width, height, depth.
     let header: [UInt8] = [0x11, 0xAF, UInt8(declared), 0, 64, 0, 48, 0, 8, 0]
     return bytes(little(UInt32(128 + frames.count)), header, zeros(114), frames)
   }
 
-  @Test("a FLIC file that is shorter than its header says is cut")
-  func aCutFLIC() throws {
+  @Test("a FLIC file shorter than its header declares is cut")
+  func cutFLIC() throws {
     let whole = flic(declared: 10, chunks: [UInt8](repeating: 1, count: 11))
     let report = try #require(try report(whole))
     #expect(!report.isCut && report.streams.map(\.frames) == [10] && report.unchangedFrames == 0)
     #expect(try self.report(whole.dropLast(200))?.isCut == true)
-    // Its size is not said.
+    // Without a declared size.
     let live = zeros(4) + whole.dropFirst(4)
     #expect(try self.report(live)?.isCut == false)
     #expect(try self.report(live.dropLast(117))?.isCut == true)
     #expect(try self.report(live.dropLast(232))?.isCut == true)
   }
 
-  @Test("frames of FLIC without content are counted")
+  @Test("FLIC frames without chunks count as unchanged")
   func unchangedFrames() throws {
     let report = try #require(try report(flic(declared: 5, chunks: [1, 0, 1, 0, 0, 0])))
     #expect(report.unchangedFrames == 3 && report.streams.map(\.frames) == [2])
@@ -168,7 +169,8 @@ import Testing
     return bytes(start, key, zeros(12 - key.count), [UInt8]([0x83]), big(body.count, 3), body)
   }
 
-  /// A file of 5 s, 125 edit units, with `footer` as the place of its footer.
+  /// A file of 5 s (125 edit units) whose header puts the footer at offset `footer`; nil is the
+  /// right one.
   private func mxf(footer: Int?) -> [UInt8] {
     func partition(_ kind: UInt8, _ footer: Int) -> [UInt8] {
       triplet(
@@ -186,14 +188,14 @@ import Testing
     return partition(2, place) + middle + partition(4, place)
   }
 
-  @Test("an MXF file without the footer that its header names is cut", arguments: [1, 108, 500])
-  func aCutMXF(_ lost: Int) throws {
+  @Test("an MXF file that ends before the end of its declared footer is cut", arguments: [1, 108, 500])
+  func cutMXF(_ lost: Int) throws {
     let report = try #require(try report(mxf(footer: nil).dropLast(lost)))
     #expect(report.isCut && report.end == ClockTime(seconds: 5))
   }
 
-  @Test("a whole MXF file, and one whose footer is not known, say nothing")
-  func aWholeMXF() throws {
+  @Test("a complete MXF file, and one with an unknown footer offset, have no report")
+  func completeMXF() throws {
     #expect(try report(mxf(footer: nil)) == nil)
     #expect(try report(mxf(footer: 0).dropLast(108)) == nil)
     #expect(try report(mxf(footer: nil) + zeros(20)) == nil)
@@ -201,7 +203,7 @@ import Testing
 
   // MARK: RealMedia
 
-  /// - Parameter data: size that `DATA` declares, and its bytes.
+  /// - Parameter data: declared and actual size of the `DATA` chunk.
   private func realMedia(flags: Int, index: Int = 0, data: (UInt32, Int)) -> [UInt8] {
     let size = UInt32(50)
     var file = bytes(".RMF", UInt32(18), zeros(10), "PROP", size, zeros(22), big(2000, 4))
@@ -210,14 +212,14 @@ import Testing
   }
 
   @Test("a RealMedia file that ends within its packets, or before its index, is cut")
-  func aCutRealMedia() throws {
+  func cutRealMedia() throws {
     let cut = try #require(try report(realMedia(flags: 3, data: (1000, 600))))
     #expect(cut.isCut && cut.end == ClockTime(seconds: 2))
     #expect(try report(realMedia(flags: 3, index: 1068, data: (1000, 1000)))?.isCut == true)
   }
 
-  @Test("a whole RealMedia file and a live one say nothing")
-  func aWholeRealMedia() throws {
+  @Test("a complete and a live RealMedia file have no report")
+  func completeRealMedia() throws {
     #expect(try report(realMedia(flags: 3, data: (1000, 1000))) == nil)
     #expect(try report(realMedia(flags: 3, data: (1018, 1008))) == nil)
     #expect(try report(realMedia(flags: 7, data: (1000, 600))) == nil)
@@ -227,8 +229,8 @@ import Testing
   // MARK: Wave64
 
   @Test(
-    "a cut Wave64 file holds the whole sample frames before its end", arguments: [0, 1, 400, 401])
-  func aCutWave64(_ lost: Int) throws {
+    "a cut Wave64 file holds the complete sample frames before the cut", arguments: [0, 1, 400, 401])
+  func cutWave64(_ lost: Int) throws {
     func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] {
       bytes(name, zeros(12), little(UInt32(24 + body.count)), zeros(4), body)
     }
@@ -248,7 +250,7 @@ import Testing
   @Test(
     "a Y4M file that ends within a frame is cut",
     arguments: [("", 6 * 5 + 2 * 9), ("C422", 60), ("C444", 90), ("C420p10", 96), ("Cmono", 30)])
-  func aCutY4M(_ chroma: String, _ size: Int) throws {
+  func cutY4M(_ chroma: String, _ size: Int) throws {
     let frame = bytes("FRAME\n", zeros(size))
     let file = bytes("YUV4MPEG2 W6 H5 F25:1 \(chroma)\n") + frame + frame
     #expect(try report(file) == nil)

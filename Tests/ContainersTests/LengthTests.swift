@@ -5,11 +5,13 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What containers say of how much they hold, from headers of a few bytes.
+/// Durations and sizes that containers declare, from headers of a few bytes.
 @Suite struct LengthTests {
-  /// Four billion bytes are more than the header of a WAV file can say; nothing but the header is written here.
-  @Test(arguments: [0x7FFF_FFFF, 0x8000_0000, 4_800_000_000])
-  func howLongAWaveFileIsIsKnown(_ bytes: Int) throws {
+  /// Above 4 GiB, WAV needs an RF64 header. Only headers are written here.
+  @Test(
+    "the duration of a WAV file of any size is read from its header",
+    arguments: [0x7FFF_FFFF, 0x8000_0000, 4_800_000_000])
+  func waveLength(_ bytes: Int) throws {
     func digits(_ value: Int, _ count: Int) -> [UInt8] {
       (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
@@ -26,8 +28,9 @@ import Testing
     #expect(wave.isCutShort == (bytes > 0x7FFF_FFFF))
   }
 
-  /// Reading must go on behind what has been read, whatever a damaged file says.
-  @Test func aMatroskaSegmentThatEndsBeforeItsHeadersIsReadOnce() throws {
+  /// Reading must always move forward, whatever a damaged file declares.
+  @Test("a Matroska segment that ends before its headers is read once")
+  func shortMatroskaSegment() throws {
     let folder = try TemporaryFolder()
     let duration = withUnsafeBytes(of: Double(2000).bitPattern.bigEndian, Array.init)
     let file =
@@ -37,26 +40,27 @@ import Testing
     #expect(ContainerFacts(folder.path("a.mkv")).report?.presentationEnd == ClockTime(seconds: 2))
   }
 
-  /// A film of hours has thousands of clusters, and reading a little of each takes a disk seconds.
-  @Test func ofAMatroskaFileNoMoreIsReadThanItsHeaders() throws {
+  /// A film of hours has thousands of clusters; a read in each takes seconds on a hard disk.
+  @Test("only the headers of a Matroska file are read")
+  func matroskaReads() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mkv")
     let duration = withUnsafeBytes(of: Double(20_000_000).bitPattern.bigEndian, Array.init)
     let info = EBMLElement(id: 0x1549_A966, bytes: EBMLElement(id: 0x4489, bytes: duration).encoded)
     let track = EBMLElement(id: 0xAE, bytes: EBMLElement(id: 0x83, number: 1).encoded)
     let headers = info.encoded + EBMLElement(id: 0x1654_AE6B, bytes: track.encoded).encoded
-    // Of 2^20 bytes, behind nine that say so.
+    // A cluster of 2^20 bytes, after its 9-byte header.
     let cluster: [UInt8] = [0x1F, 0x43, 0xB6, 0x75, 0x08, 0x00, 0x10, 0x00, 0x00]
     let size = cluster.count + 1 << 20
     let count = 500
-    // A length of eight bytes, behind its mark.
+    // An 8-byte EBML length with its marker bit.
     let length = UInt64(headers.count + count * size) | 1 << 56
     let beginning =
       EBMLElement(id: 0x1A45_DFA3, bytes: []).encoded + [0x18, 0x53, 0x80, 0x67]
       + withUnsafeBytes(of: length.bigEndian, Array.init) + headers
     try Data(beginning).write(to: URL(fileURLWithPath: path))
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-    // All else is a hole.
+    // The rest of the file is sparse.
     for number in 0..<count {
       try file.seek(toOffset: UInt64(beginning.count + number * size))
       try file.write(contentsOf: Data(cluster))
@@ -73,8 +77,9 @@ import Testing
     #expect(reads.withLock { $0 } < 20)
   }
 
-  /// 2^36 samples at 1 Hz are more nanoseconds than there are.
-  @Test func aFLACThatSaysNonsenseOfItsLengthStopsNothing() throws {
+  /// 2^36 samples at 1 Hz overflow 64 bits of nanoseconds.
+  @Test("an absurd length in a FLAC header does not overflow")
+  func absurdFLACLength() throws {
     let folder = try TemporaryFolder()
     var bytes = Array("fLaC".utf8) + [0, 0, 0, 34] + [UInt8](repeating: 0, count: 34)
     bytes[20] = 0x10
@@ -84,7 +89,7 @@ import Testing
     #expect(try #require(declared.end) > ClockTime(seconds: 1e9))
   }
 
-  @Test("zeros before the audio of WAV are stepped over at once")
+  @Test("zeros before the audio of a WAV file are skipped with few reads")
   func zerosInWAV() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("s.wav")
@@ -103,7 +108,7 @@ import Testing
     #expect(reads.withLock { $0 } < 100)
   }
 
-  @Test("a transport stream with the mark of FLI in its first packet is no FLI")
+  @Test("a transport stream with FLI's magic number in its first packet is not FLI")
   func transportStreamLikeFLI() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("s.ts")
@@ -112,7 +117,8 @@ import Testing
     #expect(ContainerFacts(path).isUsuallyMPEG)
   }
 
-  @Test func listsOfAVIThatAreTooShortForTheirNamesSayNothing() throws {
+  @Test("AVI lists too short for their names are ignored")
+  func shortAVILists() throws {
     let folder = try TemporaryFolder()
     let list = bytes("LIST", little(0), "strl", little(0))
     let header = bytes("LIST", little(UInt32(4 + list.count)), "hdrl", list)
@@ -122,8 +128,9 @@ import Testing
     #expect(try #require(ContainerFacts(path).report).streams.isEmpty)
   }
 
-  /// Their product has no room in 64 bits.
-  @Test func ratesOfAVIThatAreAsHighAsCanBeAreNoAudio() throws {
+  /// The product of the rates overflows 64 bits.
+  @Test("AVI audio with the highest possible rates is not mapped to samples")
+  func hugeAVIRates() throws {
     let folder = try TemporaryFolder()
     let most = little(UInt32.max)
     let header = bytes(
@@ -137,9 +144,9 @@ import Testing
     #expect(ContainerFacts(path).tracks.allSatisfy { $0.stored == nil })
   }
 
-  /// A chunk of 5 bytes without the byte that fills it up, and one of a size that no file has.
-  @Test(arguments: [5, 0x7FFF_FFFF])
-  func aWaveFileWhoseChunksLeadNowhereHasNoAudio(size: UInt32) throws {
+  /// A 5-byte chunk without its pad byte, and one larger than the file.
+  @Test("a WAV file whose chunk sizes lead past its audio is empty", arguments: [5, 0x7FFF_FFFF])
+  func misleadingWaveChunks(size: UInt32) throws {
     let folder = try TemporaryFolder()
     let format = bytes("fmt ", little(16), little(0x0001_0001), little(8000), little(16000), little(0x0010_0002))
     let list = bytes("LIST", little(size), "INFOx")
@@ -153,32 +160,36 @@ import Testing
     #expect(try !facts(format + audio).isEmptyWave)
   }
 
-  /// Sun's and NeXT's audio: a second, cut or not, of 16 bits and two channels; of A-law; of ADPCM, of which no length is said; of an unknown
-  /// length.
-  @Test(arguments: [
-    (3, 32_000, 32_000, false, ClockTime(seconds: 1)), (3, 32_000, 31_999, true, ClockTime(seconds: 1)),
-    (3, 32_000, 0, true, ClockTime(seconds: 1)), (27, 16_000, 8000, true, ClockTime(seconds: 1)),
-    (23, 8000, 4000, true, nil), (23, 8000, 8000, false, nil), (3, 32_000, 40_000, false, ClockTime(seconds: 1)),
-  ])
-  func howLongAnAUFileIsIsKnown(_ encoding: UInt32, _ size: UInt32, there: Int, isCut: Bool, end: ClockTime?) throws {
-    let report = try #require(try au(encoding: encoding, size: size, there: there).report)
+  /// One second of Sun/NeXT audio, complete, cut, or followed by other bytes: 16-bit stereo, A-law,
+  /// and ADPCM, whose size gives no duration.
+  @Test(
+    "the duration of an AU file is read from its header",
+    arguments: [
+      (3, 32_000, 32_000, false, ClockTime(seconds: 1)), (3, 32_000, 31_999, true, ClockTime(seconds: 1)),
+      (3, 32_000, 0, true, ClockTime(seconds: 1)), (27, 16_000, 8000, true, ClockTime(seconds: 1)),
+      (23, 8000, 4000, true, nil), (23, 8000, 8000, false, nil), (3, 32_000, 40_000, false, ClockTime(seconds: 1)),
+    ])
+  func auDuration(_ encoding: UInt32, _ size: UInt32, actual: Int, isCut: Bool, end: ClockTime?) throws {
+    let report = try #require(try au(encoding: encoding, size: size, actual: actual).report)
     #expect(report.isCut == isCut && report.presentationEnd == end)
     #expect(report.streams.map(\.kind) == [.audio])
   }
 
-  @Test(arguments: [0, 0xFFFF_FFFF]) func anAUFileOfUnknownLengthPromisesNothing(_ size: UInt32) throws {
-    #expect(try au(encoding: 3, size: size, there: 1000).report == nil)
+  @Test("an AU file of unknown length has no report", arguments: [0, 0xFFFF_FFFF])
+  func liveAU(_ size: UInt32) throws {
+    #expect(try au(encoding: 3, size: size, actual: 1000).report == nil)
   }
 
-  private func au(encoding: UInt32, size: UInt32, there: Int) throws -> ContainerFacts {
+  private func au(encoding: UInt32, size: UInt32, actual: Int) throws -> ContainerFacts {
     let folder = try TemporaryFolder()
     let header = bytes(".snd", UInt32(28), size, encoding, UInt32(8000), UInt32(2), UInt32(0))
-    try Data(header + [UInt8](repeating: 0, count: there)).write(to: URL(fileURLWithPath: folder.path("a.au")))
+    try Data(header + [UInt8](repeating: 0, count: actual)).write(to: URL(fileURLWithPath: folder.path("a.au")))
     return ContainerFacts(folder.path("a.au"))
   }
 
-  /// CAF, of which nothing is read: whether there is time between its packets is not known.
-  @Test func nothingIsSaidOfAFormatThatIsNotKnown() throws {
+  /// CAF is not parsed, so gaps between its packets are unknown.
+  @Test("an unknown format has no report")
+  func unknownFormat() throws {
     let folder = try TemporaryFolder()
     try Data(bytes("caff", UInt32(0x1_0000), "desc", [UInt8](repeating: 0, count: 1000)))
       .write(to: URL(fileURLWithPath: folder.path("a.caf")))

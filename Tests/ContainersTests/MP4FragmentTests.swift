@@ -3,9 +3,10 @@ import Testing
 
 @testable import Containers
 
-/// Fragmented MP4 as it is written, read back box by box.
+/// Written fragmented MP4, read back box by box.
 @Suite struct MP4FragmentTests {
-  @Test func aFragmentSaysWhereItsSamplesLieAndWhenTheyAreShown() throws {
+  @Test("a fragment gives the offsets and times of its samples")
+  func fragmentBoxes() throws {
     let fragment = MP4Fragment(
       number: 3, start: 1 << 33,
       samples: [
@@ -22,20 +23,22 @@ import Testing
     #expect(bytes.integer(time.lowerBound + 4) == 2 && bytes.integer(time.lowerBound + 8) == 0)
     let run = try #require(bytes.box("traf", "trun", in: moof))
     let fields = stride(from: run.lowerBound + 4, to: run.upperBound, by: 4).map { bytes.integer($0) }
-    // Counted from the first byte of `moof`.
+    // The data offset counts from the first byte of `moof`.
     #expect(fields[0] == 2 && fields[1] == media.lowerBound - (moof.lowerBound - 8))
     #expect(fields[2...] == [100, 3, 0x0200_0000, 50, 1, 0x0101_0000])
     #expect(bytes.count - 4 <= MP4Fragment.overhead(samples: 2))
   }
 
-  @Test func whatFollowsInASegmentSaysNotAgainWhatItIs() {
+  @Test("later fragments of a segment have no styp box")
+  func laterFragments() {
     let fragment = MP4Fragment(number: 3, start: 90, samples: [.init(bytes: [1, 2, 3], duration: 100)])
     let rest = fragment.bytes(isStart: false)
     #expect(Box.all(in: rest[...]).map(\.type) == ["moof", "mdat"])
     #expect(fragment.bytes.suffix(rest.count) == rest[...])
   }
 
-  @Test func anInitializationHidesThePriming() throws {
+  @Test("an initialization segment hides the priming with an edit list")
+  func initialization() throws {
     let header = MP4Initialization(
       kind: .audio, description: [0, 0, 0, 0, 0, 0, 0, 0], timescale: 48_000, priming: 1024, duration: 96_000,
       language: "deu")
@@ -46,14 +49,15 @@ import Testing
     #expect(bytes.integer(edit.lowerBound + 12) == 96_000 && bytes.integer(edit.lowerBound + 20) == 1024)
     let media = try #require(bytes.box("trak", "mdia", "mdhd", in: boxes[1].body))
     #expect(bytes.timescale(media) == 48_000)
-    // D, E and U are the letters 4, 5 and 21.
+    // `deu` in 5 bits a letter: 4, 5, 21.
     #expect(bytes.integer(media.lowerBound + 20) >> 16 == 4 << 10 | 5 << 5 | 21)
     #expect(bytes.box("mvex", "trex", in: boxes[1].body) != nil)
     #expect(bytes.box("mvhd", in: boxes[1].body)?.count == 100)
     #expect(bytes.box("trak", "tkhd", in: boxes[1].body)?.count == 84)
   }
 
-  @Test func whatDoesNotFitItsFieldIsTheNearestThatDoes() {
+  @Test("values that do not fit their fields do not trap")
+  func outOfRange() {
     let fragment = MP4Fragment(number: -1, start: -5, samples: [.init(bytes: [], duration: -1)])
     #expect(!fragment.bytes.isEmpty)
     let header = MP4Initialization(

@@ -17,7 +17,7 @@ import Testing
     return ContainerFacts(folder.path("a.m4a"))
   }
 
-  @Test("iTunes' tag tells priming and length")
+  @Test("iTunes' tag gives priming and length")
   func iTunes() throws {
     let numbers = " 00000000 00000840 00000280 0000000000030D40" + String(repeating: " 00000000", count: 8)
     let tag = box(
@@ -29,7 +29,7 @@ import Testing
     #expect(gapless.duration == ClockTime(sampleIndex: 200_000, rate: 48_000))
   }
 
-  @Test("Nero's encoder puts 1600 samples and a packet before the audio")
+  @Test("Nero's encoder puts 1600 samples and one packet before the audio")
   func nero() throws {
     let tool = [0xA9] + Array("too".utf8)
     let data = box("data", big(1, 4) + big(0, 4) + Array("Nero AAC codec / 1.5.4.0".utf8))
@@ -38,7 +38,7 @@ import Testing
     #expect(gapless.duration == ClockTime(sampleIndex: 200_000, rate: 48_000))
   }
 
-  @Test("no tag, or one that promises more than there is, tells nothing")
+  @Test("a missing tag, or one longer than the audio, gives nothing")
   func damaged() throws {
     #expect(try file([]).gapless == nil)
     let numbers = Array(" 00000000 00000840 00000280 00000000FFFFFFFF".utf8)

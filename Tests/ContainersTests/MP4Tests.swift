@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 
 @Suite struct MP4Tests {
-  @Test func quickTimesChapterTrackIsRead() throws {
+  @Test("a QuickTime chapter track is read")
+  func chapterTrack() throws {
     func word(_ value: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(value).bigEndian, Array.init) }
     func header(_ id: Int) -> [UInt8] {
       box("tkhd", word(0) + word(0) + word(0) + word(id) + [UInt8](repeating: 0, count: 68))
@@ -27,7 +28,7 @@ import Testing
     #expect(
       found.map(\.start) == [ClockTime.zero, ClockTime(seconds: 1.5)]
         && found.map(\.end) == [ClockTime(seconds: 1.5), ClockTime(seconds: 2)])
-    // Pictures of the chapters may come first.
+    // A track of chapter images may come first.
     let pictures = box(
       "trak",
       header(3) + box("mdia", box("hdlr", word(0) + word(0) + Array("vide".utf8) + [UInt8](repeating: 0, count: 13))))
@@ -36,7 +37,7 @@ import Testing
       box("trak", header(1) + box("tref", box("chap", word(3) + word(2)))) + pictures + box("trak", header(2) + media))
     try Data(box("mdat", texts.flatMap { $0 }) + both).write(to: URL(fileURLWithPath: folder.path("c.mov")))
     #expect(ContainerFacts(folder.path("c.mov")).chapters.map(\.title) == ["One", "Zwei"])
-    // What a damaged table promises neither crashes nor fills the memory.
+    // Damaged tables neither crash nor exhaust memory.
     var generator = SeededGenerator(3)
     for _ in 0..<2000 {
       var bytes = box("mdat", texts.flatMap { $0 }) + movie
@@ -51,8 +52,9 @@ import Testing
     #expect(ContainerFacts(folder.path("b.mov")).chapters.isEmpty)
   }
 
-  /// A hundred thousand chunks, each with a run of its own: by looking through all runs for each, ten billion steps.
-  @Test func chaptersOfALongTableAreReadInOnePass() throws {
+  /// 100,000 chunks, each in its own run: searching all runs for each chunk takes 10^10 steps.
+  @Test("chapters in a long sample table are read in one pass")
+  func longChapterTable() throws {
     let folder = try TemporaryFolder()
     let count = 100_000
     let times = big(0, 4) + big(1, 4) + big(count, 4) + big(1000, 4)
@@ -65,17 +67,18 @@ import Testing
     }
     let media = box("mdia", box("mdhd", big(0, 12) + big(1000, 4) + big(0, 8)) + box("minf", box("stbl", table)))
     let movie = box("moov", track(1, box("tref", box("chap", big(2, 4)))) + track(2, media))
-    // Every title is the first bytes of the file: a length of 0.
+    // All chunk offsets are 0: the first bytes of the file are a title of length 0.
     try Data([0, 0, 0, 12] + Array("free".utf8) + [0, 0, 0, 0] + movie).write(
       to: URL(fileURLWithPath: folder.path("a.mp4")))
     #expect(ContainerFacts(folder.path("a.mp4")).chapters.count == count)
   }
 
-  @Test func editsOfCenturiesDoNotOverflow() throws {
+  @Test("edits of centuries do not overflow")
+  func hugeEdits() throws {
     let folder = try TemporaryFolder()
     let zero = UInt32(0)
     let most = UInt32(Int32.max)
-    // Three edits of 2^31 - 1 from 2^31 - 1 on, at timescales as far apart as can be.
+    // Three edits that start and last 2^31 - 1, at timescales as far apart as possible.
     let edits = (0..<3).flatMap { _ in bytes(most, most, UInt32(0x10000)) }
     let track = box(
       "trak",
@@ -92,16 +95,19 @@ import Testing
     _ = ContainerFacts(path)
   }
 
-  /// They take a gigabyte to note.
-  @Test func boxesAndElementsOfNothingAreNotReadWithoutEnd() throws {
+  /// A list of all of them would take a gigabyte.
+  @Test("at most 2^20 empty boxes or elements are read")
+  func emptyBoxes() throws {
     let boxes = (0..<(1 << 20) + 10).flatMap { _ in [0, 0, 0, 8, 0x66, 0x72, 0x65, 0x65] as [UInt8] }
     #expect(Box.all(in: boxes[...]).count == 1 << 20)
     #expect(EBMLElement.all(in: [UInt8](repeating: 0x80, count: 1 << 22)).count == 1 << 20)
   }
 
-  /// What a muxer of the user's own writes into its header is no reason to trap.
-  @Test(arguments: [(1000, 48_000, 1000), (Int(UInt32.max), 1 << 40, nil as Int?)])
-  func aHeaderOfAnyTimescaleCanBePutRight(timescale: Int, heard: Int, length: Int?) throws {
+  /// A user's own muxer may write any timescale; it must not trap.
+  @Test(
+    "a header with any timescale can be edited",
+    arguments: [(1000, 48_000, 1000), (Int(UInt32.max), 1 << 40, nil as Int?)])
+  func anyTimescale(timescale: Int, heard: Int, length: Int?) throws {
     func times(_ type: String) -> [UInt8] {
       var body = [UInt8](repeating: 0, count: 24)
       body.set(timescale, at: 12)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Bytes in the middle of a Matroska file that are not what was written.
+/// Altered bytes in the middle of a Matroska file.
 @Suite struct MatroskaDamageTests {
   private func block(_ time: Int) -> [UInt8] {
     EBMLElement(id: 0xA3, bytes: [0x81] + big(time, 2) + [0x80] + [UInt8](repeating: 7, count: 40)).encoded
@@ -24,7 +24,7 @@ import Testing
 
   private let head = EBMLElement(id: 0x1A45_DFA3, bytes: [UInt8](repeating: 0, count: 0)).encoded
 
-  @Test("a whole file, known length or not, followed by zeros or cut, has no damage")
+  @Test("a complete, live, zero-padded or cut file has no damage")
   func wholeFile() throws {
     let clusters = cluster(0) + cluster(160) + EBMLElement(id: 0x1C53_BB6B, bytes: [0xEC, 0x81, 0]).encoded
     let known = head + EBMLElement(id: 0x1853_8067, bytes: clusters).encoded
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("a second file after the first is no damage, and counted")
+  @Test("a second file after the first is counted, and is no damage")
   func secondFile() throws {
     let clusters = cluster(0) + cluster(160)
     let known = head + EBMLElement(id: 0x1853_8067, bytes: clusters).encoded
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("zeros from within a block on are named with byte and time", arguments: [true, false])
+  @Test("zeros from the middle of a block on are reported with offset and time", arguments: [true, false])
   func hole(isLive: Bool) throws {
     let clusters = cluster(0) + cluster(160) + cluster(320)
     let segment = EBMLElement(id: 0x1853_8067, bytes: clusters).encoded
@@ -76,8 +76,8 @@ import Testing
     #expect(found.first?.end?.nanoseconds == 320_000_000)
   }
 
-  @Test("a block of a track that the file does not list is named", arguments: [0x80, 0x82, 0x00])
-  func blockOfNoTrack(_ track: UInt8) throws {
+  @Test("a block of an unlisted track is reported", arguments: [0x80, 0x82, 0x00])
+  func unlistedTrack(_ track: UInt8) throws {
     let entry = EBMLElement(
       id: 0xAE, bytes: EBMLElement(id: 0xD7, number: 1).encoded + EBMLElement(id: 0x83, number: 1).encoded)
     let tracks = EBMLElement(id: 0x1654_AE6B, bytes: entry.encoded).encoded
@@ -89,9 +89,9 @@ import Testing
     #expect(found.map(\.byte) == [second] && found.first?.start.nanoseconds == 160_000_000)
   }
 
-  @Test("a cluster whose checksum is another one is named")
+  @Test("a cluster with a wrong checksum is reported")
   func checksum() throws {
-    // CRC-32 of what follows it, the lowest byte first.
+    // Little-endian CRC-32 of the rest of the cluster.
     let body = Array(cluster(160).dropFirst(6))
     var sum = UInt32.max
     for byte in body {

@@ -3,13 +3,14 @@ import Testing
 @testable import Containers
 
 @Suite struct PacketCheckTests {
-  /// What is found in packets that come one after the other.
+  /// Obstacles found in consecutive packets.
   private func found(_ codec: PacketCheck.Codec, _ packets: [UInt8]...) -> [PacketCheck.Obstacle?] {
     var check = PacketCheck(codec)
     return packets.map { packet in packet.withUnsafeBytes { check.obstacle(in: $0) } }
   }
 
-  @Test func proResSaysOfEachFrameWhetherItHasFields() {
+  @Test("fields of ProRes are found in each frame header")
+  func proResFields() {
     func frame(_ flags: UInt8) -> [UInt8] {
       [0, 0, 0, 40] + Array("icpf".utf8) + [0, 148, 0, 0] + Array("test".utf8) + [2, 128, 1, 16, flags]
         + Array(repeating: 0, count: 19)
@@ -17,7 +18,8 @@ import Testing
     #expect(found(.proRes, frame(0x80), frame(0x84), frame(0x88)) == [nil, .hasFields, .hasFields])
   }
 
-  @Test func whatIsNoFrameOfTheCodecIsNoPacketToBeTurned() {
+  @Test("packets that are not frames of the codec are rejected")
+  func foreignPackets() {
     let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47]
     #expect(found(.independent(beginning: png), png + [1], [1, 2, 3, 4, 5], []) == [nil, .isNoFrame, .isNoFrame])
     for codec in [
@@ -27,7 +29,8 @@ import Testing
     }
   }
 
-  @Test func jpegHasFieldsWhereAnAppSegmentSaysSo() {
+  @Test("fields of JPEG are found in APP segments")
+  func jpegFieldMarkers() {
     let start: [UInt8] = [0xFF, 0xD8]
     let end: [UInt8] = [0xFF, 0xC0, 0, 4, 1, 2, 0xFF, 0xDA, 0, 4, 1, 2, 0xFF, 0xE0, 0, 7, 65, 86, 73, 49, 1]
     func avi(_ field: UInt8) -> [UInt8] { start + [0xFF, 0xFF, 0xE0, 0, 8] + Array("AVI1".utf8) + [field, 0] + end }
@@ -39,22 +42,25 @@ import Testing
     #expect(found(.jpeg(height: nil), quickTime(0), quickTime(9)) == [nil, .hasFields])
   }
 
-  @Test func jpegHasFieldsWhereItIsHalfAsHighAsTheFrame() {
+  @Test("JPEG half as high as the frame has fields")
+  func jpegFieldHeight() {
     func image(_ lines: UInt8) -> [UInt8] { [0xFF, 0xD8, 0xFF, 0xC0, 0, 8, 8, 1, lines, 1, 96, 3, 0xFF, 0xDA, 0, 2] }
     let half = UInt8(288 - 256)
     #expect(found(.jpeg(height: 576), image(half), image(half + 100)) == [.hasFields, nil])
     #expect(found(.jpeg(height: 288), image(half)) == [nil])
   }
 
-  @Test func ffv1KeyframesAreThoseWhoseFirstBitIsOne() {
+  @Test("the first coded bit marks FFV1 keyframes")
+  func ffv1Keyframes() {
     #expect(
       found(.ffv1(configuration: nil), [0x7F, 0x80, 0], [0x7F, 0x7F, 255], [0xFE, 0], [0, 0]) == [
         nil, .dependsOnOthers, nil, .dependsOnOthers,
       ])
   }
 
-  @Test func ffv1SlicesSayWhetherTheyHaveFields() {
-    // What FFmpeg 5.1 wrote: version 3, 4:2:0.
+  @Test("fields of FFV1 are found in the slice headers")
+  func ffv1Fields() {
+    // A Configuration Record by FFmpeg 5.1: version 3, 4:2:0.
     let record: [UInt8] = [
       0x56, 0x2b, 0x84, 0xd1, 0x9c, 0x05, 0x2f, 0x41, 0x3c, 0x60, 0x26, 0xe9, 0x5c, 0x37, 0x6f, 0x5d, 0x1b, 0x76, 0x97,
       0x9d, 0x3a, 0xc9, 0xc4, 0x20, 0x43, 0x1e, 0x8b, 0x9f, 0x55, 0x20, 0x51, 0x2f, 0x4e, 0xf8, 0xa1, 0x68, 0x3b, 0x83,
@@ -66,15 +72,16 @@ import Testing
         [0xfb, 0x37, 0x00, 0x04, 0x3c, 0xaf, 0x00, 0x00, 0x3f, 0xff, 0xaa, 0xaa]) == [nil, .hasFields])
   }
 
-  @Test func vp9PacketsAreOneShownKeyframe() {
+  @Test("a VP9 packet must be one shown keyframe")
+  func vp9Packets() {
     let key: [UInt8] = [0b1000_0010, 0x49, 0x83, 0x42]
     #expect(
       found(.vp9, key, [0b1000_0110, 0], [0b1000_1000], [0b1000_0000, 0]) == [
         nil, .dependsOnOthers, .dependsOnOthers, .isNotOneFrame,
       ])
-    // Profile 3 has a reserved bit more.
+    // Profile 3 has one more reserved bit.
     #expect(found(.vp9, [0b1011_0001, 0x49], [0b1011_0011, 0x49]) == [nil, .dependsOnOthers])
-    // An index of two frames, each with one byte for its size.
+    // A superframe index of two frames with 1-byte sizes.
     #expect(found(.vp9, key + [0xC1, 4, 0, 0xC1], key + [0xC1, 4, 0, 0xC0]) == [.isNotOneFrame, nil])
   }
 
@@ -86,7 +93,8 @@ import Testing
   private func lengths(_ units: [UInt8]...) -> [UInt8] { units.flatMap { [0, UInt8($0.count)] + $0 } }
   private var record: [UInt8] { [1, 66, 192, 10, 0xFD, 225, 0, 4] + sps + [1, 0, 2] + pps }
 
-  @Test func h264PicturesHaveToBeIDR() {
+  @Test("H.264 pictures must be IDR")
+  func h264Pictures() {
     let slice: [UInt8] = [0x61, 1, 2]
     #expect(
       found(.h264(configuration: record), lengths(idr), lengths([6, 5], idr), lengths(slice)) == [
@@ -96,7 +104,8 @@ import Testing
     #expect(found(.h264(configuration: record), lengths(idr, [0x74, 1])) == [.isNotOneFrame])
   }
 
-  @Test func parameterSetsLieBesideTheStreamOrInEveryPacket() {
+  @Test("parameter sets must be out of band or in every packet")
+  func parameterSets() {
     let other: [UInt8] = [0x68, 207]
     #expect(found(.h264(configuration: record), lengths(sps, pps, idr), lengths(idr)) == [nil, nil])
     #expect(found(.h264(configuration: record), lengths(other, idr), lengths(idr)) == [nil, .needsParameterSets])
@@ -106,7 +115,8 @@ import Testing
     #expect(found(.h264(configuration: nil), coded(sps, pps, idr), coded(idr)) == [nil, .needsParameterSets])
   }
 
-  @Test func hevcPicturesHaveToBeIDR() {
+  @Test("HEVC pictures must be IDR")
+  func hevcPictures() {
     let record = Array(repeating: UInt8(0), count: 21) + [0xFD]
     func unit(_ type: UInt8, layer: UInt8 = 0) -> [UInt8] { [type << 1, layer << 3 | 1, 7] }
     #expect(
@@ -115,13 +125,15 @@ import Testing
     #expect(found(.h265(configuration: record), lengths(unit(19), unit(19, layer: 1))) == [.isNotOneFrame])
   }
 
-  @Test(arguments: [
-    PacketCheck.Codec.independent(beginning: [0xFF]), .jpeg(height: 99), .proRes, .ffv1(configuration: nil),
-    .ffv1(configuration: [1, 2, 3, 4]), .vp9,
-    .h264(configuration: nil), .h264(configuration: []),
-    .h265(configuration: []),
-  ])
-  func packetsThatAreCutAreLookedAtWithoutFail(_ codec: PacketCheck.Codec) {
+  @Test(
+    "truncated packets do not trap",
+    arguments: [
+      PacketCheck.Codec.independent(beginning: [0xFF]), .jpeg(height: 99), .proRes, .ffv1(configuration: nil),
+      .ffv1(configuration: [1, 2, 3, 4]), .vp9,
+      .h264(configuration: nil), .h264(configuration: []),
+      .h265(configuration: []),
+    ])
+  func truncatedPackets(_ codec: PacketCheck.Codec) {
     let whole =
       [0xFF, 0xD8, 0xFF, 0xE0, 0, 9] + Array("AVI1".utf8) + [
         0, 0, 1, 0x65, 0, 0, 1, 0xFF, 0xC3, 0xFF, 0xE1, 0xFF, 0xFF, 0xDF,

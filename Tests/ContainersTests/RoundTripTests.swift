@@ -4,10 +4,10 @@ import MediaTime
 import TestSupport
 import Testing
 
-/// What a writer puts into a file, its reader finds there.
+/// Headers written by this project are read back.
 @Suite struct RoundTripTests {
-  @Test(arguments: ["mp4mux", "qtmux"])
-  func mp4HeadersAreReadAsTheyAreWritten(muxer: String) throws {
+  @Test("MP4 headers are read back as written", arguments: ["mp4mux", "qtmux"])
+  func mp4Headers(muxer: String) throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.muxer = muxer
@@ -25,14 +25,14 @@ import Testing
     #expect(facts.chapters.map(\.title) == ["Eins", "日本"])
     #expect(facts.chapters.map(\.start) == [.zero, ClockTime(seconds: 1)])
     let video = try #require(facts.tracks.first { $0.kind == .video })
-    // A kind of which nothing is enabled is not played at all.
+    // Players skip a kind of which no track is enabled, so the only video stays enabled.
     #expect(video.orientation == "flip-rotate-90" && video.disposition?.isDefault == true)
     #expect(facts.tracks.first { $0.kind == .audio }?.disposition?.isDefault == true)
     #expect(facts.report?.streams.first { $0.kind == .video }?.frames == media.frameCount)
     #expect(facts.report?.presentationEnd == end && facts.report?.isCut == false)
   }
 
-  @Test("a duration in the wrong unit in the track header does not count", arguments: ["edts", "free"])
+  @Test("a track header's duration in the wrong unit is ignored", arguments: ["edts", "free"])
   func trackDurationInTheWrongUnit(edits: String) throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -41,7 +41,7 @@ import Testing
     let end = try #require(ContainerFacts(path).report?.presentationEnd)
     var file = try Data(contentsOf: URL(fileURLWithPath: path))
     for header in file.ranges(of: Data("tkhd".utf8)) {
-      // Of a track header without times: the third byte of its duration, which makes it hours long.
+      // Sets a high byte of the duration, which makes it hours long.
       file[header.upperBound + 20] = 1
     }
     for list in file.ranges(of: Data("edts".utf8)) { file.replaceSubrange(list, with: Data(edits.utf8)) }
@@ -50,7 +50,7 @@ import Testing
     #expect(abs(read.seconds - end.seconds) < 0.1)
   }
 
-  @Test("chapters of Matroska are read, where the file is and where its list says", arguments: [true, false])
+  @Test("Matroska chapters are read in file order, or through the seek head", arguments: [true, false])
   func matroskaChapters(isFirst: Bool) throws {
     func chapter(_ start: Int, _ title: String, _ rest: [EBMLElement] = []) -> EBMLElement {
       let display = EBMLElement(id: 0x80, bytes: EBMLElement(id: 0x85, bytes: Array(title.utf8)).encoded)
@@ -89,7 +89,8 @@ import Testing
     #expect(facts.correction?.changes(place) == true, "the demuxer skips them")
   }
 
-  @Test func matroskaHeadersAreReadAsTheyAreWritten() throws {
+  @Test("Matroska headers are read back as written")
+  func matroskaHeaders() throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.sampleCount = 48_000
@@ -105,7 +106,8 @@ import Testing
     #expect(ContainerFacts(path).report?.isCut == false)
   }
 
-  @Test func mp3HeadersAreReadAsTheyAreWritten() throws {
+  @Test("MP3 headers are read back as written")
+  func mp3Headers() throws {
     let folder = try TemporaryFolder()
     let path = try TestMedia.audioOnly("a.mp3", "lamemp3enc ! mpegaudioparse", muxer: "xingmux").write(to: folder)
     try MP3Header(priming: 1105, heard: 47_000).apply(to: path)
@@ -114,8 +116,8 @@ import Testing
     #expect(gapless.duration == ClockTime(sampleIndex: 47_000, rate: 48_000))
   }
 
-  @Test(arguments: [0, 1, 126, 127, 128, 16_382, 16_383, 20_000])
-  func elementsAreReadAsTheyAreWritten(count: Int) throws {
+  @Test("EBML elements are read back as written", arguments: [0, 1, 126, 127, 128, 16_382, 16_383, 20_000])
+  func ebmlElements(count: Int) throws {
     let element = EBMLElement(id: 0x1A45_DFA3, bytes: [UInt8](repeating: 7, count: count))
     let other = EBMLElement(id: 0xEC, number: 1 << 40)
     let read = EBMLElement.all(in: element.encoded + other.encoded)
@@ -124,7 +126,8 @@ import Testing
     #expect(read.last?.number == 1 << 40)
   }
 
-  @Test func aNewFileHasNoHeaderToPutRight() throws {
+  @Test("a missing file and one without moov cannot be edited")
+  func missingHeader() throws {
     let folder = try TemporaryFolder()
     #expect(throws: FileError.self) { try MP4Header().apply(to: folder.path("nothing.mp4")) }
     try Data(box("ftyp", bytes("isom", UInt32(0)))).write(to: URL(fileURLWithPath: folder.path("a.mp4")))
@@ -132,9 +135,10 @@ import Testing
     #expect(error?.missing.contains("moov") == true)
   }
 
-  /// Wherever a file ends, it says that it is cut, or less than the whole says.
-  @Test(arguments: ["mp4mux a.mp4", "matroskamux a.mkv", "avimux a.avi", "flvmux a.flv"])
-  func aFileMayEndAnywhere(_ kind: String) throws {
+  /// Cut at any byte, a file is reported as cut, or differs from the report of the whole.
+  @Test(
+    "a file cut anywhere is noticed", arguments: ["mp4mux a.mp4", "matroskamux a.mkv", "avimux a.avi", "flvmux a.flv"])
+  func cutAnywhere(_ kind: String) throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.times = TestMedia.regular(5, rate: 30)
@@ -151,9 +155,9 @@ import Testing
     }
   }
 
-  /// qtdemux reads all of these, and without the index's corrections loses the last packet.
-  @Test(arguments: ["free", "skip", "wide", "uuid", "pnot", "PICT"])
-  func anMP4MayBeginWithAnyBox(_ type: String) throws {
+  /// qtdemux accepts all of these, but loses the last packet without the index's corrections.
+  @Test("an MP4 may begin with a box other than ftyp", arguments: ["free", "skip", "wide", "uuid", "pnot", "PICT"])
+  func firstBox(_ type: String) throws {
     let folder = try TemporaryFolder()
     let path = try TestMedia().write(to: folder)
     let known = ContainerFacts(path).report
@@ -165,7 +169,8 @@ import Testing
     #expect(facts.report == known)
   }
 
-  @Test func nothingMoreIsReadOfAFileWhenItIsCancelled() throws {
+  @Test("cancellation stops reading a file")
+  func cancellation() throws {
     let folder = try TemporaryFolder()
     let path = try TestMedia().write(to: folder)
     #expect(ContainerFacts(path, isCancelled: { true }).report == nil)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Containers
 
-/// Tags that GStreamer does not read, in files whose sizes and depths make no sense.
+/// Tags that GStreamer does not read, in files with nonsensical sizes and depths.
 @Suite struct UnreadTagTests {
-  @Test("an AVI file whose size ends before its lists has no tags", arguments: 0...16)
+  @Test("an AVI file whose declared size ends before its lists has no tags", arguments: 0...16)
   func shortAVI(size: UInt32) throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.avi")
@@ -15,14 +15,14 @@ import Testing
     #expect(ContainerFacts(path).tags.isEmpty)
   }
 
-  @Test("a place that is too long for the user data of MP4 is a key")
-  func longPlace() {
+  @Test("a location too long for MP4 user data is written to meta")
+  func longLocation() {
     let tag = MP4Tag(NamedTag(name: NamedTag.location, text: "+" + String(repeating: "1", count: 70_000)))
     let types = Box.all(in: [tag].added(to: [])[...]).map(\.type)
     #expect(types == ["meta"])
   }
 
-  @Test("tags of Matroska that lie a thousand deep are named as one")
+  @Test("Matroska tags nested 1000 deep are reported as one")
   func deepTags() throws {
     let folder = try TemporaryFolder()
     let name = EBMLElement(id: MatroskaID.tagName, bytes: Array("A".utf8))

@@ -5,7 +5,7 @@ import Testing
 @testable import Containers
 
 @Suite struct WAVECorrectionTests {
-  @Test("markers of WAVE are kept from the demuxer")
+  @Test("WAV markers are hidden from the demuxer")
   func markers() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.wav")
@@ -20,7 +20,7 @@ import Testing
     #expect(correction.demuxer == "wavparse" && correction.isForProbing && facts.wave?.chunks.markers.count == 1)
     let name = 12 + format.count
     #expect(!correction.changes(0..<name) && correction.changes(name + 3..<name + 9))
-    // In pieces, as a demuxer reads.
+    // In small reads, like a demuxer's.
     var read = file
     for place in stride(from: 0, to: file.count, by: 3) {
       let end = min(place + 3, file.count)

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Plays a mirror in Chromium in the codec that the page chooses, then in the other one, and says what was seen, as JSON.
+"""Plays a reversed film in Chromium in the codec that the page chooses, then in the other one.
 
     codecs.py ADDRESS OTHER
 
-OTHER is the rendition that is chosen by hand.
+OTHER is the rendition to select by hand. Prints what the page showed, as JSON.
 """
 import json, sys
 from onpage import Browser, HELPERS
@@ -17,9 +17,9 @@ seen = {}
 with Browser() as browser:
     browser.go(address)
     browser.run(HELPERS)
-    seen["first"] = browser.wait("if (video.readyState < 2) await heard('loadeddata'); while (!number()) await new Promise(requestAnimationFrame); return number();")
+    seen["first"] = browser.wait("if (video.readyState < 2) await nextEvent('loadeddata'); while (!number()) await new Promise(requestAnimationFrame); return number();")
     seen["sizes"] = browser.run("return [...document.getElementById('size').options].map(one => one.label);")
-    seek = "return await sought(() => { video.currentTime = (args[0] + .5) / 30; });"
+    seek = "return await frameAfter(() => { video.currentTime = (args[0] + .5) / 30; });"
     seen["own"] = [browser.wait(seek, frame) for frame in [50, 10]]
     seen["asked"] = browser.run(ASKED)
     browser.run("const size = document.getElementById('size'); size.value = arguments[0]; size.dispatchEvent(new Event('change', { bubbles: true }));", other)

@@ -1,5 +1,6 @@
-/* A plugin with an encoder as hardware has them, for machines without: of rank NONE, so that it is taken only where it is asked for by
- * name; its bit rate is in thousands; and it says of itself that it is hardware. Behind that is OpenH264. */
+/* A plugin with a fake hardware encoder, for machines without one. Like real ones, it has rank NONE
+ * (used only if asked for by name), a bit rate in kbit/s, and Hardware in its class. It wraps
+ * OpenH264. */
 #include <gst/gst.h>
 
 #define PACKAGE "fakehardware"
@@ -16,7 +17,7 @@ set_property (GObject *object, guint number, const GValue *value, GParamSpec *sp
   FakeEncoder *self = (FakeEncoder *) object;
   self->kilobits = g_value_get_uint (value);
   g_object_set (self->encoder, "bitrate", self->kilobits * 1000, NULL);
-  /* What the test reads. */
+  /* The test looks for this line. */
   g_printerr ("fakehwh264enc: %u kbit/s\n", self->kilobits);
 }
 

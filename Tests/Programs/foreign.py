@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Has a page of another site, in Chromium, use a server in all ways that a page can, and says what it got, as JSON.
+"""Opens pages of other sites in Chromium that send the server every kind of request a page can.
 
     foreign.py ADDRESS
 
-ADDRESS is that of a file's page. The other sites are another port of the same address (`same-site`), `localhost` (`cross-site`)
-and a name that leads to the same address. For each: the status of every answer that Chromium got from the server, by path
-and by how the page asked, and whether a link to the file's page opens it.
+ADDRESS is a file's page. The other sites are another port of the same address (`same-site`),
+`localhost` (`cross-site`) and a name that resolves to the same address. Prints for each, as JSON:
+the statuses of the server's answers, the kinds of request that were answered, and the status of a
+link to the file's page.
 """
 import http.server, json, re, sys, threading, urllib.parse
 from onpage import Browser
@@ -17,7 +18,7 @@ heavy = [page + "usual/info.json", page + "usual/mirror?from=0&to=1", page + "ma
 
 
 def attack(origin):
-    """A page whose every element asks `origin` for something."""
+    """A page whose elements all send requests to `origin`."""
     every = [page] + heavy
     elements = []
     for number, path in enumerate(every):

@@ -1,4 +1,5 @@
-// Drives the filters with GstHarness, as GStreamer's own tests do; prints what is wrong, and exits with 1.
+// Drives the filters with GstHarness, like GStreamer's own tests. Prints the first failure and
+// exits with 1.
 #include <gst/check/gstharness.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static int number_of(GstBuffer *buffer) {
   return first;
 }
 
-// Events come in the order that the design documents ask for, and the end has the number of its segment.
+// Events come in the order of the design documents, and EOS has the seqnum of its segment.
 static void order_of_events(void) {
   GstHarness *h = gst_harness_new("videoreverse");
   gst_harness_set_src_caps_str(h, caps);
@@ -54,7 +55,7 @@ static void order_of_events(void) {
   gst_harness_teardown(h);
 }
 
-// A flush forgets what was held.
+// A flush drops the held frames.
 static void flush(void) {
   GstHarness *h = gst_harness_new("videoreverse");
   gst_harness_set_src_caps_str(h, caps);
@@ -75,7 +76,7 @@ static void flush(void) {
   gst_harness_teardown(h);
 }
 
-// Buffers of a pool that has only two of them must not be kept from it.
+// Buffers of a pool that has only two must be returned to it.
 static void bounded_pool(void) {
   GstHarness *h = gst_harness_new("videoreverse");
   gst_harness_set_src_caps_str(h, caps);
@@ -106,7 +107,8 @@ static void bounded_pool(void) {
   gst_harness_teardown(h);
 }
 
-// A live source goes on while it is recorded: the mirror is due from the moment at which it can begin.
+// A live source keeps running while it is recorded: the first output is due when the recording
+// ends.
 static void live(void) {
   GstHarness *h = gst_harness_new("videoreverse");
   gst_harness_set_live(h, TRUE);
@@ -122,7 +124,7 @@ static void live(void) {
   gst_harness_teardown(h);
 }
 
-// That a frame came late says nothing of what upstream should drop.
+// QoS events do not go upstream: a late output frame tells nothing about input frames to drop.
 static void quality_of_service(void) {
   GstHarness *h = gst_harness_new("videoreverse");
   gst_harness_set_src_caps_str(h, caps);

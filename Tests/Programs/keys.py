@@ -1,14 +1,15 @@
 #!/usr/bin/python3
-"""Goes through chapters, shows captions, and plays there and back with J, K and L; says what was seen, as JSON.
+"""Visits chapters, shows captions, and plays in both directions with J, K and L.
 
     keys.py ADDRESS
 
-The film lasts three seconds at 30 frames a second, which carry their numbers; the last two of its seconds are the second chapter.
+The film lasts three seconds at 30 frames a second; the frames show their numbers. The second
+chapter is the last two seconds. Prints what the page showed, as JSON.
 """
 import json, sys
 from onpage import Browser, HELPERS
 
-# The numbers of the frames that are shown next.
+# Numbers of the next displayed frames.
 PLAYED = """
 window.played = count => new Promise(done => {
   const seen = [];
@@ -21,11 +22,11 @@ seen = {}
 with Browser() as browser:
     browser.go(sys.argv[1])
     browser.run(HELPERS + PLAYED)
-    browser.wait("if (video.readyState < 2) await heard('loadeddata'); while (!number()) await new Promise(requestAnimationFrame);")
+    browser.wait("if (video.readyState < 2) await nextEvent('loadeddata'); while (!number()) await new Promise(requestAnimationFrame);")
     seen["chapters"] = browser.run("return [...document.querySelectorAll('#chapters button')].map(button => button.textContent)")
     seen["places"] = browser.wait("""
-      const seen = [await sought(() => document.querySelectorAll("#chapters button")[1].click())];
-      for (const key of ["[", "]"]) seen.push(await sought(() => press(key)));
+      const seen = [await frameAfter(() => document.querySelectorAll("#chapters button")[1].click())];
+      for (const key of ["[", "]"]) seen.push(await frameAfter(() => press(key)));
       return seen;""")
     seen["captions"] = browser.wait("""
       const track = document.querySelector("track"), loaded = new Promise(done => track.addEventListener("load", done));
@@ -33,21 +34,21 @@ with Browser() as browser:
       await loaded;
       const seen = [];
       for (const time of [.5, 1.5, 2.5]) {
-        await sought(() => { video.currentTime = time; });
+        await frameAfter(() => { video.currentTime = time; });
         seen.push([...track.track.activeCues].map(cue => cue.text).join());
       }
       press("c");
       return [...seen, track.track.mode];""")
-    # The other way goes on from the same picture.
+    # The other direction resumes at the same frame.
     seen["there"] = browser.wait("""
-      const from = await sought(() => { video.currentTime = 1.5 / 30 + .5; }), loaded = heard("loadeddata");
+      const from = await frameAfter(() => { video.currentTime = 1.5 / 30 + .5; }), loaded = nextEvent("loadeddata");
       press("j");
       await loaded;
       const seen = await played(5);
       press("k");
       return [from, video.paused, ...seen];""")
     seen["back"] = browser.wait("""
-      const loaded = heard("loadeddata");
+      const loaded = nextEvent("loadeddata");
       press("l");
       await loaded;
       const seen = await played(5);

@@ -1,9 +1,11 @@
-"""What the programs that drive the page in Chromium share: they import the browser and HELPERS, which they run in the page first."""
+"""Shared by programs that drive the page in Chromium: Browser, and HELPERS to run in the page."""
 import os, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
 from webdriver import Browser
 
-# The number of the frame on show, in sixteen blocks of light and dark; and what waits for the next one of some kind of event.
+# number() reads the number of the displayed frame from its sixteen light and dark blocks.
+# nextEvent() waits for an event of a kind. frameAfter() seeks and returns the number of the new
+# frame. press() presses a key.
 HELPERS = """
 window.video = document.querySelector("video");
 window.number = () => {
@@ -16,12 +18,13 @@ window.number = () => {
   }
   return number;
 };
-window.heard = name => new Promise((go, stop) => {
+window.nextEvent = name => new Promise((go, stop) => {
   video.addEventListener(name, go, { once: true });
   setTimeout(() => stop(name + " never came: " + document.getElementById("notice").textContent), 20000);
 });
-// A seek may have ended before its frame is painted, and a frame of before may be painted after it began: the films have 30 frames a second.
-window.sought = async action => {
+// A seek may end before its frame is painted, and an earlier frame may be painted after it began.
+// The films have 30 frames a second.
+window.frameAfter = async action => {
   let isEnded = false, painted;
   const frame = new Promise(go => {
     const take = (_, { mediaTime }) => {
@@ -31,7 +34,7 @@ window.sought = async action => {
     video.requestVideoFrameCallback(take);
   });
   const isThere = () => painted <= video.currentTime + 1e-3 && video.currentTime < painted + 1 / 30 + 1e-3;
-  const seeked = heard("seeked");
+  const seeked = nextEvent("seeked");
   action();
   await seeked;
   isEnded = true;

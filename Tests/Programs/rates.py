@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""rates.py PLAYER FILE: plays FILE backwards through PLAYER, and seeks at one rate after the other, as gst-validate's scenarios do.
+"""rates.py PLAYER FILE: plays FILE backwards through PLAYER, and seeks at many rates.
 
-Fast forward and backward, to the end and beyond it, flushing and not, in PAUSED and in PLAYING. Each flushing seek has to end
-(ASYNC_DONE), and each part that is played has to (EOS).
+Like gst-validate's scenarios: fast forward and backward, to the end and beyond it, flushing and
+not, in PAUSED and in PLAYING. Each flushing seek must end with ASYNC_DONE, and each segment with EOS.
 """
 import os, random, sys
 import gi
@@ -34,7 +34,7 @@ def wait(kind, what):
 
 
 def seek(rate, start, stop, flags=FLUSH):
-    """What is played goes from start to stop, the end if that is None, or with a rate below 0 from stop to start."""
+    """Plays from start to stop (None: the end), or from stop to start if the rate is negative."""
     if not player.seek(rate, Gst.Format.TIME, flags, Gst.SeekType.SET, start, Gst.SeekType.SET,
                        -1 if stop is None else stop):
         fail(f"seek to {start}, {stop} at {rate} was refused")
@@ -44,7 +44,7 @@ player.set_state(Gst.State.PAUSED)
 wait(Gst.MessageType.ASYNC_DONE, "preroll")
 duration = player.query_duration(Gst.Format.TIME)[1]
 
-# Whoever seeks without a flush in PAUSED must come back, although nothing moves before PLAYING.
+# A seek without a flush in PAUSED must return, although nothing flows before PLAYING.
 for rate in (2.0, -1.0, 8.0):
     seek(rate, 0, duration, Gst.SeekFlags.ACCURATE)
 player.set_state(Gst.State.PLAYING)

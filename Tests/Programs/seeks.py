@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""seeks.py FILE: plays FILE backwards through playbin, seeks 200 times, and prints the growth of memory in KiB.
+"""seeks.py FILE: plays FILE backwards through playbin, and seeks 250 times.
 
-What is looked at is what an application sees: positions, the duration, and that every seek ends.
+Prints the growth of memory over the last 200 seeks in KiB. Checks what an application sees:
+positions, the duration, and that every seek ends.
 """
 import os, sys
 import gi

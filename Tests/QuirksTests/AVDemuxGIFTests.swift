@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of avdemux_gif") struct AVDemuxGIFTests {
-  @Test("it does not end with the file")
+  @Test("avdemux_gif does not end with the file")
   func end() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.gif", tenFrames)

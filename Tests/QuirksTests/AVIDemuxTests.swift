@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of avidemux") struct AVIDemuxTests {
-  @Test("times of frames stand still or run back at keyframes where there are B-frames")
+  @Test("timestamps stall or go back at keyframes with B-frames")
   func keyframeTimes() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test("the pixel aspect ratio of frames stored from the top down is negative")
+  @Test("the pixel aspect ratio of top-down frames is negative")
   func pixelAspect() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.avi", tenFrames, "-vf setsar=2/1 -c:v rawvideo -pix_fmt bgr24")
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("a stream without packets ends in a critical warning")
+  @Test("a stream without packets causes a critical warning")
   func emptyStream() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.avi")
@@ -38,7 +38,8 @@ import Testing
     ])
     try #require(whole.status == 0, "\(whole.errors)")
     var file = try FileBytes(path)
-    // Before the first packet of the stream that begins second; the headers name both streams.
+    // Cuts before the first packet of the stream that starts second. The headers declare both
+    // streams.
     let packets = try #require(file.bytes.ranges(of: Array("movi".utf8)).first).upperBound
     let first = ["00db", "01wb"].compactMap { name in
       file.bytes.ranges(of: Array(name.utf8)).map(\.lowerBound).first { $0 >= packets }

@@ -5,8 +5,8 @@ import Quirks
 import TestSupport
 import Testing
 
-@Suite("Quirks of parsers of audio and of tags") struct AudioParserTests {
-  @Test("mpegaudioparse leaves the padding that FFmpeg wrote in")
+@Suite("Quirks of audio and tag parsers") struct AudioParserTests {
+  @Test("mpegaudioparse does not trim FFmpeg's padding")
   func padding() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(ffmpeg(folder, "a.mp3", tone, "-c:a libmp3lame"))
@@ -16,14 +16,14 @@ import Testing
       }
     }
     let ours = try size()
-    // The same table, as LAME's.
+    // The same header, labelled as LAME's.
     let name = try #require(Data(file.bytes).range(of: Data("Lavc".utf8))?.lowerBound)
     file.bytes.replaceSubrange(name..<name + 4, with: Array("LAME".utf8))
     try file.write()
     try expect(.mpegaudioparseFFmpegPadding) { try ours > size() }
   }
 
-  @Test("mpegaudioparse takes the tags of the file for the stream's own")
+  @Test("mpegaudioparse reports the file's tags as stream tags")
   func fileTags() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mp3", tone, "-c:a libmp3lame -metadata title=name")
@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  @Test("id3demux does not tell chapters")
+  @Test("id3demux does not report chapters")
   func chaptersOfID3() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mp3", tone, twoChapters(folder), "-map 0:a -map_chapters 1 -c:a libmp3lame")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of gst-libav's decoders") struct AvdecTests {
-  @Test("video that is narrower than it is coded crashes now and then")
+  @Test("video narrower than its coded size crashes now and then")
   func narrowerThanCoded() throws {
     try expect(.avdecNarrowerThanCoded) {
       let folder = try TemporaryFolder()
@@ -17,7 +17,7 @@ import Testing
         "filesrc location=\(path) ! matroskademux ! h264parse ! avdec_h264 max-threads=4 ! "
         + "videoflip method=horizontal-flip ! fakesink async=false"
       let branches = (0..<16).flatMap { _ in branch.split(separator: " ").map(String.init) }
-      // Messages on pools lengthen the time in which threads meet: eight of ten runs crash, on a busy machine fewer.
+      // Logging of buffer pools widens the race: eight of ten runs crash, fewer on a busy machine.
       let debug = ["GST_DEBUG": "bufferpool:6,videopool:6", "GST_DEBUG_FILE": "/dev/null"]
       for _ in 0..<(Quirk.avdecNarrowerThanCoded.isExpected ? 40 : 2) {
         let ending = try launch(["-f"] + branches, environment: debug)
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("the last frame of WMA does not come")
+  @Test("the last frame of WMA is lost")
   func endOfWMA() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.wma")
@@ -36,12 +36,12 @@ import Testing
     try expect(.avdecWMAEnd) {
       let frames = try samples(
         of: "filesrc location=\(path) ! asfdemux ! avdec_wmav2 ! audioconvert ! audio/x-raw,format=S16LE")
-      // The first one is the decoder's delay.
+      // The first frame is the decoder's delay.
       return frames.reduce(0) { $0 + $1.buffer.size / 2 } <= packets * 2048
     }
   }
 
-  @Test("JPEG of 4:1:1 as libjpeg writes it crashes")
+  @Test("4:1:1 JPEG by libjpeg crashes avdec_mjpeg")
   func fullRange411() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.jpg")
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("LPCM of 24 bits of Blu-ray discs becomes noise")
+  @Test("24-bit LPCM of Blu-ray discs becomes noise")
   func lpcm() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.m2ts")
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("a pixel format without a name ends in a critical warning")
+  @Test("a pixel format unknown to GStreamer causes a critical warning")
   func unnamedFormat() throws {
     try expect(.avdecUnnamedFormat) {
       let folder = try TemporaryFolder()
@@ -86,14 +86,14 @@ import Testing
     }
   }
 
-  @Test("frames are lost after a keyframe that is no IDR picture")
+  @Test("frames after a keyframe that is not IDR are lost")
   func gapFrames() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(
       ffmpeg(
         folder, "open.h264", "-f lavfi -i testsrc=size=192x128:rate=25:duration=3.2 -pix_fmt yuv420p -c:v libx264",
         "-x264-params open-gop=1:keyint=20:bframes=2:b-adapt=0:scenecut=0:ref=4"))
-    // The parameter sets before the second keyframe.
+    // The file now starts at the parameter sets before the second keyframe.
     let starts = file.bytes.ranges(of: [0, 0, 0, 1, 0x67])
     try #require(starts.count >= 3)
     file.bytes.removeFirst(starts[1].lowerBound)
@@ -104,13 +104,13 @@ import Testing
     }
   }
 
-  @Test("all frames of a GIF are stamped with 0")
+  @Test("all frames of a GIF have the timestamp 0")
   func gifTimestamps() throws {
     try expect(.avdecGIFTimestamps) {
       let folder = try TemporaryFolder()
       let path = folder.path("a.gif")
       _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=0.5", path])
-      // Pulled one by one: on some releases avdemux_gif has no end.
+      // Ends after four frames: on some releases avdemux_gif does not end by itself.
       let pipeline = try Pipeline(
         "filesrc location=\(path) ! avdemux_gif ! identity eos-after=4 ! avdec_gif ! appsink name=sink sync=false")
       defer { pipeline.set(.null) }

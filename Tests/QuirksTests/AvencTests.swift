@@ -4,12 +4,12 @@ import Quirks
 import TestSupport
 import Testing
 
-@Suite("Quirks of encoders of audio") struct AvencTests {
-  @Test("avenc_aac comes after voaacenc, or has no rank at all")
+@Suite("Quirks of audio encoders") struct AvencTests {
+  @Test("avenc_aac ranks below voaacenc, or has no rank")
   func unranked() throws {
     try expect(.avencAACUnranked) {
       let caps = try #require(Caps("audio/mpeg,mpegversion=4"))
-      // Other tests of this process raise its rank meanwhile: not while ranks are chosen here.
+      // Other tests of this process raise its rank meanwhile; `choosing` locks them out.
       return Registry.choosing([], avoiding: []) {
         !Registry.factories(.encoder, sources: caps).contains("avenc_aac")
       }
@@ -21,14 +21,14 @@ import Testing
     try expect(.avencAACPriming) { try addedSamples("avenc_aac ! avdec_aac") >= 1024 }
   }
 
-  @Test("what is heard on the left only comes out of both sides")
+  @Test("audio on the left channel leaks into the right one")
   func aacMidSide() throws {
-    try expect(.avencAACMidSide) { try loudestOnTheRight("") > 500 }
-    if Quirk.avencAACMidSide.applies { #expect(try loudestOnTheRight("aac-ms=false") < 100) }
+    try expect(.avencAACMidSide) { try rightPeak("") > 500 }
+    if Quirk.avencAACMidSide.applies { #expect(try rightPeak("aac-ms=false") < 100) }
   }
 
-  /// The largest sample of the silent right channel beside a tone on the left, of 32,768.
-  private func loudestOnTheRight(_ settings: String) throws -> Int {
+  /// Peak of the silent right channel beside a tone on the left; full scale is 32,768.
+  private func rightPeak(_ settings: String) throws -> Int {
     let decoded = try bytes(
       of: """
         audiotestsrc num-buffers=50 freq=300 samplesperbuffer=960 ! audio/x-raw,rate=48000,channels=1 ! audioconvert !
@@ -47,7 +47,7 @@ import Testing
     try expect(.lamemp3encPriming) { try addedSamples("lamemp3enc ! mpegaudioparse ! avdec_mp3") >= 1105 }
   }
 
-  /// Samples of the decoded audio beyond those that were encoded.
+  /// Number of decoded samples beyond the encoded ones.
   private func addedSamples(_ codec: String) throws -> Int {
     try bytes(
       of: """
@@ -57,7 +57,7 @@ import Testing
     ).count / 2 - 19_200
   }
 
-  @Test("encoders with a rank refuse to work", arguments: ["avenc_dca", "avenc_mlp", "avenc_truehd"])
+  @Test("experimental encoders with a rank fail", arguments: ["avenc_dca", "avenc_mlp", "avenc_truehd"])
   func experimental(_ encoder: String) throws {
     try expect(.avencExperimental) {
       fails("audiotestsrc num-buffers=4 ! audioconvert ! audioresample ! \(encoder)")
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("two pictures of no known type are one too many for flacenc")
+  @Test("flacenc fails on two pictures of unknown type")
   func pictures() throws {
     let folder = try TemporaryFolder()
     let pictures = try ["red", "blue"].map {
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("FLAC of one block is empty")
+  @Test("a FLAC file of one block is empty")
   func flacSingleBlock() throws {
     try expect(.flacencSingleBlock) {
       let folder = try TemporaryFolder()
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test("Opus of less than 20 ms lacks its end")
+  @Test("Opus shorter than 20 ms loses its end")
   func shortOpus() throws {
     try expect(.opusencShortAudio) {
       let folder = try TemporaryFolder()
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("the artist of the album in WMA is one of the file")
+  @Test("asfdemux reports the album artist as an artist")
   func albumArtist() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.wma", tone, "-metadata artist=Anna -metadata album_artist=Band -c:a wmav2")
@@ -152,10 +152,10 @@ import Testing
     #expect(try written { $0.keepLastFLACBlocks() } == 6000)
   }
 
-  @Test("Opus in stereo is decoded as if for mono")
+  @Test("opusdec decodes stereo as if for mono output")
   func phaseInversion() throws {
     try expect(.opusdecPhaseInversion) {
-      // Out of phase, at a rate that has both channels share their bands.
+      // Channels out of phase, at a bit rate at which they share bands.
       func decoded(_ setting: String) throws -> [UInt8] {
         try bytes(
           of: """
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test("5.1 with speakers at the sides becomes mono")
+  @Test("5.1 with side speakers becomes mono")
   func sideSpeakers() throws {
     try expect(.audioconvertSideSpeakers) {
       let caps = try caps(
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test("Opus loses the places of speakers at the sides, or all but one channel")
+  @Test("5.1 with side speakers loses its layout in Opus, or becomes mono")
   func opusSideSpeakers() throws {
     try expect(.audioconvertSideSpeakers) {
       let caps = try caps(

@@ -4,12 +4,12 @@ import TestSupport
 import Testing
 
 @Suite("Limits of decoders and encoders") struct CodecLimitTests {
-  @Test("grey frames of 10 bits have no format in avdec_h265")
+  @Test("avdec_h265 has no format for 10-bit grey frames")
   func grey10() throws {
     try expect(.avdecGrey10) {
       let format = try #require(Caps("video/x-raw,format=GRAY10_LE16"))
       guard try #require(Registry.sourceCaps(of: "avdec_h265")).intersects(format) else { return true }
-      // Decoded only then: without a name it may crash.
+      // Decodes only if the format is listed: otherwise it may crash.
       let folder = try TemporaryFolder()
       let path = try ffmpeg(folder, "a.mkv", tenFrames, "-pix_fmt gray10le -c:v libx265 -x265-params log-level=none")
       return try caps(of: "filesrc location=\(path) ! matroskademux ! h265parse ! avdec_h265").string("format")
@@ -17,14 +17,14 @@ import Testing
     }
   }
 
-  @Test("avenc_mpeg2video refuses all frame rates, and packets of avenc_mpeg4 have no time")
+  @Test("avenc_mpeg2video refuses all frame rates, and avenc_mpeg4's packets have no timestamps")
   func timeBase() throws {
     let frames = "videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=64,height=48,framerate=25/1"
     try expect(.avencTimeBase) { fails("\(frames) ! avenc_mpeg2video") }
     try expect(.avencTimeBase) { fails("\(frames) ! avenc_mpeg4 ! mpeg4videoparse ! mp4mux") }
   }
 
-  @Test("openjpegdec gives other values of deep RGB than FFmpeg")
+  @Test("openjpegdec decodes deep RGB differently from FFmpeg")
   func deepRGB() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mov", tenFrames, "-frames:v 1 -pix_fmt rgb48le -c:v jpeg2000")
@@ -41,9 +41,9 @@ import Testing
 
   private static let frame = "videotestsrc num-buffers=1 ! video/x-raw,width=64,height=64,colorimetry=bt709"
 
-  @Test("AV1 does not say its colours")
+  @Test("av1enc does not write colorimetry")
   func av1Colours() throws {
-    // Colours that av1parse reads from the packets themselves.
+    // Replaces the caps, so that av1parse reads the colorimetry from the packets.
     let parse = """
       capssetter replace=true join=false
       caps=video/x-av1,width=64,height=64,framerate=10/1,alignment=tu,stream-format=obu-stream ! av1parse
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("ProRes does not say its colours")
+  @Test("avenc_prores_ks does not write colorimetry")
   func proResColours() throws {
     try expect(.avencProResColours) {
       let packet = try bytes(of: "\(Self.frame),format=I422_10LE ! avenc_prores_ks")
@@ -69,13 +69,13 @@ import Testing
     }
   }
 
-  @Test("encoders of VP8 and VP9 take no transparency", arguments: ["vp8enc", "vp9enc"])
+  @Test("VP8 and VP9 encoders accept no alpha", arguments: ["vp8enc", "vp9enc"])
   func transparency(_ encoder: String) throws {
     let frames = try #require(Caps("video/x-raw,format={A420,AYUV,RGBA,BGRA,ARGB,ABGR,A444}"))
     try expect(.vp9encTransparency) { !Registry.factory(encoder, takes: frames) }
   }
 
-  @Test("Theora gets no tags")
+  @Test("theoraenc writes no tags")
   func theoraTags() throws {
     try expect(.theoraencTags) {
       let tagged = "\(Self.frame),format=I420 ! taginject tags=\"title=(string)Ada\" ! theoraenc ! oggmux"
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("Y4M has eight bits a sample")
+  @Test("y4menc accepts only 8 bits per sample")
   func y4mDepth() throws {
     let frames = try #require(Caps("video/x-raw,format={I420_10LE,I422_10LE,Y444_10LE}"))
     try expect(.y4mencDepth) { !Registry.factory("y4menc", takes: frames) }

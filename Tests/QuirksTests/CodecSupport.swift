@@ -3,8 +3,8 @@ import GStreamer
 import MediaTime
 import Testing
 
-/// All samples that a pipeline gives, in order.
-/// - Parameter description: of the pipeline but for its appsink.
+/// All samples that a pipeline outputs, in order.
+/// - Parameter description: the pipeline without its appsink.
 /// - Throws: the error that ended the pipeline, or one after 20 seconds without a sample.
 func samples(of description: String) throws -> [Sample] {
   let pipeline = try Pipeline("\(description) ! appsink name=sink sync=false")
@@ -12,7 +12,7 @@ func samples(of description: String) throws -> [Sample] {
   return try samples(of: pipeline)
 }
 
-/// All samples that the appsink `sink` of a pipeline gets, in order.
+/// All samples that reach a pipeline's appsink `sink`, in order.
 func samples(of pipeline: Pipeline) throws -> [Sample] {
   let sink = try pipeline.appSink("sink")
   pipeline.set(.playing)
@@ -23,7 +23,7 @@ func samples(of pipeline: Pipeline) throws -> [Sample] {
       found.append(sample)
       idle = 0
     } else if sink.isEndOfStream {
-      // Streams end also after an error.
+      // EOS also follows an error.
       if let error = pipeline.pendingFailure { throw error }
       return found
     } else if case .failed(let error)? = pipeline.nextMessage() {
@@ -35,16 +35,16 @@ func samples(of pipeline: Pipeline) throws -> [Sample] {
   throw CocoaError(.featureUnsupported)
 }
 
-/// The bytes that a pipeline gives.
-/// - Parameter description: of the pipeline but for its appsink.
+/// The bytes that a pipeline outputs.
+/// - Parameter description: the pipeline without its appsink.
 func bytes(of description: String) throws -> [UInt8] {
   try samples(of: description).flatMap { try $0.buffer.withBytes { Array($0) } }
 }
 
 /// True if a pipeline ends with an error.
-/// - Parameter description: of the pipeline but for its appsink.
+/// - Parameter description: the pipeline without its appsink.
 func fails(_ description: String) -> Bool { (try? samples(of: description)) == nil }
 
-/// Caps of the first sample that a pipeline gives.
-/// - Parameter description: of the pipeline but for its appsink.
+/// Caps of the first sample that a pipeline outputs.
+/// - Parameter description: the pipeline without its appsink.
 func caps(of description: String) throws -> Caps { try #require(samples(of: description).first?.caps) }

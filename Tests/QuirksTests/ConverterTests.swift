@@ -3,8 +3,8 @@ import Quirks
 import TestSupport
 import Testing
 
-@Suite("Quirks of converters of video") struct ConverterTests {
-  @Test("a change of speed repeats frames without a rate")
+@Suite("Quirks of video converters") struct ConverterTests {
+  @Test("videorate repeats frames at a variable rate when the speed changes")
   func speedWithoutRate() throws {
     try expect(.videorateSpeedWithoutRate) {
       let pipeline = """
@@ -16,16 +16,16 @@ import Testing
     }
   }
 
-  @Test("frames without transparency become RGBA")
+  @Test("opaque frames become RGBA")
   func alphaForOpaque() throws {
     try expect(.videoconvertAlphaForOpaque) {
       let png = try bytes(of: "videotestsrc num-buffers=1 ! video/x-raw,format=I420 ! videoconvert ! pngenc")
-      // The header's kind of colour: 2 is RGB, 6 is RGBA.
+      // The header's colour type: 2 is RGB, 6 is RGBA.
       return png[25] == 6
     }
   }
 
-  @Test("grey frames that do not say their colours become other RGB than those that do")
+  @Test("grey frames without colorimetry become different RGB")
   func unsaidColorimetry() throws {
     try expect(.videoconvertUnsaidColorimetry) {
       func converted(_ colorimetry: String) throws -> [UInt8] {
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("limited range stays as it is if the matrix is the same")
+  @Test("limited range is not expanded if the matrix stays the same")
   func range() throws {
     try expect(.videoconvertRange) {
       let white = try bytes(
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("videocrop does not take all formats", arguments: ["NV16", "P010_10LE", "Y444_16LE"])
+  @Test("videocrop does not accept all formats", arguments: ["NV16", "P010_10LE", "Y444_16LE"])
   func cropFormats(_ format: String) throws {
     try expect(.videocropFormats) {
       fails("videotestsrc num-buffers=1 ! video/x-raw,format=\(format),width=64,height=48 ! videocrop left=8")

@@ -6,18 +6,18 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of GStreamer's core") struct CoreTests {
-  @Test("a source that waits for room does not end")
+  @Test("a blocked source does not end")
   func heldSourceEnd() throws {
     try expect(.coreHeldSourceEnd) {
       let pipeline = try Pipeline("fakesrc name=source sizetype=fixed ! appsink name=sink sync=false max-buffers=1")
       defer { pipeline.set(.null) }
       let sink = try pipeline.appSink("sink")
-      let given = DispatchSemaphore(value: 0)
-      pipeline.element("source")?.staticPad("src")?.watchBuffers { _, _ in given.signal() }
+      let pushed = DispatchSemaphore(value: 0)
+      pipeline.element("source")?.staticPad("src")?.watchBuffers { _, _ in pushed.signal() }
       pipeline.set(.playing)
-      // The first one fills the sink, and the second one waits with the source's lock held.
-      given.wait()
-      given.wait()
+      // The first buffer fills the sink; the second one blocks with the source's lock held.
+      pushed.wait()
+      pushed.wait()
       let ended = DispatchSemaphore(value: 0)
       Thread.detachNewThread {
         pipeline.endSources()
@@ -30,10 +30,11 @@ import Testing
     }
   }
 
-  @Test("a pipeline that gets no thread hangs")
+  @Test("a pipeline hangs if no thread can be created")
   func threadShortage() throws {
     try expect(.coreThreadShortage) {
-      // Their stacks need three times the room that there is, whatever else does: threads have no heaps of their own.
+      // The stacks need three times the limit on address space; MALLOC_ARENA_MAX keeps thread heaps
+      // out.
       let queues = Array(repeating: "queue", count: 200).joined(separator: " ! ")
       let ending = try Program.run(
         "/bin/bash",
@@ -43,7 +44,7 @@ import Testing
             + "gst-launch-1.0 -q videotestsrc num-buffers=1 ! \(queues) ! fakesink",
         ])
       try #require(ending.errors.contains("failed to create thread"))
-      // Killed at the limit; else it ends by itself, with a status of 1.
+      // Killed after 5 s if it hangs; otherwise it ends with status 1.
       return ending.isCrash || ending.status == 137
     }
   }

@@ -2,7 +2,7 @@ import Quirks
 import Testing
 
 @Suite("Quirks of dfbvideosink") struct DFBVideoSinkTests {
-  @Test("DirectFB's sink crashes without a display")
+  @Test("dfbvideosink crashes without a display")
   func crash() throws {
     try expect(.dfbvideosinkCrash) {
       try launch(

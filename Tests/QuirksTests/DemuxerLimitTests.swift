@@ -4,13 +4,13 @@ import TestSupport
 import Testing
 
 @Suite("Limits of demuxers") struct DemuxerLimitTests {
-  /// True if a demuxer gives caps that only repeat the file's own name of the codec.
+  /// True if a demuxer's caps only repeat the file's name for the codec.
   private func isUnnamed(_ path: String, _ demuxer: String) throws -> Bool {
     let type = try caps(of: "filesrc location=\(path) ! \(demuxer)").mediaType
     return type.contains("gst-fourcc") || type.hasSuffix("unknown")
   }
 
-  /// An MP4 whose only stream is called `fourcc`.
+  /// An MP4 whose only stream has the codec name `fourcc`.
   private func mp4(_ folder: TemporaryFolder, _ fourcc: String) throws -> String {
     var file = try FileBytes(ffmpeg(folder, "a.mp4", tenFrames, "-c:v mpeg4"))
     let end = try file.end(of: "mp4v")
@@ -19,13 +19,13 @@ import Testing
     return file.path
   }
 
-  @Test("raw PCM of MP4 has no caps of its own")
+  @Test("MP4's raw PCM has no caps of its own")
   func ipcm() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(ffmpeg(folder, "a.mov", tone, "-c:a pcm_s16le"))
     let type = try file.end(of: "sowt")
     file.bytes.replaceSubrange(type - 4..<type, with: Array("ipcm".utf8))
-    // Room for the box pcmC: little-endian, 16 bits.
+    // Replaces the box `chan` with `pcmC` (little-endian, 16 bits) and padding.
     let channels = try file.end(of: "chan") - 8
     try #require(file.integer(at: channels) == 24)
     let format: [UInt8] = [0, 0, 0, 14] + Array("pcmC".utf8) + [0, 0, 0, 0, 1, 16]
@@ -34,14 +34,14 @@ import Testing
     try expect(.qtdemuxIPCM) { try isUnnamed(file.path, "qtdemux") }
   }
 
-  @Test("y4mdec reads eight bits a sample only")
+  @Test("y4mdec reads only 8 bits per sample")
   func y4mDepth() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.y4m", tenFrames, "-pix_fmt yuv444p10le -strict -1")
     try expect(.y4mdecDepth) { (try? packets(of: "filesrc location=\(path) ! y4mdec").count) != 10 }
   }
 
-  @Test("y4mdec does not say which field comes first")
+  @Test("y4mdec does not report the field order")
   func y4mFieldOrder() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.y4m", tenFrames, "-pix_fmt yuv420p -vf setfield=bff -field_order bb")
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("a box that is smaller than its header makes an MP4 invalid")
+  @Test("a box smaller than its header makes an MP4 invalid")
   func malformedBox() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(ffmpeg(folder, "a.mp4", tenFrames, "-c:v mpeg4"))
@@ -97,14 +97,14 @@ import Testing
     try expect(.qtdemuxMalformedBox) { fails(pipeline) }
   }
 
-  @Test("TTA of Matroska is not decoded")
+  @Test("TTA in Matroska is not decoded")
   func tta() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mka", tone, "-c:a tta")
     try expect(.matroskademuxTTA) { fails("filesrc location=\(path) ! matroskademux ! avdec_tta") }
   }
 
-  @Test("priming that only iTunes' tag names is played")
+  @Test("priming declared only by iTunes' tag is played")
   func gapless() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(ffmpeg(folder, "a.m4a", tone, "-c:a aac -use_editlist 0 -metadata title=name"))

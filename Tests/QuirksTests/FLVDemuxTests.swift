@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of flvdemux") struct FLVDemuxTests {
-  @Test("audio before the first frame of video is clipped")
+  @Test("audio before the first video frame is clipped")
   func earlyAudio() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of gifdec") struct GIFDecTests {
-  @Test("a GIF that is not repeated has no frames")
+  @Test("a GIF that does not loop has no frames")
   func repeats() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.gif", tenFrames, "-loop -1")

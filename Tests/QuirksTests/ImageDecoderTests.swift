@@ -3,8 +3,8 @@ import Quirks
 import TestSupport
 import Testing
 
-@Suite("Quirks of decoders of images") struct ImageDecoderTests {
-  @Test("avdec_mjpeg believes the container's colours rather than JPEG's")
+@Suite("Quirks of image decoders") struct ImageDecoderTests {
+  @Test("avdec_mjpeg takes colorimetry from the container, not from JPEG")
   func containerColors() throws {
     try expect(.avdecMJPEGContainerColors) {
       let caps = try caps(
@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test("the first pixel of RGB of 16 bits is transparent")
+  @Test("the first pixel of 16-bit RGB is transparent")
   func deepRGB() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.png")
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("jpegdec halves the colour of 4:4:4")
+  @Test("jpegdec subsamples the chroma of 4:4:4")
   func jpegChroma() throws {
     try expect(.jpegdecChroma) {
       let source = "videotestsrc num-buffers=1 ! video/x-raw,format=Y444 ! jpegenc ! jpegparse"
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test("jpegenc encodes the bytes behind the rows of a frame")
+  @Test("jpegenc encodes the row padding of a frame")
   func jpegRowPadding() throws {
     try expect(.jpegencRowPadding) {
       let caps = "video/x-raw,format=Y42B,width=98,height=16,framerate=25/1"
@@ -53,7 +53,7 @@ import Testing
                 }
               })
           else { return }
-          // Without the bytes behind the rows both are the same.
+          // This one has its padding overwritten, and must encode the same in both runs.
           guard let whole = try? frame.withRepeatedEdge(caps) else { return }
           for (number, frame) in [frame, whole].enumerated() {
             frame.stamp(pts: .milliseconds(number * 40), duration: .milliseconds(40))
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("openjpegdec refuses YUV whose colour is halved")
+  @Test("openjpegdec refuses subsampled YUV")
   func jpeg2000Chroma() throws {
     try expect(.openjpegdecChroma) {
       let folder = try TemporaryFolder()
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("an animated PNG is its first frame")
+  @Test("pngdec decodes only the first frame of an animated PNG")
   func animatedPNG() throws {
     try expect(.pngdecAnimation) {
       let folder = try TemporaryFolder()

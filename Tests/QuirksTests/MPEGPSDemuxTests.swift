@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of mpegpsdemux") struct MPEGPSDemuxTests {
-  @Test("frames without a time share that of the next that has one")
+  @Test("frames without a timestamp share that of the next timestamped frame")
   func missingTimes() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(

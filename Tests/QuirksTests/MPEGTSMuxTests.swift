@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of mpegtsmux") struct MPEGTSMuxTests {
-  @Test("mpegtsmux refuses JPEG 2000, which its caps offer")
+  @Test("mpegtsmux refuses JPEG 2000 although its caps list it")
   func jpeg2000() throws {
     try expect(.mpegtsmuxJPEG2000) {
       let caps =
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "mpegtsmux refuses VP9 and AV1, which its caps offer",
+    "mpegtsmux refuses VP9 and AV1 although its caps list them",
     arguments: [
       "video/x-vp9,width=64,height=64,framerate=25/1",
       "video/x-av1,width=64,height=64,framerate=25/1,stream-format=obu-stream,alignment=frame",

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of matroskademux") struct MatroskaDemuxTests {
-  @Test("no tag is read after one whose name is not ASCII")
+  @Test("tags after a non-ASCII tag name are lost")
   func tagNames() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mka")
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test("a file that begins after 0 is shown from 0 on")
+  @Test("a file that starts after 0 is shown from 0 on")
   func startTime() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mkv", tenFrames, "-vf setpts=PTS+0.3/TB -c:v mjpeg")
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("packets of ProRes have no times")
+  @Test("ProRes packets have no timestamps")
   func proRes() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mkv", tenFrames, "-c:v prores_ks")
@@ -45,13 +45,13 @@ import Testing
     }
   }
 
-  @Test("priming of audio other than Opus is heard")
+  @Test("priming of audio other than Opus is played")
   func codecDelay() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(ffmpeg(folder, "a.mkv", tone, "-c:a ac3"))
     func samples() throws -> [Sample] { try packets(of: "filesrc location=\(file.path) ! matroskademux") }
     let plain = try samples().map(\.buffer.pts)
-    // In place of the language: 21 ms.
+    // Replaces the language with a CodecDelay of 21 ms.
     let language: [UInt8] = [0x22, 0xB5, 0x9C, 0x83]
     let place = try #require(Data(file.bytes).range(of: Data(language))?.lowerBound)
     file.bytes.replaceSubrange(place..<place + 7, with: [0x56, 0xAA, 0x84, 0x01, 0x40, 0x6F, 0x40])
@@ -65,10 +65,10 @@ import Testing
     }
   }
 
-  @Test("sixteen times as many chapters take much more than sixteen times as long")
+  @Test("reading time grows faster than the number of chapters")
   func chapters() throws {
     let folder = try TemporaryFolder()
-    /// Processor time of the demuxer's thread from its first read to its first packet, in nanoseconds.
+    /// CPU time of the demuxer's thread from its first read to its first packet, in nanoseconds.
     func cost(_ count: Int) throws -> Int {
       let list = (0..<count).map { "[CHAPTER]\nTIMEBASE=1/100000\nSTART=\($0)\nEND=\($0 + 1)\ntitle=a\n" }
       let text = folder.path("chapters.txt")
@@ -92,18 +92,18 @@ import Testing
       try #require(found.count == 2)
       return found[1] - found[0]
     }
-    // If the time were proportional to the number, this would be less than 16. It was 100 and more.
+    // If the time were linear, the ratio would be less than 16. It was 100 and more.
     try expect(.matroskademuxChapters) { try cost(5008) > 32 * cost(313) }
   }
 
-  /// Processor time that the calling thread has used, in nanoseconds.
+  /// CPU time of the calling thread, in nanoseconds.
   private static var threadTime: Int {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
     return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 
-  @Test("after a seek the last frame is lost that begins where the file says that it ends")
+  @Test("after a seek, a last frame that starts at the declared end is lost")
   func seekEnd() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(ffmpeg(folder, "a.mkv", tenFrames, "-c:v mjpeg"))

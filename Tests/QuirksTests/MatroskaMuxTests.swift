@@ -8,7 +8,7 @@ import Testing
   private static let video = "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=64"
   private static let audio = "audiotestsrc num-buffers=1 ! audio/x-raw,format=S16LE,rate=48000,channels=1"
 
-  @Test("text of tags is quoted in Matroska")
+  @Test("the text of tags is quoted")
   func tagQuotes() throws {
     try expect(.matroskamuxTagQuotes) {
       let file = try MuxedFile("\(Self.audio) ! taginject tags=\"artist=\\\"Ada\\\\ Lovelace\\\"\" ! matroskamux")
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test("tracks of Matroska have made-up names")
+  @Test("tracks get made-up names")
   func trackNames() throws {
     try expect(.matroskamuxTrackNames) {
       let file = try MuxedFile("\(Self.video) ! matroskamux name=mux", "\(Self.audio) ! mux.")
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("the first packet of Opus is late in Matroska by the priming")
+  @Test("the first Opus packet is late by the priming")
   func opusStart() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mkv")
@@ -40,28 +40,28 @@ import Testing
     }
   }
 
-  @Test("Matroska lacks the order of fields")
+  @Test("the field order is not written")
   func fieldOrder() throws {
     try expect(.matroskamuxFieldOrder) {
       let file = try MuxedFile(
         "\(Self.video) ! capssetter caps=video/x-raw,interlace-mode=interleaved,field-order=top-field-first ! matroskamux"
       )
-      // FlagInterlaced, and FieldOrder beside it.
+      // FlagInterlaced, which FieldOrder would follow.
       let interlaced = try #require(file.bytes.firstRange(of: [0x9A, 0x81, 1]))
       return file.bytes[interlaced.upperBound] != 0x9D
     }
   }
 
-  @Test("every track of Matroska is the default")
+  @Test("every track is a default track")
   func defaultFlag() throws {
     try expect(.matroskamuxDefaultFlag) {
       let file = try MuxedFile("\(Self.audio) ! matroskamux name=mux", "\(Self.audio) ! mux.")
-      // FlagDefault of 0 or 1; two bytes alone may stand in a TrackUID, which is random.
+      // FlagDefault of 0 or 1, with its size: two bytes alone may occur in a random TrackUID.
       return try [0, 1].allSatisfy { try !file.tracks.contains([0x88, 0x81, $0]) }
     }
   }
 
-  @Test("the display size in Matroska is rounded")
+  @Test("the display size is rounded")
   func displaySize() throws {
     try expect(.matroskamuxDisplaySize) {
       let file = try MuxedFile(
@@ -72,25 +72,25 @@ import Testing
     }
   }
 
-  @Test("the luminance of the mastering display is too low in Matroska")
+  @Test("the mastering display's luminance is too low")
   func luminance() throws {
     try expect(.matroskamuxLuminance) {
       let display = "34000:16000:13250:34500:7500:3000:15635:16450:10000000:500"
       let file = try MuxedFile(
         "\(Self.video) ! capssetter caps=\"video/x-raw,mastering-display-info=(string)\(display)\" ! matroskamux")
-      // LuminanceMax of 200 cd/m², as a floating point number of eight bytes.
+      // LuminanceMax of 200 cd/m², as an 8-byte float.
       return try file.tracks.contains([0x55, 0xD9, 0x88, 0x40, 0x69, 0, 0, 0, 0, 0, 0])
     }
   }
 
-  @Test("a track of Matroska without a language has none, which means English")
+  @Test("a track without a language gets no language element, which means English")
   func language() throws {
     try expect(.matroskamuxLanguage) {
       try !MuxedFile("\(Self.audio) ! matroskamux").tracks.contains([0x22, 0xB5, 0x9C])
     }
   }
 
-  @Test("matroskamux refuses FFV1 whose caps lack its own name for the version")
+  @Test("matroskamux refuses FFV1 caps without `ffversion`")
   func ffv1Version() throws {
     try expect(.matroskamuxFFV1Version) {
       let packets = "\(Self.video) ! avenc_ffv1 ! capssetter replace=true join=false caps="
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("matroskamux calls all ProRes apcn")
+  @Test("all ProRes is written as apcn")
   func proResVariant() throws {
     try expect(.matroskamuxProResVariant) {
       let frames = "videotestsrc num-buffers=2 ! video/x-raw,format=I422_10LE,width=64,height=64"
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("matroskamux drops cover art")
+  @Test("cover art is dropped")
   func coverArt() throws {
     try expect(.matroskamuxCoverArt) {
       let folder = try TemporaryFolder()
@@ -123,10 +123,10 @@ import Testing
     }
   }
 
-  @Test("rotation is not written into Matroska")
+  @Test("rotation is not written")
   func orientation() throws {
     try expect(.matroskamuxOrientation) {
-      // Projection.
+      // The Projection element.
       try !MuxedFile("\(Self.video) ! taginject tags=image-orientation=rotate-90 ! matroskamux").tracks
         .contains([0x76, 0x70])
     }

@@ -4,7 +4,7 @@ import MediaTime
 import TestSupport
 import Testing
 
-/// A file that a muxer wrote, and boxes of MP4 in it.
+/// A file that a muxer wrote, with access to MP4 boxes.
 struct MuxedFile {
   let bytes: [UInt8]
 
@@ -20,13 +20,13 @@ struct MuxedFile {
 
   func contains(_ part: [UInt8]) -> Bool { bytes.firstRange(of: part) != nil }
 
-  /// Where the bodies of all boxes of a type begin. Boxes that hold others are not distinguished from media.
+  /// Offsets of the bodies of all boxes of a type. The search covers media data, too.
   func places(of box: String) -> [Int] { bytes.ranges(of: Array(box.utf8)).map(\.upperBound) }
 
-  /// The body of the first box of a type, to the end of the file.
+  /// Bytes from the body of the first box of a type to the end of the file.
   func numbers(in box: String) throws -> [UInt8] { Array(bytes[try #require(places(of: box).first)...]) }
 
-  /// The same, in units of four bytes.
+  /// The same as big-endian 32-bit words.
   func words(in box: String) throws -> [Int] {
     let body = try numbers(in: box)
     return stride(from: 0, through: body.count - 4, by: 4).map { place in
@@ -43,8 +43,9 @@ extension Pipeline {
     try waitForEnd()
   }
 
-  /// Gives buffers to an appsrc, and plays to the end.
-  /// - Parameter starts: when each begins, in milliseconds; it lasts until the next one, the last until `end`.
+  /// Pushes buffers into an appsrc, and plays to the end.
+  /// - Parameter starts: start of each buffer in milliseconds; each lasts until the next one, the
+  ///   last until `end`.
   func feed(_ source: String, _ starts: [Int], end: Int, _ content: (Int) -> [UInt8]) throws {
     defer { set(.null) }
     set(.playing)

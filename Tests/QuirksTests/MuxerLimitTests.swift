@@ -11,7 +11,7 @@ import Testing
     Registry.factory(muxer, takes: try #require(Caps(caps)))
   }
 
-  @Test("AVI shows all frames equally long")
+  @Test("avimux gives all frames the same duration")
   func aviFrameTimes() throws {
     try expect(.avimuxFrameTimes) {
       let folder = try TemporaryFolder()
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(
-    "muxers take no video smaller than 16x16",
+    "muxers accept no video smaller than 16x16",
     arguments: [
       ("qtmux", "video/x-h264,stream-format=avc,alignment=au"), ("avimux", "image/jpeg"), ("webmmux", "video/x-vp9"),
     ])
@@ -37,31 +37,31 @@ import Testing
     try expect(.qtmuxSmallVideo) { try !takes(muxer.name, "\(muxer.caps),width=14,height=16") }
   }
 
-  @Test("avimux takes no video wider than 4096")
+  @Test("avimux accepts no video wider than 4096")
   func largeVideo() throws {
     try #require(try takes("avimux", "image/jpeg,width=4096,height=16"))
     try expect(.avimuxLargeVideo) { try !takes("avimux", "image/jpeg,width=4098,height=16") }
   }
 
-  @Test("Matroska does not say the priming of AAC")
+  @Test("matroskamux does not write the priming of AAC")
   func priming() throws {
     try expect(.matroskamuxPriming) {
       try !MuxedFile("\(Self.audio) ! avenc_aac ! matroskamux").contains([0x56, 0xAA])
     }
   }
 
-  @Test("mpegtsmux takes no subtitles as text")
+  @Test("mpegtsmux accepts no text subtitles")
   func transportText() throws {
     try expect(.mpegtsmuxText) { try !takes("mpegtsmux", "text/x-raw,format={utf8,pango-markup}") }
   }
 
-  @Test("qtmux takes no subtitles with marks")
+  @Test("qtmux accepts no subtitles with markup")
   func textMarks() throws {
     try #require(try takes("qtmux", "text/x-raw,format=utf8"))
     try expect(.qtmuxTextMarks) { try !takes("qtmux", "text/x-raw,format=pango-markup") }
   }
 
-  @Test("mp4mux takes no E-AC-3")
+  @Test("mp4mux accepts no E-AC-3")
   func eac3() throws {
     try expect(.mp4muxEAC3) {
       fails("\(Self.audio) ! avenc_eac3 ! ac3parse ! mp4mux")

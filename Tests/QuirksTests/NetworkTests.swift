@@ -5,15 +5,16 @@ import Quirks
 import TestSupport
 import Testing
 
-@Suite("Quirks of sources and demuxers for the network") struct NetworkTests {
-  /// A manifest with the variants 0, of a high rate, and 1, in segments of a second.
+@Suite("Quirks of network sources and demuxers") struct NetworkTests {
+  /// A DASH manifest with variant 0 at a high bit rate and variant 1 at a low one, in 1-second
+  /// segments.
   private func manifest(_ folder: TemporaryFolder) throws -> String {
     try ffmpeg(
       folder, "a.mpd", "-f lavfi -i testsrc=size=64x48:rate=10:duration=3",
       "-map 0 -map 0 -c:v libx264 -b:v:0 300k -b:v:1 60k -g 10 -seg_duration 1 -adaptation_sets id=0,streams=v")
   }
 
-  @Test("dashdemux begins with the variant of the lowest rate")
+  @Test("dashdemux starts with the variant of the lowest bit rate")
   func firstVariant() throws {
     let folder = try TemporaryFolder()
     let path = try manifest(folder)
@@ -26,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("a last segment that the server does not have ends the stream without an error")
+  @Test("a missing last segment ends the stream without an error")
   func missingEnd() throws {
     let folder = try TemporaryFolder()
     _ = try manifest(folder)
@@ -41,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("souphttpsrc takes a connection that ends early for the end of the file")
+  @Test("souphttpsrc treats an early disconnect as the end of the file")
   func earlyEnd() throws {
     let folder = try TemporaryFolder()
     try Data(repeating: 1, count: 100_000).write(to: URL(fileURLWithPath: folder.path("a.bin")))

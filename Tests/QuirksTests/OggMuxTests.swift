@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of oggmux") struct OggMuxTests {
-  @Test("the last frame of the stream that ends first is not in Ogg")
+  @Test("the last frame of the stream that ends first is lost")
   func lastPage() throws {
-    // The page of 12 frames is flushed, and the 13th comes alone.
+    // The page of 12 frames is flushed, and the 13th frame is alone.
     func frames(_ muxer: String) throws -> Int {
       let folder = try TemporaryFolder()
       try Pipeline(

@@ -8,7 +8,7 @@ import Testing
 /// - Parameters:
 ///   - description: the pipeline without its appsink.
 ///   - limit: longest wait for the next buffer.
-/// - Throws: ``Stuck`` if nothing comes for so long; the first error of an element.
+/// - Throws: ``Stuck`` if no buffer comes within `limit`; the first error of an element.
 func packets(
   of description: String, limit: ClockTime = ClockTime(seconds: 10), _ prepare: (Pipeline) -> Void = { _ in }
 ) throws -> [Sample] {
@@ -49,8 +49,8 @@ func atFirstBuffer<T>(of description: String, _ body: (Pad, AppSink, Sample) thr
   return try body(#require(sink.pad), sink, sample)
 }
 
-/// Packets that an encoder makes of thirty frames without a rate, which last 40 and 360 ms in turn.
-/// - Parameter encoder: what stands between the frames and the appsink.
+/// Packets that an encoder makes of 30 frames at a variable rate, which last 40 and 360 ms in turn.
+/// - Parameter encoder: elements between the frames and the appsink.
 func variableRatePackets(_ encoder: String) throws -> [Buffer] {
   let caps = "video/x-raw,format=I420,width=64,height=64,framerate=0/1"
   return try packets(of: "appsrc name=in format=time caps=\(caps) ! \(encoder)") { pipeline in
@@ -68,15 +68,15 @@ func variableRatePackets(_ encoder: String) throws -> [Buffer] {
   }.map(\.buffer)
 }
 
-/// Nothing came out of a pipeline for too long.
+/// A pipeline output nothing for too long.
 struct Stuck: Error {}
 
 extension Sample {
-  /// True if its segment shows it.
+  /// True if the segment contains the buffer's PTS.
   var isShown: Bool { buffer.pts.map { segment.presents($0) } ?? true }
 }
 
-/// The bytes of a file, to be changed and written again.
+/// The bytes of a file, to edit and write back.
 struct FileBytes {
   let path: String
   var bytes: [UInt8]
@@ -101,7 +101,7 @@ struct FileBytes {
   func write() throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
 }
 
-/// Makes a file by FFmpeg.
+/// Makes a file with FFmpeg.
 /// - Parameter arguments: inputs and options, without the output.
 func ffmpeg(_ folder: TemporaryFolder, _ name: String, _ arguments: String...) throws -> String {
   let path = folder.path(name)
@@ -111,7 +111,7 @@ func ffmpeg(_ folder: TemporaryFolder, _ name: String, _ arguments: String...) t
 
 /// Ten frames of 64x48, a tenth of a second each, as an input of FFmpeg.
 let tenFrames = "-f lavfi -i testsrc=size=64x48:rate=10:duration=1"
-/// A second of a tone of 48 kHz, one channel, as an input of FFmpeg.
+/// One second of a mono tone at 48 kHz, as an input of FFmpeg.
 let tone = "-f lavfi -i sine=duration=1:sample_rate=48000"
 
 /// A file of two chapters, as an input of FFmpeg.

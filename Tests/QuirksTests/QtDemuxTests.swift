@@ -17,20 +17,20 @@ import Testing
     }
   }
 
-  @Test("a frame that is shown within an edit and decoded after it is lost")
+  @Test("a frame shown within an edit but decoded after it is lost")
   func editEnd() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(
       folder, "a.mp4", tenFrames, "-c:v mpeg4 -bf 2 -g 20 -sc_threshold 1000000000 -movflags negative_cts_offsets")
     var file = try FileBytes(path)
-    // Nine of ten frames.
+    // Shortens the edit to nine of ten frames.
     let edits = try file.end(of: "elst") + 8
     file.set(file.integer(at: edits) * 9 / 10, at: edits)
     try file.write()
     try expect(.qtdemuxEditEnd) { try packets(of: "filesrc location=\(path) ! qtdemux").count(where: \.isShown) < 9 }
   }
 
-  @Test("the last frame of a track is lost that the track's duration does not count")
+  @Test("a last frame beyond the track's duration is lost")
   func trackEnd() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mp4", tenFrames, "-c:v mpeg4 -use_editlist 0")
@@ -41,7 +41,7 @@ import Testing
     try expect(.qtdemuxTrackEnd) { try packets(of: "filesrc location=\(path) ! qtdemux").count < 10 }
   }
 
-  @Test("a track that is shorter than a fifth of the movie is left out")
+  @Test("a track shorter than a fifth of the movie is left out")
   func shortTracks() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mp4", tenFrames + " -f lavfi -i sine=d=6", "-c:v mpeg4 -c:a aac")
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test("loudspeakers of PCM are not read")
+  @Test("the channel layout of PCM is not read")
   func loudspeakers() throws {
     let folder = try TemporaryFolder()
     func areLost(_ name: String, _ codec: String, _ reader: String) throws -> Bool {
@@ -63,7 +63,7 @@ import Testing
     try expect(.sfdecLoudspeakers) { try areLost("a.w64", "pcm_s16le", "sfdec") }
   }
 
-  @Test("little-endian samples of 32 and 64 bits are taken for big-endian ones")
+  @Test("little-endian samples of 32 and 64 bits are read as big-endian")
   func byteOrder() throws {
     let folder = try TemporaryFolder()
     for codec in ["pcm_s32le", "pcm_f32le", "pcm_f64le"] {
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("raw video in 4:4:4 and of 16 bits is taken for other formats")
+  @Test("raw 4:4:4 and 16-bit video is read as another format")
   func rawFormats() throws {
     let folder = try TemporaryFolder()
     for options in ["-c:v v308", "-c:v rawvideo -pix_fmt rgb555be"] {
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("fields of raw video are not read")
+  @Test("the field order of raw video is not read")
   func fieldOrder() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mov", tenFrames, "-c:v rawvideo -pix_fmt uyvy422 -field_order tt")
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("the shape of pixels of raw video is not read")
+  @Test("the pixel aspect ratio of raw video is not read")
   func pixelAspect() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mov", tenFrames, "-vf setsar=2/1 -c:v rawvideo -pix_fmt uyvy422")
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("a track that is rotated and scaled gets no orientation, or a wrong one")
+  @Test("a rotated and scaled track gets no orientation, or a wrong one")
   func matrix() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mp4", tenFrames, "-c:v mpeg4")
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("chapters are not told")
+  @Test("chapters are not reported")
   func chapters() throws {
     let folder = try TemporaryFolder()
     let options = "-map 0:v -map_chapters 1 -c:v mpeg4"
@@ -139,10 +139,10 @@ import Testing
     }
   }
 
-  @Test("priming that an edit list and iTunes' tag name is cut twice")
+  @Test("priming declared by an edit list and iTunes' tag is trimmed twice")
   func gaplessTwice() throws {
     let folder = try TemporaryFolder()
-    // The list of tags ends the file.
+    // The tag list is at the end of the file.
     var file = try FileBytes(ffmpeg(folder, "a.m4a", tone, "-c:a aac -metadata title=name"))
     func times() throws -> [ClockTime?] { try packets(of: "filesrc location=\(file.path) ! qtdemux").map(\.buffer.pts) }
     let plain = try times()
@@ -150,7 +150,7 @@ import Testing
     try expect(.qtdemuxGaplessTwice) { try times() != plain }
   }
 
-  @Test("the rest of the file is read though all linked streams have ended")
+  @Test("the rest of the file is read after all linked streams have ended")
   func unwantedStreams() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(
@@ -169,8 +169,8 @@ import Testing
   }
 }
 
-/// Adds iTunes' tag of 1,024 samples of priming, 128 of padding and 48,000 between them.
-/// - Parameter file: an MP4 that its list of tags ends.
+/// Adds iTunes' gapless tag: 1,024 samples of priming, 128 of padding and 48,000 between them.
+/// - Parameter file: an MP4 with its tag list at the end.
 func addGaplessTag(to file: inout FileBytes) throws {
   func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
     withUnsafeBytes(of: UInt32(body.count + 8).bigEndian, Array.init) + Array(type.utf8) + body

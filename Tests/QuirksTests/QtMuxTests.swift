@@ -10,16 +10,16 @@ import Testing
   private static let audio = "audiotestsrc num-buffers=10 ! audio/x-raw,rate=48000,channels=1"
   private static let rotated = "image-orientation=rotate-90"
 
-  @Test("Opus's header in MP4 has its bytes in the wrong order")
+  @Test("the Opus header has the wrong byte order")
   func opusByteOrder() throws {
     try expect(.qtmuxOpusByteOrder) {
       let file = try MuxedFile("\(Self.audio) ! opusenc ! mp4mux")
-      // Version, channels, pre-skip, and then the rate, 48,000.
+      // The rate, 48,000, follows version, channels and pre-skip.
       return try file.numbers(in: "dOps").dropFirst(4).prefix(4) == [0x80, 0xBB, 0, 0]
     }
   }
 
-  @Test("MP4 plays Opus's priming, and its first packet is too short")
+  @Test("the priming of Opus is played, and the first packet is too short")
   func opusPriming() throws {
     try expect(.qtmuxOpusPriming) {
       let file = try MuxedFile("\(Self.audio) ! opusenc ! mp4mux")
@@ -29,14 +29,14 @@ import Testing
     }
   }
 
-  @Test("MP4 plays the priming of AAC")
+  @Test("the priming of AAC is played")
   func audioPriming() throws {
     try expect(.qtmuxAudioPriming) {
       try MuxedFile("\(Self.audio) ! avenc_aac ! mp4mux").words(in: "elst")[3] == 0
     }
   }
 
-  @Test("a video with B-frames and a variable rate ends too early in MP4")
+  @Test("variable-rate video with B-frames ends too early")
   func videoDuration() throws {
     try expect(.qtmuxVideoDuration) {
       // The last frame is shown for two seconds.
@@ -52,14 +52,14 @@ import Testing
     }
   }
 
-  @Test("rotation is not written into MP4")
+  @Test("rotation is not written")
   func orientation() throws {
     try expect(.qtmuxOrientation) {
       try MuxedFile("\(Self.video) ! x264enc ! taginject tags=\(Self.rotated) ! mp4mux").isUpright
     }
   }
 
-  @Test("rotation of the file as a whole is written into MP4")
+  @Test("rotation from a global tag is written")
   func globalOrientation() throws {
     try expect(.qtmuxGlobalOrientation) {
       let folder = try TemporaryFolder()
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("all tracks of MP4 are enabled")
+  @Test("all tracks are enabled")
   func trackFlags() throws {
     try expect(.qtmuxTrackFlags) {
       let file = try MuxedFile(
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("mp4mux takes no chapters")
+  @Test("mp4mux accepts no chapters")
   func chapters() throws {
     try expect(.qtmuxChapters) {
       let chapter = TableOfContents.Entry(
@@ -91,18 +91,18 @@ import Testing
     }
   }
 
-  @Test("mp4mux writes numbers of seasons and episodes as text")
+  @Test("season and episode numbers are written as text")
   func showNumbers() throws {
     try expect(.qtmuxShowNumbers) {
       let file = try MuxedFile(
         "\(Self.audio) ! taginject tags=show-season-number=(uint)3 ! avenc_aac ! mp4mux name=mux")
       let place = try #require(file.bytes.firstRange(of: Array("tvsn".utf8)))
-      // The size of the data, its type, and what is there.
+      // The `data` box: size, type, locale and value.
       return Array(file.bytes[place.upperBound..<place.upperBound + 18]).suffix(10) == [0, 0, 0, 1, 0, 0, 0, 0, 0, 3]
     }
   }
 
-  @Test("overlapping subtitles in MP4 have a negative gap between them")
+  @Test("overlapping subtitles have a negative gap between them")
   func overlappingText() throws {
     try expect(.qtmuxOverlappingText) {
       let folder = try TemporaryFolder()
@@ -110,12 +110,12 @@ import Testing
         "appsrc name=in format=time ! text/x-raw,format=utf8 ! mp4mux ! "
           + "filesink location=\(folder.path("a.mp4"))")
       pipeline.element("in")?.staticPad("src")?.onBuffer { buffer in
-        // Twice as long as until the next one.
+        // Lasts twice as long as the distance to the next one.
         buffer.retimed(pts: buffer.pts ?? .zero, dts: nil, duration: .milliseconds(2000))
       }
       try pipeline.feed("in", [0, 1000], end: 2000) { Array("text \($0)".utf8) }
       let times = try MuxedFile(reading: folder.path("a.mp4")).words(in: "stts")
-      // Entries of a count and a duration.
+      // Entries are a count and a duration.
       return stride(from: 3, to: 2 + 2 * times[1], by: 2).contains { times[$0] > Int32.max }
     }
   }
@@ -134,13 +134,13 @@ import Testing
     }
   }
 
-  @Test("VP9's level in MP4 is the lowest, whatever its size")
+  @Test("the level of VP9 is always the lowest")
   func vp9Level() throws {
     try expect(.qtmuxVP9Level) {
       let file = try MuxedFile(
         "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=640,height=480 ! vp9enc deadline=1 cpu-used=8 ! "
           + "vp9parse ! capssetter caps=video/x-vp9,chroma-site=mpeg2 ! mp4mux")
-      // Version and flags, the profile, and then the level, ten times it.
+      // Version and flags, profile, then the level times ten.
       return try file.numbers(in: "vpcC")[5] == 10
     }
   }

@@ -3,7 +3,7 @@ import Quirks
 import Testing
 
 @Suite("The table of quirks") struct QuirkTableTests {
-  @Test("docs/quirks.md says what the quirks say; make quirks writes it")
+  @Test("docs/quirks.md matches the quirks; `make quirks` writes it")
   func document() throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
       "../../docs/quirks.md")
@@ -13,14 +13,14 @@ import Testing
     #expect(try String(contentsOf: file, encoding: .utf8) == Quirk.document)
   }
 
-  @Test("each quirk has a name of its own, which begins with an element")
+  @Test("each quirk has a unique name that begins with an element")
   func names() {
     let all = Quirk.all + Quirk.limits
     #expect(Set(all.map(\.name)).count == all.count)
     for quirk in all { #expect(quirk.name.contains("-"), "\(quirk.name)") }
   }
 
-  @Test("a test expects the symptom of each quirk and each limit")
+  @Test("each quirk and limit has a test of its symptom")
   func tests() throws {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     func text(in folder: URL) throws -> String {
@@ -36,7 +36,7 @@ import Testing
     #expect(Set(values).subtracting(expected).sorted() == [], "no test expects them")
   }
 
-  @Test("docs/limits.md says in which release each limit ends")
+  @Test("docs/limits.md names the release in which each limit ends")
   func limits() throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
       "../../docs/limits.md")

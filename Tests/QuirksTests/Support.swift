@@ -4,12 +4,13 @@ import Quirks
 import TestSupport
 import Testing
 
-/// Expects the symptom of `quirk` on exactly the releases that it names, and the quirk to apply there.
-/// - Parameter symptom: produces it with plain elements of GStreamer; true if it is there.
+/// Expects the symptom of `quirk` on exactly the releases that it names, and that the quirk applies
+/// there.
+/// - Parameter symptom: reproduces it with plain GStreamer elements; true if it is present.
 func expect(
   _ quirk: Quirk, sourceLocation: SourceLocation = #_sourceLocation, _ symptom: () throws -> Bool
 ) throws {
-  // An element that a release no longer has needs no workaround there.
+  // A release without the element needs no workaround.
   guard let release = Registry.release(ofPluginWith: quirk.element) else {
     #expect(!quirk.applies, sourceLocation: sourceLocation)
     return
@@ -24,8 +25,8 @@ func expect(
   #expect(quirk.applies == isThere, "its probe differs", sourceLocation: sourceLocation)
 }
 
-/// Runs a pipeline in a process of its own, which may crash: `gst-launch-1.0` with these arguments.
-/// - Parameter environment: variables beside those of this process.
+/// Runs `gst-launch-1.0` with these arguments in a process of its own, which may crash.
+/// - Parameter environment: variables added to those of this process.
 func launch(_ arguments: [String], environment: [String: String] = [:]) throws -> Program.Ending {
   try Program("/usr/bin/gst-launch-1.0", ["-q"] + arguments, variables: environment).end()
 }

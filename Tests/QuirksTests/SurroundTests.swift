@@ -4,14 +4,14 @@ import Quirks
 import TestSupport
 import Testing
 
-@Suite("Quirks of audio with more than two channels") struct SurroundTests {
-  /// Eight channels, of which the centre alone is not silent.
+@Suite("Quirks of surround audio") struct SurroundTests {
+  /// Eight channels, all silent but the centre.
   private static let centre =
     "audiotestsrc num-buffers=40 freq=100 ! audio/x-raw,format=S16LE,rate=48000,channels=1 ! "
     + "audioconvert mix-matrix=\"<" + (0..<8).map { "<(float)\($0 == 2 ? 1 : 0)>" }.joined(separator: ",") + ">\" ! "
     + "audio/x-raw,channels=8,channel-mask=(bitmask)0xc3f"
 
-  /// The loudest of eight channels of 16 bits, interleaved.
+  /// Index of the loudest of eight interleaved 16-bit channels.
   private func loudest(_ bytes: [UInt8]) -> Int? {
     var sums = [Int](repeating: 0, count: 8)
     for place in stride(from: 0, to: bytes.count - 1, by: 2) {
@@ -22,7 +22,7 @@ import Testing
 
   private func decoded(_ path: String) throws -> [UInt8] { try FFmpeg.bytes(["-i", path, "-f", "s16le", "-"]) }
 
-  @Test("flacdec exchanges channels of 7.1")
+  @Test("flacdec swaps channels of 7.1")
   func flacdec() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.flac", "-f lavfi -i aevalsrc=0|0|0.5|0|0|0|0|0:c=7.1:d=0.2:s=48000")
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("flacenc exchanges channels of 7.1")
+  @Test("flacenc swaps channels of 7.1")
   func flacenc() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.flac")
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("opusenc exchanges channels of 7.1")
+  @Test("opusenc swaps channels of 7.1")
   func opusenc() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.opus")
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("wavenc does not say for which loudspeakers 7.1 is")
+  @Test("wavenc does not write the channel mask of 7.1")
   func wavenc() throws {
     try expect(.wavencChannelMask) {
       let file = try MuxedFile("\(Self.centre) ! wavenc")
@@ -60,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("ten channels without a mask get caps without one")
+  @Test("wavparse's caps lack the channel mask of ten unpositioned channels")
   func wavparse() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.wav")

@@ -13,7 +13,7 @@ import Testing
         "-c:v mpeg2video -f mpegts -pcr_period 20"))
   }
 
-  @Test("frames after a time without clock references are shown too early")
+  @Test("frames after a gap in clock references are too early")
   func clockGap() throws {
     let folder = try TemporaryFolder()
     var file = try stream(folder)
@@ -21,7 +21,7 @@ import Testing
     for packet in stride(from: 0, to: file.bytes.count, by: 188)
     where file.bytes[packet + 3] & 0x20 != 0 && file.bytes[packet + 4] > 6 && file.bytes[packet + 5] & 0x10 != 0 {
       count += 1
-      // Two seconds of four.
+      // Removes the references of two of four seconds.
       if (10..<70).contains(count) { file.bytes[packet + 5] &= ~0x10 }
     }
     #expect(count > 100, "the generated source has clock references")
@@ -32,12 +32,12 @@ import Testing
     }
   }
 
-  @Test("a frame is lost of which a packet is sent twice")
+  @Test("a frame with a repeated packet is lost")
   func repeatedPacket() throws {
     let folder = try TemporaryFolder()
     var file = try stream(folder)
     let whole = try packets(of: "filesrc location=\(file.path) ! tsdemux").count
-    // Those of video, with no frame's beginning in them.
+    // Video packets in which no frame starts.
     let inner = stride(from: 0, to: file.bytes.count, by: 188).filter {
       file.bytes[$0 + 1] & 0x5F == 1 && file.bytes[$0 + 2] == 0
     }
@@ -47,7 +47,7 @@ import Testing
     try expect(.tsdemuxRepeatedPacket) { try packets(of: "filesrc location=\(file.path) ! tsdemux").count < whole }
   }
 
-  @Test("audio before the first frame of video is clipped")
+  @Test("audio before the first video frame is clipped")
   func earlyAudio() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(
@@ -57,7 +57,8 @@ import Testing
         "-c:v libx264 -g 25 -c:a aac -f mpegts"))
     let starts = stride(from: 0, to: file.bytes.count, by: 188).filter { file.bytes[$0 + 1] & 0x5F == 0x41 }
     let first = try #require(starts.first)
-    // As if it was recorded from a frame of video on: audio that is heard before that comes after it.
+    // As if the recording had started at a video frame: audio that is played before it follows it
+    // in the file.
     let audio = starts.filter { file.bytes[$0 + 2] == 1 }
     let frame = try #require(starts.first { $0 > audio[audio.count / 2] && file.bytes[$0 + 2] == 0 })
     file.bytes.removeSubrange(first..<frame)
@@ -67,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("frames are too early after a seek to a time before the first")
+  @Test("frames are too early after a seek to before the first one")
   func seekTimes() throws {
     let folder = try TemporaryFolder()
     let file = try stream(folder)

@@ -4,7 +4,7 @@ import Quirks
 import Testing
 
 @Suite("Quirks of the timestampers") struct TimestamperTests {
-  @Test("encodebin replaces the decoding times of frames at a variable rate")
+  @Test("encodebin replaces the DTS of variable-rate frames")
   func variableRate() throws {
     try expect(.h264timestamperVariableRate) {
       let settings = ["bframes=3", "b-pyramid=true"]
@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// Presentation and decoding times.
+  /// PTS and DTS of each packet.
   private func times(_ encoder: String) throws -> [[ClockTime?]] {
     try variableRatePackets(encoder).map { [$0.pts, $0.dts] }
   }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of vp9dec") struct VP9DecTests {
-  @Test("the colours of RGB are exchanged in frames that are copied")
+  @Test("RGB channels are swapped in copied frames")
   func copiedRGB() throws {
     let folder = try TemporaryFolder()
     let file = try ffmpeg(

@@ -5,17 +5,17 @@ import Quirks
 import TestSupport
 import Testing
 
-@Suite("Quirks of encoders of video") struct VideoEncoderTests {
+@Suite("Quirks of video encoders") struct VideoEncoderTests {
   private static let noise = "videotestsrc num-buffers=40 pattern=snow ! video/x-raw,format=I420,width=64,height=48"
 
-  @Test("vp9enc loses frames that it holds back")
+  @Test("vp9enc loses frames of its lookahead")
   func lag() throws {
     try expect(.vp9encLag) {
       try samples(of: "\(Self.noise) ! vp9enc deadline=1 lag-in-frames=25 target-bitrate=2000000").count < 40
     }
   }
 
-  @Test("vp9enc in real time has no speed 4")
+  @Test("vp9enc's realtime speed 4 is the same as 5")
   func realTimeSpeed() throws {
     let packets = try [4, 5].map { speed in
       try samples(of: "\(Self.noise) ! vp9enc deadline=1 cpu-used=\(speed) target-bitrate=2000000").map {
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "y4menc refuses chroma sites without a tag",
+    "y4menc refuses chroma sites that have no Y4M tag",
     arguments: [("Y42B", "mpeg2"), ("Y444", "mpeg2"), ("I420", "cosited")])
   func chromaSite(format: String, site: String) throws {
     let frame = "videotestsrc num-buffers=1 ! video/x-raw,width=64,height=48,format=\(format)"
@@ -34,7 +34,7 @@ import Testing
     try expect(.y4mencChromaSite) { fails("\(frame),chroma-site=\(site) ! y4menc") }
   }
 
-  @Test("where chroma lies is forgotten if the colours are not named")
+  @Test("the chroma site is lost without colorimetry")
   func chromaSiteAlone() throws {
     func site(_ caps: String) throws -> String? {
       try samples(of: "videotestsrc num-buffers=1 ! \(caps),chroma-site=mpeg2 ! x264enc ! h264parse ! avdec_h264")
@@ -53,7 +53,7 @@ import Testing
     #expect(try (first.withLastMemory() ?? first).withBytes { $0.ranges(of: parameterSet).count } == 1)
   }
 
-  @Test("x265enc does not set the decoding time of a single frame")
+  @Test("x265enc does not set the DTS of a single frame")
   func fewFrames() throws {
     try expect(.x265encFewFrames) {
       let ending = try launch(
@@ -64,11 +64,11 @@ import Testing
     }
   }
 
-  @Test("y4menc writes the padding of rows")
+  @Test("y4menc writes row padding")
   func layout() throws {
     let caps = "video/x-raw,format=(string)Y444,width=16,height=16,framerate=(fraction)25/1"
     let pipeline = try Pipeline("appsrc name=in caps=\"\(caps)\" format=time ! y4menc ! appsink name=sink sync=false")
-    // Rows of 24 bytes, of which 16 are pixels.
+    // Rows of 24 bytes: 16 pixels and padding.
     let frame = try Buffer(size: 3 * 24 * 16) { bytes in
       for index in bytes.indices { bytes[index] = index % 24 < 16 ? 50 : 99 }
     }
@@ -85,7 +85,7 @@ import Testing
     try expect(.y4mencLayout) { written.contains(99) }
   }
 
-  @Test("av1enc exceeds its rate unless max-quantizer is set")
+  @Test("av1enc exceeds its bit rate unless max-quantizer is set")
   func maxQuantizer() throws {
     try expect(.av1encMaxQuantizer) {
       func size(_ setting: String) throws -> Int {
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("x264enc limits the rate of a constant quality")
+  @Test("x264enc limits the bit rate of constant quality")
   func bufferInConstantQuality() throws {
     try expect(.x264encBufferInConstantQuality) {
       func size(_ setting: String) throws -> Int {
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("x264enc takes odd sizes, and fails")
+  @Test("x264enc accepts odd sizes, then fails")
   func oddSize() throws {
     try expect(.x264encOddSize) {
       let (width, height) = ("width=33", "height=33")
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("x264enc takes frames over 16,384 pixels wide, and fails")
+  @Test("x264enc accepts frames over 16,384 pixels wide, then fails")
   func largestSize() throws {
     try expect(.x264encLargestSize) {
       let caps = try #require(Caps("video/x-raw,format=I420,framerate=30/1,width=16386,height=16"))
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("x264enc's timestamps begin at a thousand hours")
+  @Test("x264enc's timestamps start at a thousand hours")
   func lateSegment() throws {
     try expect(.x264encLateSegment) {
       let first = try #require(samples(of: "\(Self.noise) ! x264enc").first)

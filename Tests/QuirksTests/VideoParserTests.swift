@@ -5,13 +5,13 @@ import Quirks
 import TestSupport
 import Testing
 
-@Suite("Quirks of parsers of video") struct VideoParserTests {
+@Suite("Quirks of video parsers") struct VideoParserTests {
   @Test("mpeg4videoparse splits packets of two frames")
   func packedFrames() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.avi", tenFrames, "-c:v mpeg4 -bf 2 -sc_threshold 1000000000")
     var frames = try DecodedMedia.buffers(of: "filesrc location=\(path) ! avidemux")
-    // A frame, and the first B-frame that needs it.
+    // Joins a frame and the first B-frame that needs it.
     frames[1] += frames.remove(at: 2)
     let caps = "video/mpeg,mpegversion=4,systemstream=false,width=64,height=48,framerate=10/1"
     try expect(.mpeg4videoparsePackedFrames) {
@@ -30,19 +30,19 @@ import Testing
     }
   }
 
-  @Test("jpegparse is left out by parsebin, which gives a JPEG file in pieces")
+  @Test("parsebin skips jpegparse and outputs a JPEG file in pieces")
   func jpegRank() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.jpg", "-f lavfi -i testsrc=size=640x480", "-frames:v 1")
     try expect(.jpegparseRank) { try packets(of: "filesrc location=\(path) ! parsebin").count > 1 }
   }
 
-  @Test("vp9parse removes structures from caps that are not its own, without end")
+  @Test("vp9parse loops forever on caps that it does not own")
   func transparentVP9() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.webm", tenFrames, "-c:v libvpx-vp9 -pix_fmt yuva420p")
     try expect(.vp9parseAlpha) {
-      // The first critical warning ends the process, which would never end by itself.
+      // The first critical warning ends the process, which would not end by itself.
       try launch(
         ["filesrc", "location=\(path)", "!", "matroskademux", "!", "vp9parse", "!", "appsink", "wait-on-eos=false"],
         environment: ["G_DEBUG": "fatal-criticals"]
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("parsebin gives BMP and TIFF in pieces")
+  @Test("parsebin outputs BMP and TIFF in pieces")
   func wholeImages() throws {
     let folder = try TemporaryFolder()
     try expect(.parsebinWholeImages) {
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("h264parse drops the durations of packets without a rate")
+  @Test("h264parse drops packet durations at a variable rate")
   func durations() throws {
     try expect(.h264parseDurations) {
       let packets = try variableRatePackets("x264enc speed-preset=ultrafast ! h264parse")
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("h264parse names no frame rate, or a time base as one, for even frames of a variable rate")
+  @Test("h264parse reports no frame rate, or the time base, for even frames at a variable rate")
   func timeBase() throws {
     try expect(.h264parseTimeBase) {
       let caps = try caps(
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("h264parse puts parameter sets into the first packet of AVC")
+  @Test("h264parse inserts parameter sets into the first packet of AVC")
   func parameterSets() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mp4", tenFrames, "-c:v libx264 -pix_fmt yuv420p")
@@ -108,19 +108,19 @@ import Testing
     }
   }
 
-  @Test("h264parse believes the container's colours rather than the stream's")
+  @Test("h264parse takes colorimetry from the container, not from the stream")
   func colorsOfH264() throws {
     try expect(.h264parseContainerColors) { try colors("libx264", "h264parse") == "bt2100-pq" }
   }
 
-  @Test("h265parse believes the container's colours rather than the stream's")
+  @Test("h265parse takes colorimetry from the container, not from the stream")
   func colorsOfH265() throws {
     try expect(.h265parseContainerColors) {
       try colors("libx265 -x265-params log-level=none -tag:v hvc1", "h265parse") == "bt2100-pq"
     }
   }
 
-  /// The colours that a parser names for a stream of BT.709 in a container that says BT.2100.
+  /// Colorimetry that a parser reports for a BT.709 stream in a container that declares BT.2100.
   private func colors(_ encoder: String, _ parser: String) throws -> String? {
     let folder = try TemporaryFolder()
     var file = try FileBytes(

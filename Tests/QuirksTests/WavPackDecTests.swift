@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of wavpackdec") struct WavPackDecTests {
-  @Test("what can't be decoded is silent")
+  @Test("undecodable blocks become silence")
   func mutedBlock() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(ffmpeg(folder, "a.wv", "-f lavfi -i sine=r=48000:d=3", "-c:a wavpack"))

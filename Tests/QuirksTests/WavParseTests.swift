@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of wavparse") struct WavParseTests {
-  /// The header of a file of one channel of 16 bits and 48 kHz.
+  /// The header of a mono 16-bit file at 48 kHz.
   private func header(bytes: Int) -> [UInt8] {
     func little(_ value: Int, _ count: Int) -> [UInt8] {
       (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
@@ -16,13 +16,13 @@ import Testing
       + little(bytes, 4)
   }
 
-  @Test("audio after two gibibytes is not read")
+  @Test("audio beyond 2 GiB is not read")
   func size() throws {
     let folder = try TemporaryFolder()
     let (path, size) = (folder.path("a.wav"), 1 << 31 + 96_000)
     let start = header(bytes: size)
     try Data(start).write(to: URL(fileURLWithPath: path))
-    // A sparse file: its silence takes no room.
+    // A sparse file: the silence takes no space.
     try FileHandle(forWritingTo: URL(fileURLWithPath: path)).truncate(atOffset: UInt64(start.count + size))
     try expect(.wavparseSize) {
       let pipeline = try Pipeline("filesrc location=\(path) ! wavparse ! appsink name=sink max-buffers=1 sync=false")

@@ -10,7 +10,7 @@ import Testing
   func padding() throws {
     try expect(.xingmuxPadding) {
       let file = try MuxedFile("\(Self.source) ! xingmux")
-      // The frame that xingmux adds has 156 bytes; LAME's own frames name it too.
+      // Only in the 156-byte frame that xingmux adds: LAME's own frames contain the name, too.
       return file.bytes.prefix(156).firstRange(of: Array("LAME".utf8)) == nil
     }
   }

@@ -7,7 +7,8 @@ import Testing
 @Suite struct CaptureCommandTests {
   private static let camera = "videotestsrc is-live=true pattern=ball"
 
-  @Test func recordsCountsAndReports() throws {
+  @Test("capture counts down, records, and reports progress")
+  func progress() throws {
     let scratch = try Scratch()
     let result = try Command.run([
       "capture", scratch.path("a.mp4"), "--source", CaptureCommandTests.camera, "--frames", "15", "--countdown", "0.1",
@@ -20,12 +21,13 @@ import Testing
     #expect(scratch.names == ["a.mp4"])
   }
 
-  @Test func controlCEndsTheRecordingAndMakesTheClip() throws {
+  @Test("Ctrl-C ends the recording and writes the clip")
+  func interrupt() throws {
     let scratch = try Scratch()
     let result = try Command.run([
       "capture", scratch.path("a.gif"), "--source", CaptureCommandTests.camera, "--progress", "json",
     ]) { process, errors in
-      // When it says that it records.
+      // Waits until it reports that it records.
       while let line = errors(), !line.contains("capturing") {}
       process.interrupt()
     }
@@ -33,7 +35,8 @@ import Testing
     #expect(scratch.names == ["a.gif"])
   }
 
-  @Test func aWrongCallIsExplained() throws {
+  @Test("wrong arguments are explained, and devices are listed")
+  func wrongArguments() throws {
     let scratch = try Scratch()
     let both = try Command.run(["capture", scratch.path("a.mp4"), "--source", "x", "--device", "y"])
     #expect(both.status == 64)
@@ -45,7 +48,8 @@ import Testing
     #expect((try? JSONSerialization.jsonObject(with: Data(json.output.utf8))) is [Any])
   }
 
-  @Test func withoutADisplayAWindowIsRefused() throws {
+  @Test("a window is refused without a display")
+  func noDisplay() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 10)
     let environment = ProcessInfo.processInfo.environment.filter {
@@ -60,8 +64,9 @@ import Testing
     }
   }
 
-  /// The window, seen: the whole screen is black but for what is shown in it.
-  @Test func thePreviewShowsWhatIsRecorded() throws {
+  /// The screen is black but for the preview window.
+  @Test("the preview shows the recording")
+  func preview() throws {
     let scratch = try Scratch()
     let screen = try Screen()
     defer { screen.close() }
@@ -73,9 +78,9 @@ import Testing
       ], environment: environment
     ) { process, errors in
       while let line = errors(), !line.contains("capturing") {}
-      // The window may come a little later than the first frame; every look is another frame of the screen.
+      // The window may appear after the first frame; each look grabs a new frame of the screen.
       var isSeen = false
-      for _ in 0..<200 where !isSeen { isSeen = (try? screen.lightness()) ?? 0 > 0.05 }
+      for _ in 0..<200 where !isSeen { isSeen = (try? screen.brightness()) ?? 0 > 0.05 }
       #expect(isSeen)
       process.interrupt()
     }

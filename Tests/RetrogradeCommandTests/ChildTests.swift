@@ -5,7 +5,7 @@ import RetrogradeEngine
 import Synchronization
 import Testing
 
-/// One file of several that crashes, hangs or is interrupted.
+/// Child processes that crash, hang or are interrupted, one for each file of a batch.
 @Suite struct ChildTests {
   private let scratch: Scratch
 
@@ -20,7 +20,7 @@ import Testing
     try Command.makeClip(scratch.path(name), frames: frames)
   }
 
-  /// Waits for the child that has the file open.
+  /// Waits for the child process that has the file open.
   private func child(of process: Process, with name: String) -> Int32? {
     while process.isRunning {
       let found = FileManager.default.children(of: process.processIdentifier).first {
@@ -31,7 +31,7 @@ import Testing
     return nil
   }
 
-  private func made() throws -> Set<String> {
+  private func outputs() throws -> Set<String> {
     Set(try FileManager.default.contentsOfDirectory(atPath: scratch.path("out")))
   }
 
@@ -41,14 +41,14 @@ import Testing
     try #require(mkfifo(scratch.path("in/a.mp4"), 0o600) == 0)
     let files = [scratch.path("in/a.mp4"), scratch.path("in/b.mp4")]
     let result = try Command.run(["reverse"] + files + ["--into", scratch.path("out"), "--jobs", "1"]) { process, _ in
-      // Without a writer, the pipe is waited for.
+      // The child waits for the pipe, which has no writer.
       if let child = child(of: process, with: "in/a.mp4") { kill(child, signal) }
     }
     #expect(result.status == 70)
     #expect(result.errors.contains("\(files[0]): the process that read it "), "\(result.errors)")
     #expect(result.errors.contains("signal \(signal)"))
     #expect(result.errors.contains("1 of 2 made") && result.errors.contains("1 failed: \(files[0])"))
-    #expect(try made() == ["b.mp4"])
+    #expect(try outputs() == ["b.mp4"])
   }
 
   @Test("a hang in one file of a batch stops no other file")
@@ -61,10 +61,10 @@ import Testing
     #expect(result.status == 70)
     #expect(
       result.errors.contains("\(files[0]): the process that read it made no progress for 5 s"), "\(result.errors)")
-    #expect(try made() == ["b.mp4"])
+    #expect(try outputs() == ["b.mp4"])
   }
 
-  @Test("a child inherits no file of its parent")
+  @Test("a child inherits no open file of its parent")
   func inheritance() throws {
     try #require(mkfifo(scratch.path("in/a.mp4"), 0o600) == 0)
     let line = "exec 99</dev/null \(Command.url.path) reverse \(scratch.path("in/a.mp4")) --into \(scratch.path("out"))"
@@ -77,13 +77,13 @@ import Testing
     #expect(isOpen == [true, false])
   }
 
-  @Test("a file that crashed is not tried again until it changes", arguments: [false, true])
-  func record(isWatched: Bool) throws {
+  @Test("a file that crashed is not retried until it changes", arguments: [false, true])
+  func crashRecord(isWatched: Bool) throws {
     try makeClip("in/a.mp4", frames: 3000)
     let input = isWatched ? ["--watch", scratch.path("in")] : [scratch.path("in")]
     let arguments =
       ["reverse"] + input + ["--into", scratch.path("out"), "--preset", "veryslow", "--progress", "json"]
-    // A watch ends with a signal.
+    // A watch runs until a signal.
     func run(until stage: String, _ body: @escaping (Process) -> Void = { _ in }) throws -> Command.Result {
       try Command.run(arguments) { process, nextLine in
         while let line = nextLine() {
@@ -97,22 +97,22 @@ import Testing
       for child in FileManager.default.children(of: process.processIdentifier) { kill(child, SIGSEGV) }
     }
     #expect(first.status == (isWatched ? 130 : 70) && first.errors.contains("\"code\":\"crashed\""))
-    #expect(try made() == [".retrograde-watch"])
+    #expect(try outputs() == [".retrograde-watch"])
     try makeClip("in/b.mp4")
     let second = try run(until: isWatched ? "done" : "all")
     #expect(second.status == (isWatched ? 130 : 70), "\(second.errors)")
     #expect(isWatched || second.errors.contains("it was not tried again"), "\(second.errors)")
     #expect(!second.errors.contains("\"input\":\"\(scratch.path("in/a.mp4"))\",\"memory\""))
-    #expect(try made() == [".retrograde-watch", "b.mp4"])
-    // Another file of that name.
+    #expect(try outputs() == [".retrograde-watch", "b.mp4"])
+    // Another file of the same name.
     try FileManager.default.removeItem(atPath: scratch.path("in/a.mp4"))
     try FileManager.default.moveItem(atPath: scratch.path("in/b.mp4"), toPath: scratch.path("in/a.mp4"))
     let third = try run(until: isWatched ? "done" : "all")
     #expect(third.status == (isWatched ? 130 : 0), "\(third.errors)")
-    #expect(try made() == [".retrograde-watch", "a.mp4", "b.mp4"])
+    #expect(try outputs() == [".retrograde-watch", "a.mp4", "b.mp4"])
   }
 
-  @Test("no child outlives a parent that is killed")
+  @Test("no child outlives a killed parent")
   func killedParent() throws {
     try #require(mkfifo(scratch.path("in/a.mp4"), 0o600) == 0)
     var orphan: Int32?
@@ -121,9 +121,9 @@ import Testing
       kill(process.processIdentifier, SIGKILL)
     }
     let left = try #require(orphan)
-    // The output of the parent ends when the child, which has it too, does.
+    // The parent's output ends with the child, which shares it.
     while FileManager.default.hasOpen(scratch.path("in/a.mp4"), left) {}
-    #expect(try made() == [])
+    #expect(try outputs() == [])
   }
 
   @Test("a second signal ends a batch whose child does not end", .timeLimit(.minutes(10)))
@@ -153,9 +153,9 @@ import Testing
     ]
     var writer: Int32 = -1
     let result = try Command.run(arguments) { process, _ in
-      // filesrc waits in read(2) for bytes that never come, and nothing can interrupt it.
+      // filesrc blocks in read(2) without data, and cannot be interrupted.
       while writer < 0, process.isRunning { writer = open(scratch.path("in/pipe"), O_WRONLY | O_NONBLOCK | O_CLOEXEC) }
-      // The first one cancels the work. One that comes 0.2 s later is the second.
+      // The first signal cancels the work. One that comes 0.2 s later counts as the second.
       while process.isRunning { kill(process.processIdentifier, signal) }
     }
     if writer >= 0 { close(writer) }
@@ -178,7 +178,7 @@ import Testing
     #expect(error?.description.contains("took more than \(ByteCount(1 << 20)) of memory and was killed") ?? false)
   }
 
-  @Test("limits of children grow with the memory for media, and with the machine")
+  @Test("memory limits of children grow with --memory and with the machine")
   func limits() {
     func limit(_ budget: Int, _ count: Int, _ machine: Int) -> Int {
       ChildLimits.memory(budget: ByteCount(budget), sharedBy: count, machine: ByteCount(machine)).bytes
@@ -189,7 +189,7 @@ import Testing
     #expect(limit(.max, 0, .max) > 0)
   }
 
-  @Test("segments from a child are those of this process")
+  @Test("a child makes the same segments as this process")
   func segments() throws {
     try makeClip("in/a.mp4", frames: 60)
     let path = scratch.path("in/a.mp4")
@@ -203,13 +203,13 @@ import Testing
       #expect(child.renditions[rendition].segments == own.renditions[rendition].segments)
       #expect(try child.initialization(rendition, none) == own.initialization(rendition, none))
       #expect(child.pieces(ofSegment: 0, of: rendition) == own.pieces(ofSegment: 0, of: rendition))
-      let bytes = (Gathered(), Gathered())
+      let bytes = (ByteCollector(), ByteCollector())
       try child.segment(0, from: 0, of: rendition, none, bytes.0.add)
       try own.segment(0, from: 0, of: rendition, none, bytes.1.add)
       #expect(bytes.0.all == bytes.1.all && !bytes.0.all.isEmpty)
     }
     #expect(try child.waveform(0..<100, of: 100, none) == own.waveform(0..<100, of: 100, none))
-    // At widths that are no multiple of 16, jpegenc encodes what is in memory behind each row.
+    // At widths that are not a multiple of 16, jpegenc encodes row padding.
     let picture = try child.picture(at: ClockTime(seconds: 1), height: 48, isExact: true, none)
     #expect(try picture == own.picture(at: ClockTime(seconds: 1), height: 48, isExact: true, none))
     let error = #expect(throws: RetrogradeError.self) { try child.segment(99, from: 0, of: 0, none) { _ in } }
@@ -221,8 +221,8 @@ import Testing
   }
 }
 
-/// Bytes that come from several threads.
-private final class Gathered: Sendable {
+/// Collects bytes from several threads.
+private final class ByteCollector: Sendable {
   private let bytes = Mutex<[UInt8]>([])
   var all: [UInt8] { bytes.withLock { $0 } }
   func add(_ more: [UInt8]) { bytes.withLock { $0 += more } }

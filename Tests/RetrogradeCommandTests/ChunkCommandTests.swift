@@ -5,8 +5,10 @@ import Testing
 @Suite struct ChunkCommandTests {
   private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
-  /// Matroska's muxer takes identifiers from chance, and the clock says when; in a process of its own neither does.
-  @Test func oneRunAndManyCommandsMakeTheSameBytes() throws {
+  /// matroskamux takes IDs from a random generator and the date from the clock. The command, in a
+  /// process of its own, depends on neither.
+  @Test("one run and separate chunk commands write the same bytes")
+  func sameBytes() throws {
     let scratch = try Scratch()
     let (source, work) = (scratch.path("a.mp4"), scratch.path("work"))
     try Command.makeClip(source, frames: 90)
@@ -16,21 +18,22 @@ import Testing
     #expect(whole.status == 0, "\(whole.errors)")
     #expect(scratch.names == ["a.mp4", "whole.mkv"])
 
-    let split = try Command.run(["split", source, scratch.path("pieces.mkv"), "--work", work, "--chunks", "3"])
+    let split = try Command.run(["work", "split", source, scratch.path("pieces.mkv"), "--work", work, "--chunks", "3"])
     #expect(split.output.contains("chunks     4: 0 done, 0 running, 0 failed, 4 to come"))
-    #expect(try Command.run(["join", work]).status == 64)
-    for chunk in ["3", "0-1"] { #expect(try Command.run(["chunk", work, chunk]).status == 0) }
-    let next = try Command.run(["chunk", work])
+    #expect(try Command.run(["work", "join", work]).status == 64)
+    for chunk in ["3", "0-1"] { #expect(try Command.run(["work", "chunk", work, chunk]).status == 0) }
+    let next = try Command.run(["work", "chunk", work])
     #expect(next.errors.contains("made chunk 2"))
-    #expect(try Command.run(["chunk", work]).errors.contains("nothing was left to make"))
-    #expect(try Command.run(["status", work]).output.contains("4 done"))
-    let join = try Command.run(["join", work])
+    #expect(try Command.run(["work", "chunk", work]).errors.contains("nothing was left to make"))
+    #expect(try Command.run(["work", "status", work]).output.contains("4 done"))
+    let join = try Command.run(["work", "join", work])
     #expect(join.errors.contains("90 frames"))
     #expect(scratch.names == ["a.mp4", "whole.mkv", "pieces.mkv"])
     #expect(try bytes(scratch.path("whole.mkv")) == bytes(scratch.path("pieces.mkv")))
   }
 
-  @Test func aRunThatWasKilledGoesOnWhereItWas() throws {
+  @Test("a killed run resumes")
+  func killedRun() throws {
     let scratch = try Scratch()
     let (source, work) = (scratch.path("a.mp4"), scratch.path("work"))
     try Command.makeClip(source, frames: 150, size: "640,height=480")
@@ -42,7 +45,7 @@ import Testing
     }
     #expect(try Command.run(arguments("whole.mkv")).status == 0)
     let killed = try Command.run(arguments("again.mkv")) { process, line in
-      // When something of it is made.
+      // Waits until a part is made.
       while let text = line(), !text.contains(#""stage":"reversing""#) {}
       kill(process.processIdentifier, SIGKILL)
     }
@@ -60,24 +63,26 @@ import Testing
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc2=d=2:r=25:s=160x120"] + options + [scratch.path("a.mp4")])
     for number in 40..<50 { try FFmpeg.zeroPacket(number, of: "v:0", in: scratch.path("a.mp4")) }
     let split = try Command.run([
-      "split", scratch.path("a.mp4"), scratch.path("b.mkv"), "--work", scratch.path("work"), "--chunks", "3",
+      "work", "split", scratch.path("a.mp4"), scratch.path("b.mkv"), "--work", scratch.path("work"), "--chunks", "3",
     ])
     #expect(split.status == 0 && split.output.contains("0:00:01.600, 10 frames"), "\(split.errors)")
   }
 
-  @Test func whatCantBeSaidOfChunksIsRefused() throws {
+  @Test("invalid chunk arguments and folders are refused")
+  func invalidArguments() throws {
     let scratch = try Scratch()
     for arguments in [
-      ["reverse", "a.mp4", "b.mp4", "--jobs", "2"], ["split", "a.mp4", "b.mp4"],
-      ["split", "a.mp4", "b.mp4", "--work", scratch.path("w"), "--chunks", "2", "--chunk-length", "1"],
-      ["chunk", scratch.path("w"), "3-1"], ["chunk", scratch.path("w"), "x"],
+      ["reverse", "a.mp4", "b.mp4", "--jobs", "2"], ["work", "split", "a.mp4", "b.mp4"],
+      ["work", "split", "a.mp4", "b.mp4", "--work", scratch.path("w"), "--chunks", "2", "--chunk-length", "1"],
+      ["work", "chunk", scratch.path("w"), "3-1"], ["work", "chunk", scratch.path("w"), "x"],
     ] {
       #expect(try Command.run(arguments).status == 64, "\(arguments)")
     }
-    for command in ["chunk", "join", "status"] {
-      let result = try Command.run([command, scratch.path("nowhere")])
+    // The commands' old names are taken as well.
+    for command in [["work", "chunk"], ["chunk"], ["work", "join"], ["join"], ["work", "status"], ["status"]] {
+      let result = try Command.run(command + [scratch.path("nowhere")])
       #expect(result.status == 66)
-      #expect(result.errors.contains("has no plan in it; `retrograde split` makes one"))
+      #expect(result.errors.contains("has no plan in it; `retrograde work split` makes one"))
     }
   }
 
@@ -86,10 +91,10 @@ import Testing
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     let work = scratch.path("my work")
-    let split = ["split", scratch.path("a.mp4"), scratch.path("b.mp4"), "--work", work]
+    let split = ["work", "split", scratch.path("a.mp4"), scratch.path("b.mp4"), "--work", work]
     #expect(try Command.run(split).status == 0)
-    #expect(try Command.run(["join", work]).errors.contains("`retrograde chunk '\(work)'` makes them"))
+    #expect(try Command.run(["work", "join", work]).errors.contains("`retrograde work chunk '\(work)'` makes them"))
     #expect(
-      try Command.run(["chunk", work, "99"]).errors.contains("`retrograde status '\(work)'` lists"))
+      try Command.run(["work", "chunk", work, "99"]).errors.contains("`retrograde work status '\(work)'` lists"))
   }
 }

@@ -3,7 +3,8 @@ import Testing
 @testable import RetrogradeCommand
 
 @Suite struct ColumnsTests {
-  @Test func textIsPaddedAndNeverCut() {
+  @Test("text is padded and never cut")
+  func padding() {
     #expect("ab".padded(to: 4) == "ab  ")
     #expect("abcde".padded(to: 4) == "abcde")
   }

@@ -19,9 +19,10 @@ struct Command {
   }
 
   /// - Parameters:
-  ///   - program: what is run, if not the command itself.
-  ///   - output: what standard output is, instead of what is returned.
-  ///   - whileRunning: gets the process, and what reads the next line of its standard error.
+  ///   - program: the program to run instead of the command.
+  ///   - output: standard output, which is not returned then.
+  ///   - whileRunning: gets the process, and a function that reads the next line of its standard
+  ///     error.
   static func run(
     _ arguments: [String], of program: URL = url, input: FileHandle? = nil, output given: FileHandle? = nil,
     environment: [String: String]? = nil,
@@ -34,7 +35,7 @@ struct Command {
     return Result(started.end())
   }
 
-  /// Makes a clip with GStreamer's own tools.
+  /// Makes a clip with gst-launch-1.0.
   static func makeClip(_ path: String, frames: Int = 60, size: String = "160,height=120") throws {
     let arguments =
       [
@@ -52,7 +53,7 @@ struct Command {
 }
 
 extension FileManager {
-  /// Processes that `process` started and that have not ended.
+  /// Running child processes of `process`.
   func children(of process: Int32) -> [Int32] {
     let names = (try? contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
     return names.flatMap { thread in
@@ -61,7 +62,7 @@ extension FileManager {
     }
   }
 
-  /// Whether a process has `path` open.
+  /// True if a process has `path` open.
   func hasOpen(_ path: String, _ process: Int32) -> Bool {
     let folder = "/proc/\(process)/fd"
     return (try? contentsOfDirectory(atPath: folder))?.contains {
@@ -82,7 +83,8 @@ final class Scratch: Sendable {
 }
 
 @Suite struct CommandTests {
-  @Test func reversesAndSaysWhatItDid() throws {
+  @Test("reverse writes the output and reports its frames")
+  func reverseClip() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     let result = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("b.mp4")])
@@ -97,14 +99,14 @@ final class Scratch: Sendable {
     (["play", "IN", "--video-sink", "fakesink", "--audio-sink", "fakesink"], SIGINT, 130),
   ]
 
-  /// Nobody ever writes to it, so it is waited for until somebody stops that.
-  @Test(arguments: waiting)
-  func anIdlePipeIsWaitedForUntilASignal(arguments: [String], number: Int32, status: Int32) throws {
+  /// The pipe has no writer, so the command waits until a signal.
+  @Test("a signal ends the wait for an idle pipe", arguments: waiting)
+  func idlePipe(arguments: [String], number: Int32, status: Int32) throws {
     let scratch = try Scratch()
     try #require(mkfifo(scratch.path("in.mp4"), 0o600) == 0)
     let names = ["IN": scratch.path("in.mp4"), "OUT": scratch.path("out.mp4")]
     let result = try Command.run(arguments.map { names[$0] ?? $0 }) { process, _ in
-      // It holds the pipe open from when it begins to wait.
+      // The command has the pipe open once it waits.
       while !FileManager.default.hasOpen(names["IN"] ?? "", process.processIdentifier), process.isRunning {}
       kill(process.processIdentifier, number)
     }
@@ -136,8 +138,8 @@ final class Scratch: Sendable {
     ),
   ]
 
-  @Test(arguments: messages)
-  func messagesSayWhatIsSoAndWhatToDo(arguments: [String], status: Int32, words: [String]) throws {
+  @Test("messages name the problem and the remedy", arguments: messages)
+  func errorMessages(arguments: [String], status: Int32, words: [String]) throws {
     let scratch = try Scratch()
     let texts = [
       "LIST": "#EXTM3U\n#EXTINF:5,\nhttp://example.invalid/0.ts\n",
@@ -153,7 +155,7 @@ final class Scratch: Sendable {
     for word in words { #expect(result.errors.contains(word), "\(result.errors)") }
   }
 
-  @Test("video that starts after the audio, and subtitles that end together, are verified and complete")
+  @Test("late video, and subtitles that end together, pass --verify --strict")
   func lateVideo() throws {
     let scratch = try Scratch()
     let cues = "1\n00:00:00,100 --> 00:00:01,000\nA\n\n2\n00:00:00,400 --> 00:00:01,000\nB\n"
@@ -169,7 +171,8 @@ final class Scratch: Sendable {
     }
   }
 
-  @Test func refusesToReplaceAFile() throws {
+  @Test("an existing output is refused without --overwrite")
+  func existingOutput() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     try Data("mine".utf8).write(to: scratch.url.appending(path: "b.mp4"))
@@ -180,7 +183,8 @@ final class Scratch: Sendable {
     #expect(try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--overwrite"]).status == 0)
   }
 
-  @Test func refusesTheInputAsOutputAlsoThroughALink() throws {
+  @Test("the input is refused as output, also through a link")
+  func inputAsOutput() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     try FileManager.default.createSymbolicLink(
@@ -192,7 +196,8 @@ final class Scratch: Sendable {
     }
   }
 
-  @Test func saysWhatIsWrongWithTheInput() throws {
+  @Test("unusable inputs have their exit statuses")
+  func unusableInputs() throws {
     let scratch = try Scratch()
     let output = scratch.path("o.mp4")
     #expect(try Command.run(["reverse", scratch.path("none.mp4"), output]).status == 66)
@@ -204,17 +209,20 @@ final class Scratch: Sendable {
     #expect(scratch.names == ["text.mp4", "empty.mp4"], "no output is left behind")
   }
 
-  @Test(arguments: [
-    ["reverse"], ["reverse", "a.mp4", "b.mp4", "--memory", "lots"],
-    ["reverse", "a.mp4", "b.mp4", "--crf", "20", "--bitrate", "1M"],
-    ["reverse", "a.mp4", "b.mp4", "--start", "yesterday"], ["sideways"],
-    ["reverse", "a.mp4", "b.mp4", "--count", "9223372036854775807"],
-  ])
-  func wrongArgumentsEndWithUsage(arguments: [String]) throws {
+  @Test(
+    "wrong arguments exit with status 64",
+    arguments: [
+      ["reverse"], ["reverse", "a.mp4", "b.mp4", "--memory", "lots"],
+      ["reverse", "a.mp4", "b.mp4", "--crf", "20", "--bitrate", "1M"],
+      ["reverse", "a.mp4", "b.mp4", "--start", "yesterday"], ["sideways"],
+      ["reverse", "a.mp4", "b.mp4", "--count", "9223372036854775807"],
+    ])
+  func wrongArguments(arguments: [String]) throws {
     #expect(try Command.run(arguments).status == 64)
   }
 
-  @Test func anUnknownContainerNamesTheKnownOnes() throws {
+  @Test("an unknown extension lists the known ones")
+  func unknownExtension() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 2)
     let result = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("b.xyz")])
@@ -222,7 +230,8 @@ final class Scratch: Sendable {
     #expect(result.errors.contains("mkv"))
   }
 
-  @Test func readsAPipe() throws {
+  @Test("reverse reads standard input")
+  func standardInput() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     let input = try FileHandle(forReadingFrom: scratch.url.appending(path: "a.mp4"))
@@ -231,7 +240,8 @@ final class Scratch: Sendable {
     #expect(result.errors.contains("60 frames"))
   }
 
-  @Test func stopsAtOnceAndLeavesNothingBehind() throws {
+  @Test("a signal ends the run and leaves no files")
+  func signals() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 3000)
     let arguments = [
@@ -239,7 +249,7 @@ final class Scratch: Sendable {
     ]
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ] {
       let result = try Command.run(arguments) { process, _ in
-        // The first line of progress says that it is well under way.
+        // The first byte of progress shows that the work has begun.
         _ = (process.standardError as? Pipe)?.fileHandleForReading.readData(ofLength: 1)
         kill(process.processIdentifier, signal)
       }
@@ -248,8 +258,8 @@ final class Scratch: Sendable {
     }
   }
 
-  @Test(arguments: [SIGSEGV, SIGABRT])
-  func aCrashInAPluginEndsWithAMessageAndTheStatusOfAnInternalFailure(signal: Int32) throws {
+  @Test("a crash in a plugin ends with a message and status 70", arguments: [SIGSEGV, SIGABRT])
+  func pluginCrash(signal: Int32) throws {
     let scratch = try Scratch()
     var environment = ProcessInfo.processInfo.environment
     environment["SWIFT_BACKTRACE"] = nil
@@ -258,14 +268,14 @@ final class Scratch: Sendable {
       "900",
     ]
     let result = try Command.run(arguments, environment: environment) { process, line in
-      _ = line()  // It is under way.
+      _ = line()  // the work has begun
       kill(process.processIdentifier, signal)
     }
     #expect(result.status == 70)
     #expect(result.errors.contains("retrograde: crashed") && result.errors.contains("signal \(signal)"))
   }
 
-  /// Boxes within each other: qtdemux reads each in a frame of its stack.
+  /// Nested boxes: qtdemux recurses into each of them.
   private static func nestedMovie(_ levels: Int) -> Data {
     let type = Array("ftyp".utf8) + Array("isom".utf8) + [0, 0, 0, 0]
     func header(_ size: Int, _ name: String) -> [UInt8] {
@@ -275,7 +285,7 @@ final class Scratch: Sendable {
     return Data(header(8 + type.count - 4, "ftyp") + type.dropFirst(4) + header(8 + boxes.count, "moov") + boxes)
   }
 
-  @Test("a header nested in 100,000 levels is refused; a thread that exhausts its stack ends with a message")
+  @Test("a header nested 100,000 levels deep is refused, and a stack overflow ends with a message")
   func nestedHeader() throws {
     let scratch = try Scratch()
     let path = scratch.path("a.mp4")
@@ -289,7 +299,7 @@ final class Scratch: Sendable {
     #expect(ended.status == 70 && ended.errors.contains("signal \(SIGSEGV)"), "\(ended.status): \(ended.errors)")
   }
 
-  @Test("a header nested in 900 levels is read")
+  @Test("a header nested 900 levels deep is read")
   func deepHeader() throws {
     let scratch = try Scratch()
     try Self.nestedMovie(900).write(to: URL(fileURLWithPath: scratch.path("a.mp4")))
@@ -315,7 +325,8 @@ final class Scratch: Sendable {
     #expect(scratch.names == ["a.mp4", "a.mkv"])
   }
 
-  @Test func printsThePipelinesAndWritesNothing() throws {
+  @Test("--print-pipeline prints pipelines and writes no file")
+  func printPipeline() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     let result = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--print-pipeline"])
@@ -324,7 +335,8 @@ final class Scratch: Sendable {
     #expect(scratch.names == ["a.mp4"])
   }
 
-  @Test func plansAsJSON() throws {
+  @Test("plan --json lists streams and keyframes")
+  func planJSON() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     let result = try Command.run(["plan", scratch.path("a.mp4"), "--json"])
@@ -334,7 +346,8 @@ final class Scratch: Sendable {
     #expect((report?["keyframes"] as? [Double])?.count == 4)
   }
 
-  @Test func strictMakesNothingWhereSomethingWouldBeMissing() throws {
+  @Test("--strict writes nothing if a stream would be left out")
+  func strict() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     let loose = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("a.gif"), "--fps", "5"])
@@ -344,7 +357,8 @@ final class Scratch: Sendable {
     #expect(scratch.names == ["a.gif", "a.mp4"])
   }
 
-  @Test func jsonHasWarningsAndErrorsAsObjectsWithCodes() throws {
+  @Test("JSON progress has warnings and errors with codes")
+  func jsonCodes() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     func last(_ arguments: String...) throws -> [String: Any]? {
@@ -364,7 +378,8 @@ final class Scratch: Sendable {
     #expect(error["subject"] as? String == scratch.path("none.mp4"))
   }
 
-  @Test func cutsToTheFrame() throws {
+  @Test("--start and --end trim to the frame")
+  func trim() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     let result = try Command.run(
@@ -373,9 +388,11 @@ final class Scratch: Sendable {
     #expect(result.errors.contains("20 frames"))
   }
 
-  /// A terminal would take a name for commands: escape sequences, C1 codes, lines of its own.
-  @Test(arguments: ["info", "info --json", "plan", "reverse", "verify", "print", "refused", "usage"])
-  func controlCharactersInNamesAreSpelledOut(_ form: String) throws {
+  /// A terminal would interpret escape sequences, C1 codes and newlines in names.
+  @Test(
+    "control characters in names are escaped",
+    arguments: ["info", "info --json", "plan", "reverse", "verify", "print", "refused", "usage"])
+  func controlCharacters(_ form: String) throws {
     let scratch = try Scratch()
     let odd = scratch.path("a\n\u{1B}[31m\u{7F}\u{9B}2J.mp4")
     try Command.makeClip(scratch.path("plain.mp4"), frames: 2)
@@ -407,7 +424,7 @@ final class Scratch: Sendable {
     #expect(known != nil && report.gstreamer.plugins["isomp4"] == known?.description)
   }
 
-  @Test("-h shows the first ten options, each in a sentence", arguments: [["reverse"], ["loop"], ["serve"], []])
+  @Test("-h shows the first ten options", arguments: [["reverse"], ["loop"], ["serve"], []])
   func shortHelp(command: [String]) throws {
     let short = try Command.run(command + ["-h"])
     let long = try Command.run(command + ["--help"])
@@ -422,7 +439,8 @@ final class Scratch: Sendable {
     #expect(options.allSatisfy { long.output.contains($0.prefix(20)) })
   }
 
-  @Test func helpTeachesByExample() throws {
+  @Test("the help has examples")
+  func helpExamples() throws {
     for arguments in [["--help"], ["reverse", "--help"], ["plan", "--help"]] {
       let result = try Command.run(arguments)
       #expect(result.status == 0)

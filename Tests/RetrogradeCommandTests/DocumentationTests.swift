@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The commands in docs/ are run as they stand.
+/// Runs the commands in docs/ as they are written.
 @Suite struct DocumentationTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -14,20 +14,23 @@ import Testing
       }
   }
 
-  @Test func everyCommandOfThePageOnLoopsRuns() throws {
+  @Test("every command in loops-and-movies.md runs")
+  func loops() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("clip.mp4"), frames: 60)
     try run("loops-and-movies.md", in: scratch, atLeast: 15)
   }
 
-  @Test func everyCommandOfThePageOnScoresRuns() throws {
+  @Test("every command in score.md runs")
+  func scores() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("clip.mp4"), frames: 60)
     try run("score.md", in: scratch, atLeast: 8)
     #expect(FileManager.default.fileExists(atPath: scratch.path("danced.mp4")))
   }
 
-  @Test func everyCommandOfThePageOnJobsRuns() throws {
+  @Test("every command in jobs.md runs")
+  func jobs() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("clip.mp4"), frames: 30)
     try FileManager.default.createDirectory(atPath: scratch.path("clips/more"), withIntermediateDirectories: true)
@@ -38,10 +41,11 @@ import Testing
     try FileManager.default.createDirectory(atPath: scratch.path("retrograde"), withIntermediateDirectories: true)
     try FileManager.default.createSymbolicLink(
       at: scratch.url.appending(path: "retrograde/presets"), withDestinationURL: Self.root.appending(path: "presets"))
-    try run("jobs.md", in: scratch, atLeast: 20) { !$0.contains("--watch") }  // WatchTests run that
+    try run("jobs.md", in: scratch, atLeast: 20) { !$0.contains("--watch") }  // covered by WatchTests
   }
 
-  @Test func everyCommandOfThePageOnThePresentationRuns() throws {
+  @Test("every command in presentation.md runs")
+  func presentation() throws {
     let scratch = try Scratch()
     try Data("1\n00:00:00,200 --> 00:00:00,600\nHello\n".utf8).write(to: URL(fileURLWithPath: scratch.path("a.srt")))
     let film = "videotestsrc num-buffers=50 ! video/x-raw,width=160,height=120,framerate=25/1"

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Encoders that are asked for by name.
+/// Encoders chosen by name.
 @Suite struct EncoderCommandTests {
   private let scratch: Scratch
 
@@ -10,7 +10,8 @@ import Testing
     try Command.makeClip(scratch.path("a.mp4"))
   }
 
-  @Test func anEncoderWritesWhatIsAskedOfItByName() throws {
+  @Test("--encoder and --encoder-options are used")
+  func encoderOptions() throws {
     let result = try Command.run([
       "reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--encoder", "x264enc", "--encoder-options",
       "key-int-max=6 option-string='scenecut=0:min-keyint=6'",
@@ -34,8 +35,8 @@ import Testing
     (["--encoder-options", "key-int-max=6", "--print-pipeline"], 64, "--encoder-options can't be printed"),
   ]
 
-  @Test(arguments: refusals)
-  func whatNoEncoderDoesIsRefusedBeforeAnythingIsMade(
+  @Test("an unusable encoder or option is refused before any output", arguments: refusals)
+  func unusableEncoder(
     refusal: (arguments: [String], status: Int32, words: String)
   ) throws {
     let output = scratch.path("b.mp4")
@@ -44,8 +45,9 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: output))
   }
 
-  /// A fake: no machine that these tests run on has a graphics card that encodes.
-  @Test func anEncoderOfHardwareIsListedAndUsed() throws {
+  /// A fake encoder: the machines that run these tests have no hardware encoder.
+  @Test("a hardware encoder is listed and used")
+  func hardwareEncoder() throws {
     let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appending(path: "Programs/fakehardware.c").path
     let built = try Command.run(
@@ -70,16 +72,17 @@ import Testing
     #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
   }
 
-  /// GStreamer's own list names the formats to choose from: since 1.26, a number that is none of them is a critical.
-  @Test func losslessMeetsNoCritical() throws {
+  /// Pixel formats come from GStreamer's own list: since 1.26, an unknown format number is a
+  /// critical.
+  @Test("lossless encoding causes no critical warning")
+  func losslessFormats() throws {
     let environment = ProcessInfo.processInfo.environment.merging(["G_DEBUG": "fatal-criticals"]) { $1 }
     let result = try Command.run(
       ["reverse", scratch.path("a.mp4"), scratch.path("b.mkv"), "--quality", "lossless"], environment: environment)
     #expect(result.status == 0, "\(result.errors)")
   }
 
-  /// Snow: without loss it takes three times as much.
-  @Test("HEVC of one or two frames is shown on time, whatever its memory held before", arguments: [1, 2])
+  @Test("HEVC of one or two frames has correct times, despite uninitialized memory", arguments: [1, 2])
   func fewFramesOfHEVC(_ frames: Int) throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: frames)
@@ -91,8 +94,9 @@ import Testing
     }
   }
 
-  @Test(arguments: ["h264", "hevc", "vp8", "vp9", "av1"])
-  func aRateThatIsAskedForIsKeptMoreOrLess(codec: String) throws {
+  /// The clip is snow: lossless, it takes three times the bit rate.
+  @Test("--bitrate is roughly kept", arguments: ["h264", "hevc", "vp8", "vp9", "av1"])
+  func bitrate(codec: String) throws {
     let (clip, mirror) = (scratch.path("snow.mkv"), scratch.path("mirror.mkv"))
     let made = try Command.run(
       [
@@ -107,7 +111,8 @@ import Testing
     #expect((100_000...900_000).contains(size), "\(size)")
   }
 
-  @Test func codecsAreListedAsJSONToo() throws {
+  @Test("codecs --json lists encoders and decoders")
+  func codecsJSON() throws {
     struct Codec: Decodable {
       struct Element: Decodable {
         var name: String

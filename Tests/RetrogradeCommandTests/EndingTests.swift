@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 
-/// What is left, and what is said, when a run does not end well.
+/// Leftover files and messages of runs that fail or are killed.
 @Suite struct EndingTests {
-  @Test func aKilledRunLeavesNothing() throws {
+  @Test("a killed run leaves no files")
+  func killedRun() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 3000)
     try Data("old".utf8).write(to: scratch.url.appending(path: "b.mp4"))
@@ -19,11 +20,13 @@ import Testing
     #expect(try Data(contentsOf: scratch.url.appending(path: "b.mp4")) == Data("old".utf8))
   }
 
-  @Test(arguments: [
-    ["--help"], ["--version"], ["info", "a.mp4"], ["plan", "a.mp4", "--json"], ["devices"],
-    ["reverse", "a.mp4", "b.mp4", "--print-pipeline"],
-  ])
-  func whatCannotBePrintedIsAnError(arguments: [String]) throws {
+  @Test(
+    "a standard output that cannot be written is an error",
+    arguments: [
+      ["--help"], ["--version"], ["info", "a.mp4"], ["plan", "a.mp4", "--json"], ["devices"],
+      ["reverse", "a.mp4", "b.mp4", "--print-pipeline"],
+    ])
+  func unwritableStandardOutput(arguments: [String]) throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 5)
     let given = arguments.map { $0.hasSuffix(".mp4") ? scratch.path($0) : $0 }
@@ -37,11 +40,12 @@ import Testing
     }
   }
 
-  @Test(arguments: ["b.mp4", "b.mkv", "b.webp", "b.apng", "b%d.png"])
-  func whatCannotBeWrittenIsAnErrorThatNamesTheOutput(name: String) throws {
+  @Test(
+    "a failed write is an error that names the output", arguments: ["b.mp4", "b.mkv", "b.webp", "b.apng", "b%d.png"])
+  func failedWrite(name: String) throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
-    // No file may be longer than a kilobyte: as a full disk, but for the word.
+    // Limits files to 1 KiB: like a full disk, but with another message.
     let limited = ["-c", "ulimit -f 2; exec \"$@\"", "sh", Command.url.path]
     let arguments = ["reverse", scratch.path("a.mp4"), scratch.path(name), "--no-audio"]
     let result = try Command.run(limited + arguments, of: URL(fileURLWithPath: "/bin/sh"))
@@ -50,12 +54,14 @@ import Testing
     #expect(scratch.names == ["a.mp4"])
   }
 
-  /// The frames that came before it failed are not the mirror.
-  @Test func aSpoolThatCannotBeWrittenEndsTheRun() throws {
+  /// The frames before the failure must not be kept as the output.
+  @Test("a spool that cannot be written ends the run")
+  func spoolFailure() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     #expect(try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("a.gif")]).status == 0)
-    // A hundred kilobytes: more than the output takes, less than the frames of a GIF, which are decoded once into the spool.
+    // 100 KiB: more than the output, less than the frames of the GIF, which are decoded once into
+    // the spool.
     let limited = ["-c", "ulimit -f 200; exec \"$@\"", "sh", Command.url.path]
     let arguments = [
       "reverse", scratch.path("a.gif"), scratch.path("b.mkv"), "--video-codec", "h264", "--memory", "400KiB",
@@ -67,10 +73,10 @@ import Testing
     #expect(scratch.names == ["a.gif", "a.mp4"])
   }
 
-  /// Plugins lack memory at each of these limits. At larger ones, the number of processors decides what fails, and how.
-  /// A sanitizer takes more addresses than that for itself.
+  /// Plugins run out of memory at each of these limits. At larger ones, the number of processors
+  /// decides what fails, and how. A sanitizer needs more address space than that for itself.
   @Test(
-    "a limit on addresses is named", .disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil),
+    "a limit on address space is named", .disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil),
     arguments: [300, 400])
   func addresses(megabytes: Int) throws {
     let scratch = try Scratch()
@@ -79,8 +85,8 @@ import Testing
     let arguments = ["reverse", scratch.path("a.mp4"), scratch.path("b.mp4")]
     let result = try Command.run(limited + arguments, of: URL(fileURLWithPath: "/bin/sh"))
     #expect(scratch.names == ["a.mp4"])
-    // Without memory for its message, g_error reports that by g_error, until the stack is full (GLib 2.74), or aborts
-    // (GLib 2.84).
+    // Without memory for its message, g_error calls itself until the stack overflows (GLib 2.74),
+    // or aborts (GLib 2.84).
     withKnownIssue("docs/reliability.md names it", isIntermittent: true) {
       #expect(result.status == 74)
       #expect(result.errors.contains("the limit on addresses (ulimit -v) is reached"), "\(result.errors)")
@@ -89,7 +95,8 @@ import Testing
     }
   }
 
-  @Test func nohupIsHeeded() throws {
+  @Test("nohup is respected")
+  func nohup() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 300)
     let arguments = [Command.url.path, "reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--progress", "json"]
@@ -101,7 +108,8 @@ import Testing
     #expect(scratch.names == ["a.mp4", "b.mp4"])
   }
 
-  @Test func aLongNameIsFineAndOneTooLongIsRefusedBeforeTheWork() throws {
+  @Test("a long name works, and one too long is refused before the work")
+  func longNames() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 5)
     let name = String(repeating: "逆", count: 82) + ".mp4"
@@ -112,7 +120,8 @@ import Testing
     #expect(!refused.errors.contains("indexing"), "\(refused.errors)")
   }
 
-  @Test func aClosedStandardErrorIsNotWrittenIntoTheOutput() throws {
+  @Test("messages do not go into the output if standard error is closed")
+  func closedStandardError() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 5)
     let closing = ["-c", "exec \"$@\" 2>&-", "sh", Command.url.path]

@@ -7,7 +7,8 @@ import Testing
     try Command.run(arguments, of: Command.url.deletingLastPathComponent().appending(path: name))
   }
 
-  @Test func theyMakeWhatTheySay() throws {
+  @Test("the examples write their outputs")
+  func outputs() throws {
     let scratch = try Scratch()
     let curve = try run("example-animated-curve", [scratch.path("curve.mp4")])
     #expect(curve.status == 0 && curve.output.hasSuffix("curve.mp4: 90 frames\n"), "\(curve.errors)")
@@ -21,11 +22,13 @@ import Testing
     #expect(picture.status == 0 && picture.output.hasSuffix("p.webm: 50 frames\n"), "\(picture.errors)")
   }
 
-  @Test(arguments: [
-    ("example-animated-curve", ["none/curve.mp4"]), ("example-captioned-picture", ["none/a.png", "a", "a.mp4"]),
-    ("example-titled-boomerang", ["none/a.mp4", "a", "none/b.mp4"]),
-  ])
-  func theyFailWithWords(name: String, arguments: [String]) throws {
+  @Test(
+    "the examples fail with a one-line message",
+    arguments: [
+      ("example-animated-curve", ["none/curve.mp4"]), ("example-captioned-picture", ["none/a.png", "a", "a.mp4"]),
+      ("example-titled-boomerang", ["none/a.mp4", "a", "none/b.mp4"]),
+    ])
+  func failures(name: String, arguments: [String]) throws {
     let result = try run(name, arguments)
     #expect(result.status == 1)
     #expect(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several files at once, and what the names on the command line mean.
+/// Several files at once, and the meaning of names on the command line.
 @Suite struct FilesTests {
   private let scratch: Scratch
 
@@ -14,7 +14,7 @@ import Testing
   private func run(_ arguments: String...) throws -> Command.Result { try run(list: arguments) }
 
   private func run(list arguments: [String]) throws -> Command.Result {
-    // In the folder, so that names stay short.
+    // Runs in the folder, so that names stay short.
     try Command.run(
       ["-c", "cd \"$0\" && exec \"$@\"", scratch.url.path, Command.url.path] + arguments,
       of: URL(fileURLWithPath: "/bin/sh"))
@@ -37,7 +37,8 @@ import Testing
     }
   }
 
-  @Test func aFolderStandsForTheMediaInItAndOneFailureStopsNoneOfTheOthers() throws {
+  @Test("a folder stands for its media, and one failure stops no other file")
+  func folderInput() throws {
     try makeClips("in/a.mp4", "in/b.mp4", "in/.hidden.mp4", "in/deep/c.mp4")
     try write("1\n00:00:00,100 --> 00:00:00,300\nFirst\n", to: "in/a.srt")
     try write("Nothing", to: "in/readme.txt")
@@ -50,7 +51,7 @@ import Testing
     #expect(result.errors.contains("retrograde: 2 of 3 made") && result.errors.contains("1 failed: in/aa-cut.mp4"))
   }
 
-  @Test("empty and unreadable files in a folder are failures with a name")
+  @Test("empty and unreadable files in a folder fail by name")
   func unreadableFiles() throws {
     try makeClips("in/a.mp4")
     try write("", to: "in/empty.mp4")
@@ -64,7 +65,7 @@ import Testing
     #expect(result.errors.contains("2 failed: in/empty.mp4, in/link.mkv"), "\(result.errors)")
   }
 
-  @Test("what only a name says is media fails, whatever is in it")
+  @Test("files that are media only by name fail")
   func namedAsMedia() throws {
     try makeClips("in/a.mp4")
     try write("", to: "in/empty.WMV")
@@ -78,14 +79,15 @@ import Testing
       result.errors.contains("4 failed: in/empty.WMV, in/page.mkv, in/zero.m2ts, in/zero.ts"), "\(result.errors)")
   }
 
-  @Test func namesFollowFromThoseOfTheInputsAndSoMayContainers() throws {
+  @Test("--name sets output names and containers")
+  func outputNames() throws {
     try makeClips("in/a.b.mp4", "in/deep/c.mp4")
     let result = try run("reverse", "in", "--recursive", "--into", "out", "--name", "{stem}-r.mkv", "--quiet")
     #expect(result.status == 0 && result.errors == "")
     #expect(names(in: "out") == ["a.b-r.mkv", "deep", "deep/c-r.mkv"])
   }
 
-  @Test("a mirror is .mkv if files like its source can only be read")
+  @Test("the output is .mkv if the source's format can only be read")
   func extensionsThatAreOnlyRead() throws {
     try makeClips("in/a.mp4", "in/b.flv", "in/c.WMV", "in/d.MOV", "in/f.flv", "in/f.mkv")
     try write("Nothing", to: "in/e.aac")
@@ -96,7 +98,8 @@ import Testing
     #expect(formatted.status == 0 && names(in: "mp4") == ["b.flv"], "--format says what it is: \(formatted.errors)")
   }
 
-  @Test func whatAPlusStandsBetweenHasOneMirror() throws {
+  @Test("files joined by + have one output")
+  func joinedFiles() throws {
     try makeClips("in/a.mp4", "in/b.mp4")
     let result = try run("in/a.mp4", "+", "in/b.mp4", "+", "in/a.mp4", "out.mp4")
     #expect(result.status == 0 && result.errors.contains("out.mp4: 30 frames"))
@@ -112,8 +115,9 @@ import Testing
     }
   }
 
-  /// Before any work: nothing is there, and nothing was indexed.
-  @Test func whatCannotBeMadeIsRefusedBeforeAnyWork() throws {
+  /// No file is written, and none is indexed.
+  @Test("outputs that cannot be made are refused before any work")
+  func impossibleOutputs() throws {
     try makeClips("in/a.mp4", "in/b.mp4", "in/deep/a.mp4", "out/a.mp4", "out/b.mp4")
     let refusals: [([String], Int32, String)] = [
       (["in", "--into", "out"], 73, "out/a.mp4: exists; the same holds for out/b.mp4; --overwrite replaces it"),
@@ -138,25 +142,29 @@ import Testing
     #expect(try run("reverse", "in", "--into", "out", "-y").status == 0)
   }
 
-  @Test func anEmptyFolderIsNoInput() throws {
+  @Test("an empty folder is no input")
+  func emptyFolder() throws {
     let result = try run("reverse", "in", "--into", "out")
     #expect(result.status == 66 && result.errors.contains("in: no media files are in this folder"))
     #expect(scratch.names == ["in"])
   }
 
-  @Test(arguments: [
-    (["a.mp4"], "No output is named for a.mp4."), ([], "Which file"),
-    (["a.mp4", "b.mp4", "c.mp4"], "--into FOLDER reverses each file"),
-    (["a.mp4", "--into", "out", "--work", "w"], "--work is for one file"),
-    (["a.mp4", "b.mp4", "--name", "x.{ext}"], "--into"),
-    (["a.mp4", "--into", "out", "--name", "{size}.mp4"], "--name"),
-  ])
-  func argumentsThatDoNotFitTeachWhatDoes(arguments: [String], words: String) throws {
+  @Test(
+    "mismatched arguments name the right ones",
+    arguments: [
+      (["a.mp4"], "No output is named for a.mp4."), ([], "Which file"),
+      (["a.mp4", "b.mp4", "c.mp4"], "--into FOLDER reverses each file"),
+      (["a.mp4", "--into", "out", "--work", "w"], "--work is for one file"),
+      (["a.mp4", "b.mp4", "--name", "x.{ext}"], "--into"),
+      (["a.mp4", "--into", "out", "--name", "{size}.mp4"], "--name"),
+    ])
+  func mismatchedArguments(arguments: [String], words: String) throws {
     let result = try Command.run(["reverse"] + arguments)
     #expect(result.status == 64 && result.errors.contains(words), "\(result.errors)")
   }
 
-  @Test func jsonTellsFilesApartAndCountsThem() throws {
+  @Test("JSON progress names and counts the files")
+  func jsonProgress() throws {
     try makeClips("in/a.mp4")
     try write("Nothing", to: "in/b.mp4")
     let result = try run("reverse", "in/b.mp4", "in/a.mp4", "--into", "out", "--progress", "json")
@@ -173,7 +181,8 @@ import Testing
     #expect(failed["input"] as? String == "in/b.mp4")
   }
 
-  @Test func aSignalEndsAllOfThemAndLeavesNothing() throws {
+  @Test("a signal ends a batch and leaves no files")
+  func interruptedBatch() throws {
     try Command.makeClip(scratch.path("in/a.mp4"), frames: 3000)
     try FileManager.default.copyItem(atPath: scratch.path("in/a.mp4"), toPath: scratch.path("in/b.mp4"))
     let arguments = [
@@ -192,14 +201,15 @@ import Testing
     #expect(all["notMade"] as? [String] == [scratch.path("in/a.mp4"), scratch.path("in/b.mp4")])
   }
 
-  @Test func onATerminalEachFileThatIsBeingMadeHasALine() throws {
+  @Test("on a terminal, each file in progress has a line")
+  func terminalLines() throws {
     try makeClips("in/a.mp4", "in/a film with a long name, and more of it.mp4")
     let command = "stty cols 40; '\(Command.url.path)' reverse in --into out --jobs 2"
     let result = try Command.run(
       ["-c", "cd \"$0\" && script -qec \"$1\" /dev/null", scratch.url.path, command],
       of: URL(fileURLWithPath: "/bin/sh"))
     #expect(result.status == 0)
-    // What is drawn over comes before the next wipe; what stays are words on files.
+    // Each progress block begins after an erase and names the number of files.
     let drawn = result.output.components(separatedBy: "\u{1B}[J").filter { $0.contains("files") }
     #expect(!drawn.isEmpty)
     for block in drawn {
@@ -209,9 +219,10 @@ import Testing
     #expect(result.output.contains("2 of 2 made"))
   }
 
-  // MARK: without a command's name
+  // MARK: without a command name
 
-  @Test func theCommandsNameMayBeLeftOut() throws {
+  @Test("the command name may be omitted")
+  func omittedCommand() throws {
     try makeClips()
     #expect(try run("clip.mp4", "out.mkv").status == 0)
     #expect(try run("--no-audio", "clip.mp4", "silent.mkv").status == 0)
@@ -219,8 +230,10 @@ import Testing
     #expect(try run("none.mp4", "out2.mkv").status == 66)
   }
 
-  @Test(arguments: [("revers", "reverse"), ("inof", "info"), ("paly", "play"), ("verfy", "verify")])
-  func aMisspeltCommandIsNotTakenForAFile(word: String, meant: String) throws {
+  @Test(
+    "a misspelt command is not taken for a file",
+    arguments: [("revers", "reverse"), ("inof", "info"), ("paly", "play"), ("verfy", "verify")])
+  func misspeltCommand(word: String, meant: String) throws {
     let result = try run(word, "clip.mp4", "out.mkv")
     #expect(result.status == 64)
     #expect(result.errors.contains("no command '\(word)'") && result.errors.contains("Did you mean '\(meant)'?"))
@@ -235,7 +248,7 @@ import Testing
     #expect(try run("help").status == 0)
   }
 
-  @Test("an unknown option is named before the number of names")
+  @Test("an unknown option is reported before the number of names")
   func unknownOption() throws {
     let option = try run("reverse", "a", "b", "--lop", "ping-pong")
     #expect(option.status == 64 && option.errors.contains("Unknown option '--lop'"))
@@ -244,9 +257,9 @@ import Testing
     #expect(names.errors.contains("Usage: retrograde reverse "), "\(names.errors)")
   }
 
-  // MARK: what was written
+  // MARK: written files
 
-  @Test("a codec that changed is named as people call it, with what asked for that")
+  @Test("a changed codec is reported by its usual name, with the reason")
   func codecChanges() throws {
     try makeClips()
     #expect(try run("clip.mp4", "a.gif", "--no-audio").status == 0)
@@ -260,7 +273,7 @@ import Testing
     #expect(place.errors.contains("MPEG-2 became H.264: --for asks for it\n"), "\(place.errors)")
   }
 
-  @Test("the smallest memory that is named is enough for all streams that share it")
+  @Test("the minimum of --memory in the message is enough for all streams")
   func smallestMemory() throws {
     let film = ["-f", "lavfi", "-i", "testsrc2=size=1280x720:duration=0.2", "-c:v", "libx264", "-preset", "ultrafast"]
     _ = try FFmpeg.bytes(film + ["-map", "0", "-map", "0", "-y", scratch.path("two.mkv")])
@@ -271,14 +284,15 @@ import Testing
     #expect(made.status == 0, "\(least.0): \(made.errors)")
   }
 
-  @Test("play refuses a score with a stretch before it opens a window")
+  @Test("play refuses --score with --end before it opens a window")
   func scoreAndStretch() throws {
     let result = try run("play", "clip.mp4", "--score", "0..end", "--end", "1")
     #expect(result.status == 64, "\(result.errors)")
     #expect(result.errors.contains("--end: --score sets the whole order of play"), "\(result.errors)")
   }
 
-  @Test func theSummarySaysWhatWasWrittenAndWhatChanged() throws {
+  @Test("the summary lists the written streams and the changes")
+  func writtenStreams() throws {
     try makeClips()
     let kept = try run("clip.mp4", "out.mp4")
     #expect(kept.errors.contains("\n  MP4: H.264 160x120 30 fps, AAC 48 kHz stereo\n"), "\(kept.errors)")

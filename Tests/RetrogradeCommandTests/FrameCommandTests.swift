@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 @Suite struct FrameCommandTests {
-  @Test func severalFramesAreWrittenAtOnce() throws {
+  @Test("several frames are written at once")
+  func severalFrames() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     let result = try Command.run(
@@ -19,8 +20,8 @@ import Testing
     (["0", "a.png"], 73, "--overwrite"),
   ]
 
-  @Test(arguments: refused)
-  func whatCannotBeDoneIsSaid(arguments: [String], status: Int32, words: String) throws {
+  @Test("impossible requests are explained", arguments: refused)
+  func impossibleRequests(arguments: [String], status: Int32, words: String) throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     try Data("mine".utf8).write(to: scratch.url.appending(path: "a.png"))
@@ -31,7 +32,8 @@ import Testing
     #expect(scratch.names == ["a.mp4", "a.png"])
   }
 
-  @Test func anImageIsReplacedWhereThatIsAskedFor() throws {
+  @Test("-y replaces an image")
+  func overwrite() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 5)
     try Data("mine".utf8).write(to: scratch.url.appending(path: "a.jpg"))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `make install` and `make uninstall`: scripts/install does their work.
+/// `make install` and `make uninstall`, which use scripts/install.
 @Suite struct InstallTests {
   private let scratch: Scratch
   private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -16,14 +16,14 @@ import Testing
     let variables = [
       "PREFIX": prefix, "LIBDIR": "\(prefix)/lib", "PLUGINDIR": "\(prefix)/lib/gstreamer-1.0",
       "DESTDIR": scratch.path("root"), "VERSION": "1.2.3", "COMMAND": Command.url.path,
-      // Any file stands for the plugin, which is not built for this.
+      // Any file can stand for the plugin, which is not built here.
       "PLUGIN": root.appending(path: "LICENSE").path,
     ]
     return Command.Result(
       try Program(root.appending(path: "scripts/install").path, [argument], in: root, variables: variables).end())
   }
 
-  /// Every file and folder that there is.
+  /// All installed files and folders.
   private func all() -> Set<String> {
     Set(FileManager.default.enumerator(atPath: scratch.path("root"))?.compactMap { $0 as? String } ?? [])
   }
@@ -34,7 +34,8 @@ import Testing
     try Data(text.utf8).write(to: url)
   }
 
-  @Test func uninstallingLeavesExactlyWhatWasThereBefore() throws {
+  @Test("uninstalling leaves exactly the files from before")
+  func uninstall() throws {
     try write("Another program's.", to: "\(prefix)/share/man/man1/another.1")
     let before = all()
     let installed = try install("all")
@@ -52,7 +53,8 @@ import Testing
     #expect(all() == before)
   }
 
-  @Test func whatWasPutThereLaterStays() throws {
+  @Test("files added later stay")
+  func addedFiles() throws {
     try #require(try install("all").status == 0)
     try write("The user's.", to: "\(prefix)/share/retrograde/pipelines/mine.pipeline")
     try #require(try install("--remove").status == 0)
@@ -60,7 +62,8 @@ import Testing
     #expect(files == ["opt/my programs/share/retrograde/pipelines/mine.pipeline"])
   }
 
-  @Test func installingAgainRemovesWhatOnlyTheReleaseBeforeHad() throws {
+  @Test("an upgrade removes files that only the old release had")
+  func upgrade() throws {
     try #require(try install("all").status == 0)
     let first = all()
     let old = "\(prefix)/share/man/man1/retrograde-old.1"
@@ -73,7 +76,8 @@ import Testing
     #expect(all() == [])
   }
 
-  @Test func theInstalledCommandFindsTheInstalledPipelineFiles() throws {
+  @Test("the installed command finds the installed pipeline files")
+  func installedPipelines() throws {
     try #require(try install("all").status == 0)
     let installed = URL(fileURLWithPath: scratch.path("root\(prefix)/bin/retrograde"))
     let environment = ProcessInfo.processInfo.environment.merging([
@@ -86,7 +90,8 @@ import Testing
     #expect(listed.output.contains("lossless     FFV1 and PCM in Matroska"))
   }
 
-  @Test func everyOptionOfTheHelpIsInTheManual() throws {
+  @Test("every option of the help is in the manual")
+  func manual() throws {
     try #require(try install("all").status == 0)
     for command in ["reverse", "verify", "play", "capture", "run", "info", "plan", "devices"] {
       let page = try String(
@@ -98,7 +103,8 @@ import Testing
     }
   }
 
-  @Test func nothingInstalledAndARelativePrefixAreRefused() throws {
+  @Test("uninstalling nothing and a relative prefix are refused")
+  func refusals() throws {
     let nothing = try install("--remove")
     #expect(nothing.status == 1)
     #expect(nothing.errors.contains("nothing is installed in \(scratch.path("root"))\(prefix)"))

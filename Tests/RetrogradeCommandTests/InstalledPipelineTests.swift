@@ -6,7 +6,7 @@ import Testing
 /// `retrograde run NAME`.
 @Suite struct InstalledPipelineTests {
   private let scratch: Scratch
-  /// Nothing but what a test puts there is found.
+  /// Restricts the search to a test's own folders.
   private let environment: [String: String]
 
   init() throws {
@@ -30,19 +30,20 @@ import Testing
     try Data(text.utf8).write(to: pipelines.appending(path: "\(name).pipeline"))
   }
 
-  /// The lines of some names, among those of the files that this program was built with.
+  /// The list's lines for some names. The list also has the files of this program's source.
   private func listed(_ result: Command.Result, _ names: String...) -> [String] {
     result.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
       .filter { line in names.contains { line.hasPrefix("\($0) ") } }
   }
 
-  @Test func aProgramFindsWhatLiesInTheSourceItWasBuiltFrom() {
+  @Test("a program searches the source it was built from")
+  func sourceFolder() {
     let folders = PipelineFolders(environment: ["HOME": "/home/anna"], executable: "/src/it/.build/release/retrograde")
     #expect(folders.paths.prefix(2) == ["/home/anna/.local/share/retrograde/pipelines", "/src/it/pipelines"])
   }
 
-  @Test(arguments: ["mine", "mine.pipeline"])
-  func aNameStandsForAnInstalledFile(name: String) throws {
+  @Test("a name stands for an installed file", arguments: ["mine", "mine.pipeline"])
+  func installedName(name: String) throws {
     try install("mine", in: "second", "Of the system.")
     try Command.makeClip(scratch.path("a.mp4"))
     let result = try Command.run(
@@ -51,7 +52,8 @@ import Testing
     #expect(scratch.names.contains("b.mkv"))
   }
 
-  @Test func filesOfTheUserHideThoseOfTheSystemAndEarlierFoldersLaterOnes() throws {
+  @Test("user files hide system files, and earlier folders hide later ones")
+  func precedence() throws {
     try install("one", in: "own", "The user's one.")
     try install("one", in: "first", "The system's one.")
     try install("two", in: "first", "The first two.")
@@ -63,7 +65,8 @@ import Testing
       listed(result, "one", "two", "three") == ["one The user's one.", "three The only three.", "two The first two."])
   }
 
-  @Test func filesThatWereInstalledWithTheCommandAreFound() throws {
+  @Test("files installed with the command are found")
+  func installedWithCommand() throws {
     let folder = scratch.path("prefix/share/retrograde/pipelines")
     let folders = PipelineFolders(environment: environment, executable: scratch.path("prefix/bin/retrograde"))
     #expect(
@@ -75,7 +78,8 @@ import Testing
     #expect(try folders.path(of: "with-it") == "\(folder)/with-it.pipeline")
   }
 
-  @Test func withoutVariablesTheFoldersAreThoseOfTheStandard() {
+  @Test("without variables, the standard's default folders are searched")
+  func defaultFolders() {
     let folders = PipelineFolders(environment: ["HOME": "/home/anna"], executable: "/usr/bin/retrograde")
     #expect(
       folders.paths == [
@@ -84,13 +88,15 @@ import Testing
       ])
   }
 
-  @Test func relativeFoldersInVariablesAreIgnored() {
+  @Test("relative folders in variables are ignored")
+  func relativeFolders() {
     let folders = PipelineFolders(
       environment: ["HOME": "/home/anna", "XDG_DATA_HOME": "own", "XDG_DATA_DIRS": "a:/b"], executable: nil)
     #expect(folders.paths == ["/b/retrograde/pipelines"])
   }
 
-  @Test func aPathIsNeverLookedForElsewhere() throws {
+  @Test("a path is not searched for elsewhere")
+  func explicitPath() throws {
     try install("mine", in: "first", "Of the system.")
     let path = scratch.path("no/mine.pipeline")
     let result = try Command.run(["run", path], environment: environment)
@@ -98,7 +104,8 @@ import Testing
     #expect(result.errors == "retrograde: \(path): No such file or directory\n")
   }
 
-  @Test func aNameThatIsNowhereEndsWithTheFoldersThatWereLookedInto() throws {
+  @Test("an unknown name lists the searched folders")
+  func unknownName() throws {
     let result = try Command.run(["run", "nowhere"], environment: environment)
     #expect(result.status == 66)
     for folder in ["own", "first", "second"] {
@@ -106,7 +113,8 @@ import Testing
     }
   }
 
-  @Test func aFileThatCantBeReadIsNamedInTheList() throws {
+  @Test("an invalid file is named in the list")
+  func invalidFile() throws {
     try install("good", in: "first", "Good.")
     let path = scratch.path("first/retrograde/pipelines/bad.pipeline")
     try Data("filesrc ! fakesink\n".utf8).write(to: URL(fileURLWithPath: path))
@@ -117,8 +125,8 @@ import Testing
     #expect(lines.last == "good Good.")
   }
 
-  @Test(arguments: [["run"], ["run", "--list", "mine"]])
-  func eitherAFileOrTheListIsAskedFor(arguments: [String]) throws {
+  @Test("run takes either a file or --list", arguments: [["run"], ["run", "--list", "mine"]])
+  func fileOrList(arguments: [String]) throws {
     #expect(try Command.run(arguments, environment: environment).status == 64)
   }
 }

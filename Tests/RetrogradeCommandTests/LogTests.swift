@@ -2,13 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What GST_DEBUG shows to those who look for a fault.
+/// The command's log with GST_DEBUG.
 @Suite struct LogTests {
   private let scratch: Scratch
 
   init() throws { scratch = try Scratch() }
 
-  /// - Returns: the lines of the log, of a run that ends well.
+  /// - Returns: the log lines of a successful run.
   private func log(_ arguments: [String], _ levels: String = "retrograde*:5") throws -> [String] {
     let environment = [
       "GST_DEBUG": levels, "GST_DEBUG_FILE": scratch.path("log"), "GST_DEBUG_NO_COLOR": "1",
@@ -23,7 +23,8 @@ import Testing
     lines.contains { $0.contains(" \(category) ") && $0.contains(words) }
   }
 
-  @Test func eachStageSaysWhatItDecided() throws {
+  @Test("each stage logs its decisions")
+  func decisions() throws {
     try Command.makeClip(scratch.path("a.mp4"))
     let lines = try log([
       "reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--loop", "ping-pong", "--copy-forward", "--memory",
@@ -46,11 +47,12 @@ import Testing
     for (category, words) in expected {
       #expect(has(lines, category, words), "\(category): \(words)\n\(lines.joined(separator: "\n"))")
     }
-    // One line each, whatever is in it.
+    // Every message is one line, whatever it contains.
     #expect(lines.allSatisfy { $0.contains(" retrograde") })
   }
 
-  @Test func aFallbackSaysWhy() throws {
+  @Test("a fallback logs its reason")
+  func fallback() throws {
     let clip = scratch.path("a.webm")
     let options = "-f lavfi -i testsrc=s=64x48:d=2:r=25 -c:v libvpx -g 10 -keyint_min 10 -deadline realtime"
     _ = try FFmpeg.bytes(options.split(separator: " ").map(String.init) + [clip])

@@ -1,16 +1,16 @@
 import Foundation
 import Testing
 
-/// What the process really takes, as the kernel counts it.
+/// Memory of the process, as counted by the kernel.
 @Suite struct MemoryTests {
-  /// The most memory that a process had so far (`VmHWM`, proc_pid_status(5)), in KiB; nil when it has ended.
+  /// Peak memory of a process so far (`VmHWM`, proc_pid_status(5)), in KiB; nil if it has ended.
   private func peak(_ process: Int32) -> Int? {
     let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
     return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
   }
 
-  /// Reverses a clip, and asks at each report of its progress how much memory it has taken.
+  /// Peak memory of a run that reverses a clip, in KiB, sampled at each progress report.
   private func peak(frames: Int, _ scratch: Scratch) throws -> Int {
     let clip = scratch.path("\(frames).mp4")
     try Command.makeClip(clip, frames: frames, size: "480,height=270")
@@ -24,8 +24,9 @@ import Testing
     return highest
   }
 
-  /// Decoded, the longer one takes 190 MiB, the shorter one 37.
-  @Test func theMemoryThatAReversalTakesDoesNotGrowWithItsSource() throws {
+  /// Decoded, the longer clip takes 190 MiB, the shorter one 37 MiB.
+  @Test("memory does not grow with the length of the source")
+  func constantMemory() throws {
     let scratch = try Scratch()
     let (short, long) = (try peak(frames: 200, scratch), try peak(frames: 1000, scratch))
     #expect(short > 0)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What becomes of a source for which a decoder is not installed.
+/// Sources for which no decoder is installed.
 @Suite struct MissingPluginTests {
   private static let h264 = "avdec_h264:NONE,openh264dec:NONE"
   private static let aac = "avdec_aac:NONE,avdec_aac_fixed:NONE,faad:NONE,fdkaacdec:NONE"
@@ -16,8 +16,10 @@ import Testing
     return (result, scratch.names)
   }
 
-  @Test(arguments: [(h264, "--no-video"), (aac, "--no-audio")])
-  func nothingIsMadeWithoutTheMainStream(ranks: String, option: String) throws {
+  @Test(
+    "a missing decoder for a main stream ends the run without output",
+    arguments: [(h264, "--no-video"), (aac, "--no-audio")])
+  func missingDecoder(ranks: String, option: String) throws {
     let (result, names) = try reverse(without: ranks)
     #expect(result.status == 69)
     #expect(!result.errors.contains("gstreamer1.0-libav"), "it is installed")
@@ -25,8 +27,10 @@ import Testing
     #expect(names == ["a.mp4"])
   }
 
-  @Test(arguments: [(h264, ["--no-video"]), (aac, ["--no-audio"]), (aac, ["--streams", "video"])])
-  func whoeverLeavesTheStreamOutNeedsNoDecoder(ranks: String, option: [String]) throws {
+  @Test(
+    "a stream that is left out needs no decoder",
+    arguments: [(h264, ["--no-video"]), (aac, ["--no-audio"]), (aac, ["--streams", "video"])])
+  func leftOutStream(ranks: String, option: [String]) throws {
     let (result, names) = try reverse(without: ranks, option + ["--strict"])
     #expect(result.status == 0, "\(result.errors)")
     #expect(names == ["a.mp4", "b.mkv"])

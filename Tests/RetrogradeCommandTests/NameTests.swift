@@ -16,19 +16,19 @@ import Testing
     try #require(sh("mkdir in && cp clip.mp4 \"caf$e.mp4\"").status == 0)
   }
 
-  /// Runs a script in the folder, in which `$e` is the byte 0xE9 and `$r` this command.
+  /// Runs a shell script in the folder; `$e` is the byte 0xE9, `$r` the command.
   private func sh(_ script: String) throws -> Command.Result {
     try Command.run(
       ["-c", "cd \"$0\" || exit 99; r=$1; e=$(printf '\\351'); \(script)", scratch.url.path, Command.url.path],
       of: URL(fileURLWithPath: "/bin/sh"))
   }
 
-  /// The names in a folder, with such bytes as `\xe9`.
+  /// The names in a folder, with bytes that are not UTF-8 as `\xe9`.
   private func names(in folder: String = "") -> Set<String> {
     Set((fileNames(in: scratch.path(folder)) ?? []).map(\.readablePath))
   }
 
-  @Test("a name that is not UTF-8 is an input and an output")
+  @Test("names that are not UTF-8 work as input and output")
   func inputAndOutput() throws {
     let made = try sh("\"$r\" reverse \"caf$e.mp4\" \"out$e.mkv\" --quality lossless")
     #expect(made.status == 0 && made.errors.contains("out\\xe9.mkv: 10 frames"), "\(made.errors)")
@@ -47,14 +47,15 @@ import Testing
   }
 
   @Test(
-    "every format is written and read by such a name", arguments: ["mkv", "gif", "webp", "apng", "ts", "wav", "flac"])
+    "every format is written and read with a name that is not UTF-8",
+    arguments: ["mkv", "gif", "webp", "apng", "ts", "wav", "flac"])
   func formats(name: String) throws {
     let result = try sh(
       "\"$r\" reverse \"caf$e.mp4\" \"a$e.\(name)\" --quiet && \"$r\" reverse \"a$e.\(name)\" \"b$e.mkv\" --quiet")
     #expect(result.status == 0 && names().isSuperset(of: ["a\\xe9.\(name)", "b\\xe9.mkv"]), "\(result.errors)")
   }
 
-  @Test("numbered images, subtitles, folders for work and for the spool have such names")
+  @Test("names of images, subtitles, work and spool folders need not be UTF-8")
   func otherFiles() throws {
     let images = try sh(
       "mkdir \"d$e\"; \"$r\" reverse \"caf$e.mp4\" \"d$e/%03d$e.png\" --quiet && \"$r\" reverse \"d$e/%03d$e.png\" \"i$e.mkv\""
@@ -71,9 +72,9 @@ import Testing
     #expect(chunks.status == 0 && names().contains("c\\xe9.mp4") && !names().contains("w\\xe9"), "\(chunks.errors)")
   }
 
-  @Test("a folder's files keep the bytes of their names, and none is left out")
+  @Test("all files of a folder keep the bytes of their names")
   func folders() throws {
-    // A real U+10E0E9, which stands for the byte 0xE9 in a string, is another name.
+    // A literal U+10E0E9, which stands for the byte 0xE9 in strings, is a different name.
     let result = try sh(
       """
       cp clip.mp4 "in/a$e.mp4"; cp clip.mp4 "in/a$(printf '\\364\\216\\203\\251').mp4"; : > "in/b$e.mp4"
@@ -94,7 +95,7 @@ import Testing
     #expect(result.errors.contains("\"output\":\"out\\udbf8\\udce9/a\\udbf8\\udce9.mp4\""))
   }
 
-  @Test("names that spell the same letters in other ways are of different files", arguments: [false, true])
+  @Test("names that differ only in Unicode normalization are different files", arguments: [false, true])
   func spellings(isWatched: Bool) throws {
     let names = ["caf\u{e9}.mp4", "cafe\u{301}.mp4"]
     for name in names {
@@ -121,7 +122,7 @@ import Testing
     #expect(fileNames(in: scratch.path("in") + "/\u{301}") == ["\u{301}a.mp4"])
   }
 
-  @Test("a watched folder has such names")
+  @Test("files in a watched folder may have names that are not UTF-8")
   func watched() throws {
     let result = try Command.run(
       ["reverse", "--watch", scratch.path("in"), "--into", scratch.path("out"), "--progress", "json"]
@@ -144,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("presets are found in a folder of such a name")
+  @Test("presets are found in a folder whose name is not UTF-8")
   func presets() throws {
     let presets = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "presets").path
@@ -156,7 +157,7 @@ import Testing
     #expect(result.status == 0 && names().contains("m\\xe9.mp4"), "\(result.errors)")
   }
 
-  @Test("a pipeline that is printed has the bytes of such names")
+  @Test("a printed pipeline keeps the bytes of names")
   func pipelines() throws {
     let result = try sh(
       "\"$r\" reverse \"caf$e.mp4\" \"p$e.mkv\" --print-pipeline > p && \"$r\" run p && grep -ac \"p$e.mkv\" p")
@@ -164,11 +165,11 @@ import Testing
     #expect(names().contains("p\\xe9.mkv"))
   }
 
-  @Test("a command that is suggested names the bytes")
+  @Test("a suggested command quotes the bytes of names")
   func suggestions() throws {
     let result = try sh("\"$r\" split \"caf$e.mp4\" \"o$e.mp4\" --work \"w$e\" && \"$r\" join \"w$e\"")
     #expect(
-      result.status == 64 && result.errors.contains("`retrograde chunk $'w\\xe9'` makes them"), "\(result.errors)")
+      result.status == 64 && result.errors.contains("`retrograde work chunk $'w\\xe9'` makes them"), "\(result.errors)")
     for bytes in [Array("a b".utf8), [0xE9, 0x61], Array("a'\\\n\u{85}\u{7}1".utf8) + [0xFF], Array("é".utf8), []]
       as [[UInt8]]
     {
@@ -178,7 +179,7 @@ import Testing
     }
   }
 
-  @Test("scripts for Slurm have the bytes of a folder's name")
+  @Test("Slurm scripts keep the bytes of a folder's name")
   func scripts() throws {
     try #require(sh("mkdir \"w$e\"").status == 0)
     let folder = scratch.path("") + String(pathBytes: [0x2F, 0x77, 0xE9])

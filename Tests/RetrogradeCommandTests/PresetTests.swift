@@ -6,7 +6,7 @@ import Testing
 
 @testable import RetrogradeCommand
 
-/// What `--for` takes.
+/// Presets for `--for`.
 @Suite struct PresetTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -40,7 +40,8 @@ import Testing
     return path
   }
 
-  @Test func theInstalledOnesSayWhatTheirPlacesTake() throws {
+  @Test("the installed presets declare the limits of their services")
+  func installedPresets() throws {
     let folder = Self.root.appending(path: "presets")
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
     #expect(names.count >= 6)
@@ -53,7 +54,8 @@ import Testing
     #expect(story.longest == ClockTime(seconds: 60) && story.videoCodec == "video/x-h264")
   }
 
-  @Test func whatIsSaidExplicitlyWins() throws {
+  @Test("explicit options override a preset")
+  func explicitOptions() throws {
     let preset = try Preset(path: write("crop=1:1\nfit=640x640\nmax-size=5MB\nmax-seconds=10\nextensions=mp4"))
     var options = ReverseOptions()
     preset.apply(to: &options)
@@ -64,16 +66,18 @@ import Testing
     options = ReverseOptions()
     options.encoding.framing = Framing(crop: .area(width: 10, height: 10), scale: .width(20))
     (options.encoding.videoCodec, options.encoding.bitrate) = ("hevc", 1_000_000)
-    let said = options.encoding
+    let explicit = options.encoding
     preset.apply(to: &options)
-    #expect(options.encoding.framing == said.framing && options.encoding.videoCodec == "hevc")
+    #expect(options.encoding.framing == explicit.framing && options.encoding.videoCodec == "hevc")
     #expect(options.encoding.maxSize == nil, "a rate is a size")
   }
 
-  @Test(arguments: [
-    ("max-size=huge", "max-size=huge"), ("colour=red", "crop, date"), ("crop=9", "crop=9"), ("pad=1x0", "pad=1x0"),
-  ])
-  func whatCantBeReadIsNamed(_ line: String, _ words: String) throws {
+  @Test(
+    "an invalid line is named",
+    arguments: [
+      ("max-size=huge", "max-size=huge"), ("colour=red", "crop, date"), ("crop=9", "crop=9"), ("pad=1x0", "pad=1x0"),
+    ])
+  func invalidLine(_ line: String, _ words: String) throws {
     let path = try write(line)
     let error = #expect(throws: RetrogradeError.self) { try Preset(path: path) }
     #expect(error?.message.contains(words) ?? false, "\(error?.message ?? "")")
@@ -81,7 +85,8 @@ import Testing
     #expect(throws: RetrogradeError.self) { try Preset(path: path) }
   }
 
-  @Test func aPlaceIsListedAndKept() throws {
+  @Test("a user's preset is listed, and its limits are kept")
+  func userPreset() throws {
     let folder = scratch.path("own/retrograde/presets")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let path = try write("crop=1:1\nmax-seconds=1\nextensions=mp4\nmax-size=90kB\ndate=2026-03", "mine")
@@ -103,7 +108,7 @@ import Testing
     #expect(other.status == 64 && other.errors.contains("takes .mp4"))
     let unknown = try run("reverse", clip, out, "--for", "moon")
     #expect(unknown.status == 64 && unknown.errors.contains("there are ") && unknown.errors.contains("mine"))
-    // What a camera gave is not thrown away.
+    // A recording is never discarded.
     let recorded = try run(
       "capture", scratch.path("loop.mp4"), "--source", "videotestsrc is-live=true", "--frames", "30", "--for", "mine")
     #expect(recorded.status == 0 && recorded.errors.contains("too long for --for mine"), "\(recorded.errors)")

@@ -4,11 +4,11 @@ import Retrograde
 import TestSupport
 import Testing
 
-/// `--print-pipeline` beside every other option of `reverse`: what is printed gives the same file, or nothing is
-/// printed.
+/// `--print-pipeline` with every other option of `reverse`: the printed pipeline gives the same
+/// file, or nothing is printed.
 @Suite struct PrintPipelineTests {
-  /// What becomes of an option.
-  enum Fate: Sendable {
+  /// Expected result of an option.
+  enum Outcome: Sendable {
     /// The printed pipeline gives the same file.
     case same
     /// Status 64, with these words.
@@ -17,28 +17,28 @@ import Testing
 
   struct Case: Sendable, CustomTestStringConvertible {
     var option: String
-    /// The option, its value, and what it needs beside it. FOLDER stands for a folder.
+    /// The option, its value, and the options it needs. FOLDER stands for a folder.
     var arguments: [String]
     /// nil if the option takes the place of OUTPUT.
     var output: String?
-    var fate: Fate
+    var outcome: Outcome
 
-    init(_ option: String, _ arguments: String..., to output: String? = "o.mkv", fate: Fate = .same) {
-      (self.option, self.arguments, self.output, self.fate) = (option, arguments, output, fate)
+    init(_ option: String, _ arguments: String..., to output: String? = "o.mkv", outcome: Outcome = .same) {
+      (self.option, self.arguments, self.output, self.outcome) = (option, arguments, output, outcome)
     }
 
     var testDescription: String { arguments.joined(separator: " ") }
   }
 
-  private static let several = Fate.refused("--into")
-  private static let chunks = Fate.refused("--work")
+  private static let several = Outcome.refused("--into")
+  private static let chunks = Outcome.refused("--work")
 
   static let cases: [Case] = [
-    Case("into", "--into", "FOLDER", to: nil, fate: several),
-    Case("name", "--into", "FOLDER", "--name", "{stem}-r.{ext}", to: nil, fate: several),
-    Case("recursive", "--into", "FOLDER", "--recursive", to: nil, fate: several),
-    Case("watch", "--into", "FOLDER", "--watch", "FOLDER", to: nil, fate: several),
-    Case("stall-limit", "--into", "FOLDER", "--stall-limit", "60", to: nil, fate: several),
+    Case("into", "--into", "FOLDER", to: nil, outcome: several),
+    Case("name", "--into", "FOLDER", "--name", "{stem}-r.{ext}", to: nil, outcome: several),
+    Case("recursive", "--into", "FOLDER", "--recursive", to: nil, outcome: several),
+    Case("watch", "--into", "FOLDER", "--watch", "FOLDER", to: nil, outcome: several),
+    Case("stall-limit", "--into", "FOLDER", "--stall-limit", "60", to: nil, outcome: several),
     Case("memory", "--memory", "1MiB"), Case("spool-dir", "--spool-dir", "FOLDER"),
     Case("start", "--start", "0.4"), Case("start", "--start", "\"Two\"", to: "o.mp4"), Case("start", "--start", "6f"),
     Case("end", "--end", "0.7"), Case("no-audio", "--no-audio"), Case("no-video", "--no-video", to: "o.mka"),
@@ -46,45 +46,45 @@ import Testing
     Case("strict", "--strict"), Case("overwrite", "--overwrite"), Case("format", "--format", "mp4", to: "o.film"),
     Case("quality", "--quality", "high", "--crf", "23"), Case("quality", "--quality", "lossless"),
     Case("video-codec", "--video-codec", "vp9"), Case("encoder", "--encoder", "x265enc"),
-    Case("encoder-options", "--encoder-options", "key-int-max=5", fate: .refused("--encoder-options")),
+    Case("encoder-options", "--encoder-options", "key-int-max=5", outcome: .refused("--encoder-options")),
     Case("audio-codec", "--audio-codec", "flac"), Case("bitrate", "--bitrate", "200k"), Case("crf", "--crf", "30"),
-    Case("preset", "--preset", "ultrafast"), Case("max-size", "--max-size", "1MB", fate: .refused("--max-size")),
-    Case("colors", "--colors", "16", to: "o.gif", fate: .refused("nothing to print")),
-    Case("dither", "--dither", "none", to: "o.gif", fate: .refused("nothing to print")),
+    Case("preset", "--preset", "ultrafast"), Case("max-size", "--max-size", "1MB", outcome: .refused("--max-size")),
+    Case("colors", "--colors", "16", to: "o.gif", outcome: .refused("nothing to print")),
+    Case("dither", "--dither", "none", to: "o.gif", outcome: .refused("nothing to print")),
     Case("profile", "--profile", "video/quicktime,variant=iso:video/x-h264|presence=1", "--no-audio", to: "o.mp4"),
-    Case("for", "--for", "discord", to: "o.mp4", fate: .refused("--max-size")),
+    Case("for", "--for", "discord", to: "o.mp4", outcome: .refused("--max-size")),
     Case("crop", "--crop", "40x40+10+10"), Case("rotate", "--rotate", "90"), Case("flip", "--flip", "horizontal"),
     Case("width", "--width", "64"), Case("height", "--height", "32"), Case("fit", "--fit", "64x64"),
     Case("pad", "--fit", "64x64", "--pad"), Case("alpha", "--alpha"), Case("deinterlace", "--deinterlace"),
-    Case("count", "--count", "2"), Case("caption", "--caption", "words", fate: .refused("--caption")),
-    Case("caption-style", "--caption", "words", "--caption-style", "place=top", fate: .refused("--caption")),
-    Case("show-timecode", "--show-timecode", fate: .refused("--show-timecode")),
+    Case("count", "--count", "2"), Case("caption", "--caption", "words", outcome: .refused("--caption")),
+    Case("caption-style", "--caption", "words", "--caption-style", "place=top", outcome: .refused("--caption")),
+    Case("show-timecode", "--show-timecode", outcome: .refused("--show-timecode")),
     Case("progress", "--progress", "none"), Case("quiet", "--quiet"), Case("loop", "--loop", "ping-pong"),
     Case("score", "--score", "0..0.6, 0.6..0 x2"), Case("joint", "--score", "0..0.6, 0.2..1", "--joint", "0.02"),
     Case("dissolve", "--score", "0..0.6, 0.2..1", "--dissolve", "0.2"),
     Case("interpolate", "--score", "1..0 x0.5", "--interpolate", "blend"),
     Case("keep-pitch", "--score", "1..0 x2", "--keep-pitch"),
     Case("seam", "--loop", "ping-pong", "--count", "2", "--seam", "drop"), Case("timing", "--timing", "source"),
-    Case("fps", "--fps", "5"), Case("subtitles", "--subtitles", "FOLDER/a.srt", fate: .refused("--subtitles")),
-    Case("subtitles-output", "--subtitles-output", "FOLDER/b.srt", fate: .refused("--subtitles-output")),
-    Case("soundtrack", "--soundtrack", "FOLDER/a.wav", fate: .refused("--soundtrack")),
-    Case("copy-forward", "--loop", "ping-pong", "--copy-forward", fate: .refused("--copy-forward")),
-    Case("reencode", "--reencode"), Case("verify", "--verify", fate: .refused("--verify")),
-    Case("work", "--work", "FOLDER/work", fate: chunks), Case("jobs", "--jobs", "2", fate: chunks),
-    Case("chunks", "--chunks", "2", fate: chunks), Case("chunk-length", "--chunk-length", "1", fate: chunks),
-    // Each container, with all that it holds of the source's description.
+    Case("fps", "--fps", "5"), Case("subtitles", "--subtitles", "FOLDER/a.srt", outcome: .refused("--subtitles")),
+    Case("subtitles-output", "--subtitles-output", "FOLDER/b.srt", outcome: .refused("--subtitles-output")),
+    Case("soundtrack", "--soundtrack", "FOLDER/a.wav", outcome: .refused("--soundtrack")),
+    Case("copy-forward", "--loop", "ping-pong", "--copy-forward", outcome: .refused("--copy-forward")),
+    Case("reencode", "--reencode"), Case("verify", "--verify", outcome: .refused("--verify")),
+    Case("work", "--work", "FOLDER/work", outcome: chunks), Case("jobs", "--jobs", "2", outcome: chunks),
+    Case("chunks", "--chunks", "2", outcome: chunks), Case("chunk-length", "--chunk-length", "1", outcome: chunks),
+    // Each container, with all the metadata it can hold.
     Case("print-pipeline", to: "o.mp4"), Case("print-pipeline", to: "o.mov"), Case("print-pipeline", to: "o.mkv"),
     Case("print-pipeline", to: "o.webm"), Case("print-pipeline", to: "o.ts"),
-    // In Ogg, streams of one kind come in the order of random numbers.
+    // In Ogg, streams of one kind are in random order.
     Case("print-pipeline", "--streams", "video,audio:0", to: "o.ogv"),
     Case("print-pipeline", "--streams", "audio:0,chapters", to: "o.m4b"),
     Case("print-pipeline", "--streams", "audio:0,chapters", to: "o.mp3"),
     Case("print-pipeline", "--streams", "audio:1,chapters", to: "o.flac"),
     Case("print-pipeline", "--streams", "audio:0,chapters", to: "o.wav"),
-    Case("print-pipeline", "--no-video", to: "o.wav", fate: .refused("--streams audio:0,chapters")),
+    Case("print-pipeline", "--no-video", to: "o.wav", outcome: .refused("--streams audio:0,chapters")),
   ]
 
-  @Test("every option of reverse has its case")
+  @Test("every option of reverse has a case")
   func everyOption() throws {
     let help = try Command.run(["reverse", "--experimental-dump-help"]).output
     struct Help: Decodable {
@@ -137,7 +137,7 @@ import Testing
     return path
   }
 
-  /// All that a file says of itself, and a checksum of each frame and each packet of samples.
+  /// The metadata of a file, and a checksum of each frame and each audio packet.
   private func content(_ scratch: Scratch) throws -> [String] {
     let path = scratch.path(try #require(scratch.names.first { $0.hasPrefix("o.") }))
     let description = try FFmpeg.lines(["-i", path, "-f", "ffmetadata", "-"])
@@ -150,8 +150,8 @@ import Testing
     }
   }
 
-  /// Runs the command with one thread of x264: several spend the bits of an average bit rate differently from run to
-  /// run.
+  /// Runs the command with one thread of x264: with several, an average bit rate gives other bytes
+  /// in every run.
   private func onOneProcessor(_ arguments: [String]) throws -> Command.Result {
     let script = """
       exec taskset --cpu-list "$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\\([0-9]*\\).*/\\1/p' /proc/self/status)" "$0" "$@"
@@ -168,7 +168,7 @@ import Testing
       + [given.output.map(scratch.path)].compactMap { $0 }
       + given.arguments.map { $0.replacing("FOLDER", with: scratch.url.path) } + given.steadyQuality
     let printed = try Command.run(arguments + ["--print-pipeline"])
-    if case .refused(let words) = given.fate {
+    if case .refused(let words) = given.outcome {
       #expect(printed.status == 64 && printed.output.isEmpty)
       #expect(printed.errors.contains(words), "\(printed.errors)")
       return
@@ -185,7 +185,8 @@ import Testing
     for line in wanted.difference(from: found) { Issue.record("\(line)") }
     let warnings = [printed, run].map { $0.errors.split(separator: "\n").filter { $0.contains("warning: ") } }
     for warning in direct.errors.split(separator: "\n") where warning.contains("warning: ") {
-      // Encoding targets repeat frames (since 1.28 the last one, too). `run` does not count what a user's pipeline makes.
+      // Encoding profiles repeat frames (since 1.28 the last one, too). `run` does not count the
+      // frames of a user's pipeline.
       if given.option == "profile", warning.contains("more than the mirror") { continue }
       #expect(warnings.contains { $0.contains(warning) }, "\(warning)")
     }
@@ -193,8 +194,8 @@ import Testing
 }
 
 extension PrintPipelineTests.Case {
-  /// A constant quality for x264, if nothing is said of one: what it spends by an average rate depends on how far its
-  /// lookahead has come, on one processor too.
+  /// A constant quality for x264 unless one is given: an average bit rate depends on the progress
+  /// of the lookahead, even on one processor.
   fileprivate var steadyQuality: [String] {
     let encodes = output.map { $0.hasSuffix(".mkv") || $0.hasSuffix(".mp4") } ?? false
     let own = [

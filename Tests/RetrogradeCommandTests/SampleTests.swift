@@ -1,25 +1,25 @@
 import Foundation
 import Testing
 
-/// All Swift code that the documentation shows is compiled: articles and comments show what is in Tests/Samples, tutorials show
-/// files that are a target of their own.
+/// All Swift code in the documentation is compiled: code in articles and comments is also in
+/// Tests/Samples; the files of tutorials are a target of their own.
 @Suite struct SampleTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// Files of a folder and the folders in it.
+  /// The files in a folder and its subfolders.
   private static func files(_ folder: String, _ suffix: String) throws -> [URL] {
     let base = root.appending(path: folder)
     return try FileManager.default.subpathsOfDirectory(atPath: base.path).filter { $0.hasSuffix(suffix) }.sorted()
       .map { base.appending(path: $0) }
   }
 
-  /// The lines without what they are indented by, and without empty ones.
+  /// The lines without indentation, and without empty ones.
   private static func lines(_ text: String) -> [String] {
     text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
 
-  /// The blocks of Swift in a page, or in the comments of a source.
+  /// The Swift code blocks of a page, or of the comments in a source file.
   private static func blocks(_ file: URL) throws -> [[String]] {
     var blocks: [[String]] = []
     var isOpen = false
@@ -41,7 +41,8 @@ import Testing
     return blocks
   }
 
-  @Test func everySampleInTheDocumentationIsCompiled() throws {
+  @Test("every sample in the documentation is compiled")
+  func compiledSamples() throws {
     let samples = try Self.files("Tests/Samples", ".swift").map {
       Self.lines(try String(contentsOf: $0, encoding: .utf8))
     }
@@ -55,7 +56,7 @@ import Testing
     for page in pages {
       for block in try Self.blocks(page) {
         count += 1
-        // Imports stand at the top of a file.
+        // Imports are at the top of a file.
         let (imports, code) = (block.filter { $0.hasPrefix("import ") }, block.filter { !$0.hasPrefix("import ") })
         let isCompiled = samples.contains { sample in
           imports.allSatisfy(sample.contains)
@@ -69,7 +70,8 @@ import Testing
     #expect(count > 25)
   }
 
-  @Test func everyFileOfCodeIsShownInATutorial() throws {
+  @Test("every code file of the tutorials is shown in one")
+  func tutorialFiles() throws {
     let folder = "Sources/Retrograde/Retrograde.docc/Tutorials"
     let tutorials = try Self.files(folder, ".tutorial").map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     for file in try Self.files("\(folder)/Code", ".swift") {

@@ -3,26 +3,27 @@ import GStreamer
 import MediaTime
 import TestSupport
 
-/// An X server without a screen.
+/// A virtual X server (Xvfb).
 final class Screen {
   let name: String
   private let program: Program
 
   init() throws {
-    // It would inherit the test process's signal mask, in which SIGTERM is blocked; killed, it would leave its socket behind.
+    // Xvfb would inherit the test process's signal mask, which blocks SIGTERM; after a SIGKILL, its
+    // socket would stay behind.
     let unmasked = """
       import os, signal
       signal.pthread_sigmask(signal.SIG_SETMASK, [])
       os.execv("/usr/bin/Xvfb", "Xvfb -displayfd 1 -screen 0 640x480x24 -nolisten tcp -noreset".split())
       """
-    // It chooses a free number, and says which when it is ready. When its last client goes it must not begin anew: it would
-    // refuse those who come meanwhile.
+    // Xvfb chooses a free display number, and prints it when it is ready. -noreset: otherwise it
+    // resets after its last client, and refuses clients meanwhile.
     program = try Program("/usr/bin/python3", ["-c", unmasked], errors: .nullDevice)
     name = ":" + (program.line() ?? "").trimmingCharacters(in: .whitespaces)
   }
 
-  /// How light the screen is on average, from 0 to 1.
-  func lightness() throws -> Double {
+  /// Average brightness of the screen, from 0 to 1.
+  func brightness() throws -> Double {
     let pipeline = try Pipeline(
       "ximagesrc display-name=\(name) use-damage=false num-buffers=1 ! videoconvert ! video/x-raw,format=GRAY8 ! "
         + "appsink name=out sync=false")

@@ -4,7 +4,7 @@ import MediaTime
 import TestSupport
 import Testing
 
-/// `serve`, with the players and the browser that people have.
+/// `serve` with common players and a browser.
 @Suite struct ServeTests {
   private static let programs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Programs")
@@ -18,11 +18,11 @@ import Testing
     try write(rate: 30)
   }
 
-  /// Writes the film that is served: `rate` frames a second.
+  /// Writes the served film, at `rate` frames a second.
   private func write(rate: Int) throws {
     var media = TestMedia()
     (media.times, media.frameRate) = (TestMedia.regular(frames, rate: rate), "\(rate)/1")
-    // Whole packets of AAC, and with what their encoder puts before the first no longer than the pictures.
+    // Whole AAC packets; with the priming, the audio is no longer than the video.
     media.sampleCount = frames * 45 * 1024 / rate
     media.audio = "avenc_aac ! aacparse"
     let written = try media.write(to: folder)
@@ -30,7 +30,7 @@ import Testing
     try FileManager.default.moveItem(atPath: written, toPath: path)
   }
 
-  /// Serves while `body` runs, which gets the address of the page; ends it as Ctrl-C does.
+  /// Serves while `body` runs, which gets the address of the page. Ends with SIGINT, like Ctrl-C.
   private func serve(_ arguments: [String] = [], _ body: (_ address: String, _ process: Int32) throws -> Void) throws {
     let arguments = ["serve", path, "--port", "0", "--spool-dir", folder.url.path] + arguments
     let program = try Program(Command.url.path, arguments)
@@ -45,7 +45,7 @@ import Testing
     #expect(folder.names == [path.split(separator: "/").last.map(String.init)], "nothing is left")
   }
 
-  /// The numbers that raw grey frames carry.
+  /// The numbers painted in raw grey frames.
   private func numbers(_ raw: Data) -> [Int] {
     let size = 96 * 64
     return (0..<raw.count / size).map { frame in
@@ -53,8 +53,9 @@ import Testing
     }
   }
 
-  /// The commands of docs/serve.md, each of which listens until it is stopped.
-  @Test func everyCommandOfThePageOnServingListens() throws {
+  /// Each command listens until it is stopped.
+  @Test("every command in serve.md listens")
+  func documentedCommands() throws {
     let page = ServeTests.programs.deletingLastPathComponent().deletingLastPathComponent().appending(
       path: "docs/serve.md")
     let commands = try String(contentsOf: page, encoding: .utf8).split(separator: "\n").filter {
@@ -66,7 +67,7 @@ import Testing
       try FileManager.default.copyItem(atPath: path, toPath: folder.path(name))
     }
     for command in commands {
-      // The ports of a machine are shared by all tests.
+      // Any free port: all tests share the ports of a machine.
       let line = "exec \(Command.url.deletingLastPathComponent().path)/\(command.drop { $0 == " " }) --port 0"
       let program = try Program("/bin/sh", ["-c", line], in: folder.url)
       #expect(program.line()?.hasPrefix("http://127.0.0.1:") == true, "\(command)")
@@ -76,6 +77,7 @@ import Testing
   }
 
   @Test(
+    "an invalid source or option is an error",
     arguments: [
       (["serve"], 64), (["serve", "nothing.mp4"], 66), (["serve", "/etc/hostname"], 65),
       (["serve", ".", "--port", "65536"], 64),
@@ -83,7 +85,7 @@ import Testing
       (["serve", ".", "--score", "0..1", "--loop", "forward"], 64),
       (["serve", ".", "--start", "10f"], 64),
     ] as [([String], Int32)])
-  func whatCanNotBeServedIsAnError(arguments: [String], status: Int32) throws {
+  func invalidArguments(arguments: [String], status: Int32) throws {
     let result = try Command.run(arguments)
     #expect(result.status == status, "\(result.errors)")
     #expect(result.output.isEmpty)
@@ -99,17 +101,19 @@ import Testing
       #expect(try status() == "200")
       let child = try #require(FileManager.default.children(of: process).first)
       kill(child, SIGSEGV)
-      // The server has noticed when it has waited for it.
+      // The child disappears when the server has reaped it.
       while FileManager.default.fileExists(atPath: "/proc/\(child)") {}
-      // 415 if it was making the first segment.
+      // 415 if the child was making the first segment.
       #expect(["200", "415"].contains(try status()))
     }
   }
 
-  @Test func otherProgramsReadItToItsEnd() throws {
-    // 45 seconds: hlsdemux2 takes in 30 before it waits until something is played (`max-buffering-time`). A film that is in
-    // as a whole before the first of it is put out is an error to it ("Can't push EOS on non-exposed pad",
-    // gst_adaptive_demux2_stream_end_of_manifest in gstadaptivedemux-stream.c, 1.22 and main).
+  @Test("FFmpeg and playbin3 read the film to its end")
+  func players() throws {
+    // 45 seconds: hlsdemux2 buffers 30 (`max-buffering-time`) before it waits for playback. It
+    // fails on a film that is buffered as a whole before its first output ("Can't push EOS on
+    // non-exposed pad", gst_adaptive_demux2_stream_end_of_manifest in gstadaptivedemux-stream.c,
+    // 1.22 and main).
     try write(rate: 2)
     try serve { page, _ in
       let raw = folder.path("raw")
@@ -131,7 +135,8 @@ import Testing
     }
   }
 
-  @Test func aBrowserPlaysItStepsSeeksAndTakesItAway() throws {
+  @Test("a browser plays, steps, seeks and downloads")
+  func browser() throws {
     let downloads = try TemporaryFolder()
     try serve { page, _ in
       let text = try Program.succeed(
@@ -143,8 +148,8 @@ import Testing
       #expect(seen["steps"] as? [Int] == [88, 87, 88, 87])
       #expect(seen["seeks"] as? [Int] == [0, 82, 44, 89])
       let played = try #require(seen["played"] as? [[Int]])
-      // What is drawn may be the picture after the one that was spoken of, where the next came in between: the standard says so
-      // (https://wicg.github.io/video-rvfc/, "best effort").
+      // The painted frame may be the one after the reported frame: the callback is "best effort"
+      // (https://wicg.github.io/video-rvfc/).
       #expect(played.allSatisfy { (88...89).contains($0[0] + $0[1]) }, "\(played)")
       #expect(played.count { $0[0] + $0[1] == 89 } > 45, "\(played)")
       #expect(played.last == [89, 0])
@@ -167,7 +172,7 @@ import Testing
     }
   }
 
-  @Test("pages of other sites and ports can link to the page in a browser, and have nothing made")
+  @Test("pages of other sites and ports can link to the page, but start no work")
   func foreignPages() throws {
     try serve { page, _ in
       let text = try Program.succeed(
@@ -176,10 +181,10 @@ import Testing
       let seen = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: [String: Any]])
       #expect(seen.count == 4)
       for (site, found) in seen {
-        // A name that is not this machine's is refused even to its own pages.
+        // A host name that is not this machine's is refused even for its own pages.
         let isOtherName = site.hasSuffix("films.test")
         #expect(found["answers"] as? [Int] == [isOtherName ? 421 : 403], "\(site)")
-        // The browser has the page already when it comes from the next site.
+        // The browser has the page in its cache when the next site links to it.
         let link = try #require(found["link"] as? [Int])
         #expect(isOtherName ? link == [421] : [[200], [304]].contains(link), "\(site)")
         let ways = ["cors", "embed", "iframe", "img", "nocors", "object", "prefetch", "script", "style", "video"]
@@ -188,8 +193,9 @@ import Testing
     }
   }
 
-  /// Of a source in VP9 the browser gets VP9, unless somebody chooses otherwise while it plays.
-  @Test mutating func aBrowserTakesTheSourcesCodec() throws {
+  /// The browser gets VP9 for a VP9 source, unless another rendition is selected during playback.
+  @Test("a browser gets the codec of the source")
+  mutating func sourceCodec() throws {
     var media = TestMedia()
     (media.times, media.frameRate) = (TestMedia.regular(frames, rate: 30), "30/1")
     (media.video, media.muxer) = ("vp9enc deadline=1 cpu-used=8 lag-in-frames=0", "webmmux")
@@ -214,7 +220,8 @@ import Testing
     }
   }
 
-  @Test mutating func chaptersCaptionsAndTheKeysOfEditorsWorkInABrowser() throws {
+  @Test("chapters, captions and the keys J, K and L work in a browser")
+  mutating func chaptersAndKeys() throws {
     for (name, text) in [
       ("text.srt", "1\n00:00:00,200 --> 00:00:00,800\nearly\n\n2\n00:00:02,200 --> 00:00:02,800\nlate\n"),
       (

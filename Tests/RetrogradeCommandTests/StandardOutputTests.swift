@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What is written to standard output, as `-`.
+/// Output to standard output, as `-`.
 @Suite struct StandardOutputTests {
   /// Runs the command in a shell.
   private func shell(_ script: String, in scratch: Scratch) throws -> Command.Result {
@@ -10,9 +10,9 @@ import Testing
       of: URL(fileURLWithPath: "/bin/bash"))
   }
 
-  /// Those whose bytes depend on nothing but what is in them.
-  @Test(arguments: ["wav", "flac", "y4m", "gif", "ts", "mpegts", "apng"])
-  func aPipeGetsTheBytesThatAFileGets(format: String) throws {
+  /// Formats whose bytes depend only on their content.
+  @Test("a pipe gets the same bytes as a file", arguments: ["wav", "flac", "y4m", "gif", "ts", "mpegts", "apng"])
+  func pipedBytes(format: String) throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 12)
     let result = try shell(
@@ -25,9 +25,9 @@ import Testing
     #expect(try piped == Data(contentsOf: scratch.url.appending(path: "b.bin")) && !piped.isEmpty)
   }
 
-  /// Their headers are put right when all is written.
-  @Test(arguments: ["mkv", "matroska", "mp4", "webm"])
-  func whatComesOutOfAPipeIsTheExactMirror(format: String) throws {
+  /// Formats whose headers are completed after the last packet.
+  @Test("piped output passes verify", arguments: ["mkv", "matroska", "mp4", "webm"])
+  func pipedOutput(format: String) throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 12)
     let name = "b.\(format == "matroska" ? "mkv" : format)"
@@ -36,7 +36,8 @@ import Testing
     #expect(result.status == 0, "\(result.errors)\(result.output)")
   }
 
-  @Test func aMirrorIsVerifiedBeforeAnythingComesOut() throws {
+  @Test("--verify works with standard output")
+  func verifiedOutput() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 12)
     let result = try shell("\"$1\" reverse a.mp4 - --format mkv --verify --quiet > b.mkv", in: scratch)
@@ -44,7 +45,8 @@ import Testing
     #expect(try Command.run(["verify", scratch.path("a.mp4"), scratch.path("b.mkv")]).status == 0)
   }
 
-  @Test func nothingComesOutOfARunThatFails() throws {
+  @Test("a failed run writes nothing")
+  func failedRun() throws {
     let scratch = try Scratch()
     try Data("This is not media.\n".utf8).write(to: scratch.url.appending(path: "text.mp4"))
     let result = try shell("\"$1\" reverse text.mp4 - --format mkv > out.mkv", in: scratch)
@@ -52,7 +54,8 @@ import Testing
     #expect(try Data(contentsOf: scratch.url.appending(path: "out.mkv")).isEmpty)
   }
 
-  @Test func nobodyWhoReadsAndNoRoomAreErrors() throws {
+  @Test("a closed pipe and a full disk are errors")
+  func unwritableOutput() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 5)
     let arguments = ["reverse", scratch.path("a.mp4"), "-", "--format", "y4m"]
@@ -64,35 +67,38 @@ import Testing
       #expect(result.status == 74)
       #expect(result.errors.contains("standard output: can't be written: \(reason)"), "\(result.errors)")
     }
-    let gone = try Command.run(
+    let closedOutput = try Command.run(
       ["-c", "exec \"$@\" >&-", "sh", Command.url.path] + arguments, of: URL(fileURLWithPath: "/bin/sh"))
-    #expect(gone.status == 73 && gone.errors.contains("is closed"), "\(gone.errors)")
+    #expect(closedOutput.status == 73 && closedOutput.errors.contains("is closed"), "\(closedOutput.errors)")
   }
 
-  /// Nobody reads it: it is full after 64 KiB.
-  @Test func waitingForAReaderEndsWithASignal() throws {
+  /// The pipe has no reader, and is full after 64 KiB.
+  @Test("a signal ends the wait for a reader")
+  func idleReader() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 30)
     let idle = Pipe()
     let arguments = ["reverse", scratch.path("a.mp4"), "-", "--format", "y4m", "--progress", "json"]
     let result = try Command.run(arguments, output: idle.fileHandleForWriting) { process, nextLine in
-      // What is told before may not be, where nobody had time for it.
+      // Earlier stages may be skipped if they are short.
       while let line = nextLine(), !line.contains(#""stage":"finishing""#) {}
       kill(process.processIdentifier, SIGTERM)
     }
     #expect(result.status == 143, "\(result.errors)")
   }
 
-  @Test func aTerminalIsRefused() throws {
+  @Test("a terminal is refused")
+  func terminal() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 2)
-    // It runs what it is given in a terminal of its own, and shows what is seen there.
+    // script(1) runs the command in a terminal of its own, and copies what it shows.
     let result = try shell("script -qec \"'$1' reverse a.mp4 - --format mkv\" /dev/null", in: scratch)
     #expect(result.status == 64)
     #expect(result.output.contains("is a terminal") && result.output.contains("> out.mkv"), "\(result.output)")
   }
 
-  @Test func aFileMayBeOfAnotherFormatThanItsNameSays() throws {
+  @Test("--format overrides the file name")
+  func explicitFormat() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 5)
     #expect(try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("b"), "--format", "mkv"]).status == 0)

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// `retrograde submit`, with programs in the place of Slurm's that note what they are called with. `make test-cluster` has the real ones.
+/// `retrograde work submit`, with fake Slurm programs that record their arguments. `make test-cluster`
+/// uses the real ones.
 @Suite struct SubmitTests {
   private let scratch: Scratch
   private let work: String
@@ -9,22 +10,22 @@ import Testing
 
   init() throws {
     scratch = try Scratch()
-    // What a shell and sbatch would take for something else stays as it is.
+    // Characters that are special to a shell and to sbatch must be kept.
     work = scratch.path("it's 100%j")
     source = scratch.path("a.mp4")
     try Command.makeClip(source, frames: 90)
     try FileManager.default.createDirectory(atPath: scratch.path("bin"), withIntermediateDirectories: false)
   }
 
-  /// A program that this test's commands find.
+  /// Writes a program that the tested commands find.
   private func program(_ name: String, _ script: String) throws {
     let path = scratch.path("bin/\(name)")
     try Data("#!/bin/sh\nPATH=/usr/bin:/bin\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path))
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
   }
 
-  /// An sbatch that notes its arguments, one a line, and names jobs 1, 2 …
-  private func noteSubmissions() throws {
+  /// Writes an sbatch that records its arguments, one a line, and numbers jobs 1, 2 …
+  private func recordSubmissions() throws {
     try program(
       "sbatch",
       """
@@ -34,74 +35,80 @@ import Testing
       """)
   }
 
-  private func noted(_ call: Int) throws -> [String] {
+  private func recorded(_ call: Int) throws -> [String] {
     try String(contentsOfFile: scratch.path("bin/sbatch.\(call)"), encoding: .utf8).split(separator: "\n")
       .map(String.init)
   }
 
   private func submit(_ options: [String] = [], slurm: [String] = []) throws -> Command.Result {
     try Command.run(
-      ["submit", source, scratch.path("b.mkv"), "--work", work, "--chunks", "3"] + options + ["--slurm"] + slurm,
+      ["work", "submit", source, scratch.path("b.mkv"), "--work", work, "--chunks", "3"] + options + ["--slurm"]
+        + slurm,
       environment: environment)
   }
 
-  /// Nothing else is in PATH: this machine may have a Slurm.
+  /// PATH has nothing else: this machine may have Slurm.
   private var environment: [String: String] {
     ProcessInfo.processInfo.environment.merging(["PATH": scratch.path("bin")]) { $1 }
   }
 
-  @Test func anArrayOfChunksIsSubmittedAndAJoinThatDependsOnIt() throws {
-    try noteSubmissions()
+  @Test("an array of chunks and a dependent join are submitted")
+  func submission() throws {
+    try recordSubmissions()
     let result = try submit(slurm: ["-p long --comment='two words'"])
     #expect(result.status == 0, "\(result.errors)")
     let folder = work.replacingOccurrences(of: "%", with: "%%")
     let own = ["-p", "long", "--comment=two words", "--parsable"]
     #expect(
-      try noted(1) == [
+      try recorded(1) == [
         "--job-name=retrograde-chunks", "--requeue", "--open-mode=append", "--output=\(folder)/slurm-%A_%a.out",
       ] + own + ["--array=0-3", "\(work)/submit-chunks.sh"])
     #expect(
-      try noted(2) == [
+      try recorded(2) == [
         "--job-name=retrograde-join", "--requeue", "--open-mode=append", "--output=\(folder).join-%j.out",
       ] + own + ["--dependency=afterok:1", "--kill-on-invalid-dep=yes", "\(work)/submit-join.sh"])
     #expect(result.output.contains("squeue --jobs=1,2\n"))
     #expect(
       result.output.contains("logs       \(work)/slurm-1_*.out\n           \(work).join-2.out\n"), "\(result.output)")
-    #expect(result.output.contains("retrograde status '\(scratch.path("it"))'\\''s 100%j'\n"))
+    #expect(result.output.contains("retrograde work status '\(scratch.path("it"))'\\''s 100%j'\n"))
   }
 
-  /// What Slurm would run is run here.
-  @Test func theScriptsMakeTheOutputAndWhatIsThereIsNotSubmittedAgain() throws {
-    try noteSubmissions()
+  /// Runs the scripts in place of Slurm.
+  @Test("the scripts make the output, and finished chunks are not submitted again")
+  func resubmission() throws {
+    try recordSubmissions()
     #expect(try submit(["--memory", "64M", "--spool-dir", scratch.path("")]).status == 0)
     for task in ["1", "2", "1"] { #expect(try run("submit-chunks.sh", task: task) == 0) }
     #expect(try run("submit-join.sh") == 64)
     #expect(try submit().status == 0)
-    #expect(try noted(3).contains("--array=0,3"))
+    #expect(try recorded(3).contains("--array=0,3"))
     for task in ["0", "3"] { #expect(try run("submit-chunks.sh", task: task) == 0) }
     #expect(try submit(slurm: ["--comment", "two words"]).output.contains("job 5: all chunks are there"))
-    #expect(try noted(5).suffix(4) == ["--comment", "two words", "--parsable", "\(work)/submit-join.sh"])
+    #expect(try recorded(5).suffix(4) == ["--comment", "two words", "--parsable", "\(work)/submit-join.sh"])
     #expect(try run("submit-join.sh") == 0)
     #expect(scratch.names == ["a.mp4", "b.mkv", "bin"])
   }
 
-  @Test func aTaskMakesSeveralChunksWhereThereAreMoreThanSlurmTakes() throws {
-    try noteSubmissions()
+  @Test("a task makes several chunks above Slurm's array limit")
+  func arrayLimit() throws {
+    try recordSubmissions()
     try program("scontrol", "echo 'MaxArraySize            = 3'")
     #expect(try submit(slurm: []).output.contains("2 tasks, up to 2 chunks each"))
-    #expect(try noted(1).contains("--array=0-1"))
+    #expect(try recorded(1).contains("--array=0-1"))
     for task in ["0", "1"] { #expect(try run("submit-chunks.sh", task: task) == 0) }
-    #expect(try Command.run(["status", work]).output.contains("4: 4 done"))
+    #expect(try Command.run(["work", "status", work]).output.contains("4: 4 done"))
   }
 
-  @Test func aChunkThatFailsFailsItsTask() throws {
-    try noteSubmissions()
+  @Test("a failed chunk fails its task")
+  func failedChunk() throws {
+    try recordSubmissions()
     #expect(try submit().status == 0)
     try Data("other".utf8).write(to: URL(fileURLWithPath: source))
     #expect(try run("submit-chunks.sh", task: "0") != 0)
   }
 
-  @Test func thePlanStaysWhereItCantBeSubmitted() throws {
+  @Test("the plan stays if it cannot be submitted")
+  func failedSubmission() throws {
     let missing = try submit()
     #expect(missing.status == 69)
     #expect(missing.errors.contains("sbatch is not installed"))
@@ -114,10 +121,11 @@ import Testing
     let half = try submit()
     #expect(half.status == 70)
     #expect(half.errors.contains("sbatch ended with status 3: it said nothing; job 8 makes the chunks anyway"))
-    #expect(try Command.run(["status", work]).output.contains("4 to come"))
+    #expect(try Command.run(["work", "status", work]).output.contains("4 to come"))
   }
 
-  @Test func aQuoteThatIsNotClosedIsRefused() throws {
+  @Test("an unclosed quote is refused")
+  func unclosedQuote() throws {
     #expect(try submit(slurm: ["--comment='two words"]).status == 64)
     #expect(!FileManager.default.fileExists(atPath: work))
   }

@@ -24,14 +24,14 @@ import Testing
     box("ftyp", Array("\(brand)\0\0\0\0mif1".utf8)) + box("meta", [0, 0, 0, 0]) + box("mdat", [1, 2, 3, 4])
   }
 
-  @Test("an image in boxes is not supported, and not called cut", arguments: [("avif", "AVIF"), ("heic", "HEIF")])
+  @Test("AVIF and HEIF images are unsupported, not reported as cut", arguments: [("avif", "AVIF"), ("heic", "HEIF")])
   func boxedImage(brand: String, name: String) throws {
     let result = try Command.run(["reverse", try write("a.\(brand)", image(brand)), scratch.path("b.mp4")])
     #expect(result.status == 69, "\(result.errors)")
     #expect(result.errors.contains("an image (\(name)), which is not supported"), "\(result.errors)")
   }
 
-  @Test("the film of a motion photo is reversed, and its image named")
+  @Test("the film of a motion photo is reversed, and its image reported as left out")
   func motionPhoto() throws {
     try Command.makeClip(scratch.path("film.mp4"), frames: 30)
     let film = try Array(Data(contentsOf: URL(fileURLWithPath: scratch.path("film.mp4"))))
@@ -45,12 +45,12 @@ import Testing
     #expect(try Command.run(["reverse", cut, scratch.path("c.mp4")]).status == 69)
   }
 
-  @Test("lossless audio of MPEG-4 is not supported, and not called damaged")
+  @Test("MPEG-4 ALS is unsupported, not reported as damaged")
   func losslessAudio() throws {
     let path = scratch.path("a.m4a")
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=duration=1", "-c:a", "aac", "-y", path])
     var bytes = try Array(Data(contentsOf: URL(fileURLWithPath: path)))
-    // The decoder's configuration (ISO/IEC 14496-1, 7.2.6.7) says AAC: object type 36 in its place.
+    // Replaces AAC in the decoder configuration (ISO/IEC 14496-1, 7.2.6.7) with object type 36.
     let head: [UInt8] = [0x05, 0x80, 0x80, 0x80]
     let place = try #require(bytes.firstRange(of: head)).upperBound + 1
     bytes.replaceSubrange(place..<place + 2, with: [0xF8, 0x88])
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(
-    "a codec that GStreamer does not know is named once",
+    "a codec unknown to GStreamer is named once",
     .enabled(if: Quirk.qtdemuxDNxHR.applies, "later releases decode DNxHR"))
   func unknownCodec() throws {
     let path = scratch.path("a.mov")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `reverse --watch`: what arrives and is whole is done once.
+/// `reverse --watch`: each complete new file is reversed once.
 @Suite struct WatchTests {
   private let scratch: Scratch
 
@@ -15,19 +15,19 @@ import Testing
 
   private var clip: Data { get throws { try Data(contentsOf: scratch.url.appending(path: "made/clip.mp4")) } }
 
-  /// The next file that has ended, and how: `a.mp4 done`.
+  /// Name and result of the next finished file: `a.mp4 done`.
   private static func next(_ nextLine: () -> String?) -> String? {
     while let line = nextLine() {
-      guard let told = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
-        let stage = told["stage"] as? String, ["done", "failed", "watching"].contains(stage)
+      guard let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+        let stage = event["stage"] as? String, ["done", "failed", "watching"].contains(stage)
       else { continue }
-      let name = (told["input"] as? String ?? told["folder"] as? String ?? "").split(separator: "/").last ?? ""
+      let name = (event["input"] as? String ?? event["folder"] as? String ?? "").split(separator: "/").last ?? ""
       return "\(name) \(stage)"
     }
     return nil
   }
 
-  /// Watches while `body` does things, and ends it as Ctrl-C does.
+  /// Watches while `body` runs, and ends with SIGINT, like Ctrl-C.
   private func watch(_ arguments: String..., body: @escaping (() -> String?) throws -> Void) throws -> Command.Result {
     var failure: (any Error)?
     let result = try Command.run(
@@ -49,17 +49,18 @@ import Testing
 
   private func copy(to name: String) throws { try clip.write(to: scratch.url.appending(path: name)) }
 
-  private var mirrors: Set<String> {
+  private var outputs: Set<String> {
     Set((try? FileManager.default.contentsOfDirectory(atPath: scratch.path("out"))) ?? []).subtracting([
       ".retrograde-watch"
     ])
   }
 
-  @Test func whatArrivesAndIsWholeIsDoneOnce() throws {
+  @Test("each complete file is reversed once")
+  func completeFiles() throws {
     try copy(to: "in/there.mp4")
     _ = try watch { lines in
       #expect(WatchTests.next(lines) == "there.mp4 done")
-      // Half of it, and nobody knows that there is more to come.
+      // Half of a file, still open for writing.
       let bytes = try clip
       let descriptor = open(scratch.path("in/slow.mp4"), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
       let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -70,31 +71,32 @@ import Testing
       try file.close()
       #expect(WatchTests.next(lines) == "slow.mp4 done")
     }
-    #expect(mirrors == ["there.mp4", "moved.mp4", "slow.mp4"])
-    // Anew: a mirror that was moved on is not made again.
+    #expect(outputs == ["there.mp4", "moved.mp4", "slow.mp4"])
+    // After a restart, an output that was moved away is not made again.
     try FileManager.default.removeItem(atPath: scratch.path("out/there.mp4"))
     _ = try watch { lines in
       try FileManager.default.copyItem(atPath: scratch.path("in/moved.mp4"), toPath: scratch.path("in/new.mp4"))
       #expect(WatchTests.next(lines) == "new.mp4 done")
     }
-    #expect(mirrors == ["new.mp4", "moved.mp4", "slow.mp4"])
+    #expect(outputs == ["new.mp4", "moved.mp4", "slow.mp4"])
   }
 
-  @Test func aDamagedFileIsToldAndNotTriedAgainUntilItChanges() throws {
+  @Test("a damaged file is reported, and not retried until it changes")
+  func damagedFile() throws {
     try Data(clip.prefix(200)).write(to: scratch.url.appending(path: "in/a.mp4"))
     try Data("No media".utf8).write(to: scratch.url.appending(path: "in/readme.txt"))
     _ = try watch { lines in #expect(WatchTests.next(lines) == "a.mp4 failed") }
     _ = try watch { lines in
-      // It was not tried again: the next one to end is another.
+      // The file is not retried: the next finished file is another one.
       try copy(to: "in/b.mp4")
       #expect(WatchTests.next(lines) == "b.mp4 done")
       try copy(to: "in/a.mp4")
       #expect(WatchTests.next(lines) == "a.mp4 done")
     }
-    #expect(mirrors == ["a.mp4", "b.mp4"])
+    #expect(outputs == ["a.mp4", "b.mp4"])
   }
 
-  @Test("an empty file waits until something is written to it")
+  @Test("an empty file waits for content")
   func emptyFiles() throws {
     try Data().write(to: scratch.url.appending(path: "in/a.mp4"))
     _ = try watch { lines in
@@ -104,10 +106,11 @@ import Testing
       try copy(to: "in/a.mp4")
       #expect(WatchTests.next(lines) == "a.mp4 done")
     }
-    #expect(mirrors == ["a.mp4", "c.mp4"])
+    #expect(outputs == ["a.mp4", "c.mp4"])
   }
 
-  @Test func unfinishedAndHiddenFilesWaitForTheirNames() throws {
+  @Test("hidden and .part files wait for their final names")
+  func partialFiles() throws {
     _ = try watch { lines in
       try copy(to: "in/.a.mp4")
       try copy(to: "in/a.mp4.part")
@@ -116,10 +119,11 @@ import Testing
       try FileManager.default.moveItem(atPath: scratch.path("in/a.mp4.part"), toPath: scratch.path("in/a.mp4"))
       #expect(WatchTests.next(lines) == "a.mp4 done")
     }
-    #expect(mirrors == ["a.mp4", "b.mp4"])
+    #expect(outputs == ["a.mp4", "b.mp4"])
   }
 
-  @Test func aFolderThatGoesEndsTheWatch() throws {
+  @Test("the watch ends if its folder is removed")
+  func removedFolder() throws {
     let result = try Command.run(
       ["reverse", "--watch", scratch.path("in"), "--into", scratch.path("out"), "--progress", "json"]
     ) { _, nextLine in
@@ -130,7 +134,8 @@ import Testing
       result.status == 66 && result.errors.contains("in: the watched folder is no longer there"), "\(result.errors)")
   }
 
-  @Test func theWatchedFolderIsNoPlaceForMirrors() throws {
+  @Test("the watched folder is refused as the output folder")
+  func outputInWatchedFolder() throws {
     try FileManager.default.createSymbolicLink(
       atPath: scratch.path("link"), withDestinationPath: scratch.path("in"))
     let result = try Command.run(["reverse", "--watch", scratch.path("in"), "--into", scratch.path("link")])

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 extension Pipeline {
-  /// A pad of an element of this pipeline, which keeps it.
+  /// Static pad of an element of this pipeline. The element owns the pad.
   func pad(_ element: String, _ name: String) throws -> UnsafeMutablePointer<GstPad> {
     let owner = try #require(self.element(element))
     let pad = try #require(gst_element_get_static_pad(owner.raw, name))
@@ -13,14 +13,14 @@ extension Pipeline {
   }
 }
 
-/// The events that pass a pad.
+/// Events that pass a pad.
 final class EventLog: Sendable {
   struct Entry: Sendable {
     var type: GstEventType
     var number: UInt32
-    /// Of a rate that is to be changed at once.
+    /// Multiplier of an instant rate change.
     var multiplier: Double?
-    /// Of a segment: the running time at which it begins.
+    /// Base of a segment: the running time at which it starts.
     var base: UInt64?
   }
 

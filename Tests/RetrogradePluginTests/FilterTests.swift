@@ -8,8 +8,8 @@ import Testing
 @testable import RetrogradePlugin
 
 @Suite struct VideoReverseTests {
-  @Test(arguments: [1 << 20, 256 * 5, 0])
-  func framesComeOutLastFirstWhateverTheBudget(budget: Int) throws {
+  @Test("frames come out in reverse order at any memory budget", arguments: [1 << 20, 256 * 5, 0])
+  func frameOrder(budget: Int) throws {
     let exchange = try Exchange("videoreverse memory-budget=\(budget)", caps: grey)
     for number in 0..<300 { _ = exchange.source.push(try Exchange.frame(number, ms(number * 40), ms(40))) }
     exchange.source.endOfStream()
@@ -21,10 +21,11 @@ import Testing
       try Exchange.frame(number, nil, nil).withBytes { Array($0) }
     }
     let isWhole = output.bytes == expected
-    #expect(isWhole, "pixels that were in the spool are what they were")
+    #expect(isWhole, "spooled pixels are unchanged")
   }
 
-  @Test func aVariableRateKeepsItsRhythm() throws {
+  @Test("variable frame durations are reversed")
+  func variableRate() throws {
     let starts = [0, 10, 50, 60, 200, 240]
     let exchange = try Exchange("videoreverse", caps: grey.replacing("25/1", with: "0/1"))
     for (number, start) in starts.enumerated() {
@@ -36,7 +37,8 @@ import Testing
     #expect(output.times == [0, 60, 100, 240, 250, 290].map { ms($0) })
   }
 
-  @Test func aPingPongGoesForwardsAtOnceAndShowsTheTurnOnce() throws {
+  @Test("a ping-pong plays forwards at once and shows the turn once")
+  func pingPong() throws {
     let exchange = try Exchange("videoreverse loop=ping-pong memory-budget=600", caps: grey)
     for number in 0..<3 { _ = exchange.source.push(try Exchange.frame(number, ms(number * 40), ms(40))) }
     for number in 0..<3 {
@@ -49,7 +51,8 @@ import Testing
     #expect(back.times == [120, 160].map { ms($0) })
   }
 
-  @Test func theFieldThatCameFirstComesLast() throws {
+  @Test("the field order is reversed")
+  func fieldOrder() throws {
     let caps = grey + ",interlace-mode=interleaved,field-order=top-field-first"
     let exchange = try Exchange("videoreverse", caps: caps)
     let frame = try Exchange.frame(0, ms(0), ms(40))
@@ -62,7 +65,8 @@ import Testing
     #expect(output.caps.first?.string("field-order") == "bottom-field-first")
   }
 
-  @Test func capsThatChangeComeOutInReverse() throws {
+  @Test("changing caps come out in reverse order")
+  func changingCaps() throws {
     let exchange = try Exchange("videoreverse", caps: grey)
     let other = grey.replacing("height=16", with: "height=8").replacing("width=16", with: "width=32")
     for number in 0..<4 {
@@ -75,14 +79,16 @@ import Testing
     #expect(output.caps.map { $0.int("height") } == [8, 8, 16, 16])
   }
 
-  @Test func buffersWithoutTimesAreTurnedByOrderAlone() throws {
+  @Test("buffers without timestamps are reversed by their order")
+  func untimedBuffers() throws {
     let exchange = try Exchange("videoreverse", caps: grey)
     for number in 0..<5 { _ = exchange.source.push(try Exchange.frame(number, nil, nil)) }
     exchange.source.endOfStream()
     #expect(try exchange.drain().numbers == [4, 3, 2, 1, 0])
   }
 
-  @Test func anEndBeforeDataIsAnEnd() throws {
+  @Test("an end before any data is passed on")
+  func emptyStream() throws {
     for element in ["videoreverse", "videoreverse loop=ping-pong"] {
       let exchange = try Exchange(element, caps: grey)
       exchange.source.endOfStream()
@@ -90,8 +96,9 @@ import Testing
     }
   }
 
-  /// A frame's duration beyond the end of a shorter picture: both streams are turned round the end of the file.
-  @Test func pictureAndSoundOfOneFileStayInSync() throws {
+  /// The video is shorter than the audio. Both are reversed around the end of the file.
+  @Test("video and audio of one file stay in sync")
+  func audioVideoSync() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "retrograde-\(UUID().uuidString).mkv")
     defer { try? FileManager.default.removeItem(at: folder) }
     let write = try pipeline(
@@ -109,18 +116,19 @@ import Testing
         + "appsink name=video sync=false async=false wait-on-eos=false d.audio_0 ! queue max-size-time=0 max-size-bytes=0 max-size-buffers=0 ! "
         + "flacparse ! flacdec ! audioreverse ! appsink name=audio sync=false async=false")
     read.set(.playing)
-    let picture = try #require(try read.appSink("video").pull(timeout: ClockTime(seconds: 20)))
-    let sound = try #require(try read.appSink("audio").pull(timeout: ClockTime(seconds: 20)))
-    // The picture ends at 1 s, the sound at 1.5 s: the last frame stays for the half second that is only heard.
-    #expect(picture.buffer.pts == .zero)
-    #expect(picture.buffer.duration == ms(540))
-    #expect(sound.buffer.pts == .zero)
+    let video = try #require(try read.appSink("video").pull(timeout: ClockTime(seconds: 20)))
+    let audio = try #require(try read.appSink("audio").pull(timeout: ClockTime(seconds: 20)))
+    // The video ends at 1 s, the audio at 1.5 s: the last frame stays for the half second of audio
+    // alone.
+    #expect(video.buffer.pts == .zero)
+    #expect(video.buffer.duration == ms(540))
+    #expect(audio.buffer.pts == .zero)
   }
 }
 
 @Suite struct AudioReverseTests {
-  /// Frames of sound whose bytes tell their place.
-  private func sound(_ count: Int, _ size: Int) -> [UInt8] {
+  /// Sample frames whose bytes depend on their position.
+  private func audio(_ count: Int, _ size: Int) -> [UInt8] {
     (0..<count * size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
   }
 
@@ -128,13 +136,15 @@ import Testing
     stride(from: bytes.count - size, through: 0, by: -size).flatMap { bytes[$0..<$0 + size] }
   }
 
-  @Test(arguments: [("U8", 1, 1), ("S16LE", 2, 2), ("S24LE", 3, 2), ("F32LE", 4, 6), ("F64BE", 8, 1)])
-  func sampleFramesComeOutLastFirst(format: String, width: Int, channels: Int) throws {
+  @Test(
+    "sample frames come out in reverse order",
+    arguments: [("U8", 1, 1), ("S16LE", 2, 2), ("S24LE", 3, 2), ("F32LE", 4, 6), ("F64BE", 8, 1)])
+  func sampleFrames(format: String, width: Int, channels: Int) throws {
     let mask = channels > 2 ? ",channel-mask=(bitmask)0x3f" : ""
     let caps = "audio/x-raw,format=\(format),layout=interleaved,rate=8000,channels=\(channels)\(mask)"
     let exchange = try Exchange("audioreverse memory-budget=5000", caps: caps)
     let size = width * channels
-    let bytes = sound(8000, size)
+    let bytes = audio(8000, size)
     var position = 0
     for count in [1, 999, 400, 3000, 3600] {
       let buffer = try Buffer(size: count * size) {
@@ -156,12 +166,13 @@ import Testing
       })
   }
 
-  @Test func planesAreTurnedEachByItself() throws {
+  @Test("each plane of non-interleaved audio is reversed")
+  func planes() throws {
     let source = "audio/x-raw,format=S16LE,layout=interleaved,rate=8000,channels=2"
     let exchange = try Exchange(
       "audioreverse", caps: source, before: "! audioconvert ! audio/x-raw,layout=non-interleaved ",
       after: "audioconvert ! audio/x-raw,layout=interleaved ! ")
-    let bytes = sound(2000, 4)
+    let bytes = audio(2000, 4)
     for part in 0..<4 {
       let buffer = try Buffer(size: 2000) { $0.copyBytes(from: bytes[part * 2000..<(part + 1) * 2000]) }
       buffer.stamp(
@@ -173,11 +184,12 @@ import Testing
     #expect(isExact)
   }
 
-  @Test func aPingPongLeavesOutWhatThePictureDoes() throws {
+  @Test("a ping-pong of audio leaves out the length of the turn")
+  func pingPong() throws {
     let exchange = try Exchange(
       "audioreverse loop=ping-pong turn-duration=40000000",
       caps: "audio/x-raw,format=S16LE,layout=interleaved,rate=8000,channels=1")
-    let bytes = sound(1600, 2)
+    let bytes = audio(1600, 2)
     let buffer = try Buffer(size: bytes.count) { $0.copyBytes(from: bytes) }
     buffer.stamp(pts: .zero, duration: ms(200))
     _ = exchange.source.push(buffer)
@@ -186,7 +198,8 @@ import Testing
     #expect(isExact)
   }
 
-  @Test func aGapStaysAtItsMirroredPlace() throws {
+  @Test("a gap stays at its reversed position")
+  func gap() throws {
     let exchange = try Exchange(
       "audioreverse", caps: "audio/x-raw,format=S16LE,layout=interleaved,rate=8000,channels=1")
     for start in [0, 1000] {
@@ -199,7 +212,7 @@ import Testing
   }
 }
 
-/// What an element must bear in any pipeline.
+/// Situations that an element must handle in any pipeline.
 @Suite struct FilterScenarioTests {
   static let filters = [
     (
@@ -216,8 +229,8 @@ import Testing
     ),
   ]
 
-  @Test(arguments: filters)
-  func everythingComesAfterStatesWentUpAndDownAHundredTimes(description: String, size: Int) throws {
+  @Test("a filter plays everything after a hundred state changes", arguments: filters)
+  func stateChanges(description: String, size: Int) throws {
     let pipeline = try pipeline(description)
     for round in 0..<100 {
       let goal: [Pipeline.State] = [.ready, .paused, .playing]
@@ -227,8 +240,8 @@ import Testing
     #expect(try bytesUntilTheEnd(of: pipeline) == size)
   }
 
-  @Test(arguments: filters)
-  func itEndsAgainAfterItWasStoppedInTheMiddle(description: String, size: Int) throws {
+  @Test("a filter plays everything after it was stopped midway", arguments: filters)
+  func stoppedMidway(description: String, size: Int) throws {
     let pipeline = try pipeline(description)
     for _ in 0..<3 {
       pipeline.set(.playing)
@@ -237,7 +250,7 @@ import Testing
     #expect(try bytesUntilTheEnd(of: pipeline) == size)
   }
 
-  /// Plays it, and counts the bytes that come out.
+  /// Plays the pipeline and counts the bytes that come out.
   private func bytesUntilTheEnd(of pipeline: Pipeline) throws -> Int {
     pipeline.set(.null)
     let count = Counter()
@@ -253,14 +266,15 @@ import Testing
     return count.value
   }
 
-  /// What a GStreamer thread counts.
+  /// Counter for a GStreamer thread.
   private final class Counter: Sendable {
     private let state = Mutex(0)
     func add(_ more: Int) { state.withLock { $0 += more } }
     var value: Int { state.withLock { $0 } }
   }
 
-  @Test func anErrorDownstreamEndsIt() throws {
+  @Test("an error downstream ends the pipeline")
+  func downstreamError() throws {
     let pipeline = try pipeline(
       "videotestsrc num-buffers=20 ! video/x-raw,width=64,height=48 ! videoreverse ! identity error-after=3 ! fakesink")
     pipeline.set(.playing)
@@ -270,7 +284,8 @@ import Testing
     #expect(message != nil)
   }
 
-  @Test func nobodyDownstreamIsAnError() throws {
+  @Test("a filter without a downstream peer fails")
+  func unlinkedFilter() throws {
     let pipeline = try pipeline("videotestsrc num-buffers=5 ! video/x-raw,width=64,height=48 ! videoreverse")
     pipeline.set(.playing)
     let message = pipeline.nextMessage(timeout: ClockTime(seconds: 20)) {
@@ -281,7 +296,7 @@ import Testing
 }
 
 extension Pipeline {
-  /// The next message for which `isWanted` holds; nil when the time is over.
+  /// The next message that `isWanted` accepts, or an error; nil after `timeout`.
   func nextMessage(timeout: ClockTime, where isWanted: (BusMessage) -> Bool) -> BusMessage? {
     while let message = nextMessage(timeout: timeout) {
       if isWanted(message) { return message }
@@ -292,8 +307,9 @@ extension Pipeline {
 }
 
 @Suite struct FilterSeekTests {
-  /// A place in the mirror is a place in the source, counted from its end.
-  @Test func seeksInTheMirrorAreSeeksInTheSource() throws {
+  /// A position in the reversed stream is a position in the source, counted from its end.
+  @Test("seeks in the reversed stream become seeks in the source")
+  func seeks() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "retrograde-\(UUID().uuidString).mkv")
     defer { try? FileManager.default.removeItem(at: folder) }
     let write = try pipeline(

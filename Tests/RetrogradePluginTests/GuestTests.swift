@@ -5,7 +5,7 @@ import Testing
 
 @testable import RetrogradePlugin
 
-/// What GStreamer asks of every element: its checklists, and what gst-validate looks at.
+/// GStreamer's requirements for every element: its checklists, and the checks of gst-validate.
 @Suite struct GuestTests {
   private static let audio = "audio/x-raw,format=S16LE,layout=interleaved,rate=8000,channels=1"
   private static let filters = [
@@ -13,21 +13,23 @@ import Testing
     ("audioreverse loop=ping-pong", audio),
   ]
 
-  /// What a filter gives out.
-  private func outlet(of feeder: HostileStreamTests.Feeder) throws -> UnsafeMutablePointer<GstPad> {
+  /// Source pad of the filter.
+  private func sourcePad(of feeder: HostileStreamTests.Feeder) throws -> UnsafeMutablePointer<GstPad> {
     try feeder.pipeline.pad("f", "src")
   }
 
-  private func released(_ query: UnsafeMutablePointer<GstQuery>) {
+  private func unref(_ query: UnsafeMutablePointer<GstQuery>) {
     gst_mini_object_unref(UnsafeMutableRawPointer(query).assumingMemoryBound(to: GstMiniObject.self))
   }
 
-  /// gst-validate: "EOS events that are part of the same pipeline operation should have the same seqnum". Some demuxers give
+  /// gst-validate: "EOS events that are part of the same pipeline operation should have the same
+  /// seqnum". Some demuxers give EOS a number of its own.
   /// the end a number of its own.
-  @Test(arguments: filters) func anEndHasTheNumberOfItsSegment(element: String, caps: String) throws {
+  @Test("EOS has the seqnum of its segment", arguments: filters)
+  func eosSeqnum(element: String, caps: String) throws {
     let feeder = try HostileStreamTests.Feeder(element)
     defer { gst_object_unref(feeder.pad) }
-    let log = EventLog(try outlet(of: feeder))
+    let log = EventLog(try sourcePad(of: feeder))
     try feeder.start(caps: caps)
     #expect(feeder.chain(try Exchange.frame(1, ms(0), ms(40))) == GST_FLOW_OK)
     _ = feeder.count()
@@ -35,10 +37,11 @@ import Testing
     #expect(log.all(GST_EVENT_EOS).map(\.number) == [segment.number])
   }
 
-  @Test(arguments: filters) func capsThatStayAreSentOnce(element: String, caps: String) throws {
+  @Test("unchanged caps are sent once", arguments: filters)
+  func unchangedCaps(element: String, caps: String) throws {
     let feeder = try HostileStreamTests.Feeder(element)
     defer { gst_object_unref(feeder.pad) }
-    let log = EventLog(try outlet(of: feeder))
+    let log = EventLog(try sourcePad(of: feeder))
     for number in 0..<3 {
       try feeder.start(caps: caps)
       #expect(feeder.chain(try Exchange.frame(number, ms(0), ms(40))) == GST_FLOW_OK)
@@ -47,7 +50,8 @@ import Testing
     #expect(log.all(GST_EVENT_CAPS).count == 1)
   }
 
-  @Test(arguments: filters) func aStreamThatIsPlayedBackwardsIsRefused(element: String, caps: String) throws {
+  @Test("a stream with a negative rate is refused", arguments: filters)
+  func negativeRate(element: String, caps: String) throws {
     let feeder = try HostileStreamTests.Feeder(element)
     defer { gst_object_unref(feeder.pad) }
     try feeder.start(caps: caps)
@@ -64,17 +68,16 @@ import Testing
     #expect(error.message.contains("rate above 0"))
     let seek = gst_event_new_seek(
       -1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_SET, 1_000_000_000)
-    #expect(gst_pad_send_event(try outlet(of: feeder), seek) == 0)
+    #expect(gst_pad_send_event(try sourcePad(of: feeder), seek) == 0)
   }
 
-  @Test(arguments: filters) func buffersMayHaveAnyLayoutAndThereMayBeAnyNumberOfThem(element: String, caps: String)
-    throws
-  {
+  @Test("an allocation query allows any layout and any number of buffers", arguments: filters)
+  func allocationQuery(element: String, caps: String) throws {
     let feeder = try HostileStreamTests.Feeder(element)
     defer { gst_object_unref(feeder.pad) }
     let caps = try #require(Caps(caps))
     let query = try #require(gst_query_new_allocation(caps.raw, 1))
-    defer { released(query) }
+    defer { unref(query) }
     #expect(gst_pad_query(feeder.pad, query) != 0)
     let isVideo = element.hasPrefix("video")
     #expect((gst_query_find_allocation_meta(query, gst_video_meta_api_get_type(), nil) != 0) == isVideo)
@@ -87,18 +90,20 @@ import Testing
     #expect(size == 256)
   }
 
-  @Test(arguments: filters) func nothingHasToBeDrained(element: String, caps: String) throws {
+  @Test("a drain query is answered", arguments: filters)
+  func drainQuery(element: String, caps: String) throws {
     let feeder = try HostileStreamTests.Feeder(element)
     defer { gst_object_unref(feeder.pad) }
     try feeder.start(caps: caps)
     let query = try #require(gst_query_new_drain())
-    defer { released(query) }
+    defer { unref(query) }
     #expect(gst_pad_query(feeder.pad, query) != 0)
   }
 
-  /// Rows of 24 bytes, of which 16 are pixels, go to an element that does not ask where they are.
-  @Test(arguments: ["videoreverse", "videoreverse loop=ping-pong"])
-  func whoeverDoesNotKnowLayoutsGetsThePlainOne(element: String) throws {
+  /// Rows of 24 bytes, 16 of them pixels, for a sink without support for GstVideoMeta.
+  @Test(
+    "a sink without GstVideoMeta gets the default layout", arguments: ["videoreverse", "videoreverse loop=ping-pong"])
+  func defaultLayout(element: String) throws {
     let exchange = try Exchange(element, caps: grey)
     for number in 0..<2 {
       let buffer = try Buffer(size: 24 * 16) { bytes in
@@ -124,9 +129,12 @@ import Testing
     #expect(output.bytes.count == output.times.count * 256 && !output.bytes.contains(99))
   }
 
-  /// Here the memory is ordinary: nothing that draws is asked of a test's machine. How it is agreed upon, and what comes out, is the same.
-  @Test(arguments: ["VAMemory", "GLMemory"], ["videoreverse", "videoreverse loop=ping-pong"])
-  func framesOfAGraphicsProcessorComeOutInOrdinaryMemory(memory: String, element: String) throws {
+  /// The memory here is ordinary, so that the test needs no GPU. Negotiation and output are the
+  /// same.
+  @Test(
+    "frames in GPU memory come out in system memory", arguments: ["VAMemory", "GLMemory"],
+    ["videoreverse", "videoreverse loop=ping-pong"])
+  func gpuMemory(memory: String, element: String) throws {
     let exchange = try Exchange(
       element, caps: grey.replacing("video/x-raw,", with: "video/x-raw(memory:\(memory)),texture-target=2D,"))
     for number in 0..<3 { _ = exchange.source.push(try Exchange.frame(number, ms(number * 40), ms(40))) }
@@ -137,8 +145,10 @@ import Testing
     #expect(output.caps.allSatisfy { $0.isEqual(plain) }, "\(output.caps)")
   }
 
-  /// It gives ordinary memory to a sink that takes nothing else, whatever it takes itself.
-  @Test func whatMayComeInIsWhatDownstreamTakesInAnyMemoryThatCanBeRead() throws {
+  /// The filter gives system memory to a sink that takes nothing else, whatever memory it takes
+  /// itself.
+  @Test("the sink caps are the downstream caps, in any readable memory")
+  func sinkCaps() throws {
     let pipeline = try pipeline("videoreverse name=f ! video/x-raw,format=RGBA ! fakesink")
     let caps = try #require(gst_pad_query_caps(try pipeline.pad("f", "sink"), nil))
     defer { gst_caps_unref(caps) }
@@ -152,35 +162,37 @@ import Testing
     #expect(try !takes("video/x-raw(memory:DMABuf),format=RGBA"))
   }
 
-  @Test func aPingPongLastsTwiceAsLongButForTheTurn() throws {
+  @Test("a ping-pong lasts twice as long, without the turn")
+  func pingPongDuration() throws {
     let length = "duration=1000000000 "
     func duration(_ element: String, _ caps: String) throws -> ClockTime? {
       let exchange = try Exchange(element, caps: caps, before: length)
       _ = exchange.source.push(try Exchange.frame(1, ms(0), ms(40)))
       exchange.source.endOfStream()
-      // What is known when the first buffer has come.
+      // The duration is known after the first buffer.
       _ = exchange.sink.pull(timeout: ClockTime(seconds: 20))
       return exchange.pipeline.duration
     }
     #expect(try duration("videoreverse", grey) == ms(1000))
     #expect(try duration("videoreverse loop=ping-pong", grey) == ms(1960))
-    // The last frame lasts as long as it lasts: that is known when it has come.
+    // The length of the last frame is known only after it has come.
     #expect(try duration("videoreverse loop=ping-pong", grey.replacing("25/1", with: "0/1")) == nil)
     #expect(try duration("audioreverse loop=ping-pong", GuestTests.audio) == ms(2000))
     #expect(try duration("audioreverse loop=ping-pong turn-duration=40000000", GuestTests.audio) == ms(1960))
   }
 
-  /// - Returns: whether it can, and up to where.
+  /// - Returns: true if the stream is seekable, and the end of the seekable range.
   private func seekable(_ pad: UnsafeMutablePointer<GstPad>) throws -> (Bool, gint64) {
     let query = try #require(gst_query_new_seeking(GST_FORMAT_TIME))
-    defer { released(query) }
+    defer { unref(query) }
     #expect(gst_pad_query(pad, query) != 0)
     var (isSeekable, end): (gboolean, gint64) = (0, 0)
     gst_query_parse_seeking(query, nil, &isSeekable, nil, &end)
     return (isSeekable != 0, end)
   }
 
-  @Test func onlyWhatCanBeSoughtInSaysSo() throws {
+  @Test("a filter is seekable only if its source is and it is no loop")
+  func seekingQuery() throws {
     let source = "videotestsrc num-buffers=25 ! video/x-raw,framerate=25/1"
     for (description, isSeekable) in [
       ("\(source) ! videoreverse name=f ! fakesink", true),
@@ -196,14 +208,16 @@ import Testing
     }
   }
 
-  @Test(arguments: [("videoreverse", true), ("videoreverse loop=ping-pong", false)])
-  func latencyIsUpstreamsAndWhatIsHeldMayWait(element: String, isHeld: Bool) throws {
+  @Test(
+    "the latency is upstream's, with no maximum if the filter holds data",
+    arguments: [("videoreverse", true), ("videoreverse loop=ping-pong", false)])
+  func latencyQuery(element: String, isHeld: Bool) throws {
     let pipeline = try pipeline(
       "appsrc name=s is-live=true min-latency=20000000 max-latency=50000000 ! \(element) name=f ! fakesink async=false")
     pipeline.set(.playing)
     func latency(_ name: String) throws -> (gboolean, GstClockTime, GstClockTime) {
       let query = try #require(gst_query_new_latency())
-      defer { released(query) }
+      defer { unref(query) }
       #expect(gst_pad_query(try pipeline.pad(name, "src"), query) != 0)
       var (live, least, most): (gboolean, GstClockTime, GstClockTime) = (0, 0, 0)
       gst_query_parse_latency(query, &live, &least, &most)
@@ -213,8 +227,10 @@ import Testing
     #expect(try latency("f") == (1, 20_000_000, isHeld ? GstClockTime.max : 50_000_000))
   }
 
-  /// Tools that hear of progress wait for its end before they play; a filter gives out nothing more until they do.
-  @Test func aFilterIsNoTaskThatAnybodyWaitsFor() throws {
+  /// Tools wait for the end of reported progress before they play, but a filter outputs nothing
+  /// more until they play.
+  @Test("a filter posts no progress messages")
+  func noProgress() throws {
     let exchange = try Exchange("videoreverse", caps: grey)
     for number in 0..<200 { _ = exchange.source.push(try Exchange.frame(number, ms(number * 40), ms(40))) }
     exchange.source.endOfStream()
@@ -222,7 +238,8 @@ import Testing
     #expect(try progress(of: exchange.pipeline).isEmpty)
   }
 
-  @Test func enumerationsArePartOfWhatThePluginPromises() throws {
+  @Test("the enumerations belong to the plugin's API")
+  func pluginEnumerations() throws {
     try #require(Elements.areRegistered)
     for name in ["RetrogradeLoop", "RetrogradeTiming", "RetrogradeFilterLoop"] {
       for element in ["reversesrc", "videoreverse"] {
@@ -233,7 +250,7 @@ import Testing
   }
 }
 
-/// The progress messages that are on the bus, and what they are about; 0: start, 1: continue, 2: complete.
+/// Progress messages on the bus, with type and code. Types: 0 start, 1 continue, 2 complete.
 func progress(of pipeline: Pipeline) throws -> [(type: UInt32, code: String)] {
   let bus = try #require(gst_element_get_bus(pipeline.raw))
   defer { gst_object_unref(bus) }

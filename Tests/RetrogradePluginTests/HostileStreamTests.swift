@@ -5,9 +5,9 @@ import Testing
 
 @testable import RetrogradePlugin
 
-/// Streams that no good element would give. An element that traps takes its host down with it.
+/// Streams that no correct element produces. An element that traps takes its host down with it.
 @Suite struct HostileStreamTests {
-  /// Gives events to the sink pad of a filter by hand.
+  /// Sends events and buffers to the sink pad of a filter.
   struct Feeder {
     let pipeline: Pipeline
     let sink: AppSink
@@ -41,7 +41,7 @@ import Testing
 
     func chain(_ buffer: Buffer) -> GstFlowReturn { gst_pad_chain(pad, buffer.retained()) }
 
-    /// How many buffers come until the end.
+    /// Ends the stream, and counts the buffers that come out.
     func count() -> Int {
       send(gst_event_new_eos())
       var count = 0
@@ -50,27 +50,27 @@ import Testing
     }
   }
 
-  private static let sound = "audio/x-raw,format=S16LE,layout=interleaved,rate=8000,channels=1"
+  private static let audio = "audio/x-raw,format=S16LE,layout=interleaved,rate=8000,channels=1"
   private static let filters = [
-    ("videoreverse", grey), ("videoreverse loop=ping-pong", grey), ("audioreverse", sound),
-    ("audioreverse loop=ping-pong", sound),
+    ("videoreverse", grey), ("videoreverse loop=ping-pong", grey), ("audioreverse", audio),
+    ("audioreverse loop=ping-pong", audio),
   ]
 
-  @Test(arguments: filters)
-  func aGapMayComeBeforeCaps(element: String, caps: String) throws {
+  @Test("a gap may come before the caps", arguments: filters)
+  func gapFirst(element: String, caps: String) throws {
     let feeder = try Feeder(element)
     defer { gst_object_unref(feeder.pad) }
     try feeder.start()
     feeder.send(gst_event_new_gap(0, 40_000_000))
     try feeder.send(caps: caps)
     #expect(feeder.chain(try Exchange.frame(1, ms(40), ms(40))) == GST_FLOW_OK)
-    // A ping-pong of frames shows the only one once.
+    // A ping-pong of video shows a single frame once.
     #expect(feeder.count() == (element == "audioreverse loop=ping-pong" ? 2 : 1))
     #expect(feeder.sink.isEndOfStream)
   }
 
-  @Test(arguments: filters)
-  func aStreamMayBeNothingButAGap(element: String, caps: String) throws {
+  @Test("a stream may consist of a gap", arguments: filters)
+  func gapOnly(element: String, caps: String) throws {
     let feeder = try Feeder(element)
     defer { gst_object_unref(feeder.pad) }
     try feeder.start()
@@ -79,8 +79,8 @@ import Testing
     #expect(feeder.sink.isEndOfStream)
   }
 
-  @Test(arguments: filters)
-  func timesAtTheEndOfTimeAreBorne(element: String, caps: String) throws {
+  @Test("timestamps near the maximum are tolerated", arguments: filters)
+  func hugeTimestamps(element: String, caps: String) throws {
     let late = ClockTime(nanoseconds: .max - 1)
     let feeder = try Feeder(element)
     defer { gst_object_unref(feeder.pad) }
@@ -93,22 +93,23 @@ import Testing
     #expect(feeder.sink.isEndOfStream)
   }
 
-  @Test(arguments: filters)
-  func anUpstreamMayClaimToLastForCenturies(element: String, caps: String) throws {
+  @Test("an upstream duration of centuries is tolerated", arguments: filters)
+  func hugeDuration(element: String, caps: String) throws {
     let exchange = try Exchange(element, caps: caps, before: "duration=6000000000000000000 ")
     _ = exchange.source.push(try Exchange.frame(1, ms(0), ms(40)))
     exchange.source.endOfStream()
     let isPingPong = element.contains("ping-pong")
-    // Twice as long can't be said: that is to be unknown.
+    // Twice the duration can't be represented, so it is unknown.
     #expect(exchange.pipeline.duration == (isPingPong ? nil : ClockTime(nanoseconds: 6_000_000_000_000_000_000)))
     #expect(try exchange.drain().numbers.isEmpty == false)
   }
 
-  /// GStreamer divides by the bytes of a sample frame.
-  @Test func soundWithoutChannelsIsAnErrorAndNoCrash() throws {
+  /// GStreamer divides by the size of a sample frame.
+  @Test("audio without channels is an error, not a crash")
+  func noChannels() throws {
     let feeder = try Feeder("audioreverse")
     defer { gst_object_unref(feeder.pad) }
-    try feeder.start(caps: HostileStreamTests.sound.replacing("channels=1", with: "channels=0"))
+    try feeder.start(caps: HostileStreamTests.audio.replacing("channels=1", with: "channels=0"))
     _ = feeder.chain(try Exchange.frame(1, ms(0), ms(40)))
     #expect(feeder.count() == 0)
   }

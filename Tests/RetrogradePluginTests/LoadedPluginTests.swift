@@ -2,9 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The plugin as others load it: from its file, in programs that know nothing of Swift.
+/// The plugin as other programs load it: from its file, by programs without Swift.
 @Suite struct LoadedPluginTests {
-  /// `make test` names the release plugin, which brings the Swift runtime with it; else the one beside the tests is taken.
+  /// `make test` names the release plugin, which includes the Swift runtime. By default, the plugin
+  /// beside the tests is used.
   private static let folder =
     ProcessInfo.processInfo.environment["RETROGRADE_PLUGIN_DIR"]
     ?? URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
@@ -15,17 +16,17 @@ import Testing
   private func run(
     _ command: String, in folder: TemporaryFolder, environment: [String: String] = [:]
   ) throws -> (status: Int32, output: String) {
-    // A registry of its own: what is being tested is what is loaded.
+    // A separate registry, so that the plugin under test is loaded.
     let variables = [
       "GST_PLUGIN_PATH": LoadedPluginTests.folder, "GST_REGISTRY": folder.path("registry.bin"),
     ].merging(environment) { $1 }
-    // A hang is a failure, not the end of all tests.
+    // A hang fails this test and does not block the others.
     let arguments = ["120", "sh", "-c", "exec 2>&1\n\(command)"]
     let ending = try Program("/usr/bin/timeout", arguments, in: folder.url, variables: variables).end()
     return (ending.status, ending.text)
   }
 
-  /// Two seconds of numbered frames and of sound, as `name`.
+  /// Writes two seconds of numbered frames and audio as `name`.
   private func clip(_ folder: TemporaryFolder, _ name: String = "clip.mp4") throws {
     var media = TestMedia()
     media.video = "x264enc key-int-max=15 bframes=2 ! h264parse"
@@ -35,7 +36,8 @@ import Testing
     _ = try media.write(to: folder)
   }
 
-  @Test func inspectingSaysWhatThereIs() throws {
+  @Test("gst-inspect describes the elements")
+  func inspection() throws {
     let folder = try TemporaryFolder()
     for element in ["reversesrc", "videoreverse", "audioreverse"] {
       let result = try run("gst-inspect-1.0 \(element)", in: folder)
@@ -46,15 +48,16 @@ import Testing
     #expect(try run("gst-inspect-1.0 reversesrc", in: folder).output.contains("pingpong+file"))
   }
 
-  @Test func theReferenceOfTheManualIsWhatThePluginSays() throws {
+  @Test("the element reference in the manual matches the plugin")
+  func elementReference() throws {
     let folder = try TemporaryFolder()
     let program = LoadedPluginTests.root.appending(path: "scripts/elements.py").path
     let result = try run("/usr/bin/python3 '\(program)'", in: folder)
     #expect(result.status == 0, "\(result.output)")
   }
 
-  @Test(arguments: ["playbin", "playbin3"])
-  func playersTakeTheURI(player: String) throws {
+  @Test("players play a reverse+file URI", arguments: ["playbin", "playbin3"])
+  func players(player: String) throws {
     let folder = try TemporaryFolder()
     try clip(folder)
     let result = try run(
@@ -63,14 +66,16 @@ import Testing
     #expect(result.status == 0 && result.output.contains("Got EOS"), "\(result.output)")
   }
 
-  @Test func theDiscovererDescribesIt() throws {
+  @Test("gst-discoverer reports duration and seekability")
+  func discoverer() throws {
     let folder = try TemporaryFolder()
     try clip(folder)
     let result = try run("gst-discoverer-1.0 -v reverse+file://$PWD/clip.mp4", in: folder)
     #expect(result.output.contains("Seekable: yes") && result.output.contains("Duration: 0:00:02"), "\(result.output)")
   }
 
-  @Test func aTranscoderWritesIt() throws {
+  @Test("gst-transcoder writes the reversed video")
+  func transcoder() throws {
     let folder = try TemporaryFolder()
     try clip(folder)
     let result = try run(
@@ -79,12 +84,13 @@ import Testing
     var like = TestMedia()
     like.sampleCount = 0
     let numbers = try DecodedMedia(folder.path("out.webm"), like: like).numbers
-    // The webm target has a constant frame rate: its videorate may repeat a frame.
+    // The webm target has a constant frame rate, so its videorate may repeat a frame.
     let shown = numbers.indices.filter { $0 == 0 || numbers[$0] != numbers[$0 - 1] }.map { numbers[$0] }
     #expect(shown == (0..<60).reversed())
   }
 
-  @Test func anEditorEditsWithIt() throws {
+  @Test("ges-launch edits a reversed clip")
+  func editor() throws {
     let folder = try TemporaryFolder()
     try clip(folder)
     let result = try run(
@@ -93,7 +99,8 @@ import Testing
     #expect(result.status == 0 && result.output.contains("Done"), "\(result.output)")
   }
 
-  @Test func aPythonProgramSeeksInItAndItsMemoryStays() throws {
+  @Test("200 seeks from Python do not leak memory")
+  func pythonSeeks() throws {
     let folder = try TemporaryFolder()
     try clip(folder)
     let program = LoadedPluginTests.root.appending(path: "Tests/Programs/seeks.py").path
@@ -102,9 +109,9 @@ import Testing
     #expect(result.status == 0 && growth.map { $0 < 40 << 10 } ?? false, "KiB over 200 seeks: \(result.output)")
   }
 
-  /// What gst-validate's scenario alternate_fast_backward_forward does, and more of the kind.
-  @Test(arguments: ["playbin", "playbin3"])
-  func everySeekEndsWhateverItsRate(player: String) throws {
+  /// Like gst-validate's scenario alternate_fast_backward_forward, and more of the kind.
+  @Test("every seek ends, whatever its rate", arguments: ["playbin", "playbin3"])
+  func seekRates(player: String) throws {
     let folder = try TemporaryFolder()
     try clip(folder)
     let program = LoadedPluginTests.root.appending(path: "Tests/Programs/rates.py").path
@@ -112,7 +119,8 @@ import Testing
     #expect(result.status == 0 && !result.output.contains("CRITICAL"), "\(result.output)")
   }
 
-  @Test func aCProgramDrivesTheFilters() throws {
+  @Test("a C program drives the filters")
+  func cProgram() throws {
     let folder = try TemporaryFolder()
     let program = LoadedPluginTests.root.appending(path: "Tests/Programs/harness.c").path
     let result = try run(
@@ -120,12 +128,14 @@ import Testing
     #expect(result.status == 0, "\(result.output)")
   }
 
-  @Test(arguments: [
-    "reversesrc uri=file://$PWD/clip.mp4 name=r r.video_0 ! queue ! fakesink sync=false r.audio_0 ! queue ! fakesink sync=false",
-    "reversesrc uri=pingpong+file://$PWD/clip.mp4 memory-budget=200000 ! video/x-raw ! fakesink",
-    "videotestsrc num-buffers=40 ! videoreverse memory-budget=200000 ! fakesink audiotestsrc num-buffers=40 ! audioreverse loop=ping-pong ! fakesink",
-  ])
-  func nothingLeaks(description: String) throws {
+  @Test(
+    "no object leaks",
+    arguments: [
+      "reversesrc uri=file://$PWD/clip.mp4 name=r r.video_0 ! queue ! fakesink sync=false r.audio_0 ! queue ! fakesink sync=false",
+      "reversesrc uri=pingpong+file://$PWD/clip.mp4 memory-budget=200000 ! video/x-raw ! fakesink",
+      "videotestsrc num-buffers=40 ! videoreverse memory-budget=200000 ! fakesink audiotestsrc num-buffers=40 ! audioreverse loop=ping-pong ! fakesink",
+    ])
+  func leaks(description: String) throws {
     let folder = try TemporaryFolder()
     try clip(folder)
     let result = try run(
@@ -136,8 +146,8 @@ import Testing
     #expect(alive.isEmpty)
   }
 
-  /// What the manual tells people to paste.
-  @Test func theLinesOfTheManualRun() throws {
+  @Test("the commands in the manual run")
+  func manualCommands() throws {
     let manual = try String(contentsOf: LoadedPluginTests.root.appending(path: "docs/elements.md"), encoding: .utf8)
     let lines = manual.replacing("\\\n", with: " ").split(separator: "\n").filter {
       $0.hasPrefix("    gst-") || $0.hasPrefix("    ges-")
@@ -146,7 +156,7 @@ import Testing
     for line in lines {
       let folder = try TemporaryFolder()
       try clip(folder)
-      // There is no window and no loudspeaker here.
+      // There is no display and no audio device here.
       let command = line.replacing("autovideosink", with: "fakesink").replacing("autoaudiosink", with: "fakesink")
       let result = try run("timeout 60 \(command)", in: folder)
       #expect(result.status == 0, "\(line): \(result.output.suffix(600))")

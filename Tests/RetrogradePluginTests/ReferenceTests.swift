@@ -4,7 +4,7 @@ import MediaTime
 import Synchronization
 import Testing
 
-/// Who holds what, and for how long.
+/// Reference counts of buffers, and lifetimes of captured objects.
 @Suite struct ReferenceTests {
   private func count(_ object: UnsafeMutableRawPointer) -> Int {
     Int(object.assumingMemoryBound(to: GstMiniObject.self).pointee.refcount)
@@ -15,7 +15,8 @@ import Testing
   }
 
   /// The overlay's memory is lent to a composition for each frame.
-  @Test func drawingOverAFrameKeepsNeitherTheFrameNorTheOverlay() throws {
+  @Test("drawing over a frame keeps neither the frame nor the overlay")
+  func drawing() throws {
     let caps = try #require(Caps("video/x-raw,format=I420,width=64,height=32,framerate=25/1"))
     let frame = try Buffer(size: 64 * 32 * 3 / 2) { $0.initializeMemory(as: UInt8.self, repeating: 16) }
     let overlay = try Buffer.frame(width: 64, height: 32)
@@ -33,16 +34,17 @@ import Testing
     #expect(count(try memory(drawn)) == 1)
   }
 
-  /// Whatever a probe holds goes with the pad, also where the probe uses the pad.
-  @Test(arguments: [false, true])
-  func aPadLetsItsProbesGo(drops: Bool) throws {
+  /// Objects captured by a probe are released with the pad, even if the probe uses the pad.
+  @Test("a pad releases its probes", arguments: [false, true])
+  func probeCaptures(drops: Bool) throws {
     final class Held: Sendable {
       let sizes = Mutex<[Int]>([])
     }
     weak var kept: Held?
     do {
-      // No sink but an appsink waits for the change to PLAYING (`Pipeline.set`). Others may finish one to PAUSED
-      // meanwhile; then GStreamer has a thread of its own continue, which holds the pipeline longer than this test.
+      // Only an appsink waits for the change to PLAYING (`Pipeline.set`). Other sinks may be
+      // finishing the change to PAUSED by then. GStreamer continues that in its own thread, which
+      // keeps the pipeline longer than this test.
       let pipeline = try Pipeline("fakesrc num-buffers=2 sizetype=fixed sizemax=10 ! appsink name=s async=false")
       let held = Held()
       kept = held

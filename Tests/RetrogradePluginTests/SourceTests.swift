@@ -10,9 +10,9 @@ import Testing
 
 @testable import RetrogradePlugin
 
-/// reversesrc, on generated files.
+/// reversesrc with generated files.
 @Suite struct SourceTests {
-  /// 60 frames of 40 ms with their number in the picture, 115,200 samples that tell their place.
+  /// 60 numbered frames of 40 ms, and 115,200 samples that depend on their position.
   private func media() -> TestMedia {
     var media = TestMedia()
     media.times = TestMedia.regular(60, rate: 25)
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test("a URI may name a file whose name is not UTF-8")
-  func otherBytes() throws {
+  func rawBytesURI() throws {
     var settings = SourceSettings()
     settings.setURI("reverse+file:///a/caf%E9.mp4")
     #expect(settings.path?.pathBytes == Array("/a/caf".utf8) + [0xE9] + Array(".mp4".utf8))
@@ -45,8 +45,9 @@ import Testing
     pipeline.set(.null)
   }
 
-  /// What comes through a pipe can be looked at once.
-  @Test func aPipeIsPlayedWhole() throws {
+  /// A pipe can be read only once.
+  @Test("a pipe is played in full")
+  func pipeInput() throws {
     let folder = try TemporaryFolder()
     let clip = try media().write(to: folder)
     let path = folder.path("pipe")
@@ -67,7 +68,8 @@ import Testing
     #expect(gst_element_get_state(pipeline.raw, nil, nil, GstClockTime(20_000_000_000)) == GST_STATE_CHANGE_SUCCESS)
   }
 
-  @Test func aScoreIsPlayedAndSoughtIn() throws {
+  @Test("a score is played, and can be seeked in")
+  func score() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(try media().write(to: folder), "score=\"0..0.4 x0.5, hold 0.2, 0.4..0\"")
     let video = try pipeline.appSink("video")
@@ -80,7 +82,7 @@ import Testing
     let there = (0..<10).map { ($0 + $0 * 100, ms($0 * 80)) }
     let back = (0..<9).map { (8 - $0 + ($0 + 10) * 100, ms(1000 + $0 * 40)) }
     #expect(try rest() == Dictionary(uniqueKeysWithValues: there + back))
-    // In the hold the frame before it is on show.
+    // During the hold, the frame before it is shown.
     #expect(pipeline.seek(to: ms(900)))
     let after = [(9, ms(900))] + (0..<9).map { (8 - $0 + ($0 + 1) * 100, ms(1000 + $0 * 40)) }
     #expect(try rest() == Dictionary(uniqueKeysWithValues: after))
@@ -90,7 +92,8 @@ import Testing
     pipeline.set(.null)
   }
 
-  @Test func whatIsNoScoreIsAnError() throws {
+  @Test("an invalid score is an error")
+  func invalidScore() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(try media().write(to: folder), "score=backwards")
     let video = try pipeline.appSink("video")
@@ -100,8 +103,10 @@ import Testing
     pipeline.set(.null)
   }
 
-  @Test(arguments: ["reverse", "ping-pong", "reverse-forward", "forward"])
-  func everyFrameAndEverySampleInTheOrderOfPlay(loop: String) throws {
+  @Test(
+    "each loop plays every frame and every sample in its order",
+    arguments: ["reverse", "ping-pong", "reverse-forward", "forward"])
+  func loops(loop: String) throws {
     let folder = try TemporaryFolder()
     let media = media()
     let pipeline = try source(try media.write(to: folder), "loop=\(loop)")
@@ -113,8 +118,8 @@ import Testing
       numbers.append(try sample.number())
       times.append(try #require(sample.streamTime))
     }
-    var sound: [UInt8] = []
-    while let sample = try pipeline.pull(audio) { sound += try sample.buffer.withBytes { Array($0) } }
+    var audioData: [UInt8] = []
+    while let sample = try pipeline.pull(audio) { audioData += try sample.buffer.withBytes { Array($0) } }
     let there = Array(0..<60)
     let frames = [
       "reverse": there.reversed(), "ping-pong": there + there.dropLast().reversed(),
@@ -122,17 +127,19 @@ import Testing
     ]
     #expect(numbers == frames[loop])
     #expect(times == numbers.indices.map { ms($0 * 40) })
-    // A sample frame is two channels of 16 bits: four bytes, that stay together.
+    // A sample frame is two channels of 16 bits: four bytes, which stay together.
     let samples = media.audioBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
-    let heard = [
+    let expectedAudio = [
       "reverse": samples.reversed(), "ping-pong": samples + samples.dropLast(1920).reversed(),
       "reverse-forward": samples.reversed() + samples.dropFirst(1920), "forward": samples,
     ]
-    let isExact = try sound.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) } == #require(heard[loop])
+    let isExact =
+      try audioData.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) } == #require(expectedAudio[loop])
     #expect(isExact)
   }
 
-  @Test func seeksGoExactlyWhereTheyAreSentInAnyOrder() throws {
+  @Test("seeks are exact, in any order")
+  func exactSeeks() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(try media().write(to: folder))
     let (video, audio) = (try pipeline.appSink("video"), try pipeline.appSink("audio"))
@@ -147,12 +154,13 @@ import Testing
       #expect(try frame.number() == 59 - place)
       #expect(frame.streamTime == ms(place * 40 + inside))
       #expect(frame.buffer.duration == ms(40 - inside))
-      let sound = try #require(try pipeline.pull(audio))
-      #expect(sound.streamTime == ms(place * 40 + inside))
+      let audioData = try #require(try pipeline.pull(audio))
+      #expect(audioData.streamTime == ms(place * 40 + inside))
     }
   }
 
-  @Test func aStormOfSeeksIsWeathered() throws {
+  @Test("many seeks at once are handled")
+  func manySeeks() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(try media().write(to: folder))
     let video = try pipeline.appSink("video")
@@ -163,7 +171,7 @@ import Testing
     #expect(try #require(try pipeline.pull(video)).number() == 9)
   }
 
-  @Test("a seek that starts behind its stop is refused without a critical of GStreamer")
+  @Test("a seek that starts after its stop is refused, without a critical message of GStreamer")
   func seekBehindStop() throws {
     final class Counter: Sendable { let count = Mutex(0) }
     let counter = Counter()
@@ -198,7 +206,8 @@ import Testing
     #expect(counter.count.withLock { $0 } == 0)
   }
 
-  @Test func aSeekWithAStopEndsThere() throws {
+  @Test("a seek with a stop ends there")
+  func seekWithStop() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(
       try media().write(to: folder),
@@ -215,7 +224,8 @@ import Testing
     #expect(numbers == [49, 48, 47, 46, 45])
   }
 
-  @Test func aSeekWithAStopEndsALoopWithoutEnd() throws {
+  @Test("a seek with a stop ends an endless loop")
+  func endlessLoopStop() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(
       try media().write(to: folder), "loop=ping-pong count=0",
@@ -233,8 +243,8 @@ import Testing
     #expect(numbers == [58, 59, 58, 57])
   }
 
-  @Test(arguments: ["reverse", "ping-pong"])
-  func aRateBelowZeroGivesTheSameFramesLastFirst(loop: String) throws {
+  @Test("a negative rate plays the same frames in reverse order", arguments: ["reverse", "ping-pong"])
+  func negativeRate(loop: String) throws {
     let folder = try TemporaryFolder()
     let media = media()
     let pipeline = try source(try media.write(to: folder), "loop=\(loop)")
@@ -257,14 +267,15 @@ import Testing
     while let sample = try pipeline.pull(audio) {
       parts.append(try sample.buffer.withBytes { Array($0.bindMemory(to: UInt32.self)) })
     }
-    // Parts come last first, the samples of each in the order in which they are heard.
+    // Buffers come in reverse order, each with its samples in playback order.
     let samples = media.audioBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
-    let heard = loop == "reverse" ? Array(samples.suffix(57600).reversed()) : Array(samples.prefix(57600))
-    let isExact = Array(parts.reversed().joined()) == heard
+    let expectedAudio = loop == "reverse" ? Array(samples.suffix(57600).reversed()) : Array(samples.prefix(57600))
+    let isExact = Array(parts.reversed().joined()) == expectedAudio
     #expect(isExact)
   }
 
-  @Test func aSegmentSeekEndsWithASegmentDone() throws {
+  @Test("a segment seek ends with SEGMENT_DONE")
+  func segmentSeek() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(
       try media().write(to: folder), sinks: "r.video_0 ! fakesink name=video r.audio_0 ! queue ! fakesink")
@@ -283,7 +294,8 @@ import Testing
     gst_mini_object_unref(UnsafeMutableRawPointer(message).assumingMemoryBound(to: GstMiniObject.self))
   }
 
-  @Test func questionsAreAnswered() throws {
+  @Test("duration and seeking queries are answered")
+  func queries() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(try media().write(to: folder))
     pipeline.set(.playing)
@@ -297,7 +309,8 @@ import Testing
     #expect(isSeekable != 0 && end == 2_400_000_000)
   }
 
-  @Test func aPadThatNobodyLinkedHoldsUpNoOther() throws {
+  @Test("an unlinked pad does not block the other one")
+  func unlinkedPad() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(
       try media().write(to: folder), sinks: "r.audio_0 ! appsink name=audio sync=false async=false")
@@ -308,26 +321,29 @@ import Testing
     #expect(count == 60 * 1920 * 4)
   }
 
-  @Test func itIsStoppedAtAnyMoment() throws {
+  @Test("the element can be stopped at any moment")
+  func stops() throws {
     let folder = try TemporaryFolder()
     let path = try media().write(to: folder)
     for round in 0..<30 {
       let pipeline = try source(path)
       pipeline.set(.playing)
-      // At once, while the index is made, or when there is a frame.
+      // At once, during indexing, or after the first frame.
       if round % 3 > 0 { _ = try pipeline.pull(try pipeline.appSink("video")) }
       #expect(pipeline.set(round % 2 == 0 ? .ready : .null))
-      // Nothing of the run is left, and nothing was wrong with it.
+      // No pad of the run is left, and no error was posted.
       #expect(try #require(pipeline.element("r")).raw.pointee.numsrcpads == 0)
       #expect(pipeline.nextMessage(timeout: .zero) { if case .failed = $0 { true } else { false } } == nil)
     }
   }
 
-  @Test(arguments: [
-    ("", GST_RESOURCE_ERROR_NOT_FOUND), ("uri=file:///does/not/exist.mp4", GST_RESOURCE_ERROR_NOT_FOUND),
-    ("uri=http://example.com/a.mp4", GST_RESOURCE_ERROR_NOT_FOUND),
-  ])
-  func whatCannotBePlayedIsAnError(properties: String, code: GstResourceError) throws {
+  @Test(
+    "a missing file and an unsupported URI are errors",
+    arguments: [
+      ("", GST_RESOURCE_ERROR_NOT_FOUND), ("uri=file:///does/not/exist.mp4", GST_RESOURCE_ERROR_NOT_FOUND),
+      ("uri=http://example.com/a.mp4", GST_RESOURCE_ERROR_NOT_FOUND),
+    ])
+  func unplayable(properties: String, code: GstResourceError) throws {
     let pipeline = try pipeline("reversesrc \(properties) ! fakesink")
     pipeline.set(.playing)
     let bus = try #require(gst_element_get_bus(pipeline.raw))
@@ -342,7 +358,8 @@ import Testing
     #expect(error.pointee.code == gint(code.rawValue))
   }
 
-  @Test func aLoopWithoutEndGoesOnAndHasNoLength() throws {
+  @Test("an endless loop continues and has no duration")
+  func endlessLoop() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(try media().write(to: folder), "loop=ping-pong count=0")
     let video = try pipeline.appSink("video")
@@ -355,14 +372,14 @@ import Testing
       let sample = try #require(try pipeline.pull(video))
       #expect(try sample.number() == wanted)
       #expect(sample.streamTime == ms(index * 40))
-      // The sound's appsink would hold what nobody takes.
+      // Drains the audio, which its appsink would keep otherwise.
       while audio.pull(timeout: .zero) != nil {}
     }
     #expect(pipeline.duration == nil)
   }
 }
 
-/// What GStreamer asks of a source.
+/// GStreamer's requirements for a source.
 @Suite struct GuestSourceTests {
   private func play(_ description: String) throws -> Pipeline {
     let pipeline = try pipeline(description)
@@ -375,7 +392,8 @@ import Testing
     gst_event_new_seek(rate, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_NONE, 0, GST_SEEK_TYPE_NONE, 0)
   }
 
-  @Test func aRateIsChangedAtOnceUnlessTheDirectionChanges() throws {
+  @Test("a rate changes instantly, unless the direction changes")
+  func instantRate() throws {
     let folder = try TemporaryFolder()
     let pipeline = try play("reversesrc uri=file://\(try TestMedia.matroska.write(to: folder)) ! fakesink name=s")
     let sink = try pipeline.pad("s", "sink")
@@ -388,11 +406,12 @@ import Testing
     let changes = log.all(GST_EVENT_INSTANT_RATE_CHANGE)
     #expect(changes.map(\.multiplier) == [2] && changes.map(\.number) == [number])
     #expect(gst_pad_send_event(source, seek(-1, GST_SEEK_FLAG_INSTANT_RATE_CHANGE)) == 0)
-    #expect(log.all(GST_EVENT_SEGMENT).isEmpty, "nothing is played anew")
+    #expect(log.all(GST_EVENT_SEGMENT).isEmpty, "nothing is played again")
   }
 
-  /// Without a flush, and in PAUSED, where nothing of the first is played.
-  @Test func aSeekOverOneOfWhichNothingWasPlayedCostsNoTime() throws {
+  /// Without a flush, and in PAUSED, where nothing of the first seek is played.
+  @Test("a seek that replaces an unplayed one takes no running time")
+  func unplayedSeek() throws {
     let folder = try TemporaryFolder()
     let pipeline = try play("reversesrc uri=file://\(try TestMedia.matroska.write(to: folder)) ! fakesink name=s")
     let log = EventLog(try pipeline.pad("s", "sink"))
@@ -407,13 +426,14 @@ import Testing
       if case .endOfStream = $0 { true } else { false }
     }
     #expect(end != nil)
-    // What was on its way to the sink is played first: two frames.
+    // Buffers on their way to the sink are played first: two frames.
     let base = try #require(log.all(GST_EVENT_SEGMENT).last?.base)
     #expect(base < 100_000_000)
   }
 
   /// A bin sends a seek through each of its sinks.
-  @Test func aSeekThatComesThroughTwoSinksIsObeyedOnce() throws {
+  @Test("a seek that comes through two sinks is done once")
+  func duplicateSeek() throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.sampleCount = 96_000
@@ -437,7 +457,8 @@ import Testing
     #expect(log.all(GST_EVENT_SEGMENT).count == 1)
   }
 
-  @Test func withoutAudioAFastPlayerGetsAGapInItsPlace() throws {
+  @Test("trick mode without audio gets a gap in its place")
+  func trickModeGap() throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.sampleCount = 96_000
@@ -463,8 +484,9 @@ import Testing
     #expect(log.all(GST_EVENT_EOS).map(\.number) == [segment.number])
   }
 
-  /// A decoder of H.264 pads what it writes to whole macroblocks.
-  @Test func whoeverDoesNotKnowLayoutsGetsThePlainOne() throws {
+  /// An H.264 decoder pads its frames to whole macroblocks.
+  @Test("a sink without GstVideoMeta gets the default layout")
+  func defaultLayout() throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     (media.width, media.height) = (100, 66)
@@ -475,7 +497,8 @@ import Testing
     #expect(sample.buffer.size == sample.caps?.frameSize)
   }
 
-  @Test func howFarTheIndexIsIsToldTheWayGStreamerTellsIt() throws {
+  @Test("progress of the index is posted as GStreamer's messages")
+  func indexProgress() throws {
     let folder = try TemporaryFolder()
     let pipeline = try play("reversesrc uri=file://\(try TestMedia.matroska.write(to: folder)) ! fakesink")
     let messages = try progress(of: pipeline)
@@ -485,7 +508,8 @@ import Testing
     pipeline.set(.null)
   }
 
-  @Test func aLoopWithoutEndCanBeSoughtInAndHasNoEnd() throws {
+  @Test("an endless loop is seekable and has no end")
+  func endlessLoop() throws {
     let folder = try TemporaryFolder()
     let pipeline = try play(
       "reversesrc uri=file://\(try TestMedia.matroska.write(to: folder)) loop=ping-pong count=0 ! fakesink")
@@ -498,8 +522,9 @@ import Testing
     #expect(pipeline.duration == nil)
   }
 
-  /// The colours change in the first half, which is decoded last: when the source was indexed nobody knew.
-  @Test func whatDecodingFindsOutIsAWarningWhenItHasEnded() throws {
+  /// The colours change in the first half, which is decoded last, so indexing does not notice.
+  @Test("a problem found by decoding is a warning at the end")
+  func lateWarning() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("c.h264")
     let halves = try ["bt709", "bt601"].flatMap { colorimetry in

@@ -4,15 +4,16 @@ import Testing
 
 @testable import RetrogradeEngine
 
-/// Whether anything more can come out of a pipeline.
+/// `isStreaming`: true if more data can come out of a pipeline.
 @Suite(.timeLimit(.minutes(10))) struct StreamingTests {
   private final class Gate: Sendable {
     let reached = Handoff<Void>()
     let opened = Handoff<Void>()
   }
 
-  /// It has paused its task by then.
-  @Test func aThreadThatBringsTheEndOfTheStreamStillRuns() throws {
+  /// The task is already paused then.
+  @Test("a thread that delivers the end of the stream counts as running")
+  func endOfStreamThread() throws {
     let pipeline = try Pipeline("videotestsrc num-buffers=1 ! fakesink name=sink sync=false")
     let gate = Gate()
     gst_pad_add_probe(

@@ -6,14 +6,14 @@ import Testing
 
 @testable import RetrogradePlugin
 
-/// The elements, in this process.
+/// The elements in this process.
 enum Elements {
-  /// As the player of other tests registers them: a second plugin of the same elements would take the first one's factories
-  /// from elements in use.
+  /// Registered like the player of other tests does: a second plugin with the same elements would
+  /// take the factories of the first from elements in use.
   static let areRegistered = (try? RetrogradeElements.register()) != nil
 }
 
-/// A pipeline of a test, with the elements registered.
+/// Creates a pipeline, with the elements registered.
 func pipeline(_ description: String) throws -> Pipeline {
   try #require(Elements.areRegistered)
   return try Pipeline(description)
@@ -21,7 +21,7 @@ func pipeline(_ description: String) throws -> Pipeline {
 
 extension Pipeline {
   /// The next sample; nil at the end of the stream.
-  /// - Throws: what an element failed with.
+  /// - Throws: the error of a failed element.
   func pull(_ sink: AppSink) throws -> Sample? {
     while true {
       if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return sample }
@@ -32,7 +32,7 @@ extension Pipeline {
 }
 
 extension Sample {
-  /// The number that a frame of GRAY8 carries, as `TestMedia` writes it.
+  /// Number in a GRAY8 frame that `TestMedia` wrote.
   func number() throws -> Int {
     let caps = try #require(caps)
     let (width, height) = (try #require(caps.int("width")), try #require(caps.int("height")))
@@ -42,7 +42,7 @@ extension Sample {
   }
 }
 
-/// What came out of a filter.
+/// Output of a filter.
 struct Output {
   var numbers: [Int] = []
   var times: [ClockTime] = []
@@ -52,7 +52,8 @@ struct Output {
   var isInterlacedTop: [Bool] = []
 }
 
-/// Gives numbered frames, or bytes of sound, to a pipeline's appsrc `in`, and takes what comes from its appsink `out`.
+/// Feeds numbered frames or audio to the appsrc `in` of a pipeline, and reads from its appsink
+/// `out`.
 struct Exchange {
   let pipeline: Pipeline
   let source: AppSource
@@ -68,7 +69,7 @@ struct Exchange {
     pipeline.set(.playing)
   }
 
-  /// A 16 by 16 grey frame with its number in the first bytes.
+  /// A grey frame of 16x16 with its number in the first bytes.
   static func frame(_ number: Int, _ start: ClockTime?, _ duration: ClockTime?) throws -> Buffer {
     let buffer = try Buffer(size: 256) { bytes in
       for index in 0..<256 { bytes[index] = UInt8(truncatingIfNeeded: number + index) }
@@ -78,7 +79,7 @@ struct Exchange {
     return buffer.retimed(pts: start, duration: duration, isMirrored: false)
   }
 
-  /// Everything that comes until the end.
+  /// Everything up to the end of the stream.
   func drain() throws -> Output {
     var output = Output()
     while true {

@@ -6,10 +6,10 @@ import Testing
 @testable import RetrogradeEngine
 @testable import RetrogradePlugin
 
-/// reversesrc plays the end of a long file while all of it is still being indexed, and in other orders of play does
-/// without that.
+/// reversesrc plays the end of a long file while the whole file is still being indexed. In other
+/// loop modes it does not.
 @Suite struct TailTests {
-  /// 750 frames of 40 ms with their number in the picture, 1,440,000 samples that tell their place.
+  /// 750 numbered frames of 40 ms, and 1,440,000 samples that depend on their position.
   private func media() -> TestMedia {
     var media = TestMedia()
     media.times = TestMedia.regular(750, rate: 25)
@@ -26,7 +26,8 @@ import Testing
         + "r.audio_0 ! queue ! appsink name=audio sync=false async=false")
   }
 
-  @Test func nothingIsMissingAndNothingComesTwiceWhereTheEndMeetsTheRest() throws {
+  @Test("nothing is lost or repeated where the end meets the rest")
+  func seam() throws {
     let folder = try TemporaryFolder()
     let media = media()
     let pipeline = try source(try media.write(to: folder))
@@ -38,21 +39,24 @@ import Testing
       numbers.append(try sample.number())
       times.append(try #require(sample.streamTime))
     }
-    var sound: [UInt8] = []
-    while let sample = try pipeline.pull(audio) { sound += try sample.buffer.withBytes { Array($0) } }
+    var audioData: [UInt8] = []
+    while let sample = try pipeline.pull(audio) { audioData += try sample.buffer.withBytes { Array($0) } }
     #expect(numbers == (0..<750).reversed())
     #expect(times == (0..<750).map { ms($0 * 40) })
     #expect(pipeline.duration == ms(30_000))
     let samples = media.audioBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
-    let isExact = sound.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) } == samples.reversed()
+    let isExact = audioData.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) } == samples.reversed()
     #expect(isExact)
   }
 
-  /// Joints leave gaps in the audio: where the last of it belongs is known when all is.
-  @Test(arguments: [
-    ("t.mp4", [String]()), ("t.mkv", []), ("t.flv", []), ("f.mp4", ["-movflags", "frag_keyframe+empty_moov"]),
-  ])
-  func videoDoesNotWaitForAudioThatIsNotPlaced(_ name: String, _ options: [String]) throws {
+  /// Joins leave gaps in the audio: the position of the last part is known only when all is
+  /// indexed.
+  @Test(
+    "video does not wait for audio without a known position",
+    arguments: [
+      ("t.mp4", [String]()), ("t.mkv", []), ("t.flv", []), ("f.mp4", ["-movflags", "frag_keyframe+empty_moov"]),
+    ])
+  func unplacedAudio(_ name: String, _ options: [String]) throws {
     let folder = try TemporaryFolder()
     let (film, path) = (folder.path("film.mp4"), folder.path(name))
     _ = try FFmpeg.bytes(
@@ -74,15 +78,16 @@ import Testing
     let pipeline = try source(path)
     let (video, audio) = (try pipeline.appSink("video"), try pipeline.appSink("audio"))
     pipeline.set(.playing)
-    var (count, sound) = (0, [UInt8]())
+    var (count, audioData) = (0, [UInt8]())
     while try pipeline.pull(video) != nil { count += 1 }
-    while let sample = try pipeline.pull(audio) { sound += try sample.buffer.withBytes { Array($0) } }
+    while let sample = try pipeline.pull(audio) { audioData += try sample.buffer.withBytes { Array($0) } }
     #expect(count == whole.video?.shown.timeline.count)
-    let isExact = sound.drop { $0 == 0 } == expected.drop { $0 == 0 }
+    let isExact = audioData.drop { $0 == 0 } == expected.drop { $0 == 0 }
     #expect(isExact)
   }
 
-  @Test func seeksGoExactlyWhereTheyAreSentBeforeAllIsKnown() throws {
+  @Test("seeks are exact before the index is complete")
+  func earlySeeks() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(try media().write(to: folder))
     let (video, audio) = (try pipeline.appSink("video"), try pipeline.appSink("audio"))
@@ -97,7 +102,8 @@ import Testing
     }
   }
 
-  @Test func whoeverStopsBeforeAllIsKnownWaitsForNothing() throws {
+  @Test("stopping does not wait for the index")
+  func earlyStop() throws {
     let folder = try TemporaryFolder()
     let path = try media().write(to: folder)
     for _ in 0..<5 {
@@ -105,39 +111,43 @@ import Testing
       pipeline.set(.playing)
       let first = try #require(try pipeline.pull(try pipeline.appSink("video")))
       #expect(try first.number() == 749)
-      // Ends when no thread of it is left.
+      // Returns when no thread of the pipeline is left.
       pipeline.set(.null)
     }
   }
 
-  @Test(arguments: [("ping-pong", "mp4mux"), ("reverse-forward", "matroskamux"), ("forward", "matroskamux")])
-  func allOfItIsThereInOtherOrdersOfPlay(_ loop: String, _ muxer: String) throws {
+  @Test(
+    "other loop modes play everything",
+    arguments: [("ping-pong", "mp4mux"), ("reverse-forward", "matroskamux"), ("forward", "matroskamux")])
+  func otherLoops(_ loop: String, _ muxer: String) throws {
     let folder = try TemporaryFolder()
     var media = media()
     if muxer == "mp4mux" {
       (media.name, media.muxer, media.audio) = ("t.mp4", muxer, "avenc_alac")
-      // Without a parser: releases differ in the duration of the last packet (Quirk.h264parseDurations).
+      // Without a parser: releases differ in the duration of the last packet
+      // (Quirk.h264parseDurations).
       media.video = media.video?.replacing(" ! h264parse", with: "")
     }
     let pipeline = try source(try media.write(to: folder), loop: loop)
     let (video, audio) = (try pipeline.appSink("video"), try pipeline.appSink("audio"))
     pipeline.set(.playing)
     var numbers: [Int] = []
-    var sound: [UInt8] = []
+    var audioData: [UInt8] = []
     while let sample = try pipeline.pull(video) { numbers.append(try sample.number()) }
-    while let sample = try pipeline.pull(audio) { sound += try sample.buffer.withBytes { Array($0) } }
+    while let sample = try pipeline.pull(audio) { audioData += try sample.buffer.withBytes { Array($0) } }
     let there = Array(0..<750)
     let samples = media.audioBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
     let frames = [
       "ping-pong": there + there.dropLast().reversed(), "reverse-forward": there.reversed() + there.dropFirst(),
       "forward": there,
     ]
-    let heard = [
+    let expectedAudio = [
       "ping-pong": samples + samples.dropLast(1920).reversed(),
       "reverse-forward": samples.reversed() + samples.dropFirst(1920), "forward": samples,
     ]
     #expect(numbers == frames[loop])
-    let isExact = try sound.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) } == #require(heard[loop])
+    let isExact =
+      try audioData.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) } == #require(expectedAudio[loop])
     #expect(isExact)
   }
 }

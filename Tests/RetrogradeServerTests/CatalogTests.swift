@@ -9,7 +9,7 @@ import Testing
 
 @testable import RetrogradeServer
 
-/// Which files are given out.
+/// Files that the server offers.
 @Suite struct CatalogTests {
   private let folder: TemporaryFolder
 
@@ -31,7 +31,8 @@ import Testing
     try FileManager.default.createSymbolicLink(atPath: folder.path(name), withDestinationPath: target)
   }
 
-  @Test func aFolderIsItsMediaFilesAndThoseOfFoldersInIt() throws {
+  @Test("a folder offers its media files and those of its subfolders")
+  func folderFiles() throws {
     let catalog = try Catalog([folder.path("films")])
     #expect(catalog.files.map { "\($0.folder)/\($0.name)" } == ["/a.wav", "/b.wav", "more/deep/c.wav"])
     #expect(Set(catalog.files.map(\.id)).count == 3)
@@ -39,8 +40,8 @@ import Testing
     #expect(!catalog.isSingle)
   }
 
-  @Test("a name that is not UTF-8 is listed, and its file given out")
-  func otherBytes() throws {
+  @Test("a file whose name is not UTF-8 is listed and served")
+  func rawBytesName() throws {
     let path = folder.path("films") + String(pathBytes: [0x2F, 0x63, 0xE9] + ".wav".utf8)
     try #require(rename(folder.path("films/b.wav"), path.cPath) == 0)
     let catalog = try Catalog([folder.path("films")])
@@ -55,7 +56,8 @@ import Testing
     #expect(Desk.attachment(file.name) == "attachment; filename=\"c_.wav\"; filename*=UTF-8''c%EF%BF%BD.wav")
   }
 
-  @Test func linksThatLeadOutAreNotFollowed() throws {
+  @Test("links out of the folder are not followed")
+  func outsideLinks() throws {
     try link("films/out.wav", to: folder.path("else/secret.wav"))
     try link("films/outside", to: folder.path("else"))
     try link("films/up", to: "..")
@@ -67,7 +69,8 @@ import Testing
     #expect(catalog.files.map(\.name) == ["a.wav", "b.wav", "in.wav", "c.wav"])
   }
 
-  @Test func aFileThatBecomesALinkIsNoLongerGivenOut() throws {
+  @Test("a file replaced by a link is no longer served")
+  func fileBecomesLink() throws {
     let catalog = try Catalog([folder.path("films")])
     let id = FileID.of(folder.path("films/a.wav"))
     #expect(catalog.open(id)?.file.name == "a.wav")
@@ -78,7 +81,8 @@ import Testing
     #expect(catalog.open(id) == nil)
   }
 
-  @Test func aFolderThatBecomesALinkIsNoLongerGivenOut() throws {
+  @Test("a folder replaced by a link is no longer served")
+  func folderBecomesLink() throws {
     let catalog = try Catalog([folder.path("films")])
     let id = FileID.of(folder.path("films/more/deep/c.wav"))
     #expect(catalog.open(id) != nil)
@@ -88,8 +92,8 @@ import Testing
     #expect(catalog.open(id) == nil)
   }
 
-  /// The file itself is looked at, and not the name once more: between two looks it may be another file's.
-  @Test("a name that becomes a link and a file again, over and over, never leads out of the folder")
+  /// The open file is checked, not its name again: by then, the name may be another file's.
+  @Test("a name that is swapped with a link again and again never leads out of the folder")
   func swappedLink() throws {
     let catalog = try Catalog([folder.path("films")])
     let (name, id) = (folder.path("films/a.wav"), FileID.of(folder.path("films/a.wav")))
@@ -105,21 +109,21 @@ import Testing
       }
       return swaps
     }
-    var (given, refused) = (0, 0)
-    while given < 200 || refused < 200 {
+    var (served, refused) = (0, 0)
+    while served < 200 || refused < 200 {
       guard let content = catalog.open(id)?.content else {
         refused += 1
         continue
       }
-      given += 1
+      served += 1
       #expect(content.stamp != outside)
-      #expect(FileStamp(content.path) == content.stamp, "what is read is what was looked at")
+      #expect(FileStamp(content.path) == content.stamp, "the file that is read is the one that was checked")
     }
     isOver.cancel()
     #expect(try swapper.join() > 0)
   }
 
-  @Test("a link to an absolute path in the folder is given out, and a pipe is not")
+  @Test("a link to an absolute path in the folder is served, and a pipe is not")
   func absoluteLinkAndPipe() throws {
     try link("films/in.wav", to: folder.path("films/more/deep/c.wav"))
     #expect(mkfifo(folder.path("films/pipe.wav"), 0o600) == 0)
@@ -128,7 +132,8 @@ import Testing
     #expect(OpenFile(plainFile: folder.path("films/pipe.wav"), in: folder.path("films")) == nil)
   }
 
-  @Test func whatIsNamedIsGivenOutWhereverItLies() throws {
+  @Test("a file named as an input is served wherever its link leads")
+  func namedLink() throws {
     try link("mine.wav", to: folder.path("else/secret.wav"))
     let catalog = try Catalog([folder.path("mine.wav")])
     #expect(catalog.isSingle)
@@ -136,7 +141,8 @@ import Testing
     #expect(catalog.open(FileID.of(folder.path("else/secret.wav"))) == nil)
   }
 
-  @Test func filesOfOneNameInTwoFoldersAreTwo() throws {
+  @Test("files with the same name in two folders are different files")
+  func sameNames() throws {
     try FakeDesk.wave.write(to: folder.url.appending(path: "else/a.wav"))
     let catalog = try Catalog([folder.path("films"), folder.path("else")])
     let ids = catalog.files.filter { $0.name == "a.wav" }.map(\.id)
@@ -144,7 +150,8 @@ import Testing
     #expect(ids.compactMap { catalog.open($0)?.file.path } == [folder.path("films/a.wav"), folder.path("else/a.wav")])
   }
 
-  @Test func whatCanNotBePlayedIsAnErrorThatSaysSo() throws {
+  @Test("an unplayable input is an error that says so")
+  func unplayable() throws {
     for (name, code) in [("nothing.mp4", RetrogradeError.Code.noInput), ("films/passwd", .damagedInput)] {
       let error = #expect(throws: RetrogradeError.self) { try Catalog([folder.path(name)]) }
       #expect(error?.code == code)
@@ -155,7 +162,8 @@ import Testing
     #expect(error?.code == .noInput)
   }
 
-  @Test func namesInAddressesStayTheSame() {
+  @Test("identifiers in addresses do not change")
+  func stableIDs() {
     #expect(
       FileID.of("films/My Film (2) – final.mp4") == "my-film-2-final-"
         + digest("films/My Film (2) – final.mp4").prefix(8))

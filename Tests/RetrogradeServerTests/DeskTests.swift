@@ -8,9 +8,10 @@ import Testing
 
 @testable import RetrogradeServer
 
-/// What is answered.
+/// Answers to requests.
 @Suite struct DeskTests {
-  @Test func everyPartOfAStreamIsThereUnderItsAddress() async throws {
+  @Test("every part of a stream is found at its address")
+  func streamParts() async throws {
     let fake = try FakeDesk(
       ServerSettings(), FakeStream(subtitles: [.init(language: "en", title: nil, text: "WEBVTT\n\n")]))
     let base = "/\(fake.id)/usual/\(try await fake.version)"
@@ -43,13 +44,15 @@ import Testing
         == 0.04.bitPattern)
   }
 
-  @Test(arguments: [
-    "/nothing-01234567/", "/ID/usual/000000000000/540/0.m4s", "/ID/usual/VERSION/540/3.m4s",
-    "/ID/usual/VERSION/720/0.m4s", "/ID/usual/VERSION/subtitles/0.vtt",
-    "/ID/usual/VERSION/pictures/10000.jpg", "/ID/backwards/info.json", "/ID/usual/", "/favicon.ico",
-    "/ID/usual/VERSION/540/", "/ID/../ID/",
-  ])
-  func whatIsNotThereIsNotFound(path: String) async throws {
+  @Test(
+    "unknown addresses are not found",
+    arguments: [
+      "/nothing-01234567/", "/ID/usual/000000000000/540/0.m4s", "/ID/usual/VERSION/540/3.m4s",
+      "/ID/usual/VERSION/720/0.m4s", "/ID/usual/VERSION/subtitles/0.vtt",
+      "/ID/usual/VERSION/pictures/10000.jpg", "/ID/backwards/info.json", "/ID/usual/", "/favicon.ico",
+      "/ID/usual/VERSION/540/", "/ID/../ID/",
+    ])
+  func unknownAddress(path: String) async throws {
     let fake = try FakeDesk()
     let version = try await fake.version
     let answer = try await fake.ask(path.replacing("ID", with: fake.id).replacing("VERSION", with: version))
@@ -60,7 +63,8 @@ import Testing
     #expect(answer["x-content-type-options"] == "nosniff")
   }
 
-  @Test func aPartIsKeptByWhoHasItAndIsHadInParts() async throws {
+  @Test("a part can be cached, and requested in ranges")
+  func cachingAndRanges() async throws {
     let fake = try FakeDesk()
     let path = "/\(fake.id)/usual/\(try await fake.version)/540/1.m4s"
     #expect(try await fake.ask(path).bytes.count == 102)
@@ -83,7 +87,8 @@ import Testing
     #expect(none["content-range"] == "bytes */102")
   }
 
-  @Test func onlyReadingIsAnswered() async throws {
+  @Test("only GET and HEAD are allowed")
+  func methods() async throws {
     let fake = try FakeDesk()
     for method in [Request.Method.post, .put, .delete, .options] {
       let answer = try await fake.ask("/", method: method)
@@ -92,7 +97,8 @@ import Testing
     }
   }
 
-  @Test func noSiteMayReadOrFrameWhatIsAnswered() async throws {
+  @Test("no other site may read or frame the answers")
+  func securityHeaders() async throws {
     let fake = try FakeDesk()
     for path in ["/", "/\(fake.id)/", "/\(fake.id)/master.m3u8", "/nothing"] {
       let answer = try await fake.ask(path)
@@ -107,7 +113,8 @@ import Testing
     #expect(policy.contains("style-src 'sha256-"))
   }
 
-  @Test func aListNamesFilesAsTheyAreCalled() async throws {
+  @Test("a list shows file names as text")
+  func fileList() async throws {
     let fake = try FakeDesk(names: ["<b>&\"'.wav", "two.wav"])
     let text = try await fake.ask("/").text
     #expect(text.contains("<span>&lt;b&gt;&amp;&quot;&#39;.wav</span>"))
@@ -118,7 +125,8 @@ import Testing
     #expect(answer["location"] == "/\(single.id)/")
   }
 
-  @Test func thePlaylistOfAFileThatIsAloneIsAtTheTop() async throws {
+  @Test("the playlist of a single file is at the top")
+  func topPlaylist() async throws {
     let single = try FakeDesk()
     let own = try await single.ask("/\(single.id)/master.m3u8").text
     let top = try await single.ask("/master.m3u8").text
@@ -127,7 +135,8 @@ import Testing
     #expect(try await FakeDesk(names: ["one.wav", "two.wav"]).ask("/master.m3u8").status == 404)
   }
 
-  @Test func theTokenGoesAlongInAddressesWhereItStoodInOne() async throws {
+  @Test("a token in the address is repeated in the addresses of the answer")
+  func tokenInAddresses() async throws {
     let fake = try FakeDesk(ServerSettings(token: "s3cret&more"))
     #expect(try await fake.ask("/\(fake.id)/master.m3u8").status == 401)
     let asked = try await fake.ask("/\(fake.id)/master.m3u8?token=s3cret%26more")
@@ -141,9 +150,10 @@ import Testing
     #expect(try await !bearer.text.contains("token"))
   }
 
-  /// What is asked for in parts, or only about, is waited for.
-  @Test(arguments: [(Request.Method.head, nil), (.get, "bytes=10-19")] as [(Request.Method, String?)])
-  func whatHasToBeKnownAllOfIsWaitedFor(method: Request.Method, range: String?) async throws {
+  @Test(
+    "HEAD and range requests wait for the whole segment",
+    arguments: [(Request.Method.head, nil), (.get, "bytes=10-19")] as [(Request.Method, String?)])
+  func waitingForWhole(method: Request.Method, range: String?) async throws {
     let gate = FakeGate()
     let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate, ahead: 60))
     let path = "/\(fake.id)/usual/\(try await fake.version)/540/2.m4s"
@@ -156,27 +166,29 @@ import Testing
     #expect(try await answer.bytes.count == (range == nil ? 102 : 10))
   }
 
-  @Test func aSegmentIsHadFromAPieceOnAsLongAsAllOfItIsNotThere() async throws {
+  @Test("a segment is served from a piece on until it is complete")
+  func pieces() async throws {
     let fake = try FakeDesk(ServerSettings(), FakeStream())
     let base = "/\(fake.id)/usual/\(try await fake.version)/540"
     #expect(try await fake.ask("\(base)/2-3.m4s").bytes.count == 27)
     #expect(try await fake.ask("\(base)/2-4.m4s").status == 404)
     #expect(try await fake.ask("\(base)/2.m4s").bytes.count == 102)
-    #expect(try await fake.ask("\(base)/2-2.m4s").bytes.count == 102, "what is there is there at once")
+    #expect(try await fake.ask("\(base)/2-2.m4s").bytes.count == 102, "a complete segment is served whole")
   }
 
-  @Test func whatFailsBeforeItBeginsIsAnErrorThatSaysSo() async throws {
+  @Test("a failure before the first byte is an error answer")
+  func earlyFailure() async throws {
     let fake = try FakeDesk(ServerSettings(), FakeStream(fails: true))
     let answer = try await fake.ask("/\(fake.id)/usual/\(try await fake.version)/540/2.m4s")
     #expect(answer.status == 415)
     #expect(try await answer.text == "a film: can't be decoded\n")
   }
 
-  @Test("a file that crashed is named once, and not opened again until it changes")
+  @Test("a file that crashed is reported once, and not opened again until it changes")
   func crash() async throws {
-    let (opened, told) = (Counted(), Counted())
+    let (opened, reported) = (Counted(), Counted())
     let fake = try FakeDesk(
-      names: ["a.wav", "b.wav"], tell: { _ in told.add() },
+      names: ["a.wav", "b.wav"], tell: { _ in reported.add() },
       open: { path, _, _ in
         guard realPath(path)?.hasSuffix("a.wav") ?? false else { return FakeStream() }
         opened.add()
@@ -189,10 +201,10 @@ import Testing
       #expect(try await answer.text == "a film: its process crashed\n")
       #expect(try await fake.ask(other).status == 200)
     }
-    #expect(opened.count == 1 && told.count == 1)
+    #expect(opened.count == 1 && reported.count == 1)
     try (FakeDesk.wave + [0, 0]).write(to: fake.folder.url.appending(path: "a.wav"))
     #expect(try await fake.ask("/\(fake.id)/usual/info.json").status == 415)
-    #expect(opened.count == 2 && told.count == 2)
+    #expect(opened.count == 2 && reported.count == 2)
   }
 
   @Test("a file whose segment crashes is not opened again until it changes")
@@ -203,7 +215,8 @@ import Testing
     #expect(try await fake.ask("/\(fake.id)/usual/info.json").status == 415)
   }
 
-  @Test func theSameSegmentAskedForByManyIsMadeOnce() async throws {
+  @Test("a segment requested by many clients is made once")
+  func sharedSegment() async throws {
     let gate = FakeGate()
     let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate))
     let path = "/\(fake.id)/usual/\(try await fake.version)/540/2.m4s"
@@ -215,7 +228,8 @@ import Testing
     #expect(gate.seen == .init(entered: 1, passed: 1, cancelled: 0))
   }
 
-  @Test func theNextSegmentIsMadeAheadUnlessSomebodyHasToWaitForIt() async throws {
+  @Test("the next segment is made ahead, unless a client has to wait for it")
+  func prefetch() async throws {
     let gate = FakeGate()
     gate.open()
     let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate))
@@ -228,7 +242,8 @@ import Testing
     #expect(gate.seen.entered == 3)
   }
 
-  @Test func whatIsMadeAheadIsStoppedWhenSomebodySeeks() async throws {
+  @Test("a seek stops the segment made ahead")
+  func prefetchStop() async throws {
     let gate = FakeGate(free: 1)
     let fake = try FakeDesk(ServerSettings(jobs: 3), FakeStream(gate: gate))
     let base = "/\(fake.id)/usual/\(try await fake.version)"
@@ -240,7 +255,8 @@ import Testing
     #expect(try await seek.value.bytes.count == 102)
   }
 
-  @Test func whatIsTooMuchAtOnceIsToBeAskedForLater() async throws {
+  @Test("too many requests are told to try again later")
+  func overload() async throws {
     let gate = FakeGate()
     let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate))
     let version = try await fake.version
@@ -257,7 +273,8 @@ import Testing
     for task in all { #expect(try await task.value == 200) }
   }
 
-  @Test func whatNobodyWaitsForIsStopped() async throws {
+  @Test("a segment that no client waits for is stopped")
+  func abandonedSegment() async throws {
     let gate = FakeGate()
     let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate))
     let path = "/\(fake.id)/usual/\(try await fake.version)/540/2.m4s"
@@ -269,7 +286,8 @@ import Testing
     while fake.desk.load.running > 0 { await Task.yield() }
   }
 
-  @Test func whenItIsClosedWorkEndsAndNoneBegins() async throws {
+  @Test("closing ends running work and refuses new work")
+  func closing() async throws {
     let gate = FakeGate()
     let fake = try FakeDesk(ServerSettings(), FakeStream(gate: gate))
     let base = "/\(fake.id)/usual/\(try await fake.version)"
@@ -284,7 +302,8 @@ import Testing
     }
   }
 
-  @Test func aFileThatChangedIsOpenedAnew() async throws {
+  @Test("a changed file is opened again")
+  func changedFile() async throws {
     let fake = try FakeDesk()
     let version = try await fake.version
     try (FakeDesk.wave + [0]).write(to: fake.folder.url.appending(path: "a film.wav"))
@@ -292,25 +311,33 @@ import Testing
     #expect(try await fake.ask("/\(fake.id)/usual/\(version)/540/0.m4s").status == 404)
   }
 
-  @Test(arguments: [
-    ("from=a", 400), ("from=2&to=1", 400), ("from=-1", 400), ("from=1e30", 400), ("from=nan", 400), ("from=&to=", 200),
-    ("", 200),
-  ])
-  func aStretchIsSecondsInTheirOrder(query: String, status: Int) async throws {
+  @Test(
+    "a range is given in seconds, the start before the end",
+    arguments: [
+      ("from=a", 400), ("from=2&to=1", 400), ("from=-1", 400), ("from=1e30", 400), ("from=nan", 400),
+      ("from=&to=", 200),
+      ("", 200),
+    ])
+  func rangeQuery(query: String, status: Int) async throws {
     let fake = try FakeDesk()
     #expect(try await fake.ask("/\(fake.id)/usual/command.json?\(query)").status == status)
   }
 
-  @Test(arguments: [
-    ("usual", "", "'a film (reverse).mp4'"),
-    ("reverse", "from=2.01&to=3.59", "'a film (reverse).mp4' --start 6.4 --end 8"),
-    ("forward", "from=2", "'a film (forward).mp4' --loop forward --start 2 --end 10"),
-    ("ping-pong", "from=1&to=3", "'a film (ping-pong).mp4' --loop ping-pong --start 1 --end 3"),
-    ("ping-pong", "from=1&to=8", "'a film (ping-pong).mp4' --loop ping-pong --start 1 --end 5.04"),
-    ("reverse-forward", "from=1&to=3", "'a film (reverse-forward).mp4' --loop reverse-forward --start 2.04 --end 4.04"),
-    ("0..1 x0.5, 1..0", "from=1&to=2", "'a film (score).mp4' --score '0..1 x0.5, 1..0'"),
-  ])
-  func theCommandMakesWhatIsChosen(score: String, query: String, words: String) async throws {
+  @Test(
+    "the command makes the chosen range",
+    arguments: [
+      ("usual", "", "'a film (reverse).mp4'"),
+      ("reverse", "from=2.01&to=3.59", "'a film (reverse).mp4' --start 6.4 --end 8"),
+      ("forward", "from=2", "'a film (forward).mp4' --loop forward --start 2 --end 10"),
+      ("ping-pong", "from=1&to=3", "'a film (ping-pong).mp4' --loop ping-pong --start 1 --end 3"),
+      ("ping-pong", "from=1&to=8", "'a film (ping-pong).mp4' --loop ping-pong --start 1 --end 5.04"),
+      (
+        "reverse-forward", "from=1&to=3",
+        "'a film (reverse-forward).mp4' --loop reverse-forward --start 2.04 --end 4.04"
+      ),
+      ("0..1 x0.5, 1..0", "from=1&to=2", "'a film (score).mp4' --score '0..1 x0.5, 1..0'"),
+    ])
+  func command(score: String, query: String, words: String) async throws {
     let fake = try FakeDesk()
     let text = try await fake.ask("/\(fake.id)/\(score.percentEncoded)/command.json?\(query)").text
     let path = fake.folder.path("a film.wav")

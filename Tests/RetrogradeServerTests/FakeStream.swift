@@ -8,7 +8,7 @@ import TestSupport
 
 @testable import RetrogradeServer
 
-/// A stream whose segments are a few bytes, made at once, or when the test says so.
+/// A stream whose segments are a few bytes, made at once or when the test opens a gate.
 final class FakeStream: MirrorStream {
   let renditions: [SegmentedMirror.Rendition]
   let duration = ClockTime(seconds: 10)
@@ -19,17 +19,17 @@ final class FakeStream: MirrorStream {
   let warnings: [Warning] = []
   private let gate: FakeGate?
   private let size: Int
-  /// What segments hold but for their last two bytes. Made before a test begins to wait for anything.
+  /// Content of a segment without its last two bytes. Made before a test starts to wait.
   let content: [UInt8]
   private let ahead: Int
   private let fails: Bool
   private let code: RetrogradeError.Code
 
   /// - Parameters:
-  ///   - gate: what segments wait for.
-  ///   - size: of a segment but for its last two bytes.
-  ///   - ahead: how much of a segment is given out before the gate.
-  ///   - fails: whether nothing comes after it.
+  /// - gate: holds up the segments.
+  /// - size: of a segment without its last two bytes.
+  /// - ahead: number of bytes that are delivered before the gate.
+  /// - fails: true if the segment fails after the gate.
   init(
     gate: FakeGate? = nil, size: Int = 100, ahead: Int = 0, fails: Bool = false,
     code: RetrogradeError.Code = .damagedInput, subtitles: [SegmentedMirror.Subtitles] = []
@@ -84,7 +84,7 @@ final class FakeStream: MirrorStream {
   }
 }
 
-/// Holds up what is made until it is opened, or the work is cancelled; counts both.
+/// Holds up work until it is opened or the work is cancelled, and counts both.
 final class FakeGate: Sendable {
   struct Counts: Equatable {
     var entered = 0
@@ -101,7 +101,7 @@ final class FakeGate: Sendable {
   private let change = NSCondition()
   private let free: Int
 
-  /// - Parameter free: so many pass before it is opened.
+  /// - Parameter free: how many pass before it is opened.
   init(free: Int = 0) { self.free = free }
 
   var seen: Counts { state.withLock { $0.counts } }
@@ -113,7 +113,7 @@ final class FakeGate: Sendable {
       state.counts.entered += 1
       return state.counts.entered
     }
-    // Nobody wakes whoever is cancelled: like the engine, this looks every tenth of a second.
+    // A cancellation wakes no waiting thread. Like the engine, this checks every tenth of a second.
     change.withLock {
       while number > free, !state.withLock({ $0.isOpen }), !cancellation.isCancelled {
         change.wait(until: Date(timeIntervalSinceNow: 0.1))
@@ -123,7 +123,7 @@ final class FakeGate: Sendable {
     try cancellation.check()
   }
 
-  /// Waits until what was seen is so.
+  /// Waits until the counts satisfy `isSo`.
   func wait(until isSo: @escaping @Sendable (Counts) -> Bool) async throws {
     try await onOwnThread("gate", Cancellation()) { [self] in
       try change.withLock {
@@ -152,7 +152,7 @@ final class Counted: Sendable {
   func add() { calls.withLock { $0 += 1 } }
 }
 
-/// A desk in front of fake streams of one file.
+/// A request handler with fake streams of its files.
 struct FakeDesk {
   let folder: TemporaryFolder
   let desk: Desk
@@ -173,7 +173,7 @@ struct FakeDesk {
     id = FileID.of(path)
   }
 
-  /// What a file begins with that is taken for media.
+  /// Start of a file that is taken for media.
   static var wave: Data {
     Data("RIFF".utf8) + [36, 0, 0, 0] + Data("WAVEfmt ".utf8) + [
       16, 0, 0, 0, 1, 0, 1, 0, 0x40, 0x1F, 0, 0, 0x80, 0x3E, 0, 0, 2, 0, 16, 0,
@@ -189,7 +189,7 @@ struct FakeDesk {
     return try await desk.answer(request)
   }
 
-  /// The version that stands in a stream's addresses.
+  /// Version in the addresses of a stream.
   var version: String {
     get async throws {
       let info =
@@ -200,7 +200,7 @@ struct FakeDesk {
 }
 
 extension Answer {
-  /// What it carries, when all of that is there.
+  /// The complete content, after waiting for it.
   var bytes: [UInt8] {
     get async throws {
       switch body {

@@ -5,7 +5,8 @@ import Testing
 @testable import RetrogradeServer
 
 @Suite struct PlaylistTests {
-  @Test func aMasterNamesEveryPictureWithAudioAndSubtitlesBesideIt() {
+  @Test("a master playlist has every video size, with audio and subtitles")
+  func masterPlaylist() {
     let stream = FakeStream(subtitles: [
       .init(language: "de", title: nil, text: ""), .init(language: nil, title: "Signs", text: ""),
     ])
@@ -25,7 +26,8 @@ import Testing
         """)
   }
 
-  @Test func aPlaylistOfARenditionSaysExactlyHowLongEachSegmentIs() {
+  @Test("the playlist of a rendition has exact segment lengths")
+  func mediaPlaylist() {
     #expect(
       Playlist.media(FakeStream().renditions[0]) == """
         #EXTM3U
@@ -46,7 +48,8 @@ import Testing
         """)
   }
 
-  @Test func subtitlesAreOneFileForAllOfTheStream() {
+  @Test("subtitles are one file for the whole stream")
+  func subtitlePlaylist() {
     #expect(
       Playlist.subtitles(1, of: ClockTime(seconds: 10.25)) == """
         #EXTM3U
@@ -61,7 +64,8 @@ import Testing
         """)
   }
 
-  @Test func subtitlesSayWhichClockTheyGoBy() {
+  @Test("WebVTT gets a timestamp map")
+  func timestampMap() {
     let text = "WEBVTT\n\n00:00.000 --> 00:01.000\nHello\n"
     #expect(
       Playlist.timed(text)

@@ -5,30 +5,36 @@ import Testing
 
 @testable import RetrogradeServer
 
-/// What is understood of a request, and what is not.
+/// Requests that are understood, and requests that are refused.
 @Suite struct RequestTests {
-  @Test(arguments: [
-    ("/", [""]), ("/a/", ["a", ""]), ("/a/b.m4s?x=1", ["a", "b.m4s"]), ("/%41%c3%a4", ["Aä"]),
-    ("/a:b,c@d", ["a:b,c@d"]),
-  ])
-  func aPathIsItsPartsDecodedOnce(path: String, parts: [String]) { #expect(RequestPath(path)?.parts == parts) }
+  @Test(
+    "a path is split into parts, which are decoded once",
+    arguments: [
+      ("/", [""]), ("/a/", ["a", ""]), ("/a/b.m4s?x=1", ["a", "b.m4s"]), ("/%41%c3%a4", ["Aä"]),
+      ("/a:b,c@d", ["a:b,c@d"]),
+    ])
+  func pathParts(path: String, parts: [String]) { #expect(RequestPath(path)?.parts == parts) }
 
-  @Test(arguments: [
-    "", "a", "*", "http://127.0.0.1/", "//", "/a//b", "/..", "/a/../b", "/%2e%2e/a", "/%2E/a", "/a%2fb", "/a%5Cb",
-    "/a\\b", "/a%00", "/a%0a",
-    "/%zz", "/%4", "/%", "/%c3", "/%ff%fe", "/\u{e4}", "/a b", "/a#b", "/a?x=%", "/a?x=%00", "/<script>", "/\"",
-    "/" + String(repeating: "a", count: 4096),
-  ])
-  func whatIsNoPathIsRefused(path: String) { #expect(RequestPath(path) == nil) }
+  @Test(
+    "an invalid path is refused",
+    arguments: [
+      "", "a", "*", "http://127.0.0.1/", "//", "/a//b", "/..", "/a/../b", "/%2e%2e/a", "/%2E/a", "/a%2fb", "/a%5Cb",
+      "/a\\b", "/a%00", "/a%0a",
+      "/%zz", "/%4", "/%", "/%c3", "/%ff%fe", "/\u{e4}", "/a b", "/a#b", "/a?x=%", "/a?x=%00", "/<script>", "/\"",
+      "/" + String(repeating: "a", count: 4096),
+    ])
+  func invalidPath(path: String) { #expect(RequestPath(path) == nil) }
 
-  @Test func aQueryHasTheFirstValueOfEachName() {
+  @Test("a query has the first value of each name")
+  func query() {
     #expect(RequestPath("/?a=1&b=%3D%26&a=2&c&&d=x=y")?.query == ["a": "1", "b": "=&", "c": "", "d": "x=y"])
   }
 
-  /// Whatever is sent, nothing of what is understood leads up, down or out; and what is understood is written again in one way only.
-  @Test func noPathLeadsOut() {
+  /// Random paths: the parts never lead up, down or out, and can be written again in one way only.
+  @Test("no path leads out")
+  func randomPaths() {
     var random = SeededGenerator(15)
-    let bits = [
+    let pieces = [
       "/", "..", ".", "%2e", "%2f", "%5c", "\\", "a", "etc", "passwd", "%00", "%", "?", "&", "=", "token", "%c0%af",
       "%e0%80%af", "master.m3u8", "init.mp4",
       "0.m4s", "00.m4s", "-1.m4s", "99999999999.m4s", "usual", "reverse", "0..end", "x0.5", ", ", "%20",
@@ -36,7 +42,7 @@ import Testing
       "subtitles", "0.vtt", "pictures", "12.jpg", "\r\n", "\u{0}", ";", ":", "//",
     ]
     for _ in 0..<20_000 {
-      let path = (0..<Int.random(in: 1...8, using: &random)).map { _ in bits.randomElement(using: &random) ?? "" }
+      let path = (0..<Int.random(in: 1...8, using: &random)).map { _ in pieces.randomElement(using: &random) ?? "" }
         .joined(
           separator: Bool.random(using: &random) ? "/" : "")
       guard let known = RequestPath("/" + path) else { continue }
@@ -52,8 +58,9 @@ import Testing
     }
   }
 
-  @Test func everyPathHasOneMeaning() {
-    let meant: [(String, Route?)] = [
+  @Test("every path has one route")
+  func routes() {
+    let expected: [(String, Route?)] = [
       ("/", .start), ("/master.m3u8", .playlist), ("/film-01234567/", .page(file: "film-01234567")),
       ("/film-01234567", nil),
       ("/film-01234567/picture.jpg", .picture(file: "film-01234567")),
@@ -82,10 +89,11 @@ import Testing
         .stream(file: "film-01234567", .usual, .made(version: "0123456789ab", .picture(1500)))
       ),
     ]
-    for (path, route) in meant { #expect(RequestPath(path).flatMap(Route.init) == route, "\(path)") }
+    for (path, route) in expected { #expect(RequestPath(path).flatMap(Route.init) == route, "\(path)") }
   }
 
   @Test(
+    "a byte range is used only if it is valid",
     arguments: [
       (nil, .all), ("bytes=0-", .part(0..<100)), ("bytes=10-19", .part(10..<20)), ("bytes=90-1000", .part(90..<100)),
       ("bytes=-5", .part(95..<100)),
@@ -94,9 +102,10 @@ import Testing
       ("bytes=a-b", .all), ("bytes=--1", .all), ("bytes=99999999999999999999-", .all),
       ("bytes=0-999999999999999999", .part(0..<100)),
     ] as [(String?, ByteRange)])
-  func aRangeIsHeededWhereItIsOne(field: String?, range: ByteRange) { #expect(ByteRange(field, of: 100) == range) }
+  func byteRange(field: String?, range: ByteRange) { #expect(ByteRange(field, of: 100) == range) }
 
-  @Test func onlyThisMachinesOwnNamesAreAnswered() {
+  @Test("only the names of this machine are answered")
+  func hostNames() {
     let door = Guard(token: nil, loopback: "127.0.0.1")
     for host in ["127.0.0.1", "127.0.0.1:8080", "localhost:1", "[::1]", "[::1]:8080", "LocalHost"] {
       #expect(door.check(path, ["host": host]) == .granted, "\(host)")
@@ -116,7 +125,7 @@ import Testing
     #expect(Guard(token: nil, loopback: nil).check(path, ["host": "films.example"]) == .granted)
   }
 
-  /// As Chromium sends them.
+  /// Headers as Chromium sends them.
   private static let foreign: [(site: String, mode: String, destination: String)] = [
     ("cross-site", "navigate", "iframe"), ("cross-site", "navigate", "frame"), ("cross-site", "navigate", "object"),
     ("cross-site", "navigate", "embed"), ("cross-site", "no-cors", "image"), ("cross-site", "no-cors", "video"),
@@ -124,7 +133,7 @@ import Testing
     ("same-site", "cors", "empty"),
   ]
 
-  @Test("pages of other sites, and of this one's other ports, may link to pages and no more", arguments: foreign)
+  @Test("pages of other sites or of other ports may link to pages, and no more", arguments: foreign)
   func foreignPage(site: String, mode: String, destination: String) {
     let door = Guard(token: nil, loopback: "127.0.0.1")
     let fields = [
@@ -138,11 +147,11 @@ import Testing
     }
     let link = fields.merging(["sec-fetch-mode": "navigate", "sec-fetch-dest": "document"]) { $1 }
     #expect(door.check(path, isPage: true) { link[$0] } == .granted)
-    #expect(door.check(path, isPage: false) { link[$0] } != .granted, "a mirror is not begun by a link")
+    #expect(door.check(path, isPage: false) { link[$0] } != .granted, "a link does not start a reversal")
   }
 
   @Test(
-    "requests of its own pages, of people and of other programs are answered",
+    "requests of the server's pages, of people and of other programs are answered",
     arguments: [
       [:], ["sec-fetch-site": "same-origin", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "video"],
       ["sec-fetch-site": "none", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"],
@@ -154,7 +163,7 @@ import Testing
   }
 
   @Test(
-    "an Origin that is not this server's is refused, whatever else is said",
+    "a foreign Origin is refused, whatever the other headers say",
     arguments: ["http://evil.example", "null", "http://localhost:8081", "http://localhost.evil.example", ""])
   func foreignOrigin(origin: String) {
     let door = Guard(token: nil, loopback: "127.0.0.1")
@@ -175,7 +184,8 @@ import Testing
     #expect(other.check(path, proxied) == .granted)
   }
 
-  @Test func aTokenIsKnownInThreeWaysAndInNoOther() throws {
+  @Test("a token is accepted in three places and no other")
+  func token() throws {
     let door = Guard(token: "s3cret/+ü", loopback: nil)
     #expect(
       door.check(try #require(RequestPath("/?token=s3cret%2F%2B%C3%BC")), [:] as [String: String]) == .grantedByQuery)
@@ -195,14 +205,16 @@ import Testing
         && !Guard.isSame("ab", "ac"))
   }
 
-  @Test(arguments: [
-    ("a.mp4", "attachment; filename=\"a.mp4\"; filename*=UTF-8''a.mp4"),
-    (
-      "ä \"b\"\r\nX: y.mp4",
-      "attachment; filename=\"_ _b___X: y.mp4\"; filename*=UTF-8''%C3%A4%20%22b%22%0D%0AX%3A%20y.mp4"
-    ),
-  ])
-  func aNameIsEscapedWhereverItGoes(name: String, field: String) {
+  @Test(
+    "a file name is escaped wherever it appears",
+    arguments: [
+      ("a.mp4", "attachment; filename=\"a.mp4\"; filename*=UTF-8''a.mp4"),
+      (
+        "ä \"b\"\r\nX: y.mp4",
+        "attachment; filename=\"_ _b___X: y.mp4\"; filename*=UTF-8''%C3%A4%20%22b%22%0D%0AX%3A%20y.mp4"
+      ),
+    ])
+  func escapedName(name: String, field: String) {
     #expect(Desk.attachment(name) == field)
     #expect("<a href='\"&\u{301}".escaped == "&lt;a href=&#39;&quot;&amp;\u{301}")
   }

@@ -8,9 +8,9 @@ import Testing
 
 @testable import RetrogradeServer
 
-/// What happens on real connections.
+/// The server on real connections.
 @Suite struct ServerTests {
-  /// A server of one fake stream, for as long as `body` takes.
+  /// Runs a server of one fake stream while `body` runs.
   private func serving(
     _ stream: FakeStream = FakeStream(), patience: Duration = .seconds(30),
     _ body: (_ port: UInt16, _ path: String, Server) async throws -> Void
@@ -42,7 +42,8 @@ import Testing
     try await running.value
   }
 
-  @Test func aConnectionTakesOneRequestAfterTheOther() async throws {
+  @Test("a connection takes one request after the other")
+  func keepAlive() async throws {
     try await serving { port, path, _ in
       let connection = try Connection(port)
       for number in [0, 1, 2, 1] {
@@ -57,19 +58,20 @@ import Testing
     }
   }
 
-  @Test func workStopsWhenWhoAskedHangsUp() async throws {
+  @Test("work stops when its client disconnects")
+  func disconnect() async throws {
     let gate = FakeGate()
     try await serving(FakeStream(gate: gate)) { port, path, _ in
       var connection: Connection? = try Connection(port)
       try connection?.send("\(path)2.m4s")
       try await gate.wait { $0.entered == 1 }
       connection = nil
-      // The wait is shorter than the server's patience with a client that takes nothing.
+      // This wait is shorter than the server's timeout for a client that reads nothing.
       try await gate.wait { $0.cancelled == 1 }
     }
   }
 
-  /// The chunks of a body (RFC 9112, 7.1); nil where the last is missing.
+  /// Decodes a chunked body (RFC 9112, 7.1); nil if the last chunk is missing.
   private func body(_ answer: [UInt8]) -> [UInt8]? {
     guard let end = answer.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
     var (rest, body) = (answer[end.upperBound...], [UInt8]())
@@ -84,12 +86,13 @@ import Testing
     return nil
   }
 
-  @Test func aSegmentIsGivenOutWhileItIsMade() async throws {
+  @Test("a segment is sent while it is made")
+  func streamedSegment() async throws {
     let gate = FakeGate()
     let stream = FakeStream(gate: gate, size: 1000, ahead: 600)
     try await serving(stream) { port, path, _ in
       let connections = try (0..<2).map { _ in try Connection(port) }
-      // The second one asks when there is something.
+      // The second client asks when there is some data.
       var begun: [[UInt8]] = []
       for connection in connections {
         try connection.send("\(path)2.m4s", "Connection: close\r\n")
@@ -107,7 +110,8 @@ import Testing
     }
   }
 
-  @Test func whatFailsInTheMiddleIsNoShorterAnswer() async throws {
+  @Test("a failure midway cuts the answer off")
+  func failureMidway() async throws {
     let gate = FakeGate()
     let stream = FakeStream(gate: gate, size: 1000, ahead: 600, fails: true)
     try await serving(stream) { port, path, server in
@@ -121,7 +125,8 @@ import Testing
     }
   }
 
-  @Test func whoHangsUpInTheMiddleStopsTheWork() async throws {
+  @Test("a client that disconnects midway stops the work")
+  func disconnectMidway() async throws {
     let gate = FakeGate()
     let stream = FakeStream(gate: gate, size: 1000, ahead: 600)
     try await serving(stream) { port, path, _ in
@@ -130,12 +135,13 @@ import Testing
       _ = try await connection?.some(until: Array(stream.content[..<600]))
       try await gate.wait { $0.entered == 1 }
       connection = nil
-      // The wait is shorter than the server's patience with a client that takes nothing.
+      // This wait is shorter than the server's timeout for a client that reads nothing.
       try await gate.wait { $0.cancelled == 1 }
     }
   }
 
-  @Test func whoSaysNothingOrHalfOfItIsNotWaitedForForEver() async throws {
+  @Test("a client that sends nothing or half a request is disconnected")
+  func idleSender() async throws {
     try await serving(patience: .milliseconds(300)) { port, path, _ in
       let silent = try Connection(port)
       let slow = try Connection(port)
@@ -145,7 +151,8 @@ import Testing
     }
   }
 
-  @Test func whoTakesNothingIsNotWaitedForForEver() async throws {
+  @Test("a client that reads nothing is disconnected")
+  func idleReader() async throws {
     let size = 16 << 20
     let gate = FakeGate()
     try await serving(FakeStream(gate: gate, size: size), patience: .milliseconds(300)) { port, path, server in
@@ -159,11 +166,13 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}",
-    "GET /\u{0} HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
-  ])
-  func whatIsNoRequestIsRefused(text: String) async throws {
+  @Test(
+    "an invalid request is refused",
+    arguments: [
+      "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}",
+      "GET /\u{0} HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
+    ])
+  func invalidRequest(text: String) async throws {
     try await serving { port, _, _ in
       let connection = try Connection(port)
       try connection.write(text)
@@ -215,7 +224,7 @@ import Testing
     }
   }
 
-  @Test("a part in chunks that fails ends an HTTP/1.0 connection with a reset")
+  @Test("a chunked segment that fails ends an HTTP/1.0 connection with a reset")
   func oldRequestFails() async throws {
     let gate = FakeGate()
     let stream = FakeStream(gate: gate, size: 1000, ahead: 600, fails: true)
@@ -284,7 +293,7 @@ import Testing
     }
   }
 
-  @Test("IPv6 hosts are listened at")
+  @Test("the server listens at IPv6 hosts")
   func listensAtIPv6() async throws {
     let folder = try TemporaryFolder()
     try FakeDesk.wave.write(to: folder.url.appending(path: "film.wav"))
@@ -299,7 +308,7 @@ import Testing
     #expect(address.withLock { $0 }.wholeMatch(of: /http:\/\/\[::1\]:\d+\//) != nil)
   }
 
-  @Test("a host that is not this machine's is an error", arguments: ["192.0.2.1", "no.such.invalid"])
+  @Test("a host of another machine is an error", arguments: ["192.0.2.1", "no.such.invalid"])
   func foreignHost(host: String) async throws {
     let folder = try TemporaryFolder()
     try FakeDesk.wave.write(to: folder.url.appending(path: "film.wav"))
@@ -311,7 +320,8 @@ import Testing
     #expect(error?.description.hasPrefix("\(host):0: ") ?? false, "\(error?.description ?? "")")
   }
 
-  @Test func itEndsAtOnceWithAllThatIsUnderWay() async throws {
+  @Test("stopping ends all requests at once")
+  func stopping() async throws {
     let gate = FakeGate()
     try await serving(FakeStream(gate: gate)) { port, path, server in
       let connections = try (0..<3).map { _ in try Connection(port) }
@@ -323,7 +333,8 @@ import Testing
     }
   }
 
-  @Test func aPortThatIsTakenIsAnErrorThatSaysSo() async throws {
+  @Test("a port in use is an error")
+  func portInUse() async throws {
     try await serving { port, _, _ in
       let folder = try TemporaryFolder()
       try FakeDesk.wave.write(to: folder.url.appending(path: "film.wav"))
@@ -339,7 +350,7 @@ import Testing
   }
 }
 
-/// A client that says just what it is told.
+/// A client that sends exactly what a test says.
 private final class Connection: Sendable {
   let descriptor: Int32
 
@@ -361,7 +372,7 @@ private final class Connection: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Has its end be a reset, as that of a client that does not want the answer any more.
+  /// Makes the connection end with a reset, like that of a client that no longer wants the answer.
   func resetsAtItsEnd() {
     var atOnce = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
@@ -378,7 +389,7 @@ private final class Connection: Sendable {
     try write("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n")
   }
 
-  /// The answer to a request, up to the length that it says.
+  /// Sends a request and reads the answer, up to its stated length.
   func ask(_ path: String, method: String = "GET", _ fields: String = "") async throws -> String {
     try send(path, fields, method: method)
     return try await onOwnThread("client", Cancellation()) { [self] in
@@ -397,7 +408,7 @@ private final class Connection: Sendable {
     }
   }
 
-  /// What comes until `bytes` have come.
+  /// Reads until `bytes` have come.
   func some(until bytes: [UInt8]) async throws -> [UInt8] {
     try await onOwnThread("client", Cancellation()) { [self] in
       var all: [UInt8] = []
@@ -409,7 +420,7 @@ private final class Connection: Sendable {
     }
   }
 
-  /// All that comes until the other end closes.
+  /// Reads until the other end closes.
   func rest() async throws -> [UInt8] {
     try await onOwnThread("client", Cancellation()) { [self] in
       var all: [UInt8] = []
@@ -418,7 +429,7 @@ private final class Connection: Sendable {
     }
   }
 
-  /// true if the other end closes with a reset, rather than properly.
+  /// True if the other end closes with a reset.
   func isReset() async throws -> Bool {
     try await onOwnThread("client", Cancellation()) { [self] in
       var bytes = [UInt8](repeating: 0, count: 4096)
@@ -429,7 +440,7 @@ private final class Connection: Sendable {
     }
   }
 
-  /// What comes next; nil where the other end closed. Blocks.
+  /// Reads the next bytes; nil if the other end has closed. Blocks.
   private func some() throws -> ArraySlice<UInt8>? {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = recv(descriptor, &bytes, bytes.count, 0)

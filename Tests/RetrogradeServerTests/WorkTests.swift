@@ -6,9 +6,10 @@ import Testing
 
 @testable import RetrogradeServer
 
-/// What is made once for many, so much at a time, and kept.
+/// Work that is shared, limited, and kept.
 @Suite struct WorkTests {
-  @Test func whatIsAskedForByManyAtOnceIsMadeOnce() async throws {
+  @Test("a value requested by many is made once")
+  func sharedWork() async throws {
     let works = SharedWork<String, Int>()
     let gate = FakeGate()
     let all = (0..<20).map { _ in
@@ -25,7 +26,8 @@ import Testing
     #expect(works.count == 0)
   }
 
-  @Test func workGoesOnAsLongAsSomebodyWaitsForIt() async throws {
+  @Test("work continues as long as a client waits for it")
+  func waitingClients() async throws {
     let works = SharedWork<String, Int>()
     let gate = FakeGate()
     let body: @Sendable (Cancellation) async throws -> Int = { token in
@@ -44,10 +46,10 @@ import Testing
     await #expect(throws: CancellationError.self) { try await first.value }
     #expect(gate.seen == .init(entered: 1, passed: 0, cancelled: 1))
     gate.open()
-    #expect(try await works.value("a", body) == 7, "what was given up is made anew")
+    #expect(try await works.value("a", body) == 7, "cancelled work can start again")
   }
 
-  /// What makes 100 bytes: 60, and the rest when the gate is open.
+  /// Makes 100 bytes: 60 at once, and the rest when the gate is open.
   private func making(_ gate: FakeGate) -> Makings.Making {
     { token, give in
       give(Array(0..<60))
@@ -58,7 +60,7 @@ import Testing
 
   private func makings() -> Makings { Makings { StoredBytes($1) } }
 
-  /// What a reader gets from `offset` on.
+  /// Everything that a reader gets from `offset` on.
   private func rest(_ reader: PartReader, after offset: Int = 0) async throws -> [UInt8] {
     var all: [UInt8] = []
     while true {
@@ -69,7 +71,8 @@ import Testing
     }
   }
 
-  @Test func whoComesInTheMiddleGetsWhatIsThereAndThenTheRest() async throws {
+  @Test("a late reader gets the existing bytes, then the rest")
+  func lateReader() async throws {
     let makings = makings()
     let gate = FakeGate()
     let first = makings.reader("a", making(gate))
@@ -88,7 +91,8 @@ import Testing
     while makings.count > 0 { await Task.yield() }
   }
 
-  @Test func whatFailsInTheMiddleFailsForAllWhoReadIt() async throws {
+  @Test("a failure midway fails all readers")
+  func failureMidway() async throws {
     let makings = makings()
     let gate = FakeGate()
     let make: Makings.Making = { token, give in
@@ -103,7 +107,8 @@ import Testing
     for task in reading { await #expect(throws: RetrogradeError.self) { try await task.value } }
   }
 
-  @Test func makingGoesOnAsLongAsSomebodyReads() async throws {
+  @Test("work continues as long as there is a reader")
+  func lastReader() async throws {
     let makings = makings()
     let gate = FakeGate()
     let first = makings.reader("a", making(gate))
@@ -112,7 +117,7 @@ import Testing
     #expect(makings.readers(of: "a") == 2)
     let waiting = Task { try await first.whole() }
     await Task.yield()
-    // Whoever waits is told.
+    // The waiting task is cancelled.
     first.leave()
     await #expect(throws: CancellationError.self) { try await waiting.value }
     #expect(makings.readers(of: "a") == 1)
@@ -121,10 +126,11 @@ import Testing
     second = nil
     try await gate.wait { $0.cancelled == 1 }
     gate.open()
-    #expect(try await rest(makings.reader("a", making(gate))) == Array(0..<100), "what was given up is made anew")
+    #expect(try await rest(makings.reader("a", making(gate))) == Array(0..<100), "cancelled work can start again")
   }
 
-  @Test func aReaderWhoseTaskIsCancelledWaitsNoLonger() async throws {
+  @Test("a cancelled reader waits no longer")
+  func cancelledReader() async throws {
     let makings = makings()
     let gate = FakeGate()
     let reader = makings.reader("a", making(gate))
@@ -137,7 +143,8 @@ import Testing
     #expect(try await reader.whole().count == 100)
   }
 
-  @Test func everyoneIsToldWhenAllIsMade() async throws {
+  @Test("every caller is notified when a part is complete")
+  func notifications() async throws {
     let makings = makings()
     let gate = FakeGate()
     let done = Counter()
@@ -154,7 +161,7 @@ import Testing
     while makings.count > 0 || done.value < 3 { await Task.yield() }
   }
 
-  @Test("a part that was kept is handed out when its work has ended, and is not made again")
+  @Test("a kept part is served when its work has ended, and is not made again")
   func keptBeforeTheEnd() async throws {
     let kept = Guarded<StoredBytes?>(nil)
     let order = Guarded<[Int]>([])
@@ -179,13 +186,14 @@ import Testing
     #expect(gate.seen.entered == 1)
   }
 
-  /// A value that closures of several threads change.
+  /// A value changed by closures on several threads.
   private final class Guarded<Value: Sendable>: Sendable {
     let value: Mutex<Value>
     init(_ first: Value) { value = Mutex(first) }
   }
 
-  @Test func noMoreIsDoneAtOnceThanThereIsRoomFor() async throws {
+  @Test("no more work runs at once than there are slots")
+  func slots() async throws {
     let line = WorkLine(slots: 2, longest: 100)
     final class Counts: Sendable {
       let values = Mutex((now: 0, most: 0))
@@ -210,7 +218,8 @@ import Testing
     #expect(line.load == (0, 0))
   }
 
-  @Test func aFullLineTakesNobodyMoreAndTheMostUrgentGoFirst() async throws {
+  @Test("a full queue refuses work, and the most urgent goes first")
+  func fullQueue() async throws {
     let waited = Counter()
     let line = WorkLine(slots: 1, longest: 3) { waited.add() }
     let gate = FakeGate()
@@ -236,10 +245,11 @@ import Testing
     try await tasks[0].value
     try await tasks[2].value
     #expect(order.names.withLock { $0 } == ["high", "low"])
-    #expect(waited.value == 2, "what has no urgency hurries nobody")
+    #expect(waited.value == 2, "work of low urgency is not reported")
   }
 
-  @Test func whatDecoratesAPageBeginsOnlyWhenNothingElseIsUnderWay() async throws {
+  @Test("work of low urgency starts only if nothing else runs")
+  func lowUrgency() async throws {
     let line = WorkLine(slots: 3, longest: 10)
     let (first, second) = (FakeGate(), FakeGate())
     let holders = [first, second].map { gate in
@@ -261,7 +271,8 @@ import Testing
     #expect(line.isIdle)
   }
 
-  @Test func whatWasNotUsedForLongestGoesFirst() throws {
+  @Test("the least recently used bytes are removed first")
+  func leastRecentlyUsed() throws {
     let folder = try TemporaryFolder()
     let store = try ByteStore(directory: folder.url.path, capacity: 10_000)
     let bytes = { (value: UInt8) in [UInt8](repeating: value, count: 4000) }
@@ -273,13 +284,14 @@ import Testing
     #expect(store.find("b") == nil)
     #expect(store.find("a") != nil && store.find("c") != nil)
     #expect(store.size == 8000)
-    #expect(try held?.read(3999..<5000) == [2], "what somebody reads is there until that ends")
+    #expect(try held?.read(3999..<5000) == [2], "bytes stay until their reader is done")
     _ = store.add("d", [UInt8](repeating: 4, count: 20_000))
-    #expect(store.find("d") == nil, "what is larger than all is not kept")
+    #expect(store.find("d") == nil, "bytes larger than the store are not kept")
     #expect(store.size == 8000)
   }
 
-  @Test func theDiskGetsBackTheRoomOfWhatIsNoLongerKept() throws {
+  @Test("removed bytes free their disk space")
+  func freedSpace() throws {
     let folder = try TemporaryFolder()
     let store = try ByteStore(directory: folder.url.path, capacity: 1 << 20)
     for number in 0..<100 { #expect(store.add("\(number)", [UInt8](repeating: 7, count: 100_000)).isSpooled) }

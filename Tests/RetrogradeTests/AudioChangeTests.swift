@@ -6,9 +6,10 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Audio that changes on the way.
+/// Audio whose format changes mid-stream.
 @Suite struct AudioChangeTests {
-  /// A second of audio in AC-3, and another that is like it or not, beside two seconds of video.
+  /// Muxes two seconds of video with two parts of AC-3 audio, of one second each.
+  /// - Parameter second: caps of the second part; the first is 48 kHz stereo.
   private func file(
     _ name: String, then second: String, in muxer: String, _ folder: TemporaryFolder
   ) async throws -> String {
@@ -25,7 +26,7 @@ import Testing
     try bytes.write(to: URL(fileURLWithPath: folder.path("whole.ac3")))
     let frame = try TestMedia().write(to: folder)
     let path = folder.path(name)
-    // No muxer takes caps that change.
+    // Muxers refuse changing caps, so capssetter hides the change.
     try run(
       pipeline: """
         \(muxer) name=mux ! filesink location=\(path)
@@ -37,8 +38,9 @@ import Testing
   }
 
   @Test(
+    "audio that changes format is converted to the first format",
     arguments: ["matroskamux", "mp4mux"], ["rate=48000,channels=6,channel-mask=(bitmask)0x3f", "rate=44100,channels=2"])
-  func isConvertedToWhatItBeginsAs(_ muxer: String, _ second: String) async throws {
+  func changedFormat(_ muxer: String, _ second: String) async throws {
     let folder = try TemporaryFolder()
     let path = try await file("s", then: "audio/x-raw,\(second)", in: muxer, folder)
     let summary = try await Reverser(path).reverse(to: folder.path("m.mkv"))
@@ -49,9 +51,9 @@ import Testing
     let isSlower = second.contains("44100")
     let (first, changed) = (48000 / 1536 * 1536, (isSlower ? 44100 : 48000) / 1536 * 1536)
     #expect(warning.count == changed)
-    let heard = isSlower ? changed * 48000 / 44100 : changed
-    // MP4 cuts the end to its own time base.
-    #expect(abs((summary.samples.first ?? 0) - first - heard) <= (muxer == "mp4mux" ? 480 : 1))
+    let converted = isSlower ? changed * 48000 / 44100 : changed
+    // MP4 rounds the end to its timescale.
+    #expect(abs((summary.samples.first ?? 0) - first - converted) <= (muxer == "mp4mux" ? 480 : 1))
     let start = try #require(warning.span).start
     #expect(abs((start - ClockTime(sampleIndex: first, rate: 48000)).nanoseconds) < 1_000_000)
     await #expect(throws: RetrogradeError.self) {
@@ -62,7 +64,7 @@ import Testing
     #expect(!folder.names.contains("strict.mkv"))
   }
 
-  /// FLAC with frames of two forms: noise, whose frames are larger than those of the tone before.
+  /// FLAC that changes format: a 44.1 kHz mono tone, then 48 kHz stereo noise in larger frames.
   private func flac(_ folder: TemporaryFolder) throws -> String {
     let parts = [("sine=frequency=300:sample_rate=44100:duration=2", "a.flac"), ("anoisesrc=r=48000:d=2", "b.flac")]
     var bytes = Data()
@@ -76,8 +78,8 @@ import Testing
     return folder.path("s.flac")
   }
 
-  @Test("FLAC whose rate and channels change is read to its end")
-  func flacThatChanges() async throws {
+  @Test("FLAC whose sample rate and channels change is read to its end")
+  func changedFLAC() async throws {
     let folder = try TemporaryFolder()
     let path = try flac(folder)
     let summary = try await Reverser(path).reverse(to: folder.path("m.wav"))
@@ -90,8 +92,8 @@ import Testing
   }
 
   @Test(
-    "FLAC whose depth changes is read to its end, in the depth that it begins with", arguments: [(16, 24), (24, 16)])
-  func flacOfAnotherDepth(_ first: Int, _ second: Int) async throws {
+    "FLAC whose bit depth changes is read to its end, in the first depth", arguments: [(16, 24), (24, 16)])
+  func changedDepth(_ first: Int, _ second: Int) async throws {
     let folder = try TemporaryFolder()
     var parts: [[UInt8]] = []
     for depth in [first, second] {
@@ -101,7 +103,7 @@ import Testing
         "4096", "-sample_fmt", depth == 16 ? "s16" : "s32", "-bits_per_raw_sample", "\(depth)", path,
       ])
       let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-      // The eleventh frame begins as the first does, and has its number.
+      // Header of the eleventh frame: like the first one's, with frame number 10.
       let beginning = Array(flacFrames(bytes).prefix(4)) + [10]
       let place = try #require(bytes.firstRange(of: beginning)).lowerBound
       parts.append(parts.isEmpty ? Array(bytes[..<place]) : Array(bytes[place...]))
@@ -117,19 +119,20 @@ import Testing
     #expect(zip(mirror, source.reversed()).allSatisfy { abs($0 - $1) <= 1 / 32_768 })
   }
 
-  @Test("FLAC whose form changes, and that holds fewer samples than it says, is cut")
-  func cutFLACThatChanges() async throws {
+  @Test("FLAC that changes format and has fewer samples than declared is reported as truncated")
+  func truncatedFLAC() async throws {
     let folder = try TemporaryFolder()
     let path = try flac(folder)
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-    // The count of samples in STREAMINFO: 200,000, of which 184,200 are there.
+    // Sample count in STREAMINFO: 200,000, while the file has 184,200.
     bytes.replaceSubrange(22..<26, with: withUnsafeBytes(of: UInt32(200_000).bigEndian, Array.init))
     try Data(bytes).write(to: URL(fileURLWithPath: path))
     let summary = try await Reverser(path).reverse(to: folder.path("m.wav"))
     #expect(summary.warnings.contains { $0.code == .truncated })
   }
 
-  @Test func audioThatDoesNotChangeIsNotTouched() async throws {
+  @Test("audio whose format stays the same gives no warning")
+  func unchangedFormat() async throws {
     let folder = try TemporaryFolder()
     let path = try await file("s", then: "audio/x-raw,rate=48000,channels=2", in: "matroskamux", folder)
     let summary = try await Reverser(path).reverse(to: folder.path("m.mkv"))

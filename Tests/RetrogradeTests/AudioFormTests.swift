@@ -26,9 +26,9 @@ import Testing
   }
 
   @Test(
-    "each channel of 5.0, 6.1 and 7.1 keeps its place",
+    "each channel of 5.0, 6.1 and 7.1 keeps its position",
     arguments: ["5.0", "6.1", "7.1"], ["o.wav", "o.flac", "o.opus", "o.m4a", "o.mov", "o.mkv", "o.oga"])
-  func places(_ layout: String, _ output: String) async throws {
+  func channelPositions(_ layout: String, _ output: String) async throws {
     let folder = try TemporaryFolder()
     let count = ["5.0": 5, "6.1": 7, "7.1": 8][layout] ?? 0
     let tones = (1...count).map { "\(Double($0) * 0.06)*sin(600*t)" }.joined(separator: "|")
@@ -39,12 +39,12 @@ import Testing
       let summary = try await Reverser(folder.path(source)).reverse(to: folder.path(source + output))
       let samples = try FFmpeg.samples(folder.path(source + output))
       let peaks = (0..<count).map { channel in
-        // Encoders overshoot where the tone begins and ends.
+        // Encoders overshoot at the start and end of the tone.
         stride(from: 16_000 * count + channel, to: 32_000 * count, by: count).map {
           samples[$0].magnitude
         }.max() ?? 0
       }
-      // In AAC the pair stands before the centre behind it.
+      // AAC puts the surround pair before the rear centre.
       let isAAC = summary.written?.streams.contains { $0.codec == "AAC" } ?? false
       let places = layout == "6.1" && isAAC ? [1, 2, 3, 4, 6, 7, 5] : Array(1...count)
       for (peak, wanted) in zip(peaks, places) {
@@ -54,12 +54,12 @@ import Testing
   }
 
   @Test(
-    "loudspeakers that the container names are kept",
+    "the channel layout that the container declares is kept",
     arguments: [
       ("s.aiff", "5.1"), ("s.aiff", "2.1"), ("s.aiff", "4.0"), ("s.mov", "5.1"), ("s.mov", "4.0"), ("s.w64", "3.0"),
       ("s.w64", "4.0"), ("s.w64", "5.1"), ("s.wav", "4.0"),
     ])
-  func loudspeakers(_ name: String, _ layout: String) async throws {
+  func declaredLayouts(_ name: String, _ layout: String) async throws {
     let folder = try TemporaryFolder()
     let count = ["3.0": 3, "2.1": 3, "4.0": 4, "5.1": 6][layout] ?? 0
     let tones = (1...count).map { "\(Double($0) * 0.06)*sin(600*t)" }.joined(separator: "|")
@@ -77,8 +77,7 @@ import Testing
     let frames = stride(from: 0, to: own.count, by: count).map { Array(own[$0..<$0 + count]) }
     #expect(mirrored == Array(frames.reversed().joined()))
     #expect(try await Verifier(source, mirror: mirror).verify().isMirror)
-    // The same samples, for a centre in place of the last loudspeaker, or for those beside it in place of the rear
-    // ones.
+    // The same samples, with a channel mask that moves one channel or the rear pair.
     bytes[40] = ["3.0": 0xB, "2.1": 0x7, "4.0": 0x33, "5.1": 0xCF][layout] ?? 0
     bytes[41] = 0
     try Data(bytes).write(to: URL(fileURLWithPath: mirror))
@@ -109,7 +108,7 @@ import Testing
     #expect(try await Verifier(source, mirror: mirror).verify().isMirror)
   }
 
-  @Test("the end of WMA, which its decoder keeps, is named")
+  @Test("the last WMA samples, which the decoder never outputs, are reported")
   func endOfWMA() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=1:r=48000", "-c:a", "wmav2", folder.path("s.wma")])
@@ -117,23 +116,23 @@ import Testing
     #expect(summary.warnings.map(\.count) == [2048], "\(summary.warnings)")
   }
 
-  @Test("verify compares channels by their loudspeakers")
-  func verifiedLoudspeakers() async throws {
+  @Test("verify compares channels by their speaker positions")
+  func verifiedLayout() async throws {
     let folder = try TemporaryFolder()
     let tones = (1...7).map { "0.1*sin(\(1500 * $0)*t)" }.joined(separator: "|")
     _ = try FFmpeg.bytes(
       ["-f", "lavfi", "-i", "aevalsrc=\(tones):s=48000:d=1:c=6.1(back)", folder.path("s.wav")])
     try await Reverser(folder.path("s.wav")).reverse(to: folder.path("m.flac"))
     #expect(try await Verifier(folder.path("s.wav"), mirror: folder.path("m.flac")).verify().isMirror)
-    // In the order of the source's channels, and so with the rear pair in the place of the centre behind.
+    // In the source's channel order, so the rear pair takes the rear centre's position.
     _ = try FFmpeg.bytes(
       ["-i", folder.path("s.wav"), "-af", "areverse,channelmap=channel_layout=6.1:map=0|1|2|3|4|5|6"]
         + [folder.path("wrong.flac")])
     #expect(try await !Verifier(folder.path("s.wav"), mirror: folder.path("wrong.flac")).verify().isMirror)
   }
 
-  @Test("loudspeakers of PCM that no container but WAVE can name are named", arguments: ["m.mkv", "m.mov"])
-  func unheldLoudspeakers(_ output: String) async throws {
+  @Test("a PCM channel layout that only WAVE can declare is reported", arguments: ["m.mkv", "m.mov"])
+  func undeclaredLayout(_ output: String) async throws {
     let folder = try TemporaryFolder()
     var options = ReverseOptions()
     options.encoding.quality = .lossless
@@ -148,7 +147,7 @@ import Testing
     }
   }
 
-  @Test("channels without loudspeakers are reversed exactly", arguments: [3, 7, 10, 14, 16])
+  @Test("PCM channels without a mask are reversed exactly", arguments: [3, 7, 10, 14, 16])
   func noMask(_ count: Int) async throws {
     let folder = try TemporaryFolder()
     func word(_ value: Int, _ count: Int) -> [UInt8] {
@@ -166,8 +165,8 @@ import Testing
     #expect(Array(written[40..<44]) == [0, 0, 0, 0], "no mask")
   }
 
-  @Test("channels of Matroska, which names no loudspeakers, keep their places in FLAC", arguments: [3, 6, 7, 8])
-  func unnamedChannels(_ count: Int) async throws {
+  @Test("channels from Matroska, which declares no layout, keep their order in FLAC", arguments: [3, 6, 7, 8])
+  func orderFromMatroska(_ count: Int) async throws {
     let folder = try TemporaryFolder()
     let tones = (0..<count).map { "0.1*sin(\(400 + 100 * $0)*t)" }.joined(separator: "|")
     _ = try FFmpeg.bytes(
@@ -181,7 +180,7 @@ import Testing
     #expect(try samples("m.flac") == samples("s.mkv").reversed())
   }
 
-  @Test("ALAC of six channels, which GStreamer can't write to MP4, becomes another codec of six")
+  @Test("six-channel ALAC, which GStreamer can't write to MP4, becomes another six-channel codec")
   func surroundALAC() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -190,7 +189,7 @@ import Testing
     #expect(summary.written?.streams.map(\.channels) == [6] && summary.changes.count == 1)
   }
 
-  @Test("audio streams keep their order where one of them is PCM", arguments: ["o.mkv", "o.mov"])
+  @Test("audio streams keep their order if one of them is PCM", arguments: ["o.mkv", "o.mov"])
   func orderBesidePCM(_ output: String) async throws {
     let folder = try TemporaryFolder()
     let tones = [300, 700, 1500].flatMap { ["-f", "lavfi", "-i", "sine=f=\($0):d=1"] }
@@ -203,8 +202,8 @@ import Testing
     #expect(index.audio.map { $0.tags?.string("language-code") } == ["en", "de", "fr"])
   }
 
-  @Test("MP3 in WAVE that is cut is named, also where no bytes a second are told")
-  func cutMP3InWAVE() async throws {
+  @Test("truncated MP3 in WAVE is reported, even without a byte rate")
+  func truncatedMP3InWAVE() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
       ["-f", "lavfi", "-i", "sine=d=4:r=44100", "-c:a", "libmp3lame", "-write_xing", "0", folder.path("s.wav")])
@@ -214,8 +213,8 @@ import Testing
     #expect(summary.warnings.map(\.code) == [.truncated], "\(summary.warnings)")
   }
 
-  @Test("fewer channels than the source's are a warning")
-  func mixing() async throws {
+  @Test("a downmix is a warning")
+  func downmix() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "aevalsrc=0|0|0.1|0|0|0:s=48000:d=1:c=5.1", folder.path("s.wav")])
     let summary = try await Reverser(folder.path("s.wav")).reverse(to: folder.path("o.mp3"))

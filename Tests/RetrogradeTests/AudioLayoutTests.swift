@@ -12,13 +12,15 @@ import Testing
     }
   }
 
-  @Test func jitterOfTimestampsMovesNoSample() throws {
+  @Test("timestamp jitter moves no sample")
+  func jitter() throws {
     let layout = AudioLayout(rate: 48000, segment: Segment())
     let chunks = try layout.place(stamped([0, 21, 41, 63, 84])).chunks
     #expect(chunks == [AudioChunk(position: 0, count: 5000, offset: 0)])
   }
 
-  @Test func aGapStaysAGap() throws {
+  @Test("a gap stays a gap")
+  func gap() throws {
     let layout = AudioLayout(rate: 48000, segment: Segment())
     let chunks = try layout.place(stamped([0, 21, 1000])).chunks
     #expect(
@@ -27,7 +29,8 @@ import Testing
       ])
   }
 
-  @Test func soundOutsideTheSegmentIsCut() throws {
+  @Test("audio outside the segment is cut")
+  func outsideSegment() throws {
     var segment = Segment()
     segment.start = ClockTime(sampleIndex: 1024, rate: 48000)
     segment.stop = ClockTime(sampleIndex: 4000, rate: 48000)
@@ -38,7 +41,8 @@ import Testing
     #expect(chunks == [AudioChunk(position: 0, count: 2976, offset: 1024)])
   }
 
-  @Test func soundBeforeTheFirstTimestampMovesNothing() throws {
+  @Test("audio before the first timestamp moves nothing")
+  func beforeFirstTimestamp() throws {
     var segment = Segment()
     segment.stop = ClockTime(sampleIndex: 2001, rate: 48000)
     let buffers = [(0, 959), (0, 1), (1, 1000), (1001, 1000)].map { place, count in
@@ -48,8 +52,9 @@ import Testing
     #expect(chunks == [AudioChunk(position: 0, count: 2001, offset: 959)])
   }
 
-  @Test func aDecoderThatSwallowsItsFirstPacketIsStampedByItsPackets() throws {
-    // GstAudioDecoder stamps the first output with the first packet's time; the packet was the second.
+  @Test("a decoder that drops its first packet is timed by its packets")
+  func droppedFirstPacket() throws {
+    // GstAudioDecoder gives the first output the first packet's time, though it is the second's.
     let buffers = (0..<4).map { index in
       DecodedAudio(
         stamp: ClockTime(sampleIndex: index * 1024, rate: 48000),
@@ -61,9 +66,10 @@ import Testing
     #expect(delayed == [AudioChunk(position: 0, count: 4096, offset: 0)])
   }
 
-  /// Packets 3 and 4 are missing; libFLAC puts two silent frames before the next one, GstAudioDecoder stamps them first.
-  @Test("silence that flacdec makes up takes no time")
-  func silenceThatFlacdecMakesUpTakesNoTime() throws {
+  /// Packets 3 and 4 are missing. libFLAC inserts two silent frames before the next one, and
+  /// GstAudioDecoder stamps those first.
+  @Test("silence inserted by flacdec takes no time")
+  func flacdecSilence() throws {
     let numbers = [1, 2, 5, 5, 5, 6]
     let stamps = [0, 1, 4, 5, 6, 5]
     let buffers = zip(numbers, stamps).map { number, stamp in
@@ -83,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("two buffers of one packet are kept if no time is missing before it, or if they are not silent")
+  @Test("two buffers of one packet are kept if no time is missing before them, or if they are not silent")
   func buffersOfOnePacket() throws {
     for (isSilent, missing) in [(true, 0), (false, 4800)] {
       let buffers = [0, 1, 1, 2].enumerated().map { index, number in

@@ -8,9 +8,10 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Whoever cancels, perhaps the main actor, waits for no pipeline: the thread that runs it takes it down.
+/// Cancelling never waits for a pipeline, as the caller may be the main actor: the thread that runs
+/// the pipeline stops it.
 @Suite(.timeLimit(.minutes(10))) struct CancellationTests {
-  /// Holds a streaming thread of GStreamer's. Until it is opened, no pipeline that it stands in can be stopped.
+  /// Blocks a GStreamer streaming thread. Until the gate opens, the pipeline can't be stopped.
   private final class Gate: Sendable {
     private let reached = Handoff<Void>()
     private let opened = Handoff<Void>()
@@ -19,7 +20,7 @@ import Testing
       if reached.give(()) { _ = try? opened.take() }
     }
 
-    /// Waits until a thread stands before it.
+    /// Waits until a thread is blocked.
     func waitForThread() throws { _ = try reached.take() }
 
     func open() {
@@ -28,7 +29,8 @@ import Testing
     }
   }
 
-  @Test func cancellingDoesNotWaitForTheDecoder() throws {
+  @Test("cancelling does not wait for the decoder")
+  func blockedDecoder() throws {
     let gate = Gate()
     let recipe = DecodingRecipe(
       pipeline: "videotestsrc ! video/x-raw,width=16,height=16 ! identity name=held ! appsink name=video sync=false",
@@ -45,7 +47,8 @@ import Testing
     #expect(throws: CancellationError.self) { try decoder.join() }
   }
 
-  @Test func cancellingDoesNotWaitForTheEncoder() throws {
+  @Test("cancelling does not wait for the encoder")
+  func blockedEncoder() throws {
     let gate = Gate()
     let cancellation = Cancellation()
     let writer = try writer("identity name=held ! fakesink", cancellation) { pipeline in
@@ -60,8 +63,9 @@ import Testing
     #expect(throws: CancellationError.self) { try pusher.join() }
   }
 
-  /// Nobody takes what comes out of the pipeline.
-  @Test func whoWaitsForAFullEncoderIsWoken() throws {
+  /// No consumer pulls from the appsink.
+  @Test("cancelling wakes a pusher blocked by a full encoder")
+  func cancelledPusher() throws {
     let cancellation = Cancellation()
     let writer = try writer("appsink name=full max-buffers=1 sync=false", cancellation) { _ in }
     try writer.start()
@@ -71,8 +75,9 @@ import Testing
     #expect(throws: CancellationError.self) { try pusher.join() }
   }
 
-  /// One stream fails, and the other waits for an encoder that waits for the first.
-  @Test func whoWaitsForAFullEncoderIsWokenWhenTheWritingIsAborted() throws {
+  /// One stream failed; the other is blocked by an encoder that waits for the first.
+  @Test("aborting wakes a pusher blocked by a full encoder")
+  func abortedPusher() throws {
     let writer = try writer("appsink name=full max-buffers=1 sync=false", Cancellation()) { _ in }
     try writer.start()
     defer { writer.close() }
@@ -81,12 +86,13 @@ import Testing
     #expect(throws: CancellationError.self) { try pusher.join() }
   }
 
-  /// A GIF gets its palette, and so all its bytes, when all frames have come.
-  @Test func cancellingEndsTheLastPassOfAGIF() throws {
+  /// The palette of a GIF needs all frames, so no byte is written before the last one.
+  @Test("cancelling ends the last pass of a GIF")
+  func lastGIFPass() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("out.gif")
     try #require(mkfifo(path, 0o600) == 0)
-    // Nobody reads yet: whoever writes stops when the pipe is full.
+    // Nothing is read yet: the writer blocks when the pipe is full.
     let output = open(path, O_RDONLY | O_NONBLOCK)
     defer { close(output) }
     let caps = try #require(Caps("video/x-raw,format=RGBA,width=200,height=200,framerate=25/1"))
@@ -121,7 +127,7 @@ import Testing
       if count <= 0 { break }
       written += count
     }
-    // Of noise, a frame takes more than a byte a pixel.
+    // A frame of noise takes more than one byte per pixel.
     #expect(written < count * 200 * 200 / 4)
   }
 
@@ -150,7 +156,7 @@ import Testing
         }), for: "nothing", cancellation)
   }
 
-  /// Pushes without end.
+  /// Pushes frames until an error.
   private func push(to writer: EncodingPipeline) throws {
     while let source = writer.videos.first {
       try writer.push(try Buffer(size: 256) { $0.initializeMemory(as: UInt8.self, repeating: 0) }, to: source)

@@ -5,9 +5,10 @@ import Testing
 
 @testable import Retrograde
 
-/// Frames that change on the way, in size, in shape of pixels, or in what is said of their colour, are written into one stream.
+/// Frames whose size, pixel aspect ratio or colorimetry changes mid-stream become one stream.
 @Suite struct CapsChangeTests {
-  /// How each codec gets into Matroska although it changes: hidden in caps that stay, or with its headers in the stream.
+  /// Encoder for each codec, so that Matroska takes the change: behind fixed caps, or with
+  /// headers in the stream.
   private static let codecs = [
     "vp8": "vp8enc deadline=1 keyframe-max-dist=8 ! \(fixed("video/x-vp8"))",
     "vp9": "vp9enc deadline=1 cpu-used=8 keyframe-max-dist=8 lag-in-frames=0 ! \(fixed("video/x-vp9"))",
@@ -18,7 +19,7 @@ import Testing
       "x265enc key-int-max=8 ! video/x-h265,stream-format=byte-stream ! h265parse ! video/x-h265,stream-format=hev1",
   ]
 
-  /// Encoders of one half alone. x264enc ignored new colors before 1.24 (d0d40c7845), so each half has its own.
+  /// Encoders used once per half: x264enc ignored changed colorimetry before 1.24 (d0d40c7845).
   private static let halves = ["h264": "x264enc key-int-max=8 ! video/x-h264,stream-format=byte-stream !"]
 
   private static func fixed(_ codec: String) -> String {
@@ -35,8 +36,9 @@ import Testing
   ]
 
   @Test(
+    "frames that change mid-stream go into every container",
     arguments: ["vp8", "vp9", "mjpeg", "h264", "h265"], ["size", "chroma site", "colorimetry", "pixel aspect ratio"])
-  func picturesThatChangeOnTheWayGoIntoEveryContainer(codec: String, change: String) async throws {
+  func changedFrames(codec: String, change: String) async throws {
     let folder = try TemporaryFolder()
     let source = folder.path("source.mkv")
     let (first, second) = try #require(CapsChangeTests.changes[change])
@@ -64,7 +66,7 @@ import Testing
     }
   }
 
-  /// Raw H.264, in which both halves say what they are.
+  /// Raw H.264 whose halves each declare their caps.
   private func h264(_ first: String, _ second: String, in folder: TemporaryFolder) throws -> String {
     var bytes: [UInt8] = []
     for caps in [first, second] {
@@ -79,7 +81,8 @@ import Testing
     return path
   }
 
-  @Test(arguments: Loop.allCases) func coloursThatChangeOnTheWayAreConvertedAndNamed(_ loop: Loop) async throws {
+  @Test("changed colorimetry is converted and reported", arguments: Loop.allCases)
+  func changedColorimetry(_ loop: Loop) async throws {
     let folder = try TemporaryFolder()
     let source = try h264("colorimetry=bt709", "colorimetry=bt601", in: folder)
     var options = ReverseOptions()
@@ -92,7 +95,7 @@ import Testing
     #expect(warning.message.contains("from bt709 to bt601"))
     let span = try #require(warning.span)
     #expect(abs(span.start.seconds - 0.48) < 0.01 && abs(span.end.seconds - 0.92) < 0.01, "\(span)")
-    // The same red, all the way.
+    // The same red throughout.
     let frames = try DecodedMedia.buffers(of: "filesrc location=\(folder.path("m.mkv")) ! matroskademux ! avdec_ffv1")
     #expect(frames.count == summary.frames)
     let first = try #require(frames.first)
@@ -107,7 +110,8 @@ import Testing
     #expect(folder.names == ["m.mkv", "source.h264"])
   }
 
-  @Test func fieldsAreFittedToWholeFramesOfAnotherSize() throws {
+  @Test("interlaced frames are fitted to progressive frames of another size")
+  func interlacedFrames() throws {
     let fields = "video/x-raw,format=Y42B,width=128,height=96,framerate=25/1,interlace-mode=interleaved"
     let caps = try #require(Caps(fields + ",field-order=top-field-first"))
     let bytes = try #require(
@@ -120,7 +124,8 @@ import Testing
     #expect(fitted.caps?.isEqual(whole) ?? false)
   }
 
-  @Test func pixelsWhoseShapeChangesOnTheWayStayAndAreNamed() async throws {
+  @Test("a changed pixel aspect ratio keeps the pixels and is reported")
+  func changedPixelAspectRatio() async throws {
     let folder = try TemporaryFolder()
     let source = try h264("pixel-aspect-ratio=1/1", "pixel-aspect-ratio=2/1", in: folder)
     let summary = try await Reverser(source).reverse(to: folder.path("m.mp4"))
@@ -130,7 +135,8 @@ import Testing
     #expect(summary.warnings.first?.message.contains("from 1:1 to 2:1") ?? false)
   }
 
-  @Test(arguments: ["mp4", "mkv"]) func framesKeepTheirTimesWhereTheNamedRateChanges(container: String) async throws {
+  @Test("no frame is lost if the frame rate in the caps changes", arguments: ["mp4", "mkv"])
+  func changedFrameRate(container: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times =
@@ -138,7 +144,7 @@ import Testing
       + (1...30).map {
         ClockTime(nanoseconds: 1_200_000_000 + 20_000_000 * Int64($0))
       }
-    // The caps of what comes to the encoder say 25 frames a second, and then 50.
+    // The caps at the encoder say 25 fps, and then 50.
     let file = try PipelineFile(
       """
       filesrc location=\(try media.write(to: folder)) ! matroskademux ! h264parse ! avdec_h264 ! videoconvert ! appsink name=video
@@ -151,8 +157,8 @@ import Testing
     #expect(mirror.numbers == (0..<60).reversed())
   }
 
-  @Test(arguments: ["mp4", "mov"])
-  func vp9ThatDoesNotSayWhereItsColourLiesGoesIntoMP4(container: String) async throws {
+  @Test("VP9 without a chroma site goes into MP4 and MOV", arguments: ["mp4", "mov"])
+  func vp9WithoutChromaSite(container: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.video =

@@ -1,34 +1,37 @@
 import GStreamer
 import Testing
 
-/// What is said of caps, and of what is installed.
+/// Caps, their summaries, and the ranks of installed elements.
 @Suite struct CapsTests {
-  @Test(arguments: [
-    ("video/x-raw,format=I420,width=640,height=360,framerate=30000/1001", "640x360, 29.97 fps"),
-    ("video/x-raw,format=NV12,width=64,height=48,framerate=0/1", "64x48, variable frame rate"),
-    (
-      "video/x-raw,format=I422_10LE,width=720,height=576,framerate=25/1,pixel-aspect-ratio=64/45,interlace-mode=interleaved",
-      "720x576, 25 fps, pixels 64:45, 10 bit, 4:2:2, interlaced"
-    ),
-    (
-      "video/x-raw,format=P010_10LE,width=3840,height=2160,framerate=119/2,colorimetry=bt2100-hlg",
-      "3840x2160, 59.5 fps, 10 bit, HDR (HLG)"
-    ),
-    ("video/x-raw,format=RGBA,width=8,height=8,framerate=5/1", "8x8, 5 fps, RGBA"),
-    ("video/x-raw,format=GRAY8,width=8,height=8,framerate=5/1", "8x8, 5 fps, grey"),
-    ("audio/x-raw,format=S16LE,layout=interleaved,rate=44100,channels=1", "44.1 kHz, mono"),
-    ("audio/x-raw,format=F32LE,layout=interleaved,rate=48000,channels=6,channel-mask=(bitmask)0x3f", "48 kHz, 5.1"),
-    (
-      "audio/x-raw,format=F32LE,layout=interleaved,rate=11025,channels=4,channel-mask=(bitmask)0x33",
-      "11.03 kHz, 4 channels"
-    ),
-    ("text/x-raw,format=utf8", ""),
-  ])
-  func formatsAreSaidInTheWordsOfTheField(caps: String, words: String) throws {
+  @Test(
+    "caps are summarized in common terms",
+    arguments: [
+      ("video/x-raw,format=I420,width=640,height=360,framerate=30000/1001", "640x360, 29.97 fps"),
+      ("video/x-raw,format=NV12,width=64,height=48,framerate=0/1", "64x48, variable frame rate"),
+      (
+        "video/x-raw,format=I422_10LE,width=720,height=576,framerate=25/1,pixel-aspect-ratio=64/45,interlace-mode=interleaved",
+        "720x576, 25 fps, pixels 64:45, 10 bit, 4:2:2, interlaced"
+      ),
+      (
+        "video/x-raw,format=P010_10LE,width=3840,height=2160,framerate=119/2,colorimetry=bt2100-hlg",
+        "3840x2160, 59.5 fps, 10 bit, HDR (HLG)"
+      ),
+      ("video/x-raw,format=RGBA,width=8,height=8,framerate=5/1", "8x8, 5 fps, RGBA"),
+      ("video/x-raw,format=GRAY8,width=8,height=8,framerate=5/1", "8x8, 5 fps, grey"),
+      ("audio/x-raw,format=S16LE,layout=interleaved,rate=44100,channels=1", "44.1 kHz, mono"),
+      ("audio/x-raw,format=F32LE,layout=interleaved,rate=48000,channels=6,channel-mask=(bitmask)0x3f", "48 kHz, 5.1"),
+      (
+        "audio/x-raw,format=F32LE,layout=interleaved,rate=11025,channels=4,channel-mask=(bitmask)0x33",
+        "11.03 kHz, 4 channels"
+      ),
+      ("text/x-raw,format=utf8", ""),
+    ])
+  func summaries(caps: String, words: String) throws {
     #expect(try #require(Caps(caps)).summary.joined(separator: ", ") == words)
   }
 
-  @Test func loudspeakersAreReadAsTheyAreWritten() throws {
+  @Test("a channel mask is read as it was written")
+  func channelMasks() throws {
     for mask: UInt64 in [0, 3, 0x3F, 0x8000_0000_0000_0001] {
       #expect(try #require(Caps("audio/x-raw,\(Caps.field(channelMask: mask))")).channelMask == mask)
     }
@@ -36,9 +39,10 @@ import Testing
     #expect(try #require(Caps("audio/x-raw")).channelMask == nil)
   }
 
-  /// They are those of the program that this library is in.
-  @Test func ranksAreAsTheyWereAfterwards() throws {
-    // One that no other test, running meanwhile, asks for.
+  /// Ranks belong to the host process.
+  @Test("changed ranks are restored")
+  func restoredRanks() throws {
+    // A codec that no concurrent test uses.
     let speex = try #require(Caps("audio/x-speex"))
     let before = Registry.factories(.encoder, sources: speex)
     #expect(before.contains("speexenc"))
@@ -50,7 +54,8 @@ import Testing
     #expect(Registry.factories(.encoder, sources: speex) == before)
   }
 
-  @Test func aDeviceFileIsDataInADescription() throws {
+  @Test("a device path is escaped in a pipeline description")
+  func devicePath() throws {
     let path = "/dev/\"odd\" \\ ! fakesink"
     let element = try Pipeline("\(Device(videoAt: path).source) name=camera ! fakesink").element("camera")
     #expect(element?.string("device") == path)

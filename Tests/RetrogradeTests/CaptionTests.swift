@@ -8,7 +8,7 @@ import Testing
 @testable import RetrogradeEngine
 
 @Suite struct CaptionTests {
-  /// What `lettering` draws over a picture, and where: the rectangle around all that is drawn.
+  /// Bounding box of the pixels that `lettering` draws; nil if it draws none.
   private func drawn(
     _ lettering: Lettering, width: Int = 320, height: Int = 180, at seconds: Double = 0
   ) throws -> (x: ClosedRange<Int>, y: ClosedRange<Int>)? {
@@ -38,8 +38,8 @@ import Testing
     #expect(error.code == .usage && error.message.contains("1024"))
   }
 
-  @Test(arguments: CaptionStyle.Place.allCases)
-  func aCaptionStandsWhereItIsTold(_ place: CaptionStyle.Place) throws {
+  @Test("a caption is drawn at its place", arguments: CaptionStyle.Place.allCases)
+  func captionPlace(_ place: CaptionStyle.Place) throws {
     let found = try #require(try drawn(try caption("Hello", "place=\(place.rawValue), size=20")))
     let (x, y) = (
       Double(found.x.lowerBound + found.x.upperBound) / 2, Double(found.y.lowerBound + found.y.upperBound) / 2
@@ -50,8 +50,9 @@ import Testing
     #expect(found.x.lowerBound > 0 && found.x.upperBound < 319 && found.y.lowerBound > 0 && found.y.upperBound < 179)
   }
 
-  @Test(arguments: [(320, 180), (90, 160), (64, 400), (400, 64)])
-  func aCaptionIsNeverOutsideNorOverTheTimecode(_ width: Int, _ height: Int) throws {
+  @Test(
+    "a caption stays inside the frame and below the timecode", arguments: [(320, 180), (90, 160), (64, 400), (400, 64)])
+  func captionBounds(_ width: Int, _ height: Int) throws {
     let long = Array(repeating: "It is a long caption that takes many lines", count: 4).joined(separator: ", ")
     let timecode = try #require(try drawn(Lettering(showsTimecode: true), width: width, height: height))
     #expect(timecode.x.upperBound < width - 1)
@@ -60,7 +61,7 @@ import Testing
         let found = try #require(
           try drawn(try caption(long, "place=\(place)\(size)", timecode: false), width: width, height: height))
         #expect(found.x.lowerBound > 0 && found.x.upperBound < width - 1 && found.y.upperBound < height - 1)
-        // Below the timecode there is nothing of it.
+        // With a timecode, the caption starts below it.
         var below = try caption(long, "place=\(place)\(size)", timecode: true)
         below.showsTimecode = false
         let alone = Caption(text: long, style: below.captionStyle, isBelowTimecode: true)
@@ -77,7 +78,8 @@ import Testing
     }
   }
 
-  @Test func aCaptionIsShownWhenItIsTold() throws {
+  @Test("a caption is shown from `from` until `to`")
+  func captionTime() throws {
     let caption = try caption("Now", "from=1, to=0:03.5")
     #expect(try drawn(caption, at: 0.99) == nil)
     #expect(try drawn(caption, at: 1) != nil)
@@ -85,13 +87,15 @@ import Testing
     #expect(try drawn(caption, at: 3.5) == nil)
   }
 
-  @Test func marksInACaptionAreText() throws {
+  @Test("markup in a caption is drawn as text")
+  func markup() throws {
     let plain = try #require(try drawn(try caption("<b>x</b> & &amp;", "size=20")))
     let short = try #require(try drawn(try caption("x & &", "size=20")))
     #expect(plain.x.count > 2 * short.x.count)
   }
 
-  @Test func colours() throws {
+  @Test("colours and fonts of caption styles are parsed")
+  func styles() throws {
     var style = try CaptionStyle(parsing: "colour=#ffcc00, box=#00000080")
     #expect(style.color == Color(red: 1, green: 0.8, blue: 0) && style.outline == nil)
     #expect(style.box.map { abs($0.alpha - 0.502) < 0.001 } ?? false)
@@ -101,21 +105,24 @@ import Testing
     #expect(try CaptionStyle(parsing: "") == CaptionStyle())
   }
 
-  @Test(arguments: [
-    ("size=big", "not a number"), ("place=moon", "top-left"), ("blink=yes", "font, size"),
-    ("font=No Such Font", "fc-list"),
-    ("font=Sans 48", "size=48"), ("color=none", "need a colour"), ("color=#12", "#ffcc00"),
-    ("from=3, to=2", "before it begins"),
-    ("size=0", "1 to 2000"), ("from=end-1", "2.5"), ("top", "font, size"), ("font=", "Serif Bold"),
-  ])
-  func whatCantBeDrawnIsRefused(_ text: String, _ words: String) {
+  @Test(
+    "an invalid caption style is refused",
+    arguments: [
+      ("size=big", "not a number"), ("place=moon", "top-left"), ("blink=yes", "font, size"),
+      ("font=No Such Font", "fc-list"),
+      ("font=Sans 48", "size=48"), ("color=none", "need a colour"), ("color=#12", "#ffcc00"),
+      ("from=3, to=2", "before it begins"),
+      ("size=0", "1 to 2000"), ("from=end-1", "2.5"), ("top", "font, size"), ("font=", "Serif Bold"),
+    ])
+  func invalidStyles(_ text: String, _ words: String) {
     let error = #expect(throws: RetrogradeError.self) { try CaptionStyle(parsing: text) }
     #expect(error?.code == .usage && error?.message.contains(words) ?? false, "\(error?.message ?? "")")
   }
 
-  /// A caption stands in what is left of the picture, in its size, the right way up, also where the film lies on its side.
-  @Test(arguments: [nil, "rotate-90"])
-  func aCaptionStandsInTheFinishedPicture(_ orientation: String?) async throws {
+  /// The caption is drawn after cropping and rotation: upright and in the output's size, also if
+  /// the source has an orientation tag.
+  @Test("a caption is drawn on the cropped and rotated frame", arguments: [nil, "rotate-90"])
+  func captionAfterFraming(_ orientation: String?) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     (media.width, media.height) = orientation == nil ? (320, 240) : (240, 320)
@@ -139,7 +146,7 @@ import Testing
     let changed = before.indices.filter { before[$0] != after[$0] }
     let (x, y) = (changed.map { $0 % 120 }, changed.map { $0 / 120 })
     let expected = try #require(try drawn(options.lettering, width: 120, height: 160))
-    // Colour is drawn by halves, and so reaches a pixel further.
+    // Chroma is subsampled, so colour reaches one pixel further.
     #expect(abs((x.min() ?? 0) - expected.x.lowerBound) < 3 && abs((x.max() ?? 0) - expected.x.upperBound) < 3)
     #expect(abs((y.min() ?? 0) - expected.y.lowerBound) < 3 && abs((y.max() ?? 0) - expected.y.upperBound) < 3)
   }

@@ -7,7 +7,7 @@ import Testing
 import RetrogradePlayer
 @testable import RetrogradeEngine
 
-/// From live sources that every machine has.
+/// Captures from live sources that every machine has.
 @Suite struct CaptureTests {
   private static let camera =
     "videotestsrc is-live=true pattern=ball ! video/x-raw,format=I420,width=64,height=48,framerate=50/1"
@@ -21,13 +21,14 @@ import RetrogradePlayer
     return capture
   }
 
-  /// What every frame looks like, by its pixels.
+  /// Grey pixels of every frame.
   private func frames(_ path: String) throws -> [[UInt8]] {
     try DecodedMedia.buffers(
       of: "filesrc location=\(path) ! matroskademux ! decodebin ! videoconvert ! video/x-raw,format=GRAY8")
   }
 
-  @Test func aBoomerangOfALiveSource() async throws {
+  @Test("a live source becomes a boomerang")
+  func boomerang() async throws {
     let folder = try TemporaryFolder()
     let summary = try await capture(frames: 20).start(to: folder.path("a.mkv")).reversal.summary()
     #expect(summary.captured == 20 && summary.frames == 39)
@@ -35,19 +36,21 @@ import RetrogradePlayer
     let found = try frames(folder.path("a.mkv"))
     #expect(found.count == 39)
     let isSymmetric = found == found.reversed()
-    #expect(isSymmetric, "what was seen comes back")
+    #expect(isSymmetric, "the same frames backwards")
     #expect(Set(found.prefix(20)).count > 10, "the ball moves")
     #expect(folder.names == ["a.mkv"])
   }
 
-  @Test func whatExceedsTheBudgetGoesToTheSpool() async throws {
+  @Test("frames beyond the memory budget go to the spool")
+  func spooledFrames() async throws {
     let folder = try TemporaryFolder()
     let summary = try await capture(frames: 40) { $0.options.resources.memory = ByteCount(48_000) }
       .start(to: folder.path("a.mkv")).reversal.summary()
     #expect(summary.captured == 40 && summary.frames == 79 && summary.peakMemory <= 48_000)
   }
 
-  @Test func soundComesWithIt() async throws {
+  @Test("audio is captured too")
+  func capturedAudio() async throws {
     let folder = try TemporaryFolder()
     let summary = try await capture(frames: nil) { capture in
       capture.duration = ClockTime(seconds: 0.5)
@@ -56,12 +59,13 @@ import RetrogradePlayer
       capture.options.playback.loop = .reverse
     }.start(to: folder.path("a.mkv")).reversal.summary()
     #expect(summary.captured == 25)
-    // Within a buffer of the source.
+    // Exact to one buffer of the source.
     #expect(abs((summary.samples.first ?? 0) - 4000) <= 1024)
   }
 
-  /// It has long filled every queue when there is enough.
-  @Test func aSourceThatDoesNotWaitForTheClockIsEndedToo() async throws {
+  /// Such a source has filled every queue long before the capture ends.
+  @Test("a source that does not wait for the clock is stopped")
+  func unsyncedSource() async throws {
     let folder = try TemporaryFolder()
     let summary = try await capture(frames: 5) { capture in
       capture.source = "videotestsrc ! video/x-raw,width=64,height=48"
@@ -70,7 +74,8 @@ import RetrogradePlayer
     #expect(summary.captured == 5)
   }
 
-  @Test func aStrictRecordingKeepsNothingThatIsNotWhole() async throws {
+  @Test("a strict capture with a warning leaves no file")
+  func strictCapture() async throws {
     let folder = try TemporaryFolder()
     func record(isStrict: Bool) async throws -> Summary {
       try await capture(frames: 10) { capture in
@@ -86,7 +91,8 @@ import RetrogradePlayer
     #expect(try await record(isStrict: false).warnings.map(\.code) == [.converted])
   }
 
-  @Test func stoppingMakesTheClipAndCancellingNothing() async throws {
+  @Test("stopping writes the clip, cancelling writes nothing")
+  func stopAndCancel() async throws {
     let folder = try TemporaryFolder()
     let session = capture(frames: nil).start(to: folder.path("a.mkv"))
     for await progress in session.reversal.progress where progress.stage == .capturing && progress.done >= 5 {
@@ -102,7 +108,8 @@ import RetrogradePlayer
     #expect(folder.names == ["a.mkv"])
   }
 
-  @Test func framesThatTheSourceLosesAreCountedByItsNumbersOrByTime() {
+  @Test("lost frames are counted by frame number or by timestamp")
+  func lostFrameCount() {
     func lost(_ frames: [(milliseconds: Int64, number: Int?)]) -> Int {
       var count = FrameCount()
       for (time, number) in frames { count.add(ClockTime(nanoseconds: time * 1_000_000), number: number) }
@@ -110,14 +117,16 @@ import RetrogradePlayer
     }
     #expect(lost([(0, 7), (40, 8), (160, 11), (200, 12), (400, 17)]) == 6)
     #expect(lost([(0, nil), (40, nil), (161, nil), (199, nil), (400, nil)]) == 6)
-    #expect(lost([(0, 3), (40, 3), (80, 2), (120, 3)]) == 0, "numbers that do not count say nothing")
-    // What no camera says, and what nobody can add up.
+    #expect(lost([(0, 3), (40, 3), (80, 2), (120, 3)]) == 0, "numbers that do not increase are ignored")
+    // Impossible numbers, whose sum would overflow, and impossible timestamps.
     #expect(lost([(0, 0), (40, .max), (80, 0), (120, .max), (160, 0), (200, .max)]) >= 0)
     #expect(lost([(0, nil), (1, nil), (1 << 40, nil)]) == 0)
   }
 
-  /// A camera that counts its frames and gives one in ten: that none of nine is missing is one case in a billion.
-  @Test func framesThatTheSourceLosesAreNamed() async throws {
+  /// A source that numbers its frames and drops nine in ten: that none of nine is missing is a
+  /// chance of one in a billion.
+  @Test("frames lost by the source are reported")
+  func lostFrames() async throws {
     let folder = try TemporaryFolder()
     let summary = try await capture(frames: 10) { capture in
       capture.source += " ! identity drop-probability=0.9"
@@ -126,7 +135,8 @@ import RetrogradePlayer
     #expect(summary.warnings.contains { $0.code == .lost })
   }
 
-  @Test func whatIsNoSourceIsSaidSo() async throws {
+  @Test("an unusable source is refused")
+  func unusableSource() async throws {
     let folder = try TemporaryFolder()
     for source in ["nosuchelement", "v4l2src device=/dev/none"] {
       var capture = Capture(source: source)
@@ -154,7 +164,8 @@ import RetrogradePlayer
     try await player(try media.write(to: folder)).run()
   }
 
-  @Test func seeksPausesAndStopsThoughItNeverEnds() async throws {
+  @Test("endless playback can seek, pause and stop")
+  func endlessPlayback() async throws {
     let folder = try TemporaryFolder()
     let player = player(try TestMedia.matroska.write(to: folder), isEndless: true)
     let positions = Positions()
@@ -173,7 +184,8 @@ import RetrogradePlayer
     #expect(positions.last.seconds >= 100, "each round is four seconds long")
   }
 
-  @Test func whatCannotBePlayedIsSaidSo() async throws {
+  @Test("unplayable and missing files are refused")
+  func unplayableFiles() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("text.mp4")
     try Data("no film".utf8).write(to: URL(fileURLWithPath: path))
@@ -183,7 +195,8 @@ import RetrogradePlayer
     #expect(missing?.code == .noInput)
   }
 
-  @Test func aPipeIsReadOnceAndPlayedToTheEnd() async throws {
+  @Test("a pipe is read once and played to the end")
+  func pipeInput() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(10, rate: 50)
@@ -199,8 +212,9 @@ import RetrogradePlayer
     try await player(pipe).run()
   }
 
-  /// A pipe that nobody writes to.
-  @Test func stoppingAndCancellingEndTheWaitForAPipe() async throws {
+  /// A pipe without a writer.
+  @Test("stopping and cancelling end the wait for a pipe")
+  func pipeWithoutWriter() async throws {
     let folder = try TemporaryFolder()
     let pipe = folder.path("pipe")
     try #require(mkfifo(pipe, 0o600) == 0)

@@ -23,7 +23,7 @@ import Testing
     try file.close()
   }
 
-  /// What a run says during which `change` is made.
+  /// Error of a run during which `change` happens; nil if it succeeds.
   private func refusal(of inputs: [String], _ change: () throws -> Void) throws -> RetrogradeError? {
     let output = folder.path("o.mp4")
     do {
@@ -39,8 +39,8 @@ import Testing
     }
   }
 
-  @Test("an input that is changed while it is read fails the run, with words that say how")
-  func changes() throws {
+  @Test("an input that changes while it is read is an error that says how it changed")
+  func changedInput() throws {
     let (a, b) = (folder.path("a"), folder.path("b"))
     try write("first", "a")
     try write("other", "b")
@@ -56,14 +56,14 @@ import Testing
       ("was replaced by another file", { _ = rename(b, a) }),
       ("was removed or renamed", { _ = unlink(a) }),
     ]
-    for (said, change) in words {
+    for (expected, change) in words {
       let error = try #require(try refusal(of: ["c", a], change))
       #expect(error.code == .inputOutput && error.subject == a)
-      #expect("\(error)".contains("\(said) while it was read"), "\(error)")
+      #expect("\(error)".contains("\(expected) while it was read"), "\(error)")
     }
   }
 
-  @Test("an input that stays the same is no reason to fail, and every numbered image counts")
+  @Test("an unchanged input is no error, and every numbered image is checked")
   func sequences() throws {
     for number in 1...3 { try write("image", "\(number).png") }
     let pattern = folder.path("%d.png")
@@ -73,8 +73,8 @@ import Testing
     #expect(error?.code == .inputOutput && error?.subject == folder.path("2.png"))
   }
 
-  @Test("a failure that the change explains is told as the change")
-  func failures() throws {
+  @Test("a failure caused by a changed input is reported as the change")
+  func failureByChange() throws {
     try write("first", "a")
     let error = try refusal(of: [folder.path("a")]) {
       _ = truncate(folder.path("a"), 1)
@@ -83,8 +83,8 @@ import Testing
     #expect(error?.code == .inputOutput && "\(error as Any)".contains("was cut from 5 to 1 bytes"))
   }
 
-  @Test("reverse and verify notice that a film grows meanwhile")
-  func films() async throws {
+  @Test("reverse and verify notice an input that grows or is cut")
+  func growingFile() async throws {
     var media = TestMedia()
     media.times = TestMedia.regular(300, rate: 30)
     (media.name, media.muxer) = ("s.ts", "mpegtsmux")

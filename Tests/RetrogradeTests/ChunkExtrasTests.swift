@@ -6,7 +6,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// What is drawn over frames, and written beside them, is the same in chunks as without.
+/// Overlays and subtitle files are the same with chunks as without.
 @Suite struct ChunkExtrasTests {
   private let folder: TemporaryFolder
   private let source: String
@@ -32,8 +32,9 @@ import Testing
 
   private func text(_ name: String) throws -> String { try String(contentsOfFile: folder.path(name), encoding: .utf8) }
 
-  /// Each frame has a text of its own: the source's time.
-  @Test func lettersAreDrawnAsWithoutChunks() async throws {
+  /// The timecode gives each frame its own text.
+  @Test("captions are the same with chunks as without")
+  func captions() async throws {
     var options = ReverseOptions()
     options.encoding.quality = .lossless
     options.playback.loop = .pingPong
@@ -50,7 +51,8 @@ import Testing
     #expect(zip(drawn, try frames("other.mkv")).allSatisfy { $0 != $1 })
   }
 
-  @Test func whatAProgramDrawsIsRefused() async throws {
+  @Test("overlays and titles drawn by a program are refused")
+  func programOverlays() async throws {
     let overlay: Overlay = { _, _ in }
     let title = Title(duration: .seconds(1)) { _, _ in }
     for reverser in [Reverser(source, overlay: overlay), Reverser(source, title: title)] {
@@ -72,8 +74,8 @@ import Testing
     }
   }
 
-  @Test(arguments: ["mp4", "avi"])
-  func theFileOfSubtitlesIsThatOfARunWithoutChunks(_ container: String) async throws {
+  @Test("the subtitle file is the same with chunks as without", arguments: ["mp4", "avi"])
+  func subtitleFile(_ container: String) async throws {
     var options = try withSubtitles
     options.playback.frameRate = FrameRate(30, 1)
     try await run(options, "whole.\(container)", isInChunks: false)
@@ -84,7 +86,8 @@ import Testing
     #expect(try text("out.srt") == whole)
   }
 
-  @Test func aRunThatWasEndedWhenOnlyTheSubtitlesHadTheirNameGoesOn() async throws {
+  @Test("a run interrupted after only the subtitle file was renamed resumes")
+  func interruptedRename() async throws {
     let options = try withSubtitles
     let output = folder.path("out.mp4")
     try await Reverser(source, options: options).split(to: output, in: work, chunks: .about(.seconds(0.3)))
@@ -102,7 +105,8 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: work))
   }
 
-  @Test func aFileOfSubtitlesThatIsInTheWayIsNamedBeforeTheWork() async throws {
+  @Test("an existing subtitle file is refused before the work starts")
+  func existingSubtitleFile() async throws {
     let options = try withSubtitles
     try Data("mine".utf8).write(to: URL(fileURLWithPath: folder.path("out.srt")))
     let error = await #expect(throws: RetrogradeError.self) {

@@ -6,9 +6,9 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// A mirror that is made in chunks is the same file whoever makes them, in whichever order, however often they are ended.
+/// A mirror made in chunks is the same file for any workers, order and interruptions.
 @Suite struct ChunkTests {
-  /// Six groups of five frames, in a second; audio that no chunk cuts.
+  /// One second: six GOPs of five frames, and audio that chunks do not split.
   private static var media: TestMedia {
     var media = TestMedia.matroska
     media.times = TestMedia.regular(30, rate: 30)
@@ -33,10 +33,10 @@ import Testing
     return Reverser(source, options: options)
   }
 
-  /// FFV1, of which one keyframe after the other has the same bytes in any process: see docs/chunks.md on x264.
+  /// FFV1, whose keyframes have the same bytes in any process: see docs/chunks.md on x264.
   private var lossless: Reverser { reverser { $0.encoding.quality = .lossless } }
 
-  /// What the file holds that `reverser` makes in chunks.
+  /// Bytes of the file that `reverser` makes in chunks.
   private func mirror(
     _ reverser: Reverser, _ name: String, jobs: Int = 1
   ) async throws -> Data {
@@ -71,27 +71,32 @@ import Testing
     Case("source-times.mkv") { $0.playback.timing = .source },
   ]
 
-  /// One header for all chunks, every frame and sample in its place, and the same bytes from one process as from three threads.
-  @Test(arguments: cases) func chunksMakeOneMirror(_ one: Case) async throws {
+  /// One header for all chunks, every frame and sample in place, and the same bytes from three
+  /// threads as from one.
+  @Test("chunks make one mirror", arguments: cases)
+  func oneMirror(_ one: Case) async throws {
     var reverser = reverser(one.change)
-    // By the product's own oracle; AVI and TS do not keep all that there is.
+    // Checked by verify; AVI and TS do not keep everything.
     reverser.options.output.isVerified =
       !["avi", "ts"].contains { one.name.hasSuffix($0) } && reverser.options.playback.timing == .mirror
     let first = try await mirror(reverser, one.name)
-    // Matroska's muxer takes random numbers, which other tests take from it here: CommandTests compare its bytes.
+    // matroskamux draws random numbers, which concurrent tests share: CommandTests compare its
+    // bytes.
     let isComparable = !["mkv", "webm"].contains { one.name.hasSuffix($0) }
     if isComparable { reverser.options.output.isVerified = false }
     let second = try await mirror(reverser, one.name, jobs: 3)
     if isComparable { #expect(first == second) }
   }
 
-  /// Several chunks at once fill the cores; encoders' own threads would be too many.
-  @Test(arguments: ["h264", "vp8", "vp9", "av1"]) func anEncoderHasOneThread(_ codec: String) async throws {
+  /// Concurrent chunks fill the cores; more threads in each encoder would be too many.
+  @Test("an encoder has one thread", arguments: ["h264", "vp8", "vp9", "av1"])
+  func encoderThreads(_ codec: String) async throws {
     try await reverser { $0.encoding.videoCodec = codec }.split(to: folder.path("out.mkv"), in: folder.path("work"))
     #expect(try WorkFolder(folder.path("work")).knownPlan().videos.first?.settings["threads"] == "1")
   }
 
-  @Test func whatWasMadeIsNotMadeAgain() async throws {
+  @Test("finished chunks are not made again")
+  func finishedChunks() async throws {
     let whole = try await mirror(lossless, "whole.mov")
     let (work, output) = (folder.path("again"), folder.path("again.mov"))
     let planned = try await lossless.split(to: output, in: work, chunks: .about(.seconds(0.3)))
@@ -103,13 +108,14 @@ import Testing
     #expect(try await chunks.make(0...2).sorted() == [1])
     let status = try await chunks.status()
     #expect(status.chunks.map(\.state) == [.done, .done, .done, .waiting])
-    // As a run that was killed leaves it; and the same command goes on.
+    // The state that a killed run leaves: the same command resumes.
     _ = try await lossless.start(to: output, in: work, chunks: .about(.seconds(0.3))).summary()
     #expect(try Data(contentsOf: URL(fileURLWithPath: output)) == whole)
     #expect(!FileManager.default.fileExists(atPath: work))
   }
 
-  @Test func chunksThatAreLostOrDamagedAreMadeAnew() async throws {
+  @Test("lost and damaged chunks are made again")
+  func damagedChunks() async throws {
     let whole = try await mirror(lossless, "whole.mov")
     let (work, output) = (folder.path("again"), folder.path("again.mov"))
     _ = try await lossless.split(to: output, in: work, chunks: .about(.seconds(0.3)))
@@ -125,7 +131,8 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: output)) == whole)
   }
 
-  @Test func twoRunsShareTheWork() async throws {
+  @Test("two runs share the work")
+  func sharedWork() async throws {
     let (work, output) = (folder.path("shared"), folder.path("shared.mp4"))
     _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.1)))
     async let one = ChunkFolder(work).make(0...6)
@@ -137,7 +144,8 @@ import Testing
     #expect(try await ChunkFolder(work).join().summary().frames == 30)
   }
 
-  @Test func anotherSourceOrOtherOptionsAreRefused() async throws {
+  @Test("another source, output or other options are refused")
+  func differentPlan() async throws {
     let (work, output) = (folder.path("work"), folder.path("out.mp4"))
     _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.3)))
     func message(_ body: () async throws -> Void) async -> String {
@@ -162,8 +170,9 @@ import Testing
     #expect(changed.contains("is not the file that was planned"))
   }
 
-  /// jpegdec, which ranks first, gives 4:2:0 whatever the video has.
-  @Test func aChunkIsDecodedByWhatDecodesTheWhole() async throws {
+  /// jpegdec, which ranks first, outputs 4:2:0 for any video.
+  @Test("a chunk is decoded by the same decoder as the whole")
+  func chunkDecoder() async throws {
     var media = ChunkTests.media
     (media.video, media.name) = ("videoconvert ! video/x-raw,format=Y42B ! jpegenc quality=95", "jpeg.mkv")
     var options = ReverseOptions()
@@ -173,7 +182,8 @@ import Testing
       .summary()
   }
 
-  @Test func aFolderWithOtherThingsInItIsLeftAlone() async throws {
+  @Test("a work folder with other files is left alone")
+  func foreignFolder() async throws {
     let work = folder.path("mine")
     try FileManager.default.createDirectory(atPath: work, withIntermediateDirectories: false)
     try Data("keep me".utf8).write(to: URL(fileURLWithPath: "\(work)/diary"))
@@ -184,7 +194,8 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: work) == ["diary"])
   }
 
-  @Test func aChunkThatCantBeMadeIsNamedAndTheOthersGoOn() async throws {
+  @Test("a failing chunk is named, and the others are finished")
+  func failingChunk() async throws {
     let (work, output) = (folder.path("work"), folder.path("out.mp4"))
     _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.3)))
     let path = URL(fileURLWithPath: "\(work)/plan.json")
@@ -200,7 +211,8 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: output))
   }
 
-  @Test func whatIsNotEncodedInWindowsIsRefusedWithTheReason() async throws {
+  @Test("outputs that can't be made in chunks are refused with the reason")
+  func unsupportedOutputs() async throws {
     for (name, why) in [("out.gif", "it is made of images"), ("out.ogv", "Ogg counts"), ("out.wav", "it has no video")]
     {
       let error = await #expect(throws: RetrogradeError.self) {
@@ -217,7 +229,8 @@ import Testing
     return Journal(folder.path("journal"), FileLocks(folder.path("locks")))
   }
 
-  @Test func whatTheJournalCantHoldIsAnError() throws {
+  @Test("an event that the journal can't encode is an error")
+  func unencodableEvent() throws {
     var event = Journal.Event(.done, 1)
     event.seconds = .nan
     let journal = try journal()
@@ -225,7 +238,8 @@ import Testing
     #expect(try journal.events().events.isEmpty)
   }
 
-  @Test func halfALineOfTheJournalIsPassedOver() throws {
+  @Test("a partial journal line is skipped")
+  func partialLine() throws {
     let journal = try journal()
     try journal.add(.init(.begun, 1), lock: 0)
     let file = try #require(FileHandle(forWritingAtPath: folder.path("journal")))
@@ -238,7 +252,8 @@ import Testing
     #expect(try journal.events(from: end).events.isEmpty)
   }
 
-  @Test func aLockIsOneHoldersOnlyAndGoesWithIt() throws {
+  @Test("a lock has one holder and is released with it")
+  func lockHolder() throws {
     let locks = FileLocks(folder.path("locks"))
     #expect(throws: RetrogradeError.self) { try locks.take(3) }
     try Data().write(to: URL(fileURLWithPath: folder.path("locks")))

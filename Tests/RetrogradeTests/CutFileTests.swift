@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Files of which only the first part is there.
+/// Truncated files, and files with a damaged part.
 @Suite struct CutFileTests {
   struct Kind: Sendable, CustomTestStringConvertible {
     var testDescription: String
@@ -45,12 +45,12 @@ import Testing
     Kind("s.ivf", video: "vp8enc deadline=1 keyframe-max-dist=20", audio: nil, muxer: "avmux_ivf"),
     Kind("s.y4m", video: "video/x-raw,format=I420", audio: nil, muxer: "y4menc"),
   ].filter {
-    // Quirk.avidemuxEmptyStream: some of the cuts leave no packet of one stream.
+    // Quirk.avidemuxEmptyStream: some cuts leave one stream without packets.
     $0.media.muxer != "avimux" || ProcessInfo.processInfo.environment["G_DEBUG"]?.contains("fatal-criticals") != true
   }
 
-  /// GStreamer writes no True Audio.
-  @Test("True Audio that is cut, or has another file behind it, is named", arguments: [true, false])
+  /// GStreamer can't write True Audio, so FFmpeg does.
+  @Test("True Audio that is truncated or followed by another file is reported", arguments: [true, false])
   func trueAudio(isCut: Bool) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.tta")
@@ -62,7 +62,7 @@ import Testing
     #expect(codes.contains(isCut ? .truncated : .damaged), "\(codes)")
   }
 
-  @Test("a block of WavPack that is damaged is named, and silence is not", arguments: ["-ac 2", "-ac 1"])
+  @Test("a damaged WavPack block is reported, and silence is not", arguments: ["-ac 2", "-ac 1"])
   func damagedWavPack(_ form: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.wv")
@@ -81,8 +81,8 @@ import Testing
     }
   }
 
-  @Test("an AVI with bytes too many in its middle is named", arguments: [1, 2, 4096])
-  func bytesTooManyInAVI(_ count: Int) async throws {
+  @Test("extra bytes in the middle of an AVI are reported", arguments: [1, 2, 4096])
+  func extraBytesInAVI(_ count: Int) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.avi")
     _ = try FFmpeg.bytes(
@@ -96,8 +96,8 @@ import Testing
       messages.contains { $0.contains("can't be read at byte") && $0.contains("frames are missing") }, "\(messages)")
   }
 
-  @Test("lists in lists of an AVI are no way down")
-  func listsInLists() throws {
+  @Test("deeply nested AVI lists are not followed")
+  func nestedLists() throws {
     let folder = try TemporaryFolder()
     func word(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
     let depth = 200_000
@@ -108,7 +108,7 @@ import Testing
     #expect(ContainerFacts(folder.path("a.avi")).report?.brokenAt == 12 + 24)
   }
 
-  @Test("blocks of WavPack of another rate are named")
+  @Test("WavPack blocks with another sample rate are reported")
   func wavPackOfTwoRates() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -123,7 +123,8 @@ import Testing
     #expect(try await Reverser(folder.path("both.wv")).plan().warnings.map(\.code).contains(.damaged))
   }
 
-  @Test(arguments: kinds) func isRefusedOrNamed(_ kind: Kind) async throws {
+  @Test("a truncated file is refused or reported", arguments: kinds)
+  func truncatedFile(_ kind: Kind) async throws {
     let folder = try TemporaryFolder()
     let whole = try Data(contentsOf: URL(fileURLWithPath: kind.media.write(to: folder)))
     for percent in [10, 50, 90, 99] {
@@ -139,25 +140,29 @@ import Testing
     }
   }
 
-  @Test(arguments: kinds) func aWholeFileIsNotCalledCut(_ kind: Kind) async throws {
+  @Test("a complete file is not reported as truncated", arguments: kinds)
+  func completeFile(_ kind: Kind) async throws {
     let folder = try TemporaryFolder()
     let report = try await Reverser(kind.media.write(to: folder)).plan()
     #expect(!report.warnings.contains { $0.code == .truncated || $0.code == .damaged }, "\(report.warnings)")
     #expect(report.declaredDuration == nil)
   }
 
-  /// Live, their lengths are not known.
-  @Test(arguments: [
-    ("s.mkv", "matroskamux streamable=true"), ("s.mp4", "mp4mux fragment-duration=200 streamable=true"),
-  ])
-  func aLiveFileIsNotCalledCut(name: String, muxer: String) async throws {
+  /// Live files do not declare a length.
+  @Test(
+    "a live file is not reported as truncated",
+    arguments: [
+      ("s.mkv", "matroskamux streamable=true"), ("s.mp4", "mp4mux fragment-duration=200 streamable=true"),
+    ])
+  func liveFile(name: String, muxer: String) async throws {
     let folder = try TemporaryFolder()
     let kind = Kind(name, audio: "avenc_aac ! aacparse", muxer: muxer)
     let report = try await Reverser(kind.media.write(to: folder)).plan()
     #expect(!report.warnings.contains { $0.code == .truncated }, "\(report.warnings)")
   }
 
-  @Test func theTablesOfAnMP4CountWhatIsMissing() async throws {
+  @Test("the sample tables of a truncated MOV count the missing frames")
+  func missingFrameCount() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.video = "jpegenc"
@@ -165,7 +170,7 @@ import Testing
     media.name = "s.mov"
     let path = try media.write(to: folder)
     let whole = try Data(contentsOf: URL(fileURLWithPath: path))
-    // The last frame lacks a byte.
+    // The last frame is one byte short.
     try whole.dropLast().write(to: URL(fileURLWithPath: path))
     let report = try await Reverser(path).plan()
     let warning = try #require(report.warnings.first)
@@ -183,7 +188,8 @@ import Testing
     #expect(folder.names == ["s.mov"])
   }
 
-  @Test func anMP4WithoutItsIndexSaysWhatIsMissing() async throws {
+  @Test("a truncated MP4 names the missing moov box")
+  func missingIndex() async throws {
     let folder = try TemporaryFolder()
     let path = try TestMedia().write(to: folder)
     let whole = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -193,7 +199,8 @@ import Testing
     #expect(error?.message.contains("moov") ?? false)
   }
 
-  @Test(arguments: [0, 1, 2, 7, 12]) func aGIFIsMirroredAsFarAsItsPicturesAreWhole(_ whole: Int) async throws {
+  @Test("a truncated GIF is reversed up to its last complete frame", arguments: [0, 1, 2, 7, 12])
+  func truncatedGIF(_ whole: Int) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(12, rate: 10)
@@ -201,10 +208,10 @@ import Testing
     options.playback.loop = .forward
     try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path("whole.gif"))
     let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("whole.gif")))
-    // Each frame is preceded by how long it is shown (GIF89a, 23).
+    // A graphic control extension with the delay precedes each frame (GIF89a, 23).
     let controls = bytes.indices.dropLast(3).filter { bytes[$0..<$0 + 3].elementsEqual([0x21, 0xF9, 0x04]) }
     #expect(controls.count == 12)
-    // Without the trailer alone, or in the middle of the video after the last whole one.
+    // Cuts off the trailer only, or half of the frame after the last complete one.
     let end = whole < 12 ? controls[whole] + 30 : bytes.count - 1
     try bytes.prefix(end).write(to: URL(fileURLWithPath: folder.path("cut.gif")))
     let reverser = Reverser(folder.path("cut.gif"))
@@ -218,9 +225,9 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == Array(0..<whole).reversed())
   }
 
-  /// A hole in the middle: the frames before it are mirrored, and how many are not, and from when on, is said.
-  @Test(arguments: ["gif", "webp"], [true, false])
-  func anAnimationIsMirroredUpToItsDamage(_ format: String, _ isCut: Bool) async throws {
+  /// Frames before the damage are reversed; the warning says how many are lost, and from when.
+  @Test("an animation is reversed up to the damage", arguments: ["gif", "webp"], [true, false])
+  func damagedAnimation(_ format: String, _ isCut: Bool) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(12, rate: 10)
@@ -243,14 +250,15 @@ import Testing
     let warning = try #require(summary.warnings.first { $0.isLoss && $0.code != .detailLeftOut }, "\(summary.warnings)")
     #expect(warning.code == (isCut ? .truncated : .damaged))
     #expect(warning.span?.start == ClockTime(nanoseconds: 500_000_000), "\(warning)")
-    // The mark of one of the seven is gone.
+    // The header of one of the seven is overwritten.
     if !isCut { #expect(warning.count.map { (6...7).contains($0) } == true, "\(warning)") }
     let report = try await Reverser(folder.path("hole.\(format)")).plan()
     #expect(report.warnings.contains(warning) && report.streams.first?.count == 5)
   }
 
-  /// A disk that lost a sector: the rest of the file is there, and demuxers pass over what they do not know, or end.
+  /// A lost disk sector: the rest of the file is intact; demuxers skip the unknown bytes, or stop.
   @Test(
+    "a hole in the middle is reported",
     arguments: [
       ["s.flv", "flvmux", ""], ["s.mpg", "mpegpsmux", ""], ["s.mp3", "id3v2mux", "lamemp3enc ! mpegaudioparse"],
       ["s.ogg", "oggmux", "vorbisenc"],
@@ -258,7 +266,7 @@ import Testing
       ["s.ac3", "identity", "avenc_ac3 ! ac3parse"], ["s.eac3", "identity", "avenc_eac3 ! ac3parse"],
       ["s.wma", "asfmux", "avenc_wmav2"],
     ], [0, 255])
-  func aHoleInTheMiddleIsNamed(_ kind: [String], _ filling: UInt8) async throws {
+  func holeInTheMiddle(_ kind: [String], _ filling: UInt8) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.times = TestMedia.regular(120, rate: 30)
@@ -280,8 +288,9 @@ import Testing
     #expect(warnings.contains { $0.code == .damaged }, "\(warnings)")
   }
 
-  /// As a recorder leaves it whose battery was empty.
-  @Test(arguments: [40, 44, 45]) func aWAVThatEndsBeforeItsAudioIsRefusedAtOnce(_ count: Int) async throws {
+  /// As a recorder with an empty battery leaves it.
+  @Test("a WAV that ends before its audio is refused", arguments: [40, 44, 45])
+  func wavWithoutAudio(_ count: Int) async throws {
     let folder = try TemporaryFolder()
     let path = try TestMedia.audioOnly("s.wav", muxer: "wavenc", sampleCount: 4800).write(to: folder)
     try Data(contentsOf: URL(fileURLWithPath: path)).prefix(count).write(to: URL(fileURLWithPath: path))
@@ -289,8 +298,9 @@ import Testing
     #expect(error?.code == .damagedInput && error?.message.contains("cut") ?? false, "\(String(describing: error))")
   }
 
-  /// Pure: no file has to be so for it.
-  @Test func roundingAndLengthsThatAreNotKnownAreNoLoss() {
+  /// Tests the report alone, without a file.
+  @Test("rounding and unknown lengths are no loss")
+  func roundedAndUnknownLengths() {
     let second = ClockTime(seconds: 1)
     let found = [ContainerReport.Found(kind: .video, frames: 30, end: second)]
     #expect(ContainerReport().warnings(found, isDamaged: false).isEmpty)

@@ -7,14 +7,14 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Files of which a part in the middle is damaged, and pipelines that only take their time.
+/// Files with damage in the middle, and pipelines that are merely slow.
 @Suite struct DamageTests {
   private func damaged(_ warnings: [Warning]) -> [Warning] {
     warnings.filter { $0.code == .damaged }
   }
 
-  @Test(arguments: [Loop.pingPong, .forward, .reverseForward])
-  func framesThatCannotBeDecodedAreNamedInBothDirections(_ loop: Retrograde::Loop) async throws {
+  @Test("undecodable frames are reported in both directions", arguments: [Loop.pingPong, .forward, .reverseForward])
+  func undecodableFrames(_ loop: Retrograde::Loop) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.video = "vp8enc deadline=1 cpu-used=8 keyframe-max-dist=20"
@@ -23,31 +23,32 @@ import Testing
     let path = try media.write(to: folder)
     try FFmpeg.loseSecondKeyframe(ofVP8: path)
     let backward = try await Reverser(path).reverse(to: folder.path("b.mkv"))
-    let said = try #require(damaged(backward.warnings).first)
-    let lost = try #require(said.count)
+    let warning = try #require(damaged(backward.warnings).first)
+    let lost = try #require(warning.count)
     #expect(lost > 0)
     #expect(backward.frames == 60 - lost)
     var options = ReverseOptions()
     options.playback.loop = loop
     let other = try await Reverser(path, options: options).reverse(to: folder.path("o.mkv"))
-    #expect(damaged(other.warnings).contains(said), "\(other.warnings)")
+    #expect(damaged(other.warnings).contains(warning), "\(other.warnings)")
     #expect(other.frames == (loop == .forward ? 60 - lost : 2 * (60 - lost) - 1))
   }
 
-  @Test("audio that a transport stream's table calls private is named as left out")
+  @Test("audio that a transport stream declares as private data is reported as left out")
   func privateAudio() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.m2ts")
-    // So FFmpeg describes AAC in .m2ts.
+    // FFmpeg declares AAC in .m2ts as private data.
     _ = try FFmpeg.bytes(
       ["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=1", "-f", "lavfi", "-i", "sine=d=1:r=48000"]
         + ["-c:v", "libx264", "-c:a", "aac", path])
     let plan = try await Reverser(path).plan()
-    let isHeard = plan.streams.contains { $0.kind == .audio }
-    #expect(isHeard != plan.warnings.contains { $0.code == .streamLeftOut }, "\(plan.warnings)")
+    let hasAudio = plan.streams.contains { $0.kind == .audio }
+    #expect(hasAudio != plan.warnings.contains { $0.code == .streamLeftOut }, "\(plan.warnings)")
   }
 
-  @Test func packetsMissingFromATransportStreamAreNamed() async throws {
+  @Test("missing transport stream packets are reported")
+  func missingPackets() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.sampleCount = 96_000
@@ -57,7 +58,8 @@ import Testing
     let path = try media.write(to: folder)
     #expect(damaged(try await Reverser(path).plan().warnings).isEmpty)
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-    // One in the middle of a frame of audio: neither it nor the next begins another (ISO/IEC 13818-1, 2.4.3.2).
+    // A packet inside an audio frame: neither it nor the next one starts a PES packet
+    // (ISO/IEC 13818-1, 2.4.3.2).
     let packets = Array(stride(from: bytes.count / 2 / 188 * 188, to: bytes.count - 188, by: 188))
     let inside = try #require(
       zip(packets, packets.dropFirst()).first { first, second in
@@ -70,8 +72,9 @@ import Testing
     #expect(warning.span != nil)
   }
 
-  /// Each read takes longer than the source may make no progress.
-  @Test func aSlowDiskIsNoDamage() throws {
+  /// Each read takes longer than the stall timeout.
+  @Test("a slow disk is not reported as damage")
+  func slowDisk() throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.times = TestMedia.regular(3, rate: 30)
@@ -91,11 +94,11 @@ import Testing
     #expect(index.warnings.isEmpty)
   }
 
-  @Test("a pipeline that stops without an error is not waited for")
+  @Test("a pipeline that stops without an error is refused before the timeout")
   func silentStop() throws {
     let folder = try TemporaryFolder()
     let path = try TestMedia().write(to: folder)
-    // As when parsebin swallows the error, nothing comes from the source, not even its end.
+    // As when parsebin swallows the error: the source outputs nothing, not even EOS.
     let error = #expect(throws: RetrogradeError.self) {
       try Topology(
         probing: path, "filesrc name=source location=\(path) ! valve drop=true", ContainerFacts(path), Cancellation())
@@ -105,8 +108,10 @@ import Testing
       error?.message.description.contains("its streams can't be found") ?? false, "not that nothing came for 10 s")
   }
 
-  /// Between a keyframe and what is asked for, a decoder gives nothing for longer than it may make no progress.
-  @Test func decodingSilentlyFromAKeyframeIsNoDamage() throws {
+  /// From the keyframe to the requested frame, the decoder outputs nothing for longer than the
+  /// stall timeout.
+  @Test("decoding from a keyframe without output is not a stall")
+  func silentDecoding() throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.video = "x264enc key-int-max=60 bframes=0 ! h264parse"
@@ -123,7 +128,7 @@ import Testing
     #expect(try #require(sample?.streamTime) >= ClockTime(seconds: 1.8))
   }
 
-  @Test("one packet of audio that can't be decoded is named, and leaves a gap of its length")
+  @Test("one undecodable audio packet is reported and leaves a gap of its length")
   func oneLostPacket() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -138,7 +143,8 @@ import Testing
     #expect(damaged.samples == whole.samples)
   }
 
-  @Test func packetsBeforeTheFirstKeyframeOfARecordingAreNamed() async throws {
+  @Test("packets before the first keyframe of a recording are reported")
+  func packetsBeforeKeyframe() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.muxer = "mpegtsmux"
@@ -146,7 +152,7 @@ import Testing
     media.video = "x264enc key-int-max=20 bframes=0 option-string=scenecut=0 ! h264parse config-interval=-1"
     let whole = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
     #expect(try await Reverser(folder.path("whole.ts")).plan().warnings.isEmpty)
-    // From the fifth packet of video on that begins a frame: the first keyframe after it is the 21st frame.
+    // Starts at the sixth frame; the next keyframe is the 21st frame.
     let packets = stride(from: 0, to: whole.count, by: 188).map { whole[$0..<$0 + 188] }
     let starts = packets.indices.filter { number in
       let packet = packets[number]
@@ -162,8 +168,9 @@ import Testing
     #expect(warning.count == 15 && warning.span != nil)
   }
 
-  /// Two files one after the other, of which the second has audio too.
-  @Test func streamsThatBeginOnTheWayAreNamed() async throws {
+  /// Two concatenated files; only the second has audio.
+  @Test("a stream that begins mid-file is reported")
+  func lateStream() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.muxer = "mpegtsmux"
@@ -180,7 +187,8 @@ import Testing
     #expect(warning.span != nil)
   }
 
-  @Test func whatFollowsTheFirstOggFileInOneIsNamed() async throws {
+  @Test("a second Ogg file in the same file is reported or refused")
+  func chainedOgg() async throws {
     let folder = try TemporaryFolder()
     let media = TestMedia.audioOnly("a.opus", "opusenc", muxer: "oggmux")
     let one = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))

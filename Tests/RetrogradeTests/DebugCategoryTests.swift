@@ -2,7 +2,8 @@ import GStreamer
 import Testing
 
 @Suite struct DebugCategoryTests {
-  @Test func whatIsNotShownIsNotEvenMade() {
+  @Test("messages below the threshold are never built")
+  func lazyMessages() {
     let category = DebugCategory("testcategory", "Nothing asks for it")
     var count = 0
     func text() -> String {

@@ -8,7 +8,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Headers of a few bytes that ask for more than there is.
+/// Headers of a few bytes that declare huge sizes.
 @Suite struct DeclaredSizeTests {
   private func big(_ number: Int, _ size: Int) -> [UInt8] {
     (0..<size).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
@@ -32,8 +32,8 @@ import Testing
     return Array("RIFF".utf8) + little(body.count + 40, 4) + body + [UInt8](repeating: 0, count: 40)
   }
 
-  @Test(arguments: ["a.png", "a.webp"])
-  func anAnimationBeyondTheBudgetIsRefusedBeforeItIsRead(name: String) throws {
+  @Test("an animation larger than the memory budget is refused before it is read", arguments: ["a.png", "a.webp"])
+  func hugeAnimation(name: String) throws {
     let folder = try TemporaryFolder()
     let bytes = name == "a.png" ? animatedPNG(16_383, 16_383) : animatedWebP(16_383, 16_383)
     try Data(bytes).write(to: URL(fileURLWithPath: folder.path(name)))
@@ -44,8 +44,9 @@ import Testing
     #expect(error?.message.contains("16383x16383") == true, "\(error?.message ?? "")")
   }
 
-  /// A disk that fails must not turn an animation into its first frame.
-  @Test func aFileThatCannotBeReadIsNotTakenForOneThatDoesNotMove() throws {
+  /// A failing disk must not reduce an animation to its first frame.
+  @Test("an unreadable file is not taken for a still image")
+  func readError() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.png")
     try Data(animatedPNG(8, 8)).write(to: URL(fileURLWithPath: path))
@@ -59,8 +60,9 @@ import Testing
     #expect(error?.message.description == "a.png: can't be read: \(String(cString: strerror(EIO)))")
   }
 
-  /// Nine hundred megabytes, all hole: reading them would take as many.
-  @Test func aFileBeyondTheBudgetIsRefusedBeforeItIsRead() throws {
+  /// A sparse file of 900 MiB: reading it would take as much memory.
+  @Test("a file larger than the memory budget is refused before it is read")
+  func hugeFile() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.webp")
     try Data(animatedWebP(64, 64)).write(to: URL(fileURLWithPath: path))
@@ -72,14 +74,16 @@ import Testing
     #expect(error?.message.contains("900 MiB") == true, "\(error?.message ?? "")")
   }
 
-  /// What all frames share would be gigabytes, were it kept with each.
-  @Test func whatAllFramesOfAnAnimationShareIsHeldOnce() throws {
+  /// A copy of the shared chunks for each frame would take gigabytes.
+  @Test("chunks shared by all frames of an animation are stored once")
+  func sharedChunks() throws {
     let animation = try #require(APNGFrames(animatedPNG(4, 4, frames: 20_000, common: 1 << 20)))
     #expect(animation.frames.count == 20_000)
     #expect(animation.frames.suffix(3).allSatisfy { $0.png.count > 1 << 20 })
   }
 
-  @Test func aPlainPNGIsNotTakenForAnAnimation() {
+  @Test("a plain PNG is not taken for an animation")
+  func plainPNG() {
     let plain =
       APNGChunks.signature + APNGChunks.chunk("IHDR", big(1, 4) + big(1, 4) + [8, 6, 0, 0, 0])
       + APNGChunks.chunk("IDAT", [1]) + APNGChunks().count(1) + APNGChunks.end

@@ -6,8 +6,9 @@ import Testing
 @testable import RetrogradeEngine
 
 @Suite struct DecodedWindowTests {
-  /// A pool of buffers of 16 bytes, of which there are so many at the most; 0 for any number.
-  private func pool(ofMost count: guint) throws -> UnsafeMutablePointer<GstBufferPool> {
+  /// A pool of 16-byte buffers.
+  /// - Parameter count: maximum number of buffers; 0 for no limit.
+  private func pool(limit count: guint) throws -> UnsafeMutablePointer<GstBufferPool> {
     try GStreamer.initialize()
     let pool = try #require(gst_buffer_pool_new())
     let configuration = gst_buffer_pool_get_config(pool)
@@ -22,9 +23,10 @@ import Testing
     gst_object_unref(UnsafeMutableRawPointer(pool))
   }
 
-  /// A decoder of hardware has a few places for frames, and waits until one is free.
-  @Test func framesOfASmallPoolAreCopiedOutOfIt() throws {
-    let pool = try pool(ofMost: 2)
+  /// A hardware decoder has few frame buffers, and blocks until one is free.
+  @Test("frames of a small pool are copied")
+  func smallPool() throws {
+    let pool = try pool(limit: 2)
     defer { close(pool) }
     let window = DecodedWindow(spool: nil, gauge: MemoryGauge())
     var parameters = GstBufferPoolAcquireParams()
@@ -41,9 +43,10 @@ import Testing
     }
   }
 
-  /// gstbufferpool.c throws a buffer away whose memory somebody else has.
-  @Test func aFrameThatIsStampedGoesBackToItsPool() throws {
-    let pool = try pool(ofMost: 0)
+  /// gstbufferpool.c discards a buffer whose memory is shared.
+  @Test("a retimed frame returns to its pool")
+  func retimedFrame() throws {
+    let pool = try pool(limit: 0)
     defer { close(pool) }
     var seen: Set<UnsafeMutablePointer<GstBuffer>> = []
     for number in 0..<5 {
@@ -58,7 +61,8 @@ import Testing
     #expect(seen.count == 1)
   }
 
-  @Test func aFrameThatSomebodyElseHoldsIsNotStampedItself() throws {
+  @Test("a shared frame is copied before it is retimed")
+  func sharedFrame() throws {
     let shared = try Buffer(size: 4) { $0.copyBytes(from: [1, 2, 3, 4]) }
     shared.stamp(pts: ClockTime(seconds: 7), duration: .zero)
     var own = shared

@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Packets that GStreamer's demuxers keep to themselves, or put elsewhere, if nobody sees to it.
+/// Packets that GStreamer's demuxers drop or misplace without a workaround.
 @Suite struct DemuxerTests {
   private func lossless() -> ReverseOptions {
     var options = ReverseOptions()
@@ -22,7 +22,7 @@ import Testing
     return media
   }
 
-  /// A header in an MP4 file, to be changed.
+  /// Editable header of an MP4 file.
   private struct Header {
     private let path: String
     private(set) var bytes: [UInt8]
@@ -32,7 +32,8 @@ import Testing
       bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    /// The bodies of all boxes of a type, wherever they are; their names stand in no other place of a header.
+    /// Offset of the body of the last box of a type. The type's name occurs nowhere else in a
+    /// header.
     func box(_ type: String) throws -> Int {
       try #require(Data(bytes).range(of: Data(type.utf8), options: .backwards)?.upperBound)
     }
@@ -48,8 +49,9 @@ import Testing
     func write() throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
   }
 
-  /// As Android's MediaMuxer writes it: the duration counts all samples but the last.
-  @Test func theLastPictureIsShownThatTheHeaderGivesNoTime() async throws {
+  /// As Android's MediaMuxer writes it: the duration leaves out the last sample.
+  @Test("the last frame is kept if the header's duration leaves it out")
+  func uncountedLastFrame() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.video = "x264enc key-int-max=20 bframes=0 pass=qual quantizer=18 ! h264parse"
@@ -66,9 +68,7 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
   }
 
-  /// No edit cuts off the delay of B-frames: the video starts as late as its first frame is shown, and ends as much
-  /// later.
-  @Test("Y4M that GStreamer can't read is refused as not supported", arguments: ["yuv420p10le", "yuv411p", "gray"])
+  @Test("Y4M that GStreamer can't read is refused as unsupported", arguments: ["yuv420p10le", "yuv411p", "gray"])
   func unusualY4M(_ format: String) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -81,6 +81,7 @@ import Testing
     }
   }
 
+  /// No edit removes the B-frame delay: the video starts late, and ends later by the same time.
   @Test("an MP4 with B-frames and without an edit list keeps its last frames")
   func framesWithoutAnEditList() async throws {
     let folder = try TemporaryFolder()
@@ -96,8 +97,10 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
   }
 
-  /// With offsets below 0, as phones and QuickTime write them, what is shown before the end may be decoded after it.
-  @Test func anEditEndsWithWhatIsShownInItAndNotWithWhatIsDecoded() async throws {
+  /// With negative composition offsets, as phones and QuickTime write them, a frame shown before
+  /// the end may be decoded after it.
+  @Test("an edit ends by presentation time, not by decode time")
+  func editEnd() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.video =
@@ -122,8 +125,9 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<shown).reversed())
   }
 
-  /// The first packet is the video's, decoded before any audio is heard and shown after it.
-  @Test func soundBeforeTheFirstPictureIsHeardInFLV() async throws {
+  /// The first packet is video, with a DTS before the audio and a PTS after its start.
+  @Test("audio before the first frame of FLV is kept")
+  func earlyAudioInFLV() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.times = TestMedia.regular(60, rate: 30).map { $0 + ClockTime(nanoseconds: 100_000_000) }
@@ -142,8 +146,9 @@ import Testing
     #expect(mirror.audio.count == media.sampleCount * media.channels * 8)
   }
 
-  /// As FFmpeg writes it into MOV: nothing says that it is not RGB, and openjpegdec refuses it.
-  @Test func jpeg2000WithHalvedColourIsDecoded() async throws {
+  /// As FFmpeg writes it into MOV: nothing tells it from RGB, and openjpegdec refuses it.
+  @Test("JPEG 2000 with subsampled chroma is decoded")
+  func subsampledJPEG2000() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.times = TestMedia.regular(12, rate: 30)
@@ -159,9 +164,10 @@ import Testing
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
   }
 
-  /// openjpegdec gives frames of four components for RGB, and takes YUV for it.
-  @Test(arguments: ["I420", "Y42B", "Y444", "RGB", "GRAY8", "GRAY16_LE"])
-  func jpeg2000IsDecodedToWhatItsPacketsHold(_ format: String) throws {
+  /// openjpegdec outputs four components for RGB, and takes YUV for RGB.
+  @Test(
+    "JPEG 2000 is decoded to its own pixel format", arguments: ["I420", "Y42B", "Y444", "RGB", "GRAY8", "GRAY16_LE"])
+  func jpeg2000Formats(_ format: String) throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.times = TestMedia.regular(3, rate: 30)
@@ -173,14 +179,15 @@ import Testing
     let settings = PlaybackSettings(PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
     let source = try PlayableSource(try OpenedSource(path, settings), settings) { _ in }
     #expect(source.video?.caps.string("format") == format)
-    // AVI has no room for what says whether it is RGB.
+    // AVI can't store whether it is RGB.
     #expect(
       source.video.map { PacketOutput.containers(for: $0.video, ReverseOptions()).0 }
         == (["Y444", "RGB"].contains(format) ? [] : ["avi"]))
   }
 
-  /// tsdemux takes three seconds without a clock reference for a jump of time.
-  @Test func packetsOfATransportStreamAreShownWhenTheySayAndNotWhenItsClockDoes() async throws {
+  /// tsdemux takes three seconds without a PCR for a discontinuity.
+  @Test("transport stream packets keep their own timestamps across a gap in the PCR")
+  func missingPCR() async throws {
     let folder = try TemporaryFolder()
     let media = transportStream(frames: 150)
     let source = try media.write(to: folder)
@@ -190,7 +197,7 @@ import Testing
     for packet in stride(from: 0, to: bytes.count, by: 188)
     where bytes[packet + 3] & 0x20 != 0 && bytes[packet + 4] > 6 && bytes[packet + 5] & 0x10 != 0 {
       count += 1
-      // Three seconds of five.
+      // Removes three of five seconds.
       if (5..<50).contains(count) { bytes[packet + 5] &= ~0x10 }
     }
     #expect(count > 60, "the generated source has clock references")
@@ -203,8 +210,9 @@ import Testing
     #expect(zip(mirror.times, expected).allSatisfy { abs(($0 - $1).seconds) < 0.0015 })
   }
 
-  /// The clock begins anew, and so do the times of the packets: less than a second back, as they last no longer.
-  @Test func transportStreamsOneAfterTheOtherLastAsLongAsBoth() async throws {
+  /// PCR and timestamps restart: less than a second back, which is the length of each file.
+  @Test("concatenated transport streams last as long as both")
+  func concatenatedTS() async throws {
     let folder = try TemporaryFolder()
     let media = transportStream(frames: 28)
     let source = try media.write(to: folder)
@@ -217,8 +225,9 @@ import Testing
     #expect(abs(summary.duration.seconds - 56.0 / 30) < 0.1, "\(summary.duration)")
   }
 
-  /// mpegpsdemux says that the streams begin at a later clock reference.
-  @Test func programStreamsAreMirroredFromTheirFirstPacketOn() async throws {
+  /// mpegpsdemux declares a later SCR as the start of the streams.
+  @Test("a program stream is reversed from its first packet")
+  func programStream() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     (media.width, media.height) = (320, 240)
@@ -231,12 +240,13 @@ import Testing
     let summary = try await Reverser(source, options: lossless()).reverse(to: folder.path("m.mkv"))
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
-    // Of whole packets of audio (1,152 samples); nothing comes of what the encoder still held at the end.
+    // Whole audio packets (1,152 samples); the encoder drops an incomplete one at the end.
     #expect(try #require(summary.samples.first) >= media.sampleCount - 1_152)
   }
 
-  /// mpegpsdemux adds no pad for it.
-  @Test func audioThatBeginsInTheSecondOfTwoProgramStreamsIsNamed() async throws {
+  /// mpegpsdemux adds no pad for the late stream.
+  @Test("audio that begins in the second of two program streams is reported")
+  func lateAudioInProgramStream() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.video = "mpeg2enc ! mpegvideoparse"
@@ -247,19 +257,20 @@ import Testing
     let silent = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
     media.sampleCount = 96_000
     let both = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
-    // mpegpsdemux looks for more streams in the first bytes only.
+    // mpegpsdemux only looks for more streams in the first bytes.
     let first = Data((0..<500_000 / silent.count + 1).map { _ in silent }.joined())
     try (first + both).write(to: URL(fileURLWithPath: folder.path("both.mpg")))
-    func left(_ name: String) async throws -> [Warning] {
+    func leftOut(_ name: String) async throws -> [Warning] {
       try await Reverser(folder.path(name)).plan().warnings.filter { $0.code == .streamLeftOut }
     }
-    let warnings = try await left("both.mpg")
+    let warnings = try await leftOut("both.mpg")
     #expect(warnings.map(\.count) == [1], "\(silent.count) and \(both.count) bytes: \(warnings)")
-    #expect(try await left("s.mpg").isEmpty)
+    #expect(try await leftOut("s.mpg").isEmpty)
   }
 
-  /// x265 wants to know how many frames there are in a second.
-  @Test func hevcTakesAVariableFrameRate() async throws {
+  /// x265 needs a frame rate.
+  @Test("HEVC takes a variable frame rate")
+  func variableRateHEVC() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.width = 192
@@ -277,7 +288,8 @@ import Testing
     #expect(zip(mirror.times.dropFirst(), expected).allSatisfy { abs(($0 - $1).seconds) < 0.0015 })
   }
 
-  @Test func aviSaysWhatToDoAboutAVariableFrameRate() async throws {
+  @Test("AVI refuses a variable frame rate and says what to do")
+  func variableRateAVI() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = (0...40).map { ClockTime(nanoseconds: Int64($0 * 30 + $0 * $0 % 7) * 1_000_000) }
@@ -292,15 +304,16 @@ import Testing
     try await Reverser(source, options: options).reverse(to: folder.path("m.avi"))
   }
 
-  /// qtdemux 1.22 calls the file corrupt before it gives the tracks that it can read.
-  @Test func aTrackThatIsNotDescribedLeavesTheOthersWhole() async throws {
+  /// qtdemux 1.22 reports a corrupt file before it exposes the readable tracks.
+  @Test("a track without a sample description does not affect the others")
+  func undescribedTrack() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.sampleCount = 48_000
     media.audio = "audioconvert ! avenc_aac ! aacparse"
     let source = try media.write(to: folder)
     var header = try Header(source)
-    // The audio track's, which is the last.
+    // The last one, which is the audio track's.
     try header.rename("stsd", to: "free")
     try header.write()
     let summary = try await Reverser(source, options: lossless()).reverse(to: folder.path("m.mkv"))
@@ -310,9 +323,10 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
   }
 
-  /// As XviD and DivX wrote AVI: a frame and the first B-frame that needs it in one packet, and a packet without a
-  /// frame behind the last B-frame.
-  @Test func bFramesThatArePackedIntoOthersPacketsAreShownAtTheirTimes() async throws {
+  /// As XviD and DivX wrote AVI (packed bitstream): a frame shares a packet with its first B-frame,
+  /// and a packet without a frame follows the last B-frame.
+  @Test("packed B-frames in AVI keep their timestamps")
+  func packedAVI() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.frameRate = "30/1"
@@ -332,9 +346,11 @@ import Testing
     #expect(zip(mirror.times, media.times).allSatisfy { abs(($0 - $1).seconds) < 0.0015 })
   }
 
-  /// Several small frames in one packet of a program stream, of which only the first says when it is shown.
-  @Test(arguments: ["-c:v mpeg2video", "-c:v mpeg2video -bf 2", "-c:v mpeg1video"])
-  func smallFramesOfAProgramStreamStayInSync(_ codec: String) async throws {
+  /// One PES packet holds several small frames; only the first has a timestamp.
+  @Test(
+    "small frames of a program stream stay in sync",
+    arguments: ["-c:v mpeg2video", "-c:v mpeg2video -bf 2", "-c:v mpeg1video"])
+  func smallFrames(_ codec: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.vob")
     _ = try FFmpeg.bytes(
@@ -346,7 +362,7 @@ import Testing
       differing.filter { ["source frames", "audio 0 sync", "times"].contains($0.subject) }.isEmpty, "\(differing)")
   }
 
-  /// Packets of MPEG-4 (ISO/IEC 14496-2), one a frame, as those encoders wrote them.
+  /// Repacks MPEG-4 (ISO/IEC 14496-2) from one frame per packet to the form of those encoders.
   private func packedBFrames(_ packets: [[UInt8]]) -> [[UInt8]] {
     func place(_ code: UInt8, in packet: [UInt8]) -> Int? { Data(packet).range(of: Data([0, 0, 1, code]))?.lowerBound }
     let emptyFrame: [UInt8] = [0, 0, 1, 0xB6, 0x51, 0x40]
@@ -356,7 +372,7 @@ import Testing
       let frame = place(0xB6, in: packet) ?? 0
       let isB = packet[frame + 4] >> 6 == 2
       if packed.isEmpty {
-        // What was encoded with is said before the first frame, and decoders look for it.
+        // User data before the first frame names the encoder; decoders check it.
         packet.replaceSubrange(
           (place(0xB2, in: packet) ?? frame)..<frame,
           with: [0, 0, 1, 0xB2] + Array("DivX503b1393p".utf8) + [0, 0, 1, 0xB2] + Array("XviD0055".utf8))

@@ -4,17 +4,17 @@ import Testing
 
 @testable import Retrograde
 
-/// Describing a source.
+/// Plans, which describe a source.
 @Suite struct DescriptionTests {
   @Test(
-    "describing a source takes no room on the disk, and says what reversing it does",
+    "planning takes no disk space and gives the full report",
     arguments: [
       ("a.mp4", ["-c:v", "libx264", "-c:a", "aac"]), ("a.ts", ["-c:v", "libx264", "-c:a", "mp2"]),
       ("a.mpg", ["-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2"]),
       ("a.avi", ["-c:v", "mpeg4", "-bf", "2", "-c:a", "mp3"]),
       ("a.flac", ["-vn"]),
     ])
-  func room(_ name: String, _ codecs: [String]) async throws {
+  func planWithoutSpool(_ name: String, _ codecs: [String]) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path(name)
     _ = try FFmpeg.bytes(
@@ -31,8 +31,8 @@ import Testing
     }
   }
 
-  @Test("describing several files as one, whose sound differs, takes none either")
-  func joined() async throws {
+  @Test("planning a join of audio in different formats takes no disk space")
+  func joinedPlan() async throws {
     let folder = try TemporaryFolder()
     for (name, rate) in [("a.flac", "44100"), ("b.flac", "48000")] {
       _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=1:r=\(rate)", folder.path(name)])

@@ -5,7 +5,7 @@ import RetrogradeEngine
 import TestSupport
 import Testing
 
-/// What a file holds beside its streams: mirrored, kept, or named.
+/// Data beside the streams: reversed, kept, or reported.
 @Suite struct DetailTests {
   private static let frameCount = 1000
 
@@ -21,7 +21,7 @@ import Testing
     digits(identifier) + digits(position) + Array("data".utf8) + digits(0) + digits(0) + digits(position)
   }
 
-  /// Mono, 16 bits, 8 kHz, with `chunks` after the samples.
+  /// WAVE file: mono, 16 bits, 8 kHz, with `chunks` after the samples.
   private static func wave(_ chunks: [UInt8]) -> [UInt8] {
     let format: [UInt8] = [1, 0, 1, 0] + digits(8000) + digits(16000) + [2, 0, 16, 0]
     let samples = (0..<frameCount).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
@@ -55,8 +55,8 @@ import Testing
     return found
   }
 
-  @Test("markers of a WAVE file are points and regions at the mirrored sample")
-  func markersAreMirrored() async throws {
+  @Test("WAVE markers and regions move to their reversed samples")
+  func markersTest() async throws {
     let folder = try TemporaryFolder()
     let source = try Self.write(Self.wave(Self.markers), folder)
     let summary = try await Reverser(source).reverse(to: folder.path("m.wav"))
@@ -64,13 +64,13 @@ import Testing
     let markers = try #require(ContainerFacts(folder.path("m.wav")).wave).chunks.markers
     #expect(markers.map(\.frames) == [400..<500, 800..<800])
     #expect(markers.map(\.title) == ["two", "one"] && markers.map(\.identifier) == [2, 1])
-    // Twice mirrored, it is as it was.
+    // Reversing twice restores the file.
     try await Reverser(folder.path("m.wav")).reverse(to: folder.path("n.wav"))
     #expect(try Self.chunks(folder.path("n.wav"))["cue "] == Self.chunks(source)["cue "])
   }
 
-  @Test("markers become chapters where the container has those")
-  func markersBecomeChapters() async throws {
+  @Test("markers become chapters if the container has them")
+  func markersToChapters() async throws {
     let folder = try TemporaryFolder()
     let source = try Self.write(Self.wave(Self.markers), folder)
     let summary = try await Reverser(source).reverse(to: folder.path("m.mka"))
@@ -80,8 +80,8 @@ import Testing
     #expect(starts.count == 2 && starts[1] - starts[0] == 50_000_000)
   }
 
-  @Test("loops of a sampler are mirrored to the sample, both ends included")
-  func loopsAreMirrored() async throws {
+  @Test("sampler loops are reversed to the sample, both ends included")
+  func sampleLoops() async throws {
     let folder = try TemporaryFolder()
     let loop = Self.digits(0) + Self.digits(0) + Self.digits(100) + Self.digits(899) + Self.digits(0) + Self.digits(0)
     let head = (0..<7).flatMap { Self.digits($0 == 3 ? 60 : 0) } + Self.digits(1) + Self.digits(0)
@@ -95,8 +95,8 @@ import Testing
     #expect(other.warnings.first?.message.description.contains("smpl") == true)
   }
 
-  @Test("a broadcast WAVE file keeps what is true of the mirror, and the rest is named")
-  func broadcastIsKept() async throws {
+  @Test("a broadcast WAVE file keeps what is true of the mirror, and the rest is reported")
+  func broadcastWAVE() async throws {
     let folder = try TemporaryFolder()
     var broadcast = [UInt8](repeating: 0, count: 602)
     broadcast.replaceSubrange(0..<5, with: Array("scene".utf8))
@@ -123,8 +123,8 @@ import Testing
     }
   }
 
-  @Test("the loop of a game's music is mirrored in FLAC, and named elsewhere")
-  func loopCommentsAreMirrored() async throws {
+  @Test("the loop tags of game music are reversed in FLAC and reported elsewhere")
+  func loopComments() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes([
       "-f", "lavfi", "-i", "sine=r=8000:d=1", "-metadata", "LOOPSTART=1000", "-metadata", "LOOPLENGTH=5000",
@@ -143,15 +143,15 @@ import Testing
     "-map", "0", "-map", "1", "-map", "2", "-metadata:s:a:0", "title=Game", "-metadata:s:a:1", "title=Mic",
   ]
 
-  @Test("names of tracks are kept", arguments: ["m.mp4", "m.mov", "m.mkv"])
-  func namesOfTracksAreKept(_ name: String) async throws {
+  @Test("track names are kept", arguments: ["m.mp4", "m.mov", "m.mkv"])
+  func trackNames(_ name: String) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(Self.movie + [folder.path("s.mp4")])
     let summary = try await Reverser(folder.path("s.mp4")).reverse(to: folder.path(name))
     #expect(summary.warnings.isEmpty)
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path(name))))
     for title in ["Game", "Mic"] {
-      // MP4 and MOV have them in the user data of each track.
+      // MP4 and MOV store them in each track's user data.
       let text = name.hasSuffix("mkv") ? title : "name\(title)"
       #expect(bytes.firstRange(of: Array(text.utf8)) != nil)
     }
@@ -159,8 +159,8 @@ import Testing
     #expect(lossy.warnings.contains { $0.message.description.contains("names of the tracks") })
   }
 
-  @Test("names of tracks are kept beside the title of the file", arguments: ["flac", "libopus", "libvorbis"])
-  func namesOfTracksBesideTitle(_ codec: String) async throws {
+  @Test("track names are kept beside the title of the file", arguments: ["flac", "libopus", "libvorbis"])
+  func trackNamesBesideTitle(_ codec: String) async throws {
     let folder = try TemporaryFolder()
     let codecs = ["-metadata", "title=Match", "-c:v", "ffv1", "-c:a", codec]
     _ = try FFmpeg.bytes(Self.movie + codecs + [folder.path("s.mkv")])
@@ -170,8 +170,8 @@ import Testing
     #expect(titles == ["Match", "Game", "Mic"])
   }
 
-  @Test("a name that a track has in its handler only is kept", arguments: ["s.mp4", "s.mov"])
-  func namesOfHandlersAreKept(_ name: String) async throws {
+  @Test("a track name that only the handler has is kept", arguments: ["s.mp4", "s.mov"])
+  func handlerNames(_ name: String) async throws {
     let folder = try TemporaryFolder()
     let streams = Self.movie.filter { !$0.contains("title=") && !$0.hasPrefix("-metadata") }
     _ = try FFmpeg.bytes(streams + ["-metadata:s:a:1", "handler_name=Commentary", folder.path(name)])
@@ -181,13 +181,13 @@ import Testing
     #expect(summary.warnings.isEmpty && bytes.range(of: Data("Commentary".utf8)) != nil)
   }
 
-  @Test("a track without samples is named")
-  func tracksWithoutSamplesAreNamed() async throws {
+  @Test("a track without samples is reported")
+  func emptyTracks() async throws {
     let folder = try TemporaryFolder()
     let video = ["-f", "lavfi", "-i", "testsrc=s=64x64:r=30:d=1"]
     _ = try FFmpeg.bytes(video + video + ["-map", "0", "-map", "1", folder.path("s.mp4")])
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.mp4"))))
-    // Where each table of the second track counts its entries.
+    // Offset of the entry count in each table of the second track.
     for (table, offset) in [("stts", 4), ("stsz", 8), ("stsc", 4), ("stco", 4), ("stss", 4), ("ctts", 4)] {
       let place = try #require(bytes.ranges(of: Array(table.utf8)).last).upperBound + offset
       bytes.replaceSubrange(place..<place + 4, with: [0, 0, 0, 0])
@@ -198,8 +198,8 @@ import Testing
     #expect(summary.warnings.first?.message.description.contains("1 of 2 video streams") == true)
   }
 
-  @Test("a timecode track, and an edit at another speed, are named")
-  func tracksOfOtherKindsAreNamed() async throws {
+  @Test("a timecode track and an edit with another rate are reported")
+  func timecodeAndEditRate() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes([
       "-f", "lavfi", "-i", "testsrc=s=64x64:r=30:d=1", "-timecode", "01:00:00:00", folder.path("s.mov"),
@@ -207,7 +207,7 @@ import Testing
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.mov"))))
     let details = ContainerFacts(folder.path("s.mov")).details
     #expect(details.map(\.what) == ["timecode (tmcd)"])
-    // The rate of the first edit: a half.
+    // Rate of the first edit: 0.5.
     let edits = try #require(bytes.firstRange(of: Array("elst".utf8)))
     bytes.replaceSubrange(edits.upperBound + 16..<edits.upperBound + 20, with: [0, 0, 0x80, 0])
     try Data(bytes).write(to: URL(fileURLWithPath: folder.path("t.mov")))
@@ -216,13 +216,13 @@ import Testing
     #expect(summary.warnings.contains { $0.code == .detailLeftOut && $0.message.description.contains("elst") })
   }
 
-  @Test("metadata that goes with each picture is named", arguments: [("h264", "libx264"), ("hevc", "libx265")])
-  func dynamicMetadataIsNamed(_ codec: String, _ encoder: String) async throws {
+  @Test("dynamic HDR metadata is reported", arguments: [("h264", "libx264"), ("hevc", "libx265")])
+  func dynamicMetadata(_ codec: String, _ encoder: String) async throws {
     let folder = try TemporaryFolder()
     let stream = folder.path("s.\(codec)")
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc2=s=128x128:r=10:d=0.5", "-c:v", encoder, "-bf", "0", stream])
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: stream)))
-    // An SEI message of T.35 before the first slice.
+    // A T.35 SEI message before the first slice.
     let message: [UInt8] = [4, 8, 0xB5, 0, 0x3C, 0, 1, 4, 1, 0x40, 0x80]
     let types: [UInt8] = codec == "h264" ? [0x65] : [0x26, 0x28]
     let slice = try #require(types.compactMap { bytes.firstRange(of: [0, 0, 1, $0]) }.first)
@@ -235,14 +235,14 @@ import Testing
     #expect(summary.warnings.first?.message.description.contains("HDR10+") == true)
   }
 
-  @Test("captions in the pictures are named", arguments: ["s.ts", "s.mp4", "s.h264"])
-  func captionsAreNamed(_ name: String) async throws {
+  @Test("CEA-608 captions in the video are reported", arguments: ["s.ts", "s.mp4", "s.h264"])
+  func embeddedCaptions(_ name: String) async throws {
     let folder = try TemporaryFolder()
     let stream = folder.path("a.h264")
     _ = try FFmpeg.bytes(
       ["-f", "lavfi", "-i", "testsrc=s=128x128:r=10:d=2", "-c:v", "libx264", "-x264-params", "aud=1:bframes=0", stream])
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: stream)))
-    // An SEI message with a pair of CEA-608 behind each delimiter (ATSC A/53, part 4, 6.2.3).
+    // An SEI message with a CEA-608 byte pair after each delimiter (ATSC A/53, part 4, 6.2.3).
     let message: [UInt8] = [0xB5, 0, 0x31] + Array("GA94".utf8) + [3, 0xC1, 0xFF, 0xFC, 0x94, 0x20, 0xFF]
     let unit: [UInt8] = [0, 0, 0, 1, 6, 4, UInt8(message.count)] + message + [0x80]
     let captioned = bytes.indices.flatMap { place -> [UInt8] in
@@ -258,7 +258,7 @@ import Testing
     #expect(summary.warnings.contains { $0.message.description.contains("CEA-608") }, "\(summary.warnings)")
   }
 
-  @Test("markers of AIFF and data of applications in FLAC are named")
+  @Test("AIFF markers and FLAC application blocks are reported")
   func chunksOfAIFFAndFLAC() throws {
     let folder = try TemporaryFolder()
     for name in ["s.aiff", "s.flac"] {
@@ -274,14 +274,14 @@ import Testing
     }
   }
 
-  @Test("boxes of a sample description that no output holds are named")
-  func boxesOfASampleDescriptionAreNamed() throws {
+  @Test("sample description boxes that no output can store are reported")
+  func sampleDescriptionBoxes() throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=64x64:r=30:d=1", folder.path("s.mp4")])
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.mp4"))))
     #expect(ContainerFacts(folder.path("s.mp4")).details.isEmpty)
     for (box, what) in [("sv3d", "360°"), ("dvvC", "Dolby Vision"), ("lhvC", "second eye"), ("zzzz", "zzzz")] {
-      // In the place of one that says nothing new.
+      // Replaces a box that adds no information.
       let place = try #require(bytes.firstRange(of: Array("btrt".utf8)))
       bytes.replaceSubrange(place, with: Array(box.utf8))
       try Data(bytes).write(to: URL(fileURLWithPath: folder.path("\(box).mp4")))
@@ -291,10 +291,10 @@ import Testing
     }
   }
 
-  @Test("frames of an MP4 that says no durations are all reversed, and tracks of an auxiliary movie are named")
-  func framesWithoutDurationsAndAuxiliaryTracks() async throws {
+  @Test("an MP4 without durations keeps all frames, and tracks of an auxiliary movie are reported")
+  func missingDurations() async throws {
     let folder = try TemporaryFolder()
-    // Parameter sets in each packet: parsers call such packets headers.
+    // Parameter sets in each packet: parsers flag such packets as headers.
     _ = try FFmpeg.bytes([
       "-f", "lavfi", "-i", "testsrc=s=64x64:r=25", "-frames:v", "5", "-c:v", "libx264", "-qp", "0",
       "-x264-params", "keyint=1:repeat-headers=1", folder.path("s.mp4"),

@@ -6,7 +6,7 @@ import Testing
 @testable import Retrograde
 
 @Suite struct DrawingTests {
-  /// Draws a frame that carries its number, as TestMedia's do.
+  /// Draws the frame's number in blocks, like TestMedia.
   private func drawing(_ number: Int) -> @Sendable (DrawingContext) -> Void {
     { context in
       let (width, height) = (context.size.width / 4, context.size.height / 4)
@@ -19,11 +19,13 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    (Loop.forward, Array(0..<20)), (.reverse, Array((0..<20).reversed())),
-    (.pingPong, Array(0..<20) + (0..<19).reversed()),
-  ])
-  func aMovieIsDrawnAndLooped(_ loop: Loop, _ order: [Int]) async throws {
+  @Test(
+    "a movie is drawn and looped",
+    arguments: [
+      (Loop.forward, Array(0..<20)), (.reverse, Array((0..<20).reversed())),
+      (.pingPong, Array(0..<20) + (0..<19).reversed()),
+    ])
+  func drawnMovie(_ loop: Loop, _ order: [Int]) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("movie.mp4")
     let movie = try await MovieWriter(path, width: 96, height: 64, frameRate: .usual, loop: loop)
@@ -36,8 +38,8 @@ import Testing
     #expect(read.videoCaps?.string("format") == "I420", "players take no other")
   }
 
-  @Test(arguments: [Loop.forward, .reverse])
-  func framesFromManyTasksAllGetIn(loop: Loop) async throws {
+  @Test("frames added by concurrent tasks are all written", arguments: [Loop.forward, .reverse])
+  func concurrentTasks(loop: Loop) async throws {
     let folder = try TemporaryFolder()
     let movie = try await MovieWriter(
       folder.path("movie.mp4"), width: 96, height: 64, frameRate: .usual, loop: loop)
@@ -51,8 +53,9 @@ import Testing
     #expect(read.times == (0..<100).map { ClockTime(nanoseconds: $0 * 40_000_000) })
   }
 
-  /// The frames after it stand where it would have stood.
-  @Test func aFrameWhoseDrawingFailsIsLeftOut() async throws {
+  /// The next frame takes its place.
+  @Test("a frame that fails to draw is left out")
+  func failedFrame() async throws {
     let folder = try TemporaryFolder()
     let movie = try await MovieWriter(folder.path("movie.mp4"), width: 96, height: 64, frameRate: .usual)
     try await movie.add(drawing(1))
@@ -65,7 +68,8 @@ import Testing
     #expect(read.times == [.zero, ClockTime(nanoseconds: 40_000_000)])
   }
 
-  @Test func textMayTakeAsMuchRoomAsItLikes() throws {
+  @Test("text is measured for any width")
+  func anyTextWidth() throws {
     var pixels = [UInt8](repeating: 0, count: 64 * 16 * 4)
     try pixels.withUnsafeMutableBytes { bytes in
       try DrawingContext.draw(on: bytes, width: 64, height: 16, hasAlpha: true) { context in
@@ -79,7 +83,8 @@ import Testing
     }
   }
 
-  @Test func pixelsAndImagesAreFramesToo() async throws {
+  @Test("pixels and image files can be added as frames")
+  func pixelsAndImages() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(3, rate: 25)
@@ -97,7 +102,8 @@ import Testing
     await #expect(throws: RetrogradeError.self) { try await movie.add { $0.fill(.white) } }
   }
 
-  @Test func aProfileIsUsed() async throws {
+  @Test("an encoding profile is used")
+  func profile() async throws {
     let folder = try TemporaryFolder()
     var options = ReverseOptions()
     options.encoding.profile = "video/webm:video/x-vp8"
@@ -109,7 +115,8 @@ import Testing
     #expect(report.streams.map(\.codec) == ["VP8"])
   }
 
-  @Test func nothingIsLeftOfAMovieThatWasNotFinished() async throws {
+  @Test("an unfinished movie leaves no file")
+  func unfinishedMovie() async throws {
     let folder = try TemporaryFolder()
     do {
       let movie = try await MovieWriter(folder.path("movie.mp4"), width: 96, height: 64, frameRate: .usual)
@@ -122,7 +129,7 @@ import Testing
     #expect(folder.names.isEmpty)
   }
 
-  /// The luma of the first frame, as it is stored.
+  /// Luma of the first frame, as stored.
   private func luma(_ path: String) throws -> [UInt8] {
     let pipeline = try Pipeline(
       "filesrc location=\(path) ! decodebin ! video/x-raw ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=out sync=false"
@@ -133,16 +140,18 @@ import Testing
     return try sample.buffer.withBytes { Array($0) }
   }
 
-  /// A square in the upper left corner, as the video is shown.
+  /// A square in the upper left corner of the displayed frame.
   private let corner: Overlay = { context, _ in
     context.fill(Path(Rectangle(x: 0, y: 0, width: 16, height: 16)), with: .color(.white))
   }
 
-  @Test(arguments: [
-    (nil as String?, 0, 0), ("rotate-90", 0, 63), ("rotate-180", 95, 63), ("rotate-270", 95, 0),
-    ("flip-rotate-0", 95, 0), ("flip-rotate-90", 95, 63), ("flip-rotate-180", 0, 63), ("flip-rotate-270", 0, 0),
-  ])
-  func anOverlayStandsUprightAndLeavesTheRestAlone(_ orientation: String?, _ x: Int, _ y: Int) async throws {
+  @Test(
+    "an overlay is upright and changes nothing else",
+    arguments: [
+      (nil as String?, 0, 0), ("rotate-90", 0, 63), ("rotate-180", 95, 63), ("rotate-270", 95, 0),
+      ("flip-rotate-0", 95, 0), ("flip-rotate-90", 95, 63), ("flip-rotate-180", 0, 63), ("flip-rotate-270", 0, 0),
+    ])
+  func uprightOverlay(_ orientation: String?, _ x: Int, _ y: Int) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.times = TestMedia.regular(4, rate: 25)
@@ -164,30 +173,32 @@ import Testing
     #expect(drawn[y * 96 + x] > 230)
   }
 
-  @Test func anOverlayKnowsTheTimeOfBothSides() async throws {
+  @Test("an overlay gets the times of source and output")
+  func overlayTimes() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(5, rate: 25)
-    let seen = Seen()
+    let log = FrameLog()
     var reverser = Reverser(try media.write(to: folder))
     reverser.options.playback.loop = .pingPong
-    reverser.overlay = { _, frame in seen.add(frame) }
+    reverser.overlay = { _, frame in log.add(frame) }
     try await reverser.reverse(to: folder.path("out.mkv"))
-    let frames = seen.frames
+    let frames = log.frames
     #expect(frames.map(\.number) == Array(0..<9))
     #expect(frames.map { $0.sourceTime.nanoseconds / 40_000_000 } == [0, 1, 2, 3, 4, 3, 2, 1, 0])
     #expect(frames.map(\.direction) == Array(repeating: .forward, count: 5) + Array(repeating: .backward, count: 4))
     #expect(frames.map { $0.time.nanoseconds / 40_000_000 } == Array(0..<9))
   }
 
-  private final class Seen: @unchecked Sendable {
+  private final class FrameLog: @unchecked Sendable {
     private let lock = NSLock()
     private var list: [OverlayFrame] = []
     func add(_ frame: OverlayFrame) { lock.withLock { list.append(frame) } }
     var frames: [OverlayFrame] { lock.withLock { list } }
   }
 
-  @Test func aTitleComesFirstAndSyncHolds() async throws {
+  @Test("a title comes first, and audio stays in sync")
+  func titleFirst() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(50, rate: 25)
@@ -200,13 +211,14 @@ import Testing
     #expect(read.numbers == Array(repeating: 0xFFFF, count: 10) + (0..<50).reversed())
     #expect(read.times == (0..<60).map { ClockTime(nanoseconds: $0 * 40_000_000) })
     #expect(read.audioStart == ClockTime(nanoseconds: 400_000_000))
-    // MP4's header says how long the video is shown: the title's time too.
+    // The duration in the MP4 header includes the title.
     reverser.options.encoding.quality = .source
     try await reverser.reverse(to: folder.path("out.mp4"))
     #expect(try DecodedMedia(folder.path("out.mp4"), like: media).numbers == read.numbers)
   }
 
-  @Test func nothingIsLeftOfAMovieThatWasCancelled() async throws {
+  @Test("a cancelled movie leaves no file")
+  func cancelledMovie() async throws {
     let folder = try TemporaryFolder()
     let movie = try await MovieWriter(folder.path("movie.mp4"), width: 96, height: 64, frameRate: .usual)
     try await movie.add(drawing(1))
@@ -215,7 +227,8 @@ import Testing
     #expect(folder.names.isEmpty)
   }
 
-  @Test func textTakesRoomAndIsBrokenIntoLines() throws {
+  @Test("text is measured and wrapped into lines")
+  func wrappedText() throws {
     var pixels = [UInt8](repeating: 0, count: 200 * 200 * 4)
     try pixels.withUnsafeMutableBytes { bytes in
       try DrawingContext.draw(on: bytes, width: 200, height: 200, hasAlpha: true) { context in

@@ -7,18 +7,18 @@ import Testing
 
 @testable import Containers
 
-/// MP4 and MOV files that present parts of their media.
+/// MP4 and MOV files whose edit lists present parts of their media.
 @Suite struct EditListTests {
   @Test(
-    "all parts of an edit list are heard", arguments: [("s.m4a", "alac"), ("s.mov", "pcm_s16le"), ("s.mov", "alac")])
-  func parts(_ name: String, _ codec: String) async throws {
+    "the audio of every edit is kept", arguments: [("s.m4a", "alac"), ("s.mov", "pcm_s16le"), ("s.mov", "alac")])
+  func audioEdits(_ name: String, _ codec: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path(name)
     _ = try FFmpeg.bytes(
       ["-f", "lavfi", "-i", "aevalsrc='0.3*sin(900*t*t)|0.3*sin(3000*t-300*t*t)':s=48000:d=2", "-c:a", codec]
         + ["-movie_timescale", "1000", path])
     let all = try FFmpeg.samples(path)
-    // Half a second from the beginning and from 1.1 s on, a quarter of a second of nothing between.
+    // 0.5 s from the start, 0.25 s of silence, and 0.5 s from 1.1 s.
     try setEdits([(500, 0), (250, -1), (500, 52_800)], in: path)
     let mirror = folder.path("m.mkv")
     var options = ReverseOptions()
@@ -27,25 +27,24 @@ import Testing
     #expect(summary.warnings.isEmpty)
     let silence = [Float32](repeating: 0, count: 2 * 12_000)
     let shown = Array(all[..<48_000]) + silence + Array(all[105_600..<153_600])
-    let heard = try FFmpeg.samples(mirror)
-    let turned = stride(from: shown.count - 2, through: 0, by: -2).flatMap { [shown[$0], shown[$0 + 1]] }
-    #expect(heard == turned)
+    let reversed = stride(from: shown.count - 2, through: 0, by: -2).flatMap { [shown[$0], shown[$0 + 1]] }
+    #expect(try FFmpeg.samples(mirror) == reversed)
   }
 
-  /// Edits, and the frames of the film that they show, counted from 0.
-  struct Film: Sendable {
+  /// Edits, and the frames they show, counted from 0.
+  struct EditedVideo: Sendable {
     var edits: [(duration: Int, start: Int)]
     var shown: [Range<Int>]
   }
 
-  private static let edited: [Film] = [
-    Film(edits: [(500, 0), (500, 1000)], shown: [0..<13, 25..<38]),
-    Film(edits: [(300, 200), (300, 600)], shown: [5..<13, 15..<23]),
-    Film(edits: [(500, 0), (500, 0)], shown: [0..<13, 0..<13]),
+  private static let edited: [EditedVideo] = [
+    EditedVideo(edits: [(500, 0), (500, 1000)], shown: [0..<13, 25..<38]),
+    EditedVideo(edits: [(300, 200), (300, 600)], shown: [5..<13, 15..<23]),
+    EditedVideo(edits: [(500, 0), (500, 0)], shown: [0..<13, 0..<13]),
   ]
 
-  @Test("frames of several edits are decoded from all packets that they need", arguments: edited)
-  func editedFilms(_ film: Film) async throws {
+  @Test("frames of several edits are decoded with all needed packets", arguments: edited)
+  func videoEdits(_ video: EditedVideo) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mp4")
     _ = try FFmpeg.bytes(
@@ -53,20 +52,20 @@ import Testing
         + ["-video_track_timescale", "12800", "-movie_timescale", "1000", path])
     let all = try FFmpeg.frames(path).map(\.sum)
     // The first frame is presented 80 ms into the media.
-    try setEdits(film.edits.map { ($0.duration, ($0.start + 80) * 12_800 / 1000) }, in: path)
+    try setEdits(video.edits.map { ($0.duration, ($0.start + 80) * 12_800 / 1000) }, in: path)
     let mirror = folder.path("m.mkv")
     var options = ReverseOptions()
     options.encoding.quality = .lossless
     let summary = try await Reverser(path, options: options).reverse(to: mirror)
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
     let found = try FFmpeg.frames(mirror).map { all.firstIndex(of: $0.sum) }
-    #expect(found == film.shown.flatMap(Array.init).reversed())
+    #expect(found == video.shown.flatMap(Array.init).reversed())
   }
 
   @Test(
-    "the frame within which an edit begins is shown for the rest of its time, or named",
+    "a frame in which an edit begins is shown for the rest of its time, or reported",
     arguments: ["libx264", "mjpeg"])
-  func beginningWithinAFrame(_ codec: String) async throws {
+  func editWithinFrame(_ codec: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mov")
     let isIndependent = codec == "mjpeg"
@@ -90,7 +89,7 @@ import Testing
   }
 
   /// Replaces the edit list of the only track.
-  /// - Parameter edits: durations in milliseconds, and starts in the media; -1: nothing is shown.
+  /// - Parameter edits: durations in milliseconds, and starts in the media; -1 for an empty edit.
   private func setEdits(_ edits: [(duration: Int, start: Int)], in path: String) throws {
     let url = URL(fileURLWithPath: path)
     let file = [UInt8](try Data(contentsOf: url))
@@ -108,7 +107,7 @@ import Testing
         }
       }
     }
-    // The index comes last: nothing else moves.
+    // The index comes last, so no offset changes.
     try Data(edited(file[...])).write(to: url)
   }
 }

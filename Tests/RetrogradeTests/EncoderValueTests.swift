@@ -5,11 +5,12 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// What an encoder does not take is refused before anything is made, with what it takes.
+/// Values that an encoder does not take are refused before anything is written; the message gives
+/// the valid ones.
 @Suite struct EncoderValueTests {
   struct Refusal: Sendable, CustomTestStringConvertible {
     var output: String
-    /// What the message must say.
+    /// Text that the message must contain.
     var words: String
     var change: @Sendable (inout EncodingOptions) -> Void
     var testDescription: String { "\(output): \(words)" }
@@ -57,8 +58,8 @@ import Testing
     Refusal(output: "o.mp4", words: "H.264 of 4x2") { $0.width = 4 },
   ]
 
-  @Test(arguments: refusals)
-  func aValueThatAnEncoderDoesNotTakeIsRefused(refusal: Refusal) async throws {
+  @Test("a value that an encoder does not take is refused", arguments: refusals)
+  func invalidValues(refusal: Refusal) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(5, rate: 25)
@@ -74,7 +75,8 @@ import Testing
     #expect(folder.names == [media.name])
   }
 
-  @Test func aPipelineFileThatSetsWhatAnElementDoesNotTakeIsRefusedWithItsPlace() async throws {
+  @Test("an invalid property in a pipeline file is refused with its position")
+  func pipelineFilePosition() async throws {
     let file = try PipelineFile(
       "videotestsrc ! appsink name=v\n---\nappsrc name=v ! x264enc quantizer=99 ! fakesink", name: "f")
     let error = await #expect(throws: RetrogradeError.self) { try await file.check([:]) }
@@ -82,7 +84,8 @@ import Testing
     #expect(error?.message.hasPrefix("f:3:35: ") ?? false, "\(error?.message ?? "")")
   }
 
-  @Test func anElementSaysWhatAPropertyTakes() throws {
+  @Test("an element refuses invalid property values")
+  func elementProperties() throws {
     let element = try #require(Element(factory: "x264enc"))
     try element.set("quantizer", "50")
     #expect(element.integer("quantizer") == 50)
@@ -93,16 +96,18 @@ import Testing
     #expect(element.integer("quantizer") == 50)
   }
 
-  /// The rate of what is very large is more than x265 can be asked for.
-  @Test func aRateThatWasNotAskedForIsMadeToFit() throws {
+  /// The default bit rate of very large video exceeds x265enc's maximum.
+  @Test("a default bit rate is limited to what the encoder takes")
+  func limitedBitrate() throws {
     let raw = try #require(Caps("video/x-raw,format=I420,width=7680,height=4320,framerate=60/1"))
     let settings = try EncoderSettings(options: EncodingOptions(), sourceBitrate: nil, frameRate: 60)
       .video("x265enc", raw)
     #expect(settings.first { $0.name == "bitrate" }?.value == "102400")
   }
 
-  /// docs/quality.md: with these, `superfast` is within 0.003 of `medium`'s SSIM.
-  @Test func x264DoesMoreThanItsSpeedDoesUnlessASpeedWasAskedFor() throws {
+  /// With these, the SSIM of `superfast` is within 0.003 of `medium` (docs/quality.md).
+  @Test("x264 gets extra settings unless a preset or quality is chosen")
+  func x264Additions() throws {
     let raw = try #require(Caps("video/x-raw,format=I420,width=1280,height=720,framerate=25/1"))
     func settings(_ options: EncodingOptions) throws -> Set<String> {
       let all = try EncoderSettings(options: options, sourceBitrate: 2_000_000, frameRate: 25).video("x264enc", raw)
@@ -117,17 +122,20 @@ import Testing
     }
   }
 
-  @Test func opusOfSixChannelsGetsNoMoreThanItsEncoderTakes() {
+  @Test("the bit rate of six-channel Opus is limited to what the encoder takes")
+  func surroundOpus() {
     let settings = EncoderSettings(options: EncodingOptions(quality: .high), sourceBitrate: nil, frameRate: 0)
       .audio("opusenc", rate: 48_000, channels: 6)
     #expect(settings.first { $0.name == "bitrate" }?.value == "650000")
   }
 
-  /// FFmpeg refuses slices that are too large.
-  @Test(arguments: [
-    "3840,height=2160,format=GBRA_12LE", "7680,height=4320,format=Y444", "8192,height=8192,format=GRAY8",
-  ])
-  func losslessVideoIsAsLargeAsItLikes(size: String) throws {
+  /// FFmpeg refuses FFV1 slices that are too large.
+  @Test(
+    "FFV1 takes very large frames",
+    arguments: [
+      "3840,height=2160,format=GBRA_12LE", "7680,height=4320,format=Y444", "8192,height=8192,format=GRAY8",
+    ])
+  func largeLosslessVideo(size: String) throws {
     let raw = "video/x-raw,framerate=25/1,width=\(size)"
     let caps = try #require(Caps(raw))
     let settings = try EncoderSettings(options: EncodingOptions(), sourceBitrate: nil, frameRate: 25)
@@ -136,8 +144,10 @@ import Testing
     #expect(try DecodedMedia.buffers(of: "videotestsrc num-buffers=1 ! \(raw) ! avenc_ffv1\(settings)").count == 1)
   }
 
-  @Test(arguments: [1, 3, 15, 33], ["mp4", "mov", "mkv", "webm", "avi", "ts", "ogv", "gif", "webp", "apng"])
-  func aPictureOfAnySizeIsMirroredOrRefused(side: Int, container: String) async throws {
+  @Test(
+    "a frame of any size is reversed or refused", arguments: [1, 3, 15, 33],
+    ["mp4", "mov", "mkv", "webm", "avi", "ts", "ogv", "gif", "webp", "apng"])
+  func smallFrames(side: Int, container: String) async throws {
     let folder = try TemporaryFolder()
     let source = folder.path("s.mkv")
     let pipeline = try Pipeline(

@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Runs tasks beside the threads that all other tasks share.
+/// Runs tasks on a queue of its own, outside the shared thread pool.
 private final class OwnQueue: TaskExecutor {
   private let queue = DispatchQueue(label: "own")
 
@@ -17,7 +17,7 @@ private final class OwnQueue: TaskExecutor {
   }
 }
 
-/// Sources that have an address, and not a path.
+/// Sources given by URL.
 @Suite struct FetchTests {
   private func media(_ folder: TemporaryFolder) throws -> TestMedia {
     var media = TestMedia.matroska
@@ -26,8 +26,9 @@ private final class OwnQueue: TaskExecutor {
     return media
   }
 
-  @Test(arguments: [WebServer.Manner.plain, .ranges, .chunked, .moved])
-  func aFileOfTheWebIsTurnedRoundAsOneHereIs(_ manner: WebServer.Manner) async throws {
+  @Test(
+    "a file from the web is reversed like a local one", arguments: [WebServer.Manner.plain, .ranges, .chunked, .moved])
+  func webFile(_ manner: WebServer.Manner) async throws {
     let folder = try TemporaryFolder()
     let media = try media(folder)
     let server = try WebServer(folder)
@@ -46,8 +47,9 @@ private final class OwnQueue: TaskExecutor {
     #expect(server.requests.count == (manner == .moved ? 2 : 1), "\(server.requests)")
   }
 
-  /// GStreamer asks for the rest of it, as often as three times in a row.
-  @Test func whatCanBeAskedForFromTheMiddleOnIsFetchedInParts() async throws {
+  /// GStreamer requests the rest, up to three times in a row.
+  @Test("an interrupted download resumes with a range request")
+  func resumedDownload() async throws {
     let folder = try TemporaryFolder()
     _ = try media(folder)
     try FileManager.default.copyItem(atPath: folder.path("source.mkv"), toPath: folder.path("same.mkv"))
@@ -59,8 +61,8 @@ private final class OwnQueue: TaskExecutor {
         == FileManager.default.contents(atPath: folder.path("same.mkv")))
   }
 
-  @Test(arguments: [WebServer.Manner.cut, .cutChunks])
-  func aConnectionThatEndsTooSoonIsAnErrorAndNoShorterFilm(_ manner: WebServer.Manner) async throws {
+  @Test("a connection that ends too soon is an error", arguments: [WebServer.Manner.cut, .cutChunks])
+  func droppedConnection(_ manner: WebServer.Manner) async throws {
     let folder = try TemporaryFolder()
     _ = try media(folder)
     let server = try WebServer(folder)
@@ -72,7 +74,8 @@ private final class OwnQueue: TaskExecutor {
     #expect(folder.names == ["source.mkv"])
   }
 
-  @Test func whereNothingCanBeHadThatIsSaid() async throws {
+  @Test("unreachable sources are refused with the reason")
+  func unreachableSources() async throws {
     let folder = try TemporaryFolder()
     let server = try WebServer(folder)
     func reason(_ address: String) async -> RetrogradeError? {
@@ -80,12 +83,12 @@ private final class OwnQueue: TaskExecutor {
     }
     let missing = await reason(server.address("none.mkv"))
     #expect(missing?.code == .noInput && missing?.description.contains("404") == true, "\(missing as Any)")
-    let nobody = await reason("http://127.0.0.1:1/a.mkv")
-    #expect(nobody?.code == .noInput && nobody?.description.contains("can be downloaded") == true, "\(nobody as Any)")
+    let closed = await reason("http://127.0.0.1:1/a.mkv")
+    #expect(closed?.code == .noInput && closed?.description.contains("can be downloaded") == true, "\(closed as Any)")
     try Data("<html>This is not media.</html>".utf8).write(to: folder.url.appending(path: "page.mkv"))
     let page = await reason(server.address("page.mkv"))
     #expect(page?.description.hasPrefix("\(server.address("page.mkv")): ") == true, "\(page as Any)")
-    // Nobody has a name under it (RFC 2606).
+    // A reserved domain, which never resolves (RFC 2606).
     let unknown = await reason("http://nobody.invalid/a.mkv")
     #expect(
       unknown?.code == .noInput && unknown?.description.contains("can be downloaded") == true, "\(unknown as Any)")
@@ -96,12 +99,13 @@ private final class OwnQueue: TaskExecutor {
     #expect(other?.code == .noInput && other?.description.contains("only files, pipes, http and https") == true)
   }
 
-  @Test func cancellingEndsAFetchAtOnce() async throws {
+  @Test("cancelling ends a download")
+  func cancelledDownload() async throws {
     let folder = try TemporaryFolder()
     _ = try media(folder)
     let server = try WebServer(folder)
     let reversal = Reverser(server.address("source.mkv", .stalled)).start(to: folder.path("o.mkv"))
-    // Other tests may keep this one waiting for longer than souphttpsrc waits for bytes, which is 15 s.
+    // On shared threads, other tests could delay this beyond souphttpsrc's timeout of 15 s.
     await Task(executorPreference: OwnQueue()) {
       for await progress in reversal.progress where progress.stage == .fetching && progress.done > 0 { break }
       reversal.cancel()
@@ -110,7 +114,8 @@ private final class OwnQueue: TaskExecutor {
     #expect(folder.names == ["source.mkv"])
   }
 
-  @Test func aFileMayBeNamedByItsURI() async throws {
+  @Test("a file can be named by its URI")
+  func fileURI() async throws {
     let folder = try TemporaryFolder()
     _ = try media(folder)
     let path = folder.path("a clip, 100%.mkv")
@@ -119,7 +124,7 @@ private final class OwnQueue: TaskExecutor {
     #expect(uri.contains("%20") && uri.contains("%25"))
     let report = try await Reverser(uri).plan()
     #expect(report.streams.first?.count == 60)
-    // It is known as the same file.
+    // It is recognized as the same file.
     var options = ReverseOptions()
     options.output.overwrites = true
     let itself = await #expect(throws: RetrogradeError.self) {
@@ -133,7 +138,8 @@ private final class OwnQueue: TaskExecutor {
     }
   }
 
-  @Test func animationsAndSingleFramesAreFetchedToo() async throws {
+  @Test("animations and single frames are fetched too")
+  func fetchedImages() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(6, rate: 10)
@@ -147,7 +153,8 @@ private final class OwnQueue: TaskExecutor {
     #expect(try DecodedMedia(folder.path("x.png"), like: media).numbers == [5])
   }
 
-  @Test func aMirrorOfAFileOfTheWebIsVerified() async throws {
+  @Test("the mirror of a file from the web is verified")
+  func verifiedWebFile() async throws {
     let folder = try TemporaryFolder()
     _ = try media(folder)
     let server = try WebServer(folder)

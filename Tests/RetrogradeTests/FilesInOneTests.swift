@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// One file behind another in the same file, as `cat` makes them.
+/// Concatenated files, as `cat` makes them.
 @Suite struct FilesInOneTests {
   struct Kind: Sendable, CustomTestStringConvertible {
     var testDescription: String
@@ -32,7 +32,8 @@ import Testing
     return (path, try Data(contentsOf: URL(fileURLWithPath: path)))
   }
 
-  @Test(arguments: kinds) func theFirstIsMirroredAndTheOthersAreNamed(_ kind: Kind) async throws {
+  @Test("the first file is reversed, and the others are reported", arguments: kinds)
+  func concatenatedFiles(_ kind: Kind) async throws {
     let folder = try TemporaryFolder()
     let (path, whole) = try write(kind, to: folder)
     let first = try await Reverser(path).reverse(to: folder.path("first.mkv"))
@@ -45,8 +46,9 @@ import Testing
     #expect(mirror.duration == first.duration)
   }
 
-  /// An MP4 may say behind its index what it is.
-  @Test func aTypeBehindTheIndexBeginsNoFile() async throws {
+  /// An MP4 may have its `ftyp` box after `moov`.
+  @Test("an `ftyp` box after the index begins no second file")
+  func typeAfterIndex() async throws {
     let folder = try TemporaryFolder()
     let (path, whole) = try write(Kind("a.mp4", "-c:v libx264"), to: folder)
     let size = Int(whole[3])
@@ -56,15 +58,17 @@ import Testing
     #expect(!mirror.warnings.contains { $0.message.contains("files in this one") })
   }
 
-  /// The end of a PNG is marked: `IEND`.
-  @Test func whatFollowsAnAnimationIsNoPartOfIt() async throws {
+  /// `IEND` marks the end of a PNG.
+  @Test("bytes after an animation are ignored")
+  func trailingBytes() async throws {
     let folder = try TemporaryFolder()
     let (path, whole) = try write(Kind("a.apng", "-an"), to: folder)
     try (whole + Data(count: 40)).write(to: URL(fileURLWithPath: path))
     #expect(try await Reverser(path).reverse(to: folder.path("a.mkv")).frames == 10)
   }
 
-  @Test func anAnimationThatIsCutIsNamed() async throws {
+  @Test("a truncated animation is reported")
+  func truncatedAnimation() async throws {
     let folder = try TemporaryFolder()
     let (path, whole) = try write(Kind("a.apng", "-an"), to: folder)
     try whole.dropLast(40).write(to: URL(fileURLWithPath: path))

@@ -7,9 +7,9 @@ import Testing
 @testable import RetrogradeEngine
 
 @Suite struct ForwardCopyTests {
-  /// The packets of the video, as bytes, in the order of the file.
+  /// Bytes of the video packets, in file order.
   private func packets(_ path: String) throws -> [[UInt8]] {
-    // Not through a parser, which puts parameter sets into the stream.
+    // No parser, as it would insert parameter sets into the stream.
     let demuxer = path.hasSuffix("mp4") || path.hasSuffix("mov") ? "qtdemux" : "matroskademux"
     return try DecodedMedia.buffers(of: "filesrc location=\(path) ! \(demuxer)")
   }
@@ -22,7 +22,7 @@ import Testing
     return options
   }
 
-  @Test("VP9 in RGB of keyframes alone becomes an .mp4, whether or not its muxer takes the packets")
+  @Test("RGB VP9 with keyframes only becomes an .mp4, whether or not its muxer takes the packets")
   func rgbKeyframes() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.webm")
@@ -32,7 +32,7 @@ import Testing
     #expect(try FFmpeg.frames(folder.path("b.mp4")).count == 10)
   }
 
-  @Test("VP9 in RGB is copied into .mkv; .mp4, whose muxer does not take it everywhere, holds it or is refused")
+  @Test("RGB VP9 is copied into .mkv; .mp4, whose muxer does not always take it, holds it or is refused")
   func rgb() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.webm")
@@ -48,8 +48,8 @@ import Testing
     }
   }
 
-  @Test(arguments: ["boomerang.mp4", "boomerang.mkv", "boomerang.mov"])
-  func theForwardHalfIsTheSourceBitForBit(_ output: String) async throws {
+  @Test("the forward half is the source bit for bit", arguments: ["boomerang.mp4", "boomerang.mkv", "boomerang.mov"])
+  func forwardHalf(_ output: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.video = "x264enc key-int-max=20 bframes=3 b-pyramid=true pass=qual quantizer=18 ! h264parse"
@@ -66,7 +66,8 @@ import Testing
     #expect(gaps.allSatisfy { (32...35).contains($0) })
   }
 
-  @Test func severalRoundsTurnOnWholeForwardLegs() async throws {
+  @Test("forward legs stay whole in several rounds")
+  func severalRounds() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(20, rate: 25)
@@ -78,7 +79,8 @@ import Testing
     #expect(try DecodedMedia(folder.path("b.mkv"), like: media).numbers == (1..<20).reversed() + Array(0..<20))
   }
 
-  @Test func vp9IsCopiedToo() async throws {
+  @Test("VP9 is copied too")
+  func vp9() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.video = "vp9enc deadline=1 cpu-used=8 keyframe-max-dist=20"
@@ -90,7 +92,8 @@ import Testing
     #expect(try DecodedMedia(folder.path("a.webm"), like: media).numbers == Array(0..<60) + (0..<59).reversed())
   }
 
-  @Test func whereItCannotBeDoneItSaysWhy() async throws {
+  @Test("a copy that is not possible is refused with the reason")
+  func refusedCopies() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.frameRate = "30/1"
@@ -107,8 +110,9 @@ import Testing
     #expect(folder.names == ["source.mkv"])
   }
 
-  @Test func parameterSetsAreJoinedUnderDifferentNumbersOnly() throws {
-    // Sequence 0 and frame 0 of one encoder; sequence 1 and frame 1 of another.
+  @Test("parameter sets are joined only if their IDs differ")
+  func joinedParameterSets() throws {
+    // SPS 0 and PPS 0 of one encoder; SPS 1 and PPS 1 of another.
     let first = try #require(
       ParameterSets([1, 77, 64, 31, 255, 225, 0, 5, 0x67, 77, 64, 31, 0x80, 1, 0, 2, 0x68, 0xC0]))
     #expect(first.freeNumber == 1)
@@ -122,10 +126,11 @@ import Testing
     #expect(ParameterSets([1, 77, 64, 31, 255, 225, 0, 200, 1]) == nil)
   }
 
-  @Test func decodeTimesRiseAndNeverLieBehindDisplay() {
+  @Test("DTS rise and never exceed PTS")
+  func decodeTimes() {
     var generator = SeededGenerator(8)
     for _ in 0..<200 {
-      // Groups whose frames come in another order than they are shown in.
+      // GOPs whose decode order differs from the display order.
       var order: [Int] = []
       while order.count < 40 {
         order += Array(order.count..<order.count + Int.random(in: 1...5, using: &generator)).reversed()

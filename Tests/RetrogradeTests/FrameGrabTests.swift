@@ -13,8 +13,10 @@ import Testing
     try names.flatMap { try DecodedMedia(folder.path($0), like: media).numbers }
   }
 
-  @Test(arguments: [("0", 0), ("1.0s", 30), ("0.9999", 29), ("17f", 17), ("end", 59), ("end-0.5", 45)])
-  func theFrameOnShowIsWritten(_ text: String, _ number: Int) async throws {
+  @Test(
+    "the frame shown at a position is written",
+    arguments: [("0", 0), ("1.0s", 30), ("0.9999", 29), ("17f", 17), ("end", 59), ("end-0.5", 45)])
+  func frameAtPosition(_ text: String, _ number: Int) async throws {
     let place = try #require(SourcePosition(parsing: text))
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -26,7 +28,8 @@ import Testing
     #expect(Set(folder.names) == ["source.mkv", "x.png"])
   }
 
-  @Test func severalComeInTheOrderAskedForAlsoTwice() async throws {
+  @Test("several frames are written in the requested order, repeats included")
+  func severalFrames() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.sampleCount = 96_000
@@ -37,7 +40,7 @@ import Testing
     #expect(try numbers((1...6).map { "f-\($0).png" }, media, folder) == [59, 3, 15, 4, 3, 3])
   }
 
-  @Test("the first frame of a GIF is not another one", arguments: ["0", "0f", "0.04", "1f", "last"])
+  @Test("each position in a GIF gives its own frame", arguments: ["0", "0f", "0.04", "1f", "last"])
   func framesOfGIF(_ text: String) async throws {
     let folder = try TemporaryFolder()
     let source = folder.path("a.gif")
@@ -49,7 +52,8 @@ import Testing
   }
 
   /// The same pixels in the same format.
-  @Test func aFrameIsTheOneThatReverseWrites() async throws {
+  @Test("a grabbed frame is the one that reverse writes")
+  func sameAsReverse() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.orientation = "rotate-90"
@@ -67,8 +71,9 @@ import Testing
     #expect(read.videoCaps?.int("width") == 64 && read.videoCaps?.int("height") == 96, "upright")
   }
 
-  /// No more is indexed than what lies around it, and no more is decoded than it takes.
-  @Test func aTimeInALongFilmIsReadWhereItIs() throws {
+  /// Only the packets around it are indexed, and only the needed window is decoded.
+  @Test("a frame of a long file is read without a full index")
+  func longFile() throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(600, rate: 10)
@@ -86,7 +91,8 @@ import Testing
     #expect(frame.source.start == .seconds(40) && next == nil)
   }
 
-  @Test func anAnimationAndNumberedImagesHaveFramesToo() async throws {
+  @Test("frames of animations and numbered images are written")
+  func animationsAndSequences() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(6, rate: 10)
@@ -104,8 +110,9 @@ import Testing
     }
   }
 
-  /// Where audio begins first, the first frame stands for what is before it; after the last one that stays.
-  @Test func whereNoFrameBeginsTheNearestIsOnShow() async throws {
+  /// If audio begins first, the first frame stands for the time before it; the last one stays.
+  @Test("positions outside the video give the nearest frame")
+  func positionsOutsideVideo() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(20, rate: 10).map { $0 + .seconds(1) }
@@ -116,7 +123,8 @@ import Testing
     #expect(try numbers(["f1.png", "f2.png", "f3.png"], media, folder) == [0, 2, 19])
   }
 
-  @Test func audioHasNoFrames() async throws {
+  @Test("a frame of an audio file is refused")
+  func audioHasNoFrames() async throws {
     let folder = try TemporaryFolder()
     let source = try TestMedia.audioOnly("a.wav", muxer: "wavenc", sampleCount: 4800).write(to: folder)
     let error = await #expect(throws: RetrogradeError.self) {

@@ -5,26 +5,26 @@ import Testing
 
 @testable import GStreamer
 
-/// Frames that are held while those after them are predicted from them, in memory that the decoder shares.
+/// Frames held in the decoder's own memory while later frames are predicted from them.
 @Suite struct FramePoolTests {
   private static let codecs = [
     "x264enc bframes=3 b-pyramid=true speed-preset=ultrafast ! h264parse ! avdec_h264",
     "x265enc speed-preset=ultrafast ! h265parse ! avdec_h265",
-    // These decode a frame into the one before it.
+    // These decode each frame into the previous one.
     "avenc_qtrle ! avdec_qtrle", "avenc_cinepak ! avdec_cinepak", "avenc_flashsv ! avdec_flashsv",
     "avenc_zmbv ! avdec_zmbv",
   ]
 
-  @Test(arguments: codecs)
-  func heldFramesStayAsTheyWere(_ codec: String) throws {
+  @Test("held frames do not change", arguments: codecs)
+  func heldFrames(_ codec: String) throws {
     let plain = try FramePoolTests.frames(codec, isPooled: false)
     let pooled = try FramePoolTests.frames(codec, isPooled: true)
     #expect(plain.count == 40)
     #expect(pooled == plain)
   }
 
-  /// gst-libav drops the pool if the coded width is another one than the width shown: 426 and 432.
-  @Test("a decoder that drops the pool is offered none again, and its frames are right")
+  /// gst-libav drops the pool if coded and displayed width differ: 432 and 426.
+  @Test("a decoder that drops the pool is not offered one again, and its frames are correct")
   func oddWidth() throws {
     let codec = FramePoolTests.codecs[0]
     let plain = try FramePoolTests.frames(codec, width: 426, count: 200, isPooled: false)
@@ -34,14 +34,14 @@ import Testing
     #expect((1...3).contains(queries.count))
   }
 
-  /// Allocation queries that reached a pad.
+  /// Number of allocation queries that reached a pad.
   private final class Counter: Sendable {
     private let value = Mutex(0)
     var count: Int { value.withLock { $0 } }
     func add() { value.withLock { $0 += 1 } }
   }
 
-  /// The pixels of all frames, read when the last has come.
+  /// Pixels of all frames, read after the last one arrived.
   private static func frames(
     _ codec: String, width: Int = 320, count: Int = 40, isPooled: Bool, _ queries: Counter? = nil
   ) throws -> [[UInt8]] {
@@ -63,7 +63,7 @@ import Testing
 }
 
 extension Pad {
-  /// Calls `body` for each allocation query that comes to this pad.
+  /// Calls `body` for each allocation query that reaches this pad.
   fileprivate func onAllocationQuery(_ body: @escaping @Sendable () -> Void) {
     addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue)) {
       _, info in

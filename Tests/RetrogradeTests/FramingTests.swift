@@ -8,7 +8,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// A picture of three planes, 4:2:0, whose arithmetic is the tests' own.
+/// A 4:2:0 frame of three planes, with its own geometry code to compare with.
 private struct Picture: Equatable {
   struct Plane: Equatable {
     var width: Int
@@ -21,14 +21,14 @@ private struct Picture: Equatable {
         values: (0..<height).flatMap { row in (0..<width).map { values[(y + row) * self.width + x + $0] } })
     }
 
-    /// Clockwise, by a quarter.
-    var turned: Plane {
+    /// Rotated clockwise by 90°.
+    var rotated: Plane {
       Plane(
         width: height, height: width,
         values: (0..<width).flatMap { row in (0..<height).map { values[(height - 1 - $0) * width + row] } })
     }
 
-    var mirrored: Plane {
+    var flipped: Plane {
       Plane(
         width: width, height: height,
         values: (0..<height).flatMap { row in (0..<width).map { values[row * width + width - 1 - $0] } })
@@ -39,7 +39,7 @@ private struct Picture: Equatable {
   var width: Int { planes[0].width }
   var height: Int { planes[0].height }
 
-  /// No two pixels near each other, and no two frames, are alike.
+  /// Neighbouring pixels differ, and so do frames.
   init(width: Int, height: Int, number: Int) {
     planes = [0, 1, 1].enumerated().map { plane, shift in
       let (w, h) = (width >> shift, height >> shift)
@@ -51,7 +51,7 @@ private struct Picture: Equatable {
     }
   }
 
-  /// As GStreamer lays I420 out.
+  /// From bytes in GStreamer's I420 layout.
   init(width: Int, height: Int, bytes: [UInt8]) {
     var place = 0
     planes = [0, 1, 1].map { shift in
@@ -86,22 +86,22 @@ private struct Picture: Equatable {
     return picture
   }
 
-  func turned(by quarters: Int) -> Picture { (0..<quarters).reduce(self) { picture, _ in picture.mapped(\.turned) } }
-  var mirrored: Picture { mapped(\.mirrored) }
+  func rotated(by quarters: Int) -> Picture { (0..<quarters).reduce(self) { picture, _ in picture.mapped(\.rotated) } }
+  var flipped: Picture { mapped(\.flipped) }
 
-  /// As it is shown by a value of GST_TAG_IMAGE_ORIENTATION.
+  /// The frame as displayed with a value of GST_TAG_IMAGE_ORIENTATION.
   func shown(by orientation: String?) -> Picture {
     guard let orientation, let degrees = orientation.split(separator: "-").last.flatMap({ Int($0) }) else {
       return self
     }
-    return (orientation.hasPrefix("flip") ? mirrored : self).turned(by: degrees / 90)
+    return (orientation.hasPrefix("flip") ? flipped : self).rotated(by: degrees / 90)
   }
 }
 
 @Suite struct FramingTests {
   private static let (width, height, count) = (96, 64, 6)
 
-  /// A film that loses nothing, and its frames as they are shown.
+  /// Writes a lossless file; also returns its frames as displayed.
   private func film(_ folder: TemporaryFolder, orientation: String? = nil) throws -> (path: String, [Picture]) {
     let frames = (0..<FramingTests.count).map {
       Picture(width: FramingTests.width, height: FramingTests.height, number: $0)
@@ -140,7 +140,7 @@ private struct Picture: Equatable {
     return (path, frames.map { $0.shown(by: orientation) })
   }
 
-  /// The frames of a file as they are stored, and how it says that they are to be turned.
+  /// Frames of a file, as stored.
   private func read(_ path: String) throws -> [Picture] {
     let pipeline = try Pipeline(
       "filesrc location=\(path) ! decodebin ! video/x-raw,format=I420 ! appsink name=out sync=false")
@@ -161,8 +161,10 @@ private struct Picture: Equatable {
     ReverseOptions(encoding: EncodingOptions(quality: .lossless, framing: framing))
   }
 
-  @Test(arguments: [nil, "rotate-90", "rotate-180", "rotate-270", "flip-rotate-0", "flip-rotate-90", "flip-rotate-180"])
-  func aPartOfThePictureIsKeptToThePixel(_ orientation: String?) async throws {
+  @Test(
+    "a crop is exact to the pixel",
+    arguments: [nil, "rotate-90", "rotate-180", "rotate-270", "flip-rotate-0", "flip-rotate-90", "flip-rotate-180"])
+  func exactCrop(_ orientation: String?) async throws {
     let folder = try TemporaryFolder()
     let (path, frames) = try film(folder, orientation: orientation)
     var options = lossless(Framing(crop: .area(width: 48, height: 32, at: .init(x: 10, y: 6))))
@@ -170,14 +172,16 @@ private struct Picture: Equatable {
     try await Reverser(path, options: options).reverse(to: folder.path("out.mkv"))
     let expected = frames.reversed().map { $0.cropped(10, 6, 48, 32) }
     #expect(try read(folder.path("out.mkv")) == expected)
-    // Where the container says how it lies, it lies as it did.
+    // A container with an orientation tag keeps the orientation.
     guard let orientation else { return }
     try await Reverser(path, options: options).reverse(to: folder.path("out.mov"))
     #expect(try read(folder.path("out.mov")).map { $0.shown(by: orientation) } == expected)
   }
 
-  @Test(arguments: ["rotate-0", "rotate-90", "flip-rotate-270"], [Framing.Rotation.quarter, .half, .threeQuarters])
-  func thePictureIsTurnedAndFlippedToThePixel(_ orientation: String, _ rotation: Framing.Rotation) async throws {
+  @Test(
+    "rotation and flip are exact to the pixel", arguments: ["rotate-0", "rotate-90", "flip-rotate-270"],
+    [Framing.Rotation.quarter, .half, .threeQuarters])
+  func exactRotation(_ orientation: String, _ rotation: Framing.Rotation) async throws {
     let folder = try TemporaryFolder()
     let (path, frames) = try film(folder, orientation: orientation)
     for flip in [nil, Framing.Flip.horizontal, .vertical] {
@@ -186,11 +190,11 @@ private struct Picture: Equatable {
       options.output.isVerified = true
       options.output.overwrites = true
       try await Reverser(path, options: options).reverse(to: folder.path("out.mov"))
-      let turned = frames.reversed().map { $0.cropped(4, 2, 32, 48).turned(by: rotation.rawValue / 90) }
-      let expected = turned.map {
-        flip == .horizontal ? $0.mirrored : flip == .vertical ? $0.turned(by: 2).mirrored : $0
+      let rotated = frames.reversed().map { $0.cropped(4, 2, 32, 48).rotated(by: rotation.rawValue / 90) }
+      let expected = rotated.map {
+        flip == .horizontal ? $0.flipped : flip == .vertical ? $0.rotated(by: 2).flipped : $0
       }
-      #expect(try read(folder.path("out.mov")) == expected, "the pixels are turned, not the header")
+      #expect(try read(folder.path("out.mov")) == expected, "the pixels are rotated, not the header")
       #expect(
         try DecodedMedia(folder.path("out.mov"), like: .matroska).tags?.string("image-orientation") ?? "rotate-0"
           == "rotate-0")
@@ -204,21 +208,22 @@ private struct Picture: Equatable {
       try #require(Caps("video/x-raw,\(caps)")), orientation: orientation, framing, for: try Container.of(name))
   }
 
-  /// What videocrop is told, and the size in the end.
-  @Test(arguments: [
-    ("9:16", "a.mp4", nil, "left=438 right=438 top=0 bottom=0", "404x720"),
-    ("1:1", "a.mp4", nil, "left=280 right=280 top=0 bottom=0", "720x720"),
-    ("2.39:1", "a.mp4", nil, "left=0 right=0 top=92 bottom=94", "1280x534"),
-    ("9:16@100,0", "a.mp4", nil, "left=100 right=776 top=0 bottom=0", "404x720"),
-    ("9:16", "a.mp4", "rotate-90", "left=0 right=0 top=0 bottom=0", "1280x720"),
-    ("1:1", "a.mp4", "rotate-90", "left=280 right=280 top=0 bottom=0", "720x720"),
-    ("641x361+101+51", "a.mp4", nil, "left=100 right=540 top=50 bottom=310", "640x360"),
-    ("641x361+101+51", "a.png", nil, "left=100 right=539 top=50 bottom=309", "641x361"),
-    ("641x361+101+51", "a.mp4", "rotate-180", "left=540 right=100 top=310 bottom=50", "640x360"),
-    ("641x361", "a.mp4", nil, "left=320 right=320 top=180 bottom=180", "640x360"),
-  ])
-  func cropsAreRoundedDown(_ crop: String, _ name: String, _ orientation: String?, _ cut: String, _ size: String) throws
-  {
+  /// Properties of videocrop, and the final size.
+  @Test(
+    "crops are rounded down",
+    arguments: [
+      ("9:16", "a.mp4", nil, "left=438 right=438 top=0 bottom=0", "404x720"),
+      ("1:1", "a.mp4", nil, "left=280 right=280 top=0 bottom=0", "720x720"),
+      ("2.39:1", "a.mp4", nil, "left=0 right=0 top=92 bottom=94", "1280x534"),
+      ("9:16@100,0", "a.mp4", nil, "left=100 right=776 top=0 bottom=0", "404x720"),
+      ("9:16", "a.mp4", "rotate-90", "left=0 right=0 top=0 bottom=0", "1280x720"),
+      ("1:1", "a.mp4", "rotate-90", "left=280 right=280 top=0 bottom=0", "720x720"),
+      ("641x361+101+51", "a.mp4", nil, "left=100 right=540 top=50 bottom=310", "640x360"),
+      ("641x361+101+51", "a.png", nil, "left=100 right=539 top=50 bottom=309", "641x361"),
+      ("641x361+101+51", "a.mp4", "rotate-180", "left=540 right=100 top=310 bottom=50", "640x360"),
+      ("641x361", "a.mp4", nil, "left=320 right=320 top=180 bottom=180", "640x360"),
+    ])
+  func roundedCrops(_ crop: String, _ name: String, _ orientation: String?, _ cut: String, _ size: String) throws {
     let framing = Framing(crop: Framing.Crop(parsing: crop))
     let name = name == "a.png" ? "a%d.png" : name
     let made = try geometry("format=I420,width=1280,height=720", framing, name, orientation: orientation)
@@ -226,33 +231,37 @@ private struct Picture: Equatable {
     #expect("\(made.caps.int("width") ?? 0)x\(made.caps.int("height") ?? 0)" == size)
   }
 
-  @Test func withColourInEveryPixelImagesAreCutAnywhere() throws {
+  @Test("images without chroma subsampling are cropped anywhere")
+  func cropWithoutSubsampling() throws {
     let framing = Framing(crop: .area(width: 33, height: 21, at: .init(x: 7, y: 5)))
     let cut = try geometry("format=RGB,width=64,height=48", framing, "a%d.png").cutting
     #expect(cut.contains("videocrop left=7 right=24 top=5 bottom=22"))
   }
 
-  @Test func pixelsThatAreNotSquareAreCountedAsTheyAreShown() throws {
+  @Test("crops of non-square pixels use display coordinates")
+  func nonSquarePixels() throws {
     // 720x576 shown as 1024x576.
     let caps = "format=I420,width=720,height=576,pixel-aspect-ratio=(fraction)64/45"
     let made = try geometry(caps, Framing(crop: .area(width: 512, height: 576, at: .init(x: 512, y: 0))))
     #expect(made.cutting.contains("videocrop left=360 right=0 top=0 bottom=0"))
     #expect((made.caps.int("width"), made.caps.int("height")) == (360, 576))
-    let turned = try geometry(caps, Framing(rotation: .quarter))
-    #expect(turned.caps.fraction("pixel-aspect-ratio").map { [$0.numerator, $0.denominator] } == [45, 64])
+    let rotated = try geometry(caps, Framing(rotation: .quarter))
+    #expect(rotated.caps.fraction("pixel-aspect-ratio").map { [$0.numerator, $0.denominator] } == [45, 64])
     let scaled = try geometry(caps, Framing(crop: .shape(width: 1, height: 1), scale: .fit(width: 300, height: 400)))
     #expect((scaled.size?.width, scaled.size?.height) == (300, 300))
   }
 
-  @Test(arguments: [
-    (Framing.Scale.width(480), 480, 270), (.height(271), 482, 272), (.fit(width: 1080, height: 1920), 1080, 608),
-    (.fit(width: 3000, height: 3000), 3000, 1688), (.pad(width: 1080, height: 1920), 1080, 1920),
-    (.limit(width: 640, height: 640), 640, 360),
-  ])
-  func sizesAreEvenAndInside(_ scale: Framing.Scale, _ width: Int, _ height: Int) throws {
+  @Test(
+    "scaled sizes are even and within the limits",
+    arguments: [
+      (Framing.Scale.width(480), 480, 270), (.height(271), 482, 272), (.fit(width: 1080, height: 1920), 1080, 608),
+      (.fit(width: 3000, height: 3000), 3000, 1688), (.pad(width: 1080, height: 1920), 1080, 1920),
+      (.limit(width: 640, height: 640), 640, 360),
+    ])
+  func scaledSizes(_ scale: Framing.Scale, _ width: Int, _ height: Int) throws {
     let made = try geometry("format=I420,width=1280,height=720", Framing(scale: scale))
     #expect((made.size?.width, made.size?.height) == (width, height))
-    // A phone's, which lies on its side in the file, and stays so.
+    // Phone video, stored rotated, stays rotated.
     let phone = try geometry("format=I420,width=720,height=1280", Framing(scale: scale), orientation: "rotate-90")
     #expect((phone.size?.width, phone.size?.height) == (height, width) && phone.orientation == "rotate-90")
     let upright = try geometry(
@@ -260,12 +269,14 @@ private struct Picture: Equatable {
     #expect((upright.size?.width, upright.size?.height) == (width, height) && upright.orientation == nil)
   }
 
-  @Test func whatIsSmallEnoughIsNotScaledToALimit() throws {
+  @Test("a frame within the limit is not scaled")
+  func withinLimit() throws {
     let made = try geometry("format=I420,width=640,height=361", Framing(scale: .limit(width: 640, height: 640)))
     #expect(made.size == nil)
   }
 
-  @Test func whatDoesNotLieWithinThePictureIsRefused() throws {
+  @Test("a crop outside the frame is refused")
+  func invalidCrops() throws {
     for text in ["200x10", "90x60+10+0", "9:16@80,0"] {
       let error = #expect(throws: RetrogradeError.self) {
         try geometry("format=I420,width=96,height=64", Framing(crop: Framing.Crop(parsing: text)))
@@ -277,7 +288,8 @@ private struct Picture: Equatable {
     }
   }
 
-  @Test func aPaddedPictureHasBlackBars() async throws {
+  @Test("a padded frame has black bars")
+  func paddedFrame() async throws {
     let folder = try TemporaryFolder()
     try run(
       pipeline:
@@ -290,8 +302,9 @@ private struct Picture: Equatable {
     #expect(luma == (0..<128).map { Array(repeating: (32..<96).contains($0) ? 235 : 16, count: 96) })
   }
 
-  /// videoscale 1.22 makes up for rounded sizes with bars unless it is told not to.
-  @Test func aScaledPictureHasNone() async throws {
+  /// By default, videoscale 1.22 adds borders to make up for rounded sizes.
+  @Test("a scaled frame has no bars")
+  func scaledFrame() async throws {
     let folder = try TemporaryFolder()
     try run(
       pipeline:
@@ -304,20 +317,21 @@ private struct Picture: Equatable {
     #expect(frame.planes[0].values.allSatisfy { $0 == 235 })
   }
 
-  @Test(arguments: ["gif", "webp", "apng"])
-  func animationsAreCutAndTurned(_ format: String) async throws {
+  @Test("animations are cropped and rotated", arguments: ["gif", "webp", "apng"])
+  func animations(_ format: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(4, rate: 25)
     var options = ReverseOptions()
-    // Turned by a half, a picture's blocks say their number backwards.
+    // Rotated by 180°, the blocks of a frame give its number backwards.
     options.encoding.framing = Framing(crop: .shape(width: 1, height: 1), rotation: .half, scale: .width(33))
     try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path("out.\(format)"))
     let read = try DecodedAnimation(folder.path("out.\(format)"))
     #expect((read.width, read.height) == (33, 33) && read.numbers.count == 4)
   }
 
-  @Test func packetsAreDecodedToBeCut() async throws {
+  @Test("packets are decoded to be rotated")
+  func decodedForFraming() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.video = "jpegenc"
@@ -327,8 +341,8 @@ private struct Picture: Equatable {
     options.encoding.framing.rotation = .half
     try await Reverser(source, options: options).reverse(to: folder.path("out.mkv"))
     let read = try DecodedMedia(folder.path("out.mkv"), like: media)
-    func turned(_ number: Int) -> Int { (0..<16).reduce(0) { $0 | (number >> $1 & 1) << (15 - $1) } }
-    #expect(read.numbers == [3, 2, 1, 0].map(turned))
+    func rotated(_ number: Int) -> Int { (0..<16).reduce(0) { $0 | (number >> $1 & 1) << (15 - $1) } }
+    #expect(read.numbers == [3, 2, 1, 0].map(rotated))
     options.playback.loop = .pingPong
     options.encoding.copiesForward = true
     options.encoding.reencodes = true
@@ -340,7 +354,8 @@ private struct Picture: Equatable {
     #expect(refused?.message.contains("`encoding.framing.rotation` changes every frame of it") ?? false)
   }
 
-  @Test func aCutOfAnotherPlaceIsNoMirror() async throws {
+  @Test("verify rejects a crop at another position")
+  func otherCropPosition() async throws {
     let folder = try TemporaryFolder()
     let (path, _) = try film(folder)
     var options = lossless(Framing(crop: .area(width: 48, height: 32, at: .init(x: 10, y: 6))))
@@ -352,7 +367,8 @@ private struct Picture: Equatable {
     #expect(try await !verifier.verify().isMirror)
   }
 
-  @Test func fieldsAreMadeWholeFramesFirst() async throws {
+  @Test("interlaced video is deinterlaced before rotation")
+  func deinterlacing() async throws {
     let folder = try TemporaryFolder()
     try run(
       pipeline: "videotestsrc pattern=ball num-buffers=8 ! video/x-raw,format=I420,width=96,height=64,framerate=50/1 ! "
@@ -363,13 +379,14 @@ private struct Picture: Equatable {
     let summary = try await Reverser(folder.path("in.mkv"), options: options).reverse(to: folder.path("out.mkv"))
     #expect(summary.warnings.contains { $0.code == .converted && $0.message.description.contains("progressive") })
     #expect(try DecodedMedia(folder.path("out.mkv"), like: .matroska).videoCaps?.isInterlaced == false)
-    // Each field can be scaled by itself.
+    // Fields can be scaled separately.
     options = lossless(Framing(scale: .width(48)))
     let scaled = try await Reverser(folder.path("in.mkv"), options: options).reverse(to: folder.path("small.mkv"))
     #expect(scaled.warnings.isEmpty)
   }
 
-  @Test func aSmallerPictureHasASmallerRate() throws {
+  @Test("a smaller frame has a lower bit rate")
+  func bitrateShare() throws {
     let caps = "format=I420,width=1280,height=720"
     func share(_ framing: Framing) throws -> Double { try geometry(caps, framing).rateShare }
     #expect(try share(Framing()) == 1)
@@ -379,12 +396,13 @@ private struct Picture: Equatable {
     #expect(try share(Framing(rotation: .quarter)) == 1)
   }
 
-  @Test func chunksAreFramedAsTheWhole() async throws {
+  @Test("chunks are framed like the whole")
+  func framedChunks() async throws {
     let folder = try TemporaryFolder()
     let (path, frames) = try film(folder, orientation: "rotate-90")
     let options = lossless(Framing(crop: .area(width: 48, height: 64, at: .init(x: 8, y: 16)), flip: .horizontal))
     _ = try await Reverser(path, options: options)
       .start(to: folder.path("out.mov"), in: folder.path("work"), jobs: 1, chunks: .count(1)).summary()
-    #expect(try read(folder.path("out.mov")) == frames.reversed().map { $0.cropped(8, 16, 48, 64).mirrored })
+    #expect(try read(folder.path("out.mov")) == frames.reversed().map { $0.cropped(8, 16, 48, 64).flipped })
   }
 }

@@ -7,14 +7,15 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// What `make fuzz` and `make hostile` found, and must not find again.
+/// Regression tests for failures that `make fuzz` and `make hostile` found.
 @Suite struct HostileInputTests {
-  @Test func timesThatNoSampleCanHaveSaturate() throws {
+  @Test("times out of range saturate")
+  func saturatedTimes() throws {
     let far = ClockTime(nanoseconds: .max)
     #expect(far.sampleIndex(rate: Int(Int32.max)) == Int.max / 4)
     #expect(ClockTime(nanoseconds: .min).sampleIndex(rate: Int(Int32.max)) == -(Int.max / 4))
     #expect(ClockTime(sampleIndex: .max, rate: 1).nanoseconds == Int64.max / 4)
-    // What can be held is as it was.
+    // Values in range do not change.
     #expect(ClockTime(seconds: 86_400).sampleIndex(rate: 384_000) == 86_400 * 384_000)
     let buffers = [ClockTime.zero, far, ClockTime(nanoseconds: .min)].map {
       DecodedAudio(stamp: $0, packetStamp: nil, count: 1 << 31)
@@ -23,7 +24,8 @@ import Testing
     #expect(placed.map(\.position) == [0, Int.max / 4])
   }
 
-  @Test func framesAreThinnedByArithmeticAcrossALeapOfACentury() {
+  @Test("thinning across a gap of a century does not step through it")
+  func centuryGap() {
     let century = ClockTime(seconds: 100 * 365.25 * 86_400)
     let timeline = VideoTimeline(
       starts: [.zero, ClockTime(seconds: 0.01), ClockTime(seconds: 1), century], end: ClockTime(nanoseconds: .max))
@@ -32,7 +34,8 @@ import Testing
     #expect(thinned.starts == [.zero, ClockTime(seconds: 1), century])
   }
 
-  @Test func framesBeforeATimeAreThoseThatStartBeforeIt() throws {
+  @Test("frames before a time are those that start before it")
+  func frameCountBeforeTime() throws {
     var generator = SystemRandomNumberGenerator()
     for (numerator, denominator) in [(25, 1), (30000, 1001), (1, 3600), (1000, 1)] {
       let rate = try #require(FrameRate(numerator, denominator))
@@ -49,14 +52,16 @@ import Testing
     #expect(FrameRate.usual.count(before: ClockTime(nanoseconds: -1)) == 0)
   }
 
-  @Test func parameterSetsWithNumbersOfSixtyFourBitsAreNoReasonToStop() throws {
+  @Test("64-bit numbers in parameter sets do not crash")
+  func hugeParameterSetNumber() throws {
     let number = [UInt8](repeating: 0, count: 7) + [1] + [UInt8](repeating: 0, count: 8)
     let set: [UInt8] = [0x67, 77, 64, 31] + number
     let sets = try #require(ParameterSets([1, 77, 64, 31, 255, 225, 0, UInt8(set.count)] + set + [0]))
     #expect(sets.freeNumber == 0)
   }
 
-  @Test func moreParameterSetsThanARecordHoldsAreNotJoined() throws {
+  @Test("more parameter sets than a record holds are not joined")
+  func tooManyParameterSets() throws {
     let frames = (0..<200).flatMap { _ in [0, 2, 0x68, 0x50] as [UInt8] }
     let one = try #require(ParameterSets([1, 77, 64, 31, 255, 225, 0, 5, 0x67, 77, 64, 31, 0x80, 200] + frames))
     let more = (0..<200).flatMap { _ in [0, 2, 0x68, 0x80] as [UInt8] }
@@ -64,7 +69,8 @@ import Testing
     #expect(one.joined(with: other) == nil)
   }
 
-  @Test func textFullOfUnclosedMarksIsGoneThroughOnce() {
+  @Test("text full of unclosed tags is scanned once")
+  func unclosedTags() {
     for mark in ["<span", "<b", "{\\an8", "{"] {
       let text = String(repeating: mark, count: 20_000)
       #expect(SubtitleText.line("0,0,Default,,0,0,0,," + text) == text)
@@ -73,18 +79,20 @@ import Testing
     #expect(SubtitleText.line("0,0,Default,,0,0,0,,{\\b1}one{\\b0} {two") == "one {two")
   }
 
-  /// FFmpeg's decoders crash in GStreamer 1.22 where they give a format that it has no name for.
-  @Test(arguments: [
-    ("video/x-h265, chroma-format=4:2:0, bit-depth-luma=(uint)9", true),
-    ("video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)12", true),
-    ("video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)8", false),
-    ("video/x-h265, chroma-format=4:2:2, bit-depth-luma=(uint)10", false),
-    ("video/x-h265, codec_data=(buffer)01", false),
-    ("video/x-h264, chroma-format=4:2:0, bit-depth-luma=(uint)14", true),
-    ("video/x-h264, chroma-format=4:0:0, bit-depth-luma=(uint)10", false),
-    ("video/x-vp9, bit-depth-luma=(uint)9", false),
-  ])
-  func whatADecoderWouldCrashOnIsRefused(packets: String, isRefused: Bool) throws {
+  /// FFmpeg's decoders crash in GStreamer 1.22 if they output a format that it does not know.
+  @Test(
+    "formats that would crash a decoder are refused",
+    arguments: [
+      ("video/x-h265, chroma-format=4:2:0, bit-depth-luma=(uint)9", true),
+      ("video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)12", true),
+      ("video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)8", false),
+      ("video/x-h265, chroma-format=4:2:2, bit-depth-luma=(uint)10", false),
+      ("video/x-h265, codec_data=(buffer)01", false),
+      ("video/x-h264, chroma-format=4:2:0, bit-depth-luma=(uint)14", true),
+      ("video/x-h264, chroma-format=4:0:0, bit-depth-luma=(uint)10", false),
+      ("video/x-vp9, bit-depth-luma=(uint)9", false),
+    ])
+  func crashingFormats(packets: String, isRefused: Bool) throws {
     let caps = try #require(Caps(packets))
     try MisreadVideo.refuse(caps, by: "libde265dec", source: "a.mp4")
     do {
@@ -96,7 +104,7 @@ import Testing
     }
   }
 
-  @Test("grey HEVC of 10 bits is refused only if its decoder has no format for it")
+  @Test("10-bit grey HEVC is refused only if its decoder has no format for it")
   func greyHEVC() throws {
     let caps = try #require(Caps("video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)10"))
     let format = try #require(Caps("video/x-raw, format=GRAY10_LE16"))
@@ -106,9 +114,9 @@ import Testing
   }
 
   @Test(
-    "FFV1 in a pixel format without a name is refused before it is decoded",
+    "FFV1 in a pixel format that GStreamer does not know is refused before it is decoded",
     arguments: [("gbrp14le", 3), ("yuv440p10le", 3), ("ya8", 3), ("yuv444p9le", 1), ("yuv440p", 0)])
-  func unnamedFFV1(_ format: (name: String, version: Int)) async throws {
+  func unknownFFV1Format(_ format: (name: String, version: Int)) async throws {
     let folder = try TemporaryFolder()
     let source = folder.path("a.mkv")
     _ = try FFmpeg.bytes([
@@ -124,8 +132,8 @@ import Testing
     }
   }
 
-  @Test("a file of subtitles holds no video, and no plugin is missing")
-  func subtitlesAloneAreNoSource() async throws {
+  @Test("a subtitle file is refused for having neither video nor audio")
+  func subtitleFile() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.srt")
     let cues = (10..<60).map { "\($0)\n00:00:\($0),000 --> 00:00:\($0),900\nline \($0)\n\n" }.joined()

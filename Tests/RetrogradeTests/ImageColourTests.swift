@@ -3,7 +3,7 @@ import Retrograde
 import TestSupport
 import Testing
 
-/// Colours of formats that have a matrix and a range of their own.
+/// Colours of image formats with their own matrix and range.
 @Suite struct ImageColourTests {
   private let folder: TemporaryFolder
   private let red: [UInt8] = [0xCC, 0x33, 0x22]
@@ -11,9 +11,8 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// A red film of limited range.
-  /// - Parameter colours: as its header has them; nil if it says nothing of colours, which BT.601 is meant by at that
-  ///   size.
+  /// Writes a red video of limited range.
+  /// - Parameter colours: colorimetry in the header; nil for none, which means BT.601 at this size.
   private func film(_ colours: String?) throws -> String {
     let path = folder.path("red.mkv")
     try run(
@@ -28,12 +27,12 @@ import Testing
     let bytes = try FFmpeg.bytes(["-i", path, "-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"])
     #expect(bytes.count == 64 * 48 * 3)
     let farthest = bytes.indices.map { abs(Int(bytes[$0]) - Int(red[$0 % 3])) }.max() ?? 255
-    // Lossy coding and the rounding of YUV; a wrong range or matrix is off by 13 at the least.
+    // Allows for lossy coding and YUV rounding; a wrong range or matrix is off by at least 13.
     #expect(farthest <= 8, "\(path)")
   }
 
   @Test(
-    "MJPEG of a width that fills no block is the same in each run",
+    "MJPEG of a width that is no multiple of the block size is the same in each run",
     arguments: [("yuv422p", "ffv1"), ("yuyv422", "rawvideo"), ("gray", "ffv1")])
   func unfilledBlocks(format: String, codec: String) async throws {
     let source = folder.path("s.mkv")
@@ -50,7 +49,7 @@ import Testing
     #expect(files.count == 1)
   }
 
-  @Test("frames get the colours that JPEG has", arguments: ["avi", "mov", "mkv"], ["bt709", nil])
+  @Test("frames are converted to JPEG's colorimetry", arguments: ["avi", "mov", "mkv"], ["bt709", nil])
   func motionJPEG(container: String, colours: String?) async throws {
     var options = ReverseOptions()
     options.encoding.videoCodec = "mjpeg"
@@ -61,7 +60,8 @@ import Testing
   }
 
   @Test(
-    "images get the colours that their format has", arguments: ["jpg", "webp", "png", "tiff", "bmp"], ["bt709", nil])
+    "images are converted to their format's colorimetry", arguments: ["jpg", "webp", "png", "tiff", "bmp"],
+    ["bt709", nil])
   func images(format: String, colours: String?) async throws {
     let picture = folder.path("red.\(format)")
     try await FrameGrab(try film(colours), at: [.start]).write(to: picture)

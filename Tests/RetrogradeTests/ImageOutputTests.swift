@@ -18,8 +18,8 @@ import Testing
     return output
   }
 
-  @Test(arguments: ["gif", "webp", "apng"])
-  func aPingPongIsRepeatedForEverAndShowsEveryFrameOnce(_ format: String) async throws {
+  @Test("a ping-pong animation repeats forever and shows each turn once", arguments: ["gif", "webp", "apng"])
+  func pingPong(_ format: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(12, rate: 10)
@@ -32,9 +32,9 @@ import Testing
     #expect(read.loops == 0)
   }
 
-  /// libwebp shows a frame for longer where the next one looks like it, and makes an image of what has one frame left.
-  @Test(arguments: ["webp", "apng", "gif"], [5, 1])
-  func framesThatLookAlikeStayFrames(_ format: String, rate: Int) async throws {
+  /// libwebp merges frames that look alike, and writes a still image if one frame is left.
+  @Test("frames that look alike are not merged", arguments: ["webp", "apng", "gif"], [5, 1])
+  func equalFrames(_ format: String, rate: Int) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
       ["-f", "lavfi", "-i", "testsrc2=s=128x96:r=\(rate):d=1", "-vf", "fps=10", "-c:v", "ffv1", folder.path("s.mkv")])
@@ -45,7 +45,7 @@ import Testing
     #expect(try DecodedAnimation(folder.path("m.\(format)")).delays == Array(repeating: 100, count: 10))
   }
 
-  @Test("an animation is played as often as its source", arguments: ["gif", "webp", "apng"], [0, 1, 4])
+  @Test("an animation repeats as often as its source", arguments: ["gif", "webp", "apng"], [0, 1, 4])
   func numberOfPlays(_ format: String, _ plays: Int) async throws {
     let folder = try TemporaryFolder()
     let repetitions = [0: "0", 1: "-1"][plays] ?? "\(plays - 1)"
@@ -66,9 +66,9 @@ import Testing
     #expect(other.checks.filter { !$0.holds }.map(\.subject) == ["plays"])
   }
 
-  /// WebP with loss gets frames of halved colour plane by plane; rows of these sizes are padded.
-  @Test(arguments: [(90, 62), (94, 66), (128, 64)])
-  func aWebPOfAnySizeShowsItsFramesGreyAsTheyAre(_ width: Int, _ height: Int) async throws {
+  /// Lossy WebP takes 4:2:0 frames plane by plane; rows of these sizes are padded.
+  @Test("grey frames stay grey in WebP of any size", arguments: [(90, 62), (94, 66), (128, 64)])
+  func webpSizes(_ width: Int, _ height: Int) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     (media.width, media.height, media.times) = (width, height, TestMedia.regular(9, rate: 10))
@@ -80,9 +80,11 @@ import Testing
     #expect(isGrey)
   }
 
-  @Test func delaysOfAVariableRateAreMirroredWithoutDrift() async throws {
+  @Test("delays of a variable frame rate are reversed without drift")
+  func variableDelays() async throws {
     let folder = try TemporaryFolder()
-    // FLV has no durations; Matroska has that of the last frame if h264parse keeps it (Quirk.h264parseDurations).
+    // FLV has no durations; Matroska has the last frame's if h264parse keeps it
+    // (Quirk.h264parseDurations).
     var media = TestMedia()
     (media.name, media.muxer) = ("source.flv", "flvmux")
     let milliseconds = [0, 33, 67, 100, 300, 333, 367, 700, 733]
@@ -94,8 +96,8 @@ import Testing
     #expect(gif.delays == [30, 340, 30, 30, 200, 40, 30, 30], "in hundredths from the start")
   }
 
-  @Test(arguments: ["gif", "webp", "apng"])
-  func animationsAreReadWithTheirOwnRhythm(_ format: String) async throws {
+  @Test("animations are read with their own delays", arguments: ["gif", "webp", "apng"])
+  func animationTimes(_ format: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = [0, 100, 150, 400, 420, 600].map { ClockTime(nanoseconds: Int64($0) * 1_000_000) }
@@ -109,7 +111,8 @@ import Testing
     #expect(after.delays == before.delays.reversed())
   }
 
-  @Test func aDamagedAnimationIsAnErrorAndNoCrash() async throws {
+  @Test("a damaged animation does not crash")
+  func damagedAnimations() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(3, rate: 25)
@@ -136,7 +139,8 @@ import Testing
     }
   }
 
-  @Test func fewerFramesAreTheSameOnesForwardsAndBack() async throws {
+  @Test("thinning keeps the same frames in both directions")
+  func thinnedPingPong() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(24, rate: 30)
@@ -151,7 +155,8 @@ import Testing
     #expect(read.width == 48 && read.height == 32)
   }
 
-  @Test func aGIFKeepsColoursThroughTheLoop() async throws {
+  @Test("a GIF keeps its colours through the loop")
+  func gifColours() async throws {
     let folder = try TemporaryFolder()
     let movie = try await MovieWriter(
       folder.path("colour.gif"), width: 64, height: 48, frameRate: .usual, loop: .pingPong)
@@ -176,12 +181,12 @@ import Testing
     #expect(isNear(red, (230, 26, 51)))
   }
 
-  @Test(arguments: ["gif", "webp", "apng"])
-  func whatMovesOverNothingLeavesNoTrace(_ format: String) async throws {
+  @Test("an object that moves over transparency leaves no trace", arguments: ["gif", "webp", "apng"])
+  func transparentTrail(_ format: String) async throws {
     let folder = try TemporaryFolder()
     let size = 32
     for frame in 0..<3 {
-      // A square that moves to the right, over nothing.
+      // A bar that moves right over transparent pixels.
       let pixels = (0..<size * size).flatMap { place -> [UInt8] in
         (frame * 10..<frame * 10 + 8).contains(place % size) ? [250, 20, 20, 255] : [0, 0, 0, 0]
       }
@@ -206,7 +211,8 @@ import Testing
     #expect(seen(read.last) == Array(0..<8), "the first frame, without what was seen before")
   }
 
-  @Test func numberedPicturesGoOutAndComeIn() async throws {
+  @Test("numbered images are written and read")
+  func numberedImages() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(15, rate: 25)
@@ -221,9 +227,11 @@ import Testing
     #expect(read.times == (0..<15).map { ClockTime(nanoseconds: $0 * 40_000_000) })
   }
 
-  /// The colour type in a PNG's header: 2 is RGB, 6 RGBA, 0 grey (PNG, 11.2.1).
-  @Test(arguments: [("I420", 2), ("BGRx", 2), ("I420_10LE", 2), ("GRAY8", 0), ("RGBA", 6)])
-  func imagesThatNothingIsSeenThroughHaveNoAlpha(_ format: String, _ type: UInt8) async throws {
+  /// Colour types in a PNG header: 2 is RGB, 6 RGBA, 0 grey (PNG, 11.2.1).
+  @Test(
+    "images without transparency have no alpha channel",
+    arguments: [("I420", 2), ("BGRx", 2), ("I420_10LE", 2), ("GRAY8", 0), ("RGBA", 6)])
+  func opaqueImages(_ format: String, _ type: UInt8) async throws {
     let folder = try TemporaryFolder()
     try run(
       pipeline: "videotestsrc num-buffers=2 ! video/x-raw,format=\(format),width=64,height=48 ! "
@@ -239,8 +247,9 @@ import Testing
     #expect(bitmap[28] == [2: 24, 0: 8, 6: 32][type], "bits for each pixel")
   }
 
-  /// What lossless images take says nothing of what their film takes.
-  @Test func aFilmOfLosslessImagesHasARateOfItsOwn() throws {
+  /// The bit rate of lossless images says nothing about that of the video.
+  @Test("video made of lossless images has its own bit rate")
+  func bitrateFromImages() throws {
     func rate(_ codec: String) throws -> Int? {
       let caps = try #require(Caps(codec))
       let raw = try #require(Caps("video/x-raw,format=RGB,width=640,height=480,framerate=25/1"))
@@ -251,16 +260,17 @@ import Testing
       }
       let index = VideoIndex(caps: caps, tags: nil, packets: packets, segmentEnd: nil)
       return try EncodingChoice(
-        output: "a.mp4", videos: [(raw, index, nil)], audio: [], duration: .seconds(1), frameRate: 25,
+        output: "a.mp4", .init(videos: [.init(raw: raw, index: index)], duration: .seconds(1), frameRate: 25),
         options: EncodingOptions()
       ).videos[0].bitrate
     }
-    // A tenth of a bit for each pixel.
+    // A tenth of a bit per pixel.
     #expect(try rate("image/png") == 768_000)
     #expect(try rate("video/x-h264") == 100_000_000)
   }
 
-  @Test func picturesOfAnotherSizeAreMadeToFit() async throws {
+  @Test("images of another size are fitted")
+  func mixedImageSizes() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(4, rate: 25)
@@ -277,7 +287,8 @@ import Testing
     #expect(read.numbers == [0, 1, 2, 3] && read.videoCaps?.int("width") == 96)
   }
 
-  @Test func aMissingPictureIsNamed() async throws {
+  @Test("a missing numbered image is named")
+  func missingImage() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(5, rate: 25)
@@ -291,7 +302,8 @@ import Testing
     #expect(itself?.code == .cannotCreateOutput)
   }
 
-  @Test func nothingIsLeftOfNumberedPicturesThatWereCancelled() async throws {
+  @Test("cancelled numbered images leave no files")
+  func cancelledImages() async throws {
     let folder = try TemporaryFolder()
     let source = try TestMedia().write(to: folder)
     let reversal = Reverser(source).start(to: folder.path("new/%d.png"))
@@ -300,7 +312,8 @@ import Testing
     #expect(folder.names == ["source.mp4"])
   }
 
-  @Test func thinningKeepsTheFrameOnShowInEverySlot() throws {
+  @Test("thinning keeps the frame shown in every slot")
+  func thinning() throws {
     var generator = SeededGenerator(4)
     for _ in 0..<300 {
       var time = Int64(0)
@@ -321,7 +334,8 @@ import Testing
     }
   }
 
-  @Test func ratesAreRead() {
+  @Test("frame rates are parsed")
+  func parsedRates() {
     #expect(FrameRate(parsing: "25")?.value == 25)
     #expect(FrameRate(parsing: "29.97") == FrameRate(30000, 1001))
     #expect(FrameRate(parsing: "24000/1001")?.start(of: 24) == ClockTime(nanoseconds: 1_001_000_000))

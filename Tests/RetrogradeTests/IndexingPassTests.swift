@@ -3,11 +3,11 @@ import Testing
 
 @testable import RetrogradeEngine
 
-/// What ends an indexing pass: decided without a pipeline.
+/// Conditions that end an indexing pass, tested without a pipeline.
 @Suite struct IndexingPassTests {
   private typealias Sight = IndexingPass.Sight
 
-  /// Two streams, and three seconds in which nothing may come.
+  /// Two streams, and a stall timeout of three seconds.
   private var pass = IndexingPass(streams: 2, stall: ClockTime(seconds: 3))
 
   private func sight(_ change: (inout Sight) -> Void = { _ in }) -> Sight {
@@ -16,7 +16,7 @@ import Testing
     return sight
   }
 
-  /// A second of silence.
+  /// A second without data.
   private func silent(_ change: (inout Sight) -> Void = { _ in }) -> Sight {
     var sight = sight(change)
     sight.silence = ClockTime(seconds: 1)
@@ -25,27 +25,32 @@ import Testing
 
   private mutating func ends(_ sights: [Sight]) -> [IndexingPass.End?] { sights.map { pass.end(seeing: $0) } }
 
-  @Test mutating func itEndsWhenAllStreamsHave() {
+  @Test("the pass ends when all streams have ended")
+  mutating func endedStreams() {
     let ends = ends([sight(), sight { $0.ended = 1 }, sight { $0.ended = 2 }])
     #expect(ends == [nil, nil, .streamsEnded])
   }
 
-  @Test mutating func itEndsAtOnceWhenItIsCancelled() {
+  @Test("cancelling ends the pass at once")
+  mutating func cancelled() {
     let ends = ends([sight(), sight { $0.isCancelled = true }])
     #expect(ends == [nil, .cancelled])
   }
 
-  @Test mutating func itEndsWhenAStreamCanNotBeReadAnyFurther() {
+  @Test("a failed reader ends the pass")
+  mutating func failedReader() {
     #expect(ends([sight { $0.hasReaderFailed = true }]) == [.readerFailed])
   }
 
-  @Test mutating func afterAFailureItGoesOnForAsLongAsAnyElementRuns() {
+  @Test("after a failure, the pass continues while any element runs")
+  mutating func failureWhileStreaming() {
     pass.fail()
     let ends = ends([sight(), sight { $0.samples = 5 }, sight { $0.isStreaming = false }])
     #expect(ends == [nil, nil, .pipelineFailed])
   }
 
-  @Test mutating func aFailureAfterWhichAllStreamsEndIsTheirEnd() {
+  @Test("a failure followed by the end of all streams is a normal end")
+  mutating func failureBeforeEnd() {
     pass.fail()
     let end = pass.end(
       seeing: sight {
@@ -55,29 +60,35 @@ import Testing
     #expect(end == .streamsEnded)
   }
 
-  @Test mutating func elementsThatStopWithoutAFailureEndNothing() {
+  @Test("elements that stop without a failure do not end the pass")
+  mutating func stoppedElements() {
     #expect(ends([sight { $0.isStreaming = false }]) == [nil])
   }
 
-  @Test mutating func itEndsWhenNothingComesForTooLong() {
+  @Test("the pass ends when no data arrives for too long")
+  mutating func stalled() {
     #expect(ends([silent(), silent(), silent(), silent()]) == [nil, nil, nil, .stalled])
   }
 
-  @Test mutating func aSampleStartsTheWaitAnew() {
+  @Test("a sample restarts the stall timeout")
+  mutating func restartedTimeout() {
     let ends = ends([silent(), silent(), silent()] + Array(repeating: silent { $0.samples = 1 }, count: 5))
     #expect(ends == [nil, nil, nil, nil, nil, nil, nil, .stalled])
   }
 
-  @Test mutating func aDiskMayTakeItsTime() {
+  @Test("a slow disk is not a stall")
+  mutating func slowDisk() {
     let ends = ends(Array(repeating: silent { $0.isReading = true }, count: 100))
     #expect(ends.allSatisfy { $0 == nil })
   }
 
-  @Test mutating func messagesAreNoSilence() {
+  @Test("messages prevent a stall")
+  mutating func messages() {
     #expect(ends(Array(repeating: sight(), count: 100)).allSatisfy { $0 == nil })
   }
 
-  @Test mutating func itEndsWhenAllThatTheSourceHasHas() {
+  @Test("the pass ends when every linked stream has ended")
+  mutating func unlinkedStreams() {
     let ends = ends([
       silent { $0.unlinked = 1 },
       silent {
@@ -88,11 +99,13 @@ import Testing
     #expect(ends == [nil, .restIsMissing])
   }
 
-  @Test mutating func asLongAsNothingIsLinkedItWaits() {
+  @Test("the pass waits while no stream is linked")
+  mutating func noLinkedStreams() {
     #expect(ends([silent { $0.unlinked = 2 }]) == [nil])
   }
 
-  @Test mutating func cancellingCountsMoreThanAllElse() {
+  @Test("cancelling takes precedence")
+  mutating func cancelPrecedence() {
     pass.fail()
     let end = pass.end(
       seeing: sight {
@@ -104,7 +117,8 @@ import Testing
     #expect(end == .cancelled)
   }
 
-  @Test func idleTimeIsCountedFromTheLastMovement() {
+  @Test("idle time is counted from the last progress")
+  func idleTime() {
     var idle = IdleTime(count: 7)
     idle.add(ClockTime(seconds: 1), count: 7)
     idle.add(ClockTime(seconds: 2), count: 7)

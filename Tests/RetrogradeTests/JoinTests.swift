@@ -7,11 +7,11 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Several files that are turned round as one.
+/// Several files reversed as one.
 @Suite struct JoinTests {
   private static let samplesPerFrame = 1920
 
-  /// Audio for all of it: 25 frames a second of 48 kHz.
+  /// Video at 25 fps, with 48 kHz audio of the same length.
   private static func media(_ name: String, frames: Int) -> TestMedia {
     var media = TestMedia.matroska(frames: frames)
     (media.name, media.sampleCount) = (name, frames * samplesPerFrame)
@@ -30,14 +30,17 @@ import Testing
     }
   }
 
-  /// The first file has frames 0 to 29, the second one those of 0 to 19 again: what is played, by their places in both.
-  @Test(arguments: [
-    ("end..0", [(49, 0)], [(96_000, 0)]),
-    ("0..end, end..0", [(0, 49), (48, 0)], [(0, 96_000), (94_080, 0)]),
-    ("1.4..1, 1..1.4", [(34, 25), (26, 34)], [(67_200, 48_000), (49_920, 67_200)]),
-    ("20f..40f; 1.6..0.8", [(20, 39), (39, 20)], [(38_400, 76_800), (76_800, 38_400)]),
-  ])
-  func everyFrameAndEverySampleOfBoth(_ score: String, _ played: [(Int, Int)], _ heard: [(Int, Int)]) async throws {
+  /// The first file has frames 0 to 29, the second frames 0 to 19. The arguments are the frames and
+  /// samples to be played, as positions in both files together.
+  @Test(
+    "a score over joined files plays every frame and sample",
+    arguments: [
+      ("end..0", [(49, 0)], [(96_000, 0)]),
+      ("0..end, end..0", [(0, 49), (48, 0)], [(0, 96_000), (94_080, 0)]),
+      ("1.4..1, 1..1.4", [(34, 25), (26, 34)], [(67_200, 48_000), (49_920, 67_200)]),
+      ("20f..40f; 1.6..0.8", [(20, 39), (39, 20)], [(38_400, 76_800), (76_800, 38_400)]),
+    ])
+  func joinedScore(_ score: String, _ framesPlayed: [(Int, Int)], _ samplesPlayed: [(Int, Int)]) async throws {
     let folder = try TemporaryFolder()
     let sources = try [("a.mkv", 30), ("b.mkv", 20)].map { try Self.media($0, frames: $1).write(to: folder) }
     var options = Self.lossless
@@ -46,20 +49,23 @@ import Testing
     #expect(summary.warnings.isEmpty)
     let output = try DecodedMedia(folder.path("o.mkv"), like: Self.media("", frames: 1))
     let numbers = Array(0..<30) + Array(0..<20)
-    var frames = played.flatMap { first, last in
+    var frames = framesPlayed.flatMap { first, last in
       stride(from: first, through: last, by: first < last ? 1 : -1).map { numbers[$0] }
     }
-    // At a turn the frame is shown once.
+    // The frame at a turn is shown once.
     if score.hasPrefix("20f") { frames.remove(at: 20) }
     #expect(output.numbers == frames)
     #expect(output.times == frames.indices.map { ClockTime(seconds: Double($0) / 25) })
     let samples = try sources.flatMap(Self.samples)
-    var expected = heard.flatMap { from, to in from < to ? Array(samples[from..<to]) : samples[to..<from].reversed() }
+    var expected = samplesPlayed.flatMap { from, to in
+      from < to ? Array(samples[from..<to]) : samples[to..<from].reversed()
+    }
     if score.hasPrefix("20f") { expected.removeSubrange(38_400..<38_400 + Self.samplesPerFrame) }
     #expect(try Self.samples(folder.path("o.mkv")) == expected)
   }
 
-  @Test func thePartThatIsAskedForLiesAnywhereInAllOfIt() async throws {
+  @Test("a trim can span joined files")
+  func trim() async throws {
     let folder = try TemporaryFolder()
     let sources = try [("a.mkv", 30), ("b.mkv", 20), ("c.mkv", 10)].map {
       try Self.media($0, frames: $1).write(to: folder)
@@ -71,8 +77,9 @@ import Testing
     #expect(output.numbers == [1, 0] + (0..<20).reversed() + (25..<30).reversed())
   }
 
-  /// What the second file lacks, and what it has too much.
-  @Test func audioThatEndsEarlyOrIsMissingIsSilent() async throws {
+  /// The first file's audio ends early, and the second file has none.
+  @Test("audio that ends early or is missing is silent")
+  func missingAudio() async throws {
     let folder = try TemporaryFolder()
     var short = Self.media("a.mkv", frames: 20)
     short.sampleCount = 20_000
@@ -87,7 +94,8 @@ import Testing
     #expect(try Self.samples(folder.path("o.mkv")) == expected.reversed())
   }
 
-  @Test func audioOfAnotherFormIsMadeLikeTheFirst() async throws {
+  @Test("audio in another format is converted to the first one's")
+  func convertedAudio() async throws {
     let folder = try TemporaryFolder()
     let first = TestMedia.audioOnly("a.wav", muxer: "wavenc", sampleCount: 48_000)
     var second = TestMedia.audioOnly("b.wav", muxer: "wavenc", sampleCount: 44_100)
@@ -101,7 +109,7 @@ import Testing
       ])
     let output = try Self.samples(folder.path("o.wav"))
     #expect(Array(output[48_000...]) == (try Self.samples(sources[0])).reversed())
-    // The click is a quarter of a second after the second one's start, and so before the joint.
+    // The click is 0.25 s into the second file, so 0.25 s before the joint in the mirror.
     let loudest = try #require(output[..<48_000].indices.max { output[$0].x < output[$1].x })
     #expect(loudest == 48_000 - 1 - 12_000)
     #expect(output[loudest].x == output[loudest].y && output[loudest].x > 0.55)
@@ -117,9 +125,11 @@ import Testing
     a.count == b.count ? zip(a, b).reduce(0) { $0 + abs(Double($1.0) - Double($1.1)) } / Double(max(a.count, 1)) : 255
   }
 
-  /// A picture of another size, shape and chroma; one that lies on its side; one whose pixels are not square; one of fields.
-  @Test(arguments: ["large", "turned", "wide", "fields", "fields, the lower first"])
-  func picturesAreMadeToFitTheFirst(_ kind: String) async throws {
+  /// Video of another size, shape and chroma format; rotated; with non-square pixels; interlaced.
+  @Test(
+    "frames are fitted to the first file",
+    arguments: ["large", "turned", "wide", "fields", "fields, the lower first"])
+  func fittedFrames(_ kind: String) async throws {
     let folder = try TemporaryFolder()
     let first = try TestMedia.matroska(frames: 10).write(to: folder)
     var media = TestMedia.matroska(frames: 12)
@@ -158,12 +168,13 @@ import Testing
     let expected = Array((try frames(first) + frames(second, fit)).reversed())
     #expect(output.count == 22 && expected.count == 22)
     for (place, pair) in zip(output, expected).enumerated() {
-      // Of what is scaled, edges differ with the method.
+      // Edges of scaled frames depend on the method.
       #expect(difference(pair.0, pair.1) < (place < 12 ? 6 : 0.1), "frame \(place)")
     }
   }
 
-  @Test func whatDescribesThemFollows() throws {
+  @Test("chapters, subtitles and warnings move with their file")
+  func chaptersAndSubtitles() throws {
     let folder = try TemporaryFolder()
     let work = Work()
     func part(_ name: String, frames: Int, _ text: String) throws -> PlayableSource.Part {
@@ -192,14 +203,15 @@ import Testing
     #expect(joined.legs.duration == ClockTime(seconds: 1.4))
   }
 
-  /// Of a long film too, of which no more than its beginning and its end would have to be read to watch it.
-  @Test func whatIsDamagedIsNamedAsOfOneFile() async throws {
+  /// Also in a long file, of which playback would only read the start and the end.
+  @Test("damage is reported as for a single file")
+  func damage() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     (media.times, media.frameRate) = (TestMedia.regular(300, rate: 10), "10/1")
     (media.sampleCount, media.rate, media.channels) = (30 * 8000, 8000, 1)
     media.audio = "avenc_aac ! aacparse"
-    // Keyframes alone: how many frames are lost with a damaged reference is chance before 1.28.2
+    // Keyframes only: before 1.28.2, the number of frames lost with a damaged reference varies
     // (`Quirk.avdecGapFrames`).
     media.video = "x264enc key-int-max=1 pass=qual quantizer=18 ! h264parse"
     let path = try media.write(to: folder)
@@ -215,8 +227,8 @@ import Testing
     for warning in alone { #expect(joined.contains { $0.description == "\(path): \(warning)" }, "\(joined)") }
   }
 
-  /// Ten files take no more memory than one.
-  @Test func memoryIsThatOfOneFile() async throws {
+  @Test("ten files take no more memory than one")
+  func memory() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska(frames: 40)
     (media.width, media.height) = (320, 240)
@@ -229,10 +241,11 @@ import Testing
     #expect(summary.peakMemory <= 2 << 20)
   }
 
-  @Test func whatCannotBeJoinedIsRefusedInWords() async throws {
+  @Test("files that can't be joined are refused")
+  func refusedJoins() async throws {
     let folder = try TemporaryFolder()
     let film = try TestMedia.matroska(frames: 5).write(to: folder)
-    let sound = try TestMedia.audioOnly("a.wav", muxer: "wavenc", sampleCount: 4800).write(to: folder)
+    let audio = try TestMedia.audioOnly("a.wav", muxer: "wavenc", sampleCount: 4800).write(to: folder)
     func refusal(_ inputs: [String], _ change: (inout ReverseOptions) -> Void = { _ in }) async -> RetrogradeError? {
       var options = ReverseOptions()
       change(&options)
@@ -240,8 +253,8 @@ import Testing
         try await Reverser(inputs, options: options).reverse(to: folder.path("o.mkv"))
       }
     }
-    let mixed = await refusal([film, sound])
-    #expect(mixed?.code == .usage && mixed?.subject == sound)
+    let mixed = await refusal([film, audio])
+    #expect(mixed?.code == .usage && mixed?.subject == audio)
     #expect(mixed?.message.description.contains("has no video, but \(film), to which it is joined, does") ?? false)
     #expect(await refusal([film, folder.path("none.mkv")])?.code == .noInput)
     #expect(await refusal([])?.code == .usage)

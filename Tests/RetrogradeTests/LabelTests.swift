@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Labels of streams in the source, which the mirror has too: colours, orientation, languages, covers.
+/// Stream metadata that the mirror keeps: colours, orientation, languages, covers.
 @Suite struct LabelTests {
   private static let film = ["-f", "lavfi", "-i", "testsrc2=d=0.5:r=10:s=64x48"]
   private static let tone = ["-f", "lavfi", "-i", "sine=d=0.5:r=48000"]
@@ -18,12 +18,14 @@ import Testing
     return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  /// Small video whose colours are not named, and colours that are named in part.
-  @Test(arguments: [
-    ("libx264", "chromaloc=0"), ("libx264", "chromaloc=2"), ("libx265", "chromaloc=0"), ("libx265", "chromaloc=2"),
-    ("libx264", "chromaloc=0:transfer=smpte2084"), ("libx264", "chromaloc=0:colorprim=film"),
-  ])
-  func chromaStaysInItsPlace(codec: String, parameters: String) async throws {
+  /// Small video without colorimetry, or with only part of it.
+  @Test(
+    "the chroma site is kept",
+    arguments: [
+      ("libx264", "chromaloc=0"), ("libx264", "chromaloc=2"), ("libx265", "chromaloc=0"), ("libx265", "chromaloc=2"),
+      ("libx264", "chromaloc=0:transfer=smpte2084"), ("libx264", "chromaloc=0:colorprim=film"),
+    ])
+  func chromaSite(codec: String, parameters: String) async throws {
     let folder = try TemporaryFolder()
     let key = codec == "libx264" ? "-x264-params" : "-x265-params"
     _ = try FFmpeg.bytes(
@@ -39,7 +41,8 @@ import Testing
     #expect(!own.isEmpty && !own.contains("unknown"))
   }
 
-  @Test func chromaThatACodecDoesNotPlaceIsNamed() async throws {
+  @Test("a chroma site that the codec can't store is reported")
+  func lostChromaSite() async throws {
     let folder = try TemporaryFolder()
     for place in [0, 2] {
       let path = folder.path("\(place).mkv")
@@ -50,9 +53,9 @@ import Testing
     }
   }
 
-  /// Streams of Ogg and MPEG-TS have numbers in any order.
-  @Test(arguments: ["ogg", "ts"])
-  func audioStreamsKeepTheirOrder(format: String) async throws {
+  /// Stream IDs in Ogg and MPEG-TS come in any order.
+  @Test("audio streams keep their order", arguments: ["ogg", "ts"])
+  func audioOrder(format: String) async throws {
     let folder = try TemporaryFolder()
     let languages = ["eng", "ger", "fra", "spa", "ita", "nld"]
     let expected = format == "ts" ? ["eng", "ger", "fre", "spa", "ita", "dut"] : ["en", "de", "fr", "es", "it", "nl"]
@@ -70,7 +73,8 @@ import Testing
     #expect(try probe(mirror, "stream_tags=language", of: "a") == expected)
   }
 
-  @Test func highDynamicRangeIsNamedWhereItIsLost() async throws {
+  @Test("HDR that the output can't store is reported")
+  func lostHDR() async throws {
     let folder = try TemporaryFolder()
     let light = "master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1):max-cll=1000,400"
     _ = try FFmpeg.bytes(
@@ -93,7 +97,7 @@ import Testing
       types.append(packet[packet.startIndex + 4] >> 1)
       packet = packet.dropFirst(4 + packet.prefix(4).reduce(0) { $0 << 8 | Int($1) })
     }
-    // The light level, the mastering display and the encoder's settings, before an IDR picture.
+    // Light level, mastering display and encoder settings, before an IDR picture.
     #expect(types.filter { $0 < 32 || $0 > 34 } == [39, 39, 39, 20])
     _ = try FFmpeg.bytes(
       ["-i", folder.path("b.mp4"), "-c", "copy", "-bsf:v", "filter_units=remove_types=39", folder.path("bare.mp4")])
@@ -101,8 +105,10 @@ import Testing
     #expect(checks.filter { !$0.holds }.map(\.subject) == ["mastering display", "light level"])
   }
 
-  /// The languages of PCM, which is read where it lies, and the shape of pixels of PNG are read from the file.
-  @Test func moviesKeepTheLanguageOfPCMAndTheShapeOfPixels() async throws {
+  /// The language of PCM, which is read in place, and the pixel aspect ratio of PNG come from the
+  /// file itself.
+  @Test("the PCM languages and pixel aspect ratio of MOV are kept")
+  func movLabels() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mov")
     _ = try FFmpeg.bytes(
@@ -117,8 +123,9 @@ import Testing
     #expect(try probe(folder.path("b.mkv"), "format_tags=date") == ["2020-01-02"])
   }
 
-  /// Interlaced MPEG-2 says with each frame which field comes first.
-  @Test(arguments: ["tff", "bff"]) func fieldsOfMPEG2StayInOrder(_ order: String) async throws {
+  /// Interlaced MPEG-2 stores the field order with each frame.
+  @Test("MPEG-2 keeps its field order", arguments: ["tff", "bff"])
+  func fieldOrder(_ order: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mkv")
     _ = try FFmpeg.bytes(
@@ -133,8 +140,9 @@ import Testing
     #expect(Set(first) == [order == "tff" ? "0" : "1"])
   }
 
-  /// The matrix of a track's header (ISO/IEC 14496-12, 8.3.2), in 16.16.
+  /// Matrix in the track header (ISO/IEC 14496-12, 8.3.2), in 16.16 fixed point.
   @Test(
+    "rotation in a display matrix is kept, scale and slant are reported",
     arguments: [
       ([0x2_0000, 0, 0, 0x1_0000], nil, "scale of its display matrix"),
       ([0, 0x2_0000, -0x2_0000, 0], "-90", nil), ([-0x3_0000, 0, 0, -0x3_0000], "-180", nil),
@@ -154,13 +162,13 @@ import Testing
     try bytes.write(to: URL(fileURLWithPath: path))
     let summary = try await Reverser(path).reverse(to: folder.path("b.mp4"))
     #expect(try probe(folder.path("b.mp4"), "stream_side_data=rotation") == [rotation].compactMap { $0 })
-    let said = summary.warnings.filter { $0.message.contains("display matrix") }
-    #expect(said.count == (words == nil ? 0 : 1))
-    if let words { #expect(said.first?.message.contains(words) ?? false) }
+    let reported = summary.warnings.filter { $0.message.contains("display matrix") }
+    #expect(reported.count == (words == nil ? 0 : 1))
+    if let words { #expect(reported.first?.message.contains(words) ?? false) }
   }
 
-  @Test(arguments: ["a.mkv", "a.mp4"])
-  func coloursThatGStreamerHasNoNameForAreNamed(name: String) async throws {
+  @Test("colorimetry that GStreamer does not know is reported", arguments: ["a.mkv", "a.mp4"])
+  func unknownColorimetry(name: String) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
       LabelTests.film + [
@@ -173,7 +181,8 @@ import Testing
     }
   }
 
-  @Test func languagesMarksAndChaptersThatNoOutputHoldsAreNamed() async throws {
+  @Test("languages, flags and chapters that the output can't store are reported")
+  func lostLabels() async throws {
     let folder = try TemporaryFolder()
     let chapters = """
       ;FFMETADATA1
@@ -205,9 +214,11 @@ import Testing
     #expect(try probe(folder.path("b.mkv"), "stream_tags=language", of: "a") == ["chi"])
   }
 
-  /// Two pictures, of which MP4 and Ogg have room for one.
-  @Test(arguments: [("b.flac", 2), ("b.mp3", 2), ("b.m4a", 1), ("b.opus", 1), ("b.mka", 0)])
-  func coversAreWrittenOnceOrNamed(output: String, count: Int) async throws {
+  /// Two covers; MP4 and Ogg have room for one.
+  @Test(
+    "covers are written once or reported",
+    arguments: [("b.flac", 2), ("b.mp3", 2), ("b.m4a", 1), ("b.opus", 1), ("b.mka", 0)])
+  func covers(output: String, count: Int) async throws {
     let folder = try TemporaryFolder()
     let colours = ["red", "blue"]
     for colour in colours {

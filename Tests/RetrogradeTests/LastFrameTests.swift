@@ -6,9 +6,9 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// How long the frame shown last is shown.
+/// Duration of the last frame.
 @Suite struct LastFrameTests {
-  /// Twenty frames, ten a second; the last one is shown for 1.57 s. No parser drops its duration on the way to the file.
+  /// Twenty frames at 10 fps; the last one lasts 1.57 s. No parser, as it could drop that duration.
   private func film(_ name: String, _ muxer: String) -> TestMedia {
     var media = TestMedia()
     media.times = TestMedia.regular(19, rate: 10) + [ClockTime(nanoseconds: 3_470_000_000)]
@@ -30,7 +30,7 @@ import Testing
   }
 
   @Test(
-    "a last frame that is longer than the others begins the mirror for that long",
+    "a longer last frame keeps its duration at the start of the mirror",
     arguments: [("s.mp4", "mp4mux"), ("s.mov", "qtmux"), ("s.mkv", "matroskamux")], ["o.mp4", "o.mov", "o.mkv"])
   func longLastFrame(_ source: (name: String, muxer: String), _ output: String) async throws {
     let folder = try TemporaryFolder()
@@ -42,8 +42,8 @@ import Testing
     #expect(times.prefix(3) == [0, 1570, 1670] && times.count == 20, "\(times)")
   }
 
-  @Test("the last picture of an animation is the first for as long as it was the last", arguments: ["s.gif", "s.apng"])
-  func longLastPicture(_ name: String) async throws {
+  @Test("the last frame of an animation keeps its delay at the start of the mirror", arguments: ["s.gif", "s.apng"])
+  func longLastDelay(_ name: String) async throws {
     let folder = try TemporaryFolder()
     let delay = name == "s.gif" ? "200" : "2"
     _ = try FFmpeg.bytes(

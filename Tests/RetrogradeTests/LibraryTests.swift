@@ -8,12 +8,12 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// What `everyFrameAndEverySampleComesOutLastFirst` does not look at: what surrounds the frames and the samples, and the
-/// library as a program uses it.
+/// Metadata around the frames and samples, and the library as programs use it: everything that
+/// ReverseTests does not check.
 @Suite struct LibraryTests {
-  /// Of what LAME writes and FFmpeg writes, GStreamer reads the first.
-  @Test(arguments: ["LAME", "Lavf"])
-  func anMP3SaysWhatOfItIsHeard(_ encoder: String) async throws {
+  /// GStreamer reads the gapless info of LAME, but not of FFmpeg (`Lavf`).
+  @Test("the gapless info of an MP3 is used", arguments: ["LAME", "Lavf"])
+  func mp3Gapless(_ encoder: String) async throws {
     let folder = try TemporaryFolder()
     try await audio(30_001, folder, "m.mp3")
     var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("m.mp3")))
@@ -24,14 +24,15 @@ import Testing
     #expect(summary.samples == [30_001])
   }
 
-  @Test func theLastPacketOfAnM4AIsHeard() async throws {
+  @Test("the last packet of an M4A is kept")
+  func lastM4APacket() async throws {
     let folder = try TemporaryFolder()
     try await audio(30_001, folder, "m.m4a")
     let summary = try await Reverser(folder.path("m.m4a")).reverse(to: folder.path("back.wav"))
     #expect(summary.samples == [30_001])
   }
 
-  /// Makes a file of `count` sample frames of audio, and nothing else.
+  /// Writes an audio file of `count` sample frames.
   private func audio(
     _ count: Int, _ folder: TemporaryFolder, _ name: String, codec: String? = nil
   ) async throws {
@@ -40,9 +41,11 @@ import Testing
     try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path(name))
   }
 
-  @Test func wave64IsRead() async throws {
+  @Test("Wave64 is read")
+  func wave64() async throws {
     let folder = try TemporaryFolder()
-    // Sony's format: RIFF with identifiers and lengths of 16 and 8 bytes, lengths with those in them, padded to 8.
+    // Sony's format: RIFF with 16-byte identifiers and 8-byte lengths, which include the chunk
+    // header; chunks are padded to 8 bytes.
     func chunk(_ name: String, _ rest: [UInt8], _ body: [UInt8]) -> [UInt8] {
       Array(name.utf8) + rest + bytes(24 + body.count, 8) + body
         + [UInt8](repeating: 0, count: (8 - body.count % 8) % 8)
@@ -63,12 +66,13 @@ import Testing
     media.sampleCount = 3001
     let mirror = try DecodedMedia(folder.path("m.wav"), like: media)
     #expect(mirror.audioCaps?.int("rate") == 8000)
-    let heard = mirror.audio.withUnsafeBytes { $0.bindMemory(to: Double.self).map { Int($0 * 32768) } }
-    let isMirrored = heard == (0..<3001).reversed().map { $0 * 7 - 9000 }
+    let decoded = mirror.audio.withUnsafeBytes { $0.bindMemory(to: Double.self).map { Int($0 * 32768) } }
+    let isMirrored = decoded == (0..<3001).reversed().map { $0 * 7 - 9000 }
     #expect(isMirrored)
   }
 
-  @Test func rawVideoWithoutPaddingIsReadAsItLies() throws {
+  @Test("raw video without row padding is read correctly")
+  func unpaddedVideo() throws {
     let caps = try #require(Caps("video/x-raw,format=I420,width=6,height=4,framerate=25/1"))
     func sample(_ count: Int) throws -> Sample {
       Sample(
@@ -85,8 +89,9 @@ import Testing
     #expect(throws: GStreamerError.self) { try sample(whole - 1).laidOut() }
   }
 
-  /// The sink is full, or the stream ends, while the pipeline is still on its way to PLAYING.
-  @Test func aPipelineStartsBeforeAnybodyTakesFromIt() throws {
+  /// The sink is full, or the stream ends, before the pipeline reaches PLAYING.
+  @Test("a pipeline starts without a consumer")
+  func startWithoutConsumer() throws {
     for _ in 0..<300 {
       let pipeline = try Pipeline(
         "fakesrc num-buffers=4 sizetype=fixed ! appsink name=out sync=false async=false max-buffers=2")
@@ -98,7 +103,7 @@ import Testing
     }
   }
 
-  /// Quality that keeps the numbers in the frames, in the container's usual codecs.
+  /// Quality that keeps the frame numbers readable, in the container's default codecs.
   private func lossy(_ change: (inout ReverseOptions) -> Void = { _ in }) -> ReverseOptions {
     var options = ReverseOptions()
     options.encoding.quality = .high
@@ -106,10 +111,12 @@ import Testing
     return options
   }
 
-  @Test(arguments: [
-    "rotate-90", "rotate-180", "rotate-270", "flip-rotate-0", "flip-rotate-90", "flip-rotate-180", "flip-rotate-270",
-  ])
-  func orientationStaysWithAPictureThatIsNotTurned(orientation: String) async throws {
+  @Test(
+    "the orientation tag stays if frames are not rotated",
+    arguments: [
+      "rotate-90", "rotate-180", "rotate-270", "flip-rotate-0", "flip-rotate-90", "flip-rotate-180", "flip-rotate-270",
+    ])
+  func orientation(orientation: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.orientation = orientation
@@ -118,25 +125,26 @@ import Testing
     let size = orientation.hasSuffix("90") || orientation.hasSuffix("270") ? "64x96" : "96x64"
     #expect(summary.written?.streams.first?.summary.first == size)
     let mirror = try DecodedMedia(folder.path("m.mp4"), like: media)
-    // Not by qtdemux 1.22, which does not know one of them.
+    // Not read by qtdemux 1.22, which does not know one of them.
     #expect(
       ContainerFacts(folder.path("m.mp4")).tracks.filter { $0.kind == .video }.map(\.orientation) == [orientation])
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
     for file in [source, folder.path("m.mp4")] {
-      #expect(try matrix(in: file) == LibraryTests.turned(orientation))
+      #expect(try matrix(in: file) == LibraryTests.displayedSteps(orientation))
     }
   }
 
-  /// Where a step to the right, and a step down, lead in the video as it is shown: mirrored first, left to right, and then
-  /// turned clockwise a quarter at a time (GST_TAG_IMAGE_ORIENTATION).
-  private static func turned(_ orientation: String) -> [Int32] {
+  /// Directions of a step right and a step down in the displayed frame: flipped horizontally first,
+  /// then rotated clockwise in quarters (GST_TAG_IMAGE_ORIENTATION).
+  private static func displayedSteps(_ orientation: String) -> [Int32] {
     var steps: [(x: Int32, y: Int32)] = [(orientation.hasPrefix("flip") ? -1 : 1, 0), (0, 1)]
     let quarters = (Int(orientation.split(separator: "-").last ?? "") ?? 0) / 90
     for _ in 0..<quarters { steps = steps.map { (-$0.y, $0.x) } }
     return steps.flatMap { [$0.x, $0.y] }
   }
 
-  /// Of the first track: a, b, c and d, which say where those steps lead (ISO/IEC 14496-12, 8.3.2 and 6.2.2), in 16.16.
+  /// Elements a, b, c and d of the first track's matrix, stored in 16.16: the directions of those
+  /// steps (ISO/IEC 14496-12, 8.3.2 and 6.2.2).
   private func matrix(in path: String) throws -> [Int32] {
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     let name = try #require(bytes.firstRange(of: Array("tkhd".utf8)))
@@ -146,11 +154,13 @@ import Testing
     }
   }
 
-  /// As GStreamer itself does by the tag (`videoflip video-direction=auto`).
-  @Test(arguments: [
-    "rotate-90", "rotate-180", "rotate-270", "flip-rotate-0", "flip-rotate-90", "flip-rotate-180", "flip-rotate-270",
-  ])
-  func aPictureIsTurnedAsItsTagSays(orientation: String) async throws {
+  /// Like GStreamer's `videoflip video-direction=auto`.
+  @Test(
+    "frames are rotated by their orientation tag",
+    arguments: [
+      "rotate-90", "rotate-180", "rotate-270", "flip-rotate-0", "flip-rotate-90", "flip-rotate-180", "flip-rotate-270",
+    ])
+  func rotatedByTag(orientation: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.times = TestMedia.regular(6, rate: 25)
@@ -165,13 +175,14 @@ import Testing
     func numbers(_ description: String) throws -> [[UInt8]] {
       try DecodedMedia.buffers(of: "\(description) ! videoconvert ! video/x-raw,format=GRAY8")
     }
-    let turned = try numbers(
+    let rotated = try numbers(
       "filesrc location=\(source) ! qtdemux ! avdec_mjpeg ! taginject tags=\"image-orientation=\(orientation)\" ! "
         + "videoflip video-direction=auto")
-    #expect(try numbers("filesrc location=\(folder.path("m.mkv")) ! matroskademux ! avdec_ffv1") == turned.reversed())
+    #expect(try numbers("filesrc location=\(folder.path("m.mkv")) ! matroskademux ! avdec_ffv1") == rotated.reversed())
   }
 
-  @Test func aPictureIsTurnedWhereTheContainerCannotSayHowItStands() async throws {
+  @Test("frames are rotated if the container has no orientation tag")
+  func rotatedForContainer() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.orientation = "rotate-90"
@@ -181,17 +192,17 @@ import Testing
     #expect(mirror.tags?.string("image-orientation") ?? "rotate-0" == "rotate-0")
     #expect(mirror.videoCaps?.int("width") == media.height)
     #expect(mirror.videoCaps?.int("height") == media.width)
-    // Turned clockwise, the block in row r of column c stands in column 3 - r of row c.
+    // Rotated clockwise, the block at row r, column c moves to row c, column 3 - r.
     let expected = (0..<media.frameCount).reversed().map { number in
-      (0..<16).reduce(0) { turned, block in
-        number >> block & 1 == 1 ? turned | 1 << (block % 4 * 4 + 3 - block / 4) : turned
+      (0..<16).reduce(0) { rotated, block in
+        number >> block & 1 == 1 ? rotated | 1 << (block % 4 * 4 + 3 - block / 4) : rotated
       }
     }
     #expect(mirror.numbers == expected)
   }
 
-  @Test(arguments: ["m.mp4", "m.mov", "m.mkv"])
-  func titlesStay(output: String) async throws {
+  @Test("titles are kept", arguments: ["m.mp4", "m.mov", "m.mkv"])
+  func titles(output: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.muxer = "matroskamux"
@@ -205,9 +216,10 @@ import Testing
         == "A day at the sea")
   }
 
-  /// AAC's encoder puts 1,024 samples before the first, Opus's 312: they must not be heard, nor move what is.
-  @Test(arguments: [("m.mp4", "aac"), ("m.mkv", "aac"), ("m.ts", "aac"), ("m.mp4", "opus")])
-  func lossySoundStaysInSync(output: String, codec: String) async throws {
+  /// AAC adds 1,024 samples of priming, Opus 312: they must be removed without moving the audio.
+  @Test(
+    "lossy audio stays in sync", arguments: [("m.mp4", "aac"), ("m.mkv", "aac"), ("m.ts", "aac"), ("m.mp4", "opus")])
+  func lossyAudioSync(output: String, codec: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.muxer = "matroskamux"
@@ -224,16 +236,17 @@ import Testing
       let samples = bytes.bindMemory(to: Double.self)
       return stride(from: 0, to: samples.count, by: media.channels).max { abs(samples[$0]) < abs(samples[$1]) } ?? 0
     }
-    let heard = audio + ClockTime(sampleIndex: loudest / media.channels, rate: media.rate) - frame
+    let found = audio + ClockTime(sampleIndex: loudest / media.channels, rate: media.rate) - frame
     let expected = ClockTime(sampleIndex: media.sampleCount - 1 - click, rate: media.rate)
-    #expect(abs((heard - expected).seconds) < 0.001, "the click comes at \(heard), and not at \(expected)")
+    #expect(abs((found - expected).seconds) < 0.001, "the click comes at \(found), and not at \(expected)")
   }
 
-  @Test func theLastFramesAreInOggToo() async throws {
+  @Test("Ogg keeps the last frames")
+  func lastFramesInOgg() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.sampleCount = 96_000
-    // At a variable rate, Theora has no way to say when a frame is shown.
+    // Theora has no timestamps for a variable frame rate.
     let source = try media.write(to: folder)
     let error = await #expect(throws: RetrogradeError.self) {
       try await Reverser(source, options: lossy()).reverse(to: folder.path("m.ogv"))
@@ -245,7 +258,7 @@ import Testing
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
   }
 
-  @Test("FLAC of 16 samples is exact, or refused where flacenc loses a single block")
+  @Test("FLAC of 16 samples is exact, or refused if flacenc loses a single block")
   func shortFLAC() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -267,7 +280,7 @@ import Testing
     try await Reverser(source).reverse(to: folder.path("m.wav"))
   }
 
-  @Test("Opus of less than a packet is refused", arguments: ["m.opus", "m.mka"])
+  @Test("Opus shorter than a packet is refused", arguments: ["m.opus", "m.mka"])
   func shortOpus(_ output: String) async throws {
     let folder = try TemporaryFolder()
     func reverse(_ samples: Int) async throws {
@@ -281,8 +294,9 @@ import Testing
     #expect(try FFmpeg.samples(folder.path(output)).count == 2 * 960)
   }
 
-  /// What qtmux writes of Opus, put right: players skip what `dOps` says, whose numbers have their highest byte first.
-  @Test func opusInMP4IsAsOthersReadIt() async throws {
+  /// Checks the fix of qtmux's `dOps` box: it is big-endian, and players skip the samples it gives.
+  @Test("the Opus header in MP4 is as players read it")
+  func opusInMP4() async throws {
     let folder = try TemporaryFolder()
     try await audio(48_000, folder, "m.mp4", codec: "opus")
     let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("m.mp4")))
@@ -290,9 +304,9 @@ import Testing
     #expect(Array(bytes[place.upperBound + 2..<place.upperBound + 8]) == [0x01, 0x38, 0x00, 0x00, 0xBB, 0x80])
   }
 
-  /// Opus and Vorbis know no loudspeakers at the sides where there are none behind.
-  @Test(arguments: ["m.webm", "m.ogg", "m.m4a"])
-  func soundFromAllSidesKeepsItsChannels(_ output: String) async throws {
+  /// Opus and Vorbis have no side speakers without rear ones.
+  @Test("surround audio keeps its channels", arguments: ["m.webm", "m.ogg", "m.m4a"])
+  func surroundChannels(_ output: String) async throws {
     let folder = try TemporaryFolder()
     let pipeline = try Pipeline(
       "audiotestsrc num-buffers=10 ! audio/x-raw,rate=48000,channels=6,channel-mask=(bitmask)0xc0f,format=S16LE ! wavenc ! "
@@ -307,7 +321,8 @@ import Testing
     #expect(report.streams.map(\.format).allSatisfy { $0.contains("channels=(int)6") })
   }
 
-  @Test func aRangeIsExactToTheFrame() async throws {
+  @Test("a trim is exact to the frame")
+  func exactTrim() async throws {
     let folder = try TemporaryFolder()
     let media = TestMedia()
     let source = try media.write(to: folder)
@@ -320,7 +335,8 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mp4"), like: media).numbers == (7..<30).reversed())
   }
 
-  @Test func severalAtOnceInOneProcess() async throws {
+  @Test("several reversals run at once in one process")
+  func concurrentReversals() async throws {
     let folder = try TemporaryFolder()
     let media = TestMedia()
     let source = try media.write(to: folder)
@@ -338,14 +354,14 @@ import Testing
     }
   }
 
-  @Test(arguments: [0, 1, 5])
-  func cancellingLeavesNothingBehind(reports: Int) async throws {
+  @Test("cancelling leaves no file", arguments: [0, 1, 5])
+  func cancelledReversal(reports: Int) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.times = TestMedia.regular(300, rate: 30)
     let source = try media.write(to: folder)
     let reversal = Reverser(source).start(to: folder.path("m.mp4"))
-    // At once, or when so many reports have come.
+    // At once, or after this many progress reports.
     if reports > 0 {
       var seen = 0
       for await _ in reversal.progress {
@@ -354,7 +370,7 @@ import Testing
       }
     }
     reversal.cancel()
-    // The work may have been faster than the cancelling; then the file is whole.
+    // If the work finished before the cancellation, the file is complete.
     do {
       #expect(try await reversal.summary().frames == media.frameCount)
     } catch is CancellationError {
@@ -362,7 +378,8 @@ import Testing
     }
   }
 
-  @Test func aTaskThatIsCancelledBeforeItBeginsWritesNothing() async throws {
+  @Test("a task cancelled before it starts writes nothing")
+  func cancelledTask() async throws {
     let folder = try TemporaryFolder()
     let source = try TestMedia().write(to: folder)
     let task = Task {
@@ -378,15 +395,16 @@ extension Topology {
   fileprivate var title: String? { streams.compactMap { $0.globalTags?.string("title") }.first }
 }
 
-/// Loops, on whole files.
+/// Loops of whole files.
 @Suite struct LoopedFileTests {
-  @Test(arguments: [1, 3])
-  func aPingPongShowsEachTurnOnceAndKeepsSync(count: Int) async throws {
+  @Test("a ping-pong shows each turn once and stays in sync", arguments: [1, 3])
+  func pingPong(count: Int) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.muxer = "matroskamux"
     media.name = "s.mkv"
-    // A frame lasts 40 ms, which Matroska's milliseconds hold exactly, and 1,920 samples: what is left out at a turn.
+    // A frame lasts 40 ms, exact in Matroska's milliseconds, and 1,920 samples, which are left out
+    // at a turn.
     media.times = TestMedia.regular(60, rate: 25)
     media.sampleCount = 60 * 1920
     let source = try media.write(to: folder)
@@ -402,11 +420,11 @@ extension Topology {
     #expect(mirror.numbers == frames + backwards + (1..<count).flatMap { _ in Array(frames.dropFirst()) + backwards })
     let audio = try DecodedMedia(source, like: media).audio
     let size = 16  // a sample frame: two channels of 64-bit floats
-    let there = stride(from: 0, to: audio.count, by: size).map { Array(audio[$0..<$0 + size]) }
-    let back = Array(there.dropLast(1920).reversed())
-    let heard = stride(from: 0, to: mirror.audio.count, by: size).map { Array(mirror.audio[$0..<$0 + size]) }
-    let expected = there + back + (1..<count).flatMap { _ in Array(there.dropFirst(1920)) + back }
-    let isExact = heard == expected  // a Bool: a failure need not print every sample
+    let forward = stride(from: 0, to: audio.count, by: size).map { Array(audio[$0..<$0 + size]) }
+    let backward = Array(forward.dropLast(1920).reversed())
+    let output = stride(from: 0, to: mirror.audio.count, by: size).map { Array(mirror.audio[$0..<$0 + size]) }
+    let expected = forward + backward + (1..<count).flatMap { _ in Array(forward.dropFirst(1920)) + backward }
+    let isExact = output == expected  // a Bool: a failure need not print every sample
     #expect(isExact)
     let last = try #require(mirror.times.last)
     #expect(summary.duration == last + ClockTime(nanoseconds: 40_000_000))

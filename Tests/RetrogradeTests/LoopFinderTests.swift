@@ -5,16 +5,16 @@ import RetrogradeEngine
 import TestSupport
 import Testing
 
-/// Films in which something comes round.
+/// Videos with repeating motion.
 @Suite struct LoopFinderTests {
   private static let rate: FrameRate = 25
 
-  /// A dot that goes round once in `period` frames, and a bar that grows until frame `from` and from frame `to` on: only between
-  /// those does a turn of the dot make a loop.
+  /// A dot that circles once in `period` frames, and a bar that grows until frame `from` and after
+  /// frame `to`: only between them does a circle of the dot make a loop.
   private func film(_ path: String, frames: Int, period: Int, from: Int, to: Int, hasAudio: Bool = false) async throws {
     var options = ReverseOptions()
     options.encoding.quality = .lossless
-    // A tone that rises for as long as the bar grows.
+    // A tone that rises while the bar grows.
     let audio = MovieAudio(sampleRate: 16_000, channels: 1) { position in
       (position..<min(position + 1_600, frames * 640)).map { sample in
         let bar = Double(Self.bar(sample / 640, from, to))
@@ -38,7 +38,8 @@ import Testing
 
   private static func bar(_ number: Int, _ from: Int, _ to: Int) -> Int { min(number, from) + max(0, number - to) }
 
-  @Test func aCycleIsFoundToTheFrame() async throws {
+  @Test("a cycle is found to the frame")
+  func exactCycle() async throws {
     let folder = try TemporaryFolder()
     try await film(folder.path("in.mkv"), frames: 90, period: 24, from: 30, to: 56)
     let finder = LoopFinder(folder.path("in.mkv"), lengths: .seconds(0.8) ... .seconds(1.2))
@@ -55,8 +56,9 @@ import Testing
     #expect(pixels[1] == Array(pixels[0][first..<first + 24]))
   }
 
-  /// Of cycles whose pictures are alike, the one whose sounds are too.
-  @Test func audioIsListenedTo() async throws {
+  /// Among cycles with equal video, the one whose audio also matches wins.
+  @Test("audio is compared too")
+  func audioMatch() async throws {
     let folder = try TemporaryFolder()
     try await film(folder.path("in.mkv"), frames: 100, period: 24, from: 40, to: 70, hasAudio: true)
     let found = try await LoopFinder(folder.path("in.mkv"), lengths: .seconds(0.9) ... .seconds(1)).find()
@@ -64,8 +66,9 @@ import Testing
     #expect(found.span.start >= .seconds(1.56) && audio.isGood, "\(found)")
   }
 
-  /// The dot swings: it rests at the ends of its way.
-  @Test func aPingPongTurnsWhereItMovesLeast() async throws {
+  /// The dot swings, and rests at both ends.
+  @Test("a ping-pong turns where motion is least")
+  func pingPongTurns() async throws {
     let folder = try TemporaryFolder()
     var options = ReverseOptions()
     options.encoding.quality = .lossless
@@ -87,11 +90,12 @@ import Testing
     let ends = [found.span.start, found.span.end].map { Int(($0.seconds * 25).rounded()) }
     #expect(ends == [10, 36] || ends == [35, 61], "\(ends)")
     #expect(found.isGood)
-    // There and back, each turn shown once.
+    // Forward and backward, each turn shown once.
     #expect(try await finder.reverser(of: found).reverse(to: folder.path("o.gif")).frames == 50)
   }
 
-  @Test func aBlendedSeamIsInTheMiddleAndTheEndsGoOn() async throws {
+  @Test("a blended seam is in the middle, and the ends connect")
+  func blendedSeam() async throws {
     let folder = try TemporaryFolder()
     try await film(folder.path("in.mkv"), frames: 90, period: 24, from: 30, to: 56)
     var options = ReverseOptions(playback: PlaybackOptions(loop: .forward))
@@ -112,7 +116,8 @@ import Testing
     #expect(pixels[1].first == pixels[0][middle] && pixels[1].last == pixels[0][middle - 1])
   }
 
-  @Test func whatCanNotBeFoundIsSaid() async throws {
+  @Test("an impossible search is refused with the reason")
+  func refusedSearches() async throws {
     let folder = try TemporaryFolder()
     try await film(folder.path("in.mkv"), frames: 30, period: 24, from: 30, to: 30)
     let path = folder.path("in.mkv")

@@ -10,7 +10,7 @@ import Testing
     starts: (0..<10).map { ClockTime(nanoseconds: $0 * 40) }, end: ClockTime(nanoseconds: 400))
   private var whole: Presentation { Presentation(TimeSpan(start: .zero, end: ClockTime(nanoseconds: 400))) }
 
-  /// The frames that are shown, in order, by the rules of the engine.
+  /// Frames in display order, by the engine's rules.
   private func frames(_ legs: PlaybackLegs, _ timeline: VideoTimeline) -> [Int] {
     var shown: [Int] = []
     for leg in legs.all {
@@ -20,22 +20,24 @@ import Testing
     return shown
   }
 
-  @Test func theFrameAtATurnIsShownOnce() {
-    let back = Array((0..<9).reversed())
-    let there = Array(0..<10)
+  @Test("the frame at a turn is shown once")
+  func turns() {
+    let backward = Array((0..<9).reversed())
+    let forward = Array(0..<10)
     func order(_ loop: Loop, _ count: Int, dropsSeam: Bool = false) -> [Int] {
       frames(PlaybackLegs(loop, count: count, whole, timeline: tenFrames, dropsSeam: dropsSeam), tenFrames)
     }
-    #expect(order(.reverse, 1) == there.reversed())
-    #expect(order(.pingPong, 1) == there + back, "n + n - 1, ending on the frame it began with")
-    #expect(order(.pingPong, 2) == there + back + there.dropFirst() + back)
-    #expect(order(.pingPong, 1, dropsSeam: true) == there + back.dropLast())
-    #expect(order(.reverseForward, 1) == there.reversed() + there.dropFirst())
-    #expect(order(.forward, 2) == there + there)
+    #expect(order(.reverse, 1) == forward.reversed())
+    #expect(order(.pingPong, 1) == forward + backward, "n + n - 1, ending on the frame it began with")
+    #expect(order(.pingPong, 2) == forward + backward + forward.dropFirst() + backward)
+    #expect(order(.pingPong, 1, dropsSeam: true) == forward + backward.dropLast())
+    #expect(order(.reverseForward, 1) == forward.reversed() + forward.dropFirst())
+    #expect(order(.forward, 2) == forward + forward)
   }
 
-  /// Of one frame, every leg after the first is empty.
-  @Test func aLoopWithoutEndOfOneFrameIsPlayedOnce() {
+  /// With one frame, every leg after the first is empty.
+  @Test("an endless loop of one frame is played once")
+  func oneFrameLoop() {
     for loop in [Loop.pingPong, .reverseForward] {
       let one = VideoTimeline(starts: [.zero], end: ClockTime(nanoseconds: 400))
       let legs = PlaybackLegs(loop, count: nil, whole, timeline: one)
@@ -46,7 +48,8 @@ import Testing
     #expect(PlaybackLegs(.forward, count: nil, whole, timeline: tenFrames).duration == nil)
   }
 
-  @Test func noLegIsPlayedAtTheEndOfTime() {
+  @Test("no leg is played at the maximum time")
+  func maximumTime() {
     for loop in Loop.allCases {
       let legs = PlaybackLegs(loop, count: nil, whole, timeline: tenFrames)
       #expect(legs.number(at: ClockTime(nanoseconds: .max)) == nil)
@@ -54,7 +57,8 @@ import Testing
     }
   }
 
-  @Test func legsFollowEachOtherAndTimesFindThem() throws {
+  @Test("legs are contiguous and found by time")
+  func legsByTime() throws {
     var generator = SeededGenerator(6)
     for _ in 0..<500 {
       var time = Int64.random(in: 0...1_000_000, using: &generator)
@@ -85,7 +89,8 @@ import Testing
     }
   }
 
-  @Test func placingTurnsAStretchRound() {
+  @Test("placing a span on a backward leg reverses it")
+  func reversedSpan() {
     let leg = PlaybackLeg(
       direction: .backward, span: TimeSpan(start: ClockTime(nanoseconds: 100), end: ClockTime(nanoseconds: 200)),
       start: ClockTime(nanoseconds: 1000))

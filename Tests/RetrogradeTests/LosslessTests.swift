@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// What `--quality lossless` promises in each container.
+/// Promises of `--quality lossless` in each container.
 @Suite struct LosslessTests {
   private static let options = ReverseOptions(encoding: EncodingOptions(quality: .lossless))
 
@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "H.264 in other containers than Matroska has every pixel", arguments: ["I420", "Y42B", "Y444", "I422_10LE"],
+    "lossless H.264 outside Matroska keeps every pixel", arguments: ["I420", "Y42B", "Y444", "I422_10LE"],
     ["mp4", "mov", "avi"])
   func exactPixels(format: String, container: String) async throws {
     let folder = try TemporaryFolder()
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "pixels that H.264 cannot hold exactly are refused, and .mkv takes them",
+    "pixels that H.264 can't hold exactly are refused, and .mkv takes them",
     // Not GRAY8, which x264enc takes since 1.24.
     arguments: [("BGRA", 64), ("I420_12LE", 64), ("I420", 65)])
   func inexactPixels(format: String, width: Int) async throws {
@@ -55,7 +55,7 @@ import Testing
     #expect(try frames(folder.path("o.mkv")) == frames(source).reversed())
   }
 
-  @Test("samples that a container rounds are named", arguments: [("mp4", true), ("mkv", false), ("wav", false)])
+  @Test("samples that a container rounds are reported", arguments: [("mp4", true), ("mkv", false), ("wav", false)])
   func roundedSamples(container: String, isRounded: Bool) async throws {
     let folder = try TemporaryFolder()
     let media = TestMedia.audioOnly("source.m4a", "avenc_aac ! aacparse", muxer: "mp4mux")

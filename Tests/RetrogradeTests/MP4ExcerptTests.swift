@@ -7,7 +7,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// A stretch of an MP4 file whose tables list no more than that and its beginning is no other than one of the whole file.
+/// An excerpt of an MP4 file, whose tables list only its beginning and one range, is indexed like
+/// the whole file.
 @Suite struct MP4ExcerptTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var media = TestMedia()
@@ -44,7 +45,7 @@ import Testing
   private let settings = PlaybackSettings(
     PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
 
-  /// - Parameter end: nil: it reaches to the end of the file.
+  /// - Parameter end: nil for the end of the file.
   private func excerpt(_ opened: OpenedSource, from start: ClockTime, to end: ClockTime?) throws -> OpenedSource {
     let kept = [ClockTime.seconds(-1)..<ClockTime.seconds(16), start..<(end ?? ClockTime(nanoseconds: .max))]
     let excerpt = try #require(
@@ -60,8 +61,8 @@ import Testing
     return bytes
   }
 
-  @Test(arguments: cases, [false, true])
-  func stretchesAreThoseOfTheWholeFile(_ source: Case, isLast: Bool) throws {
+  @Test("a range of an excerpt is indexed like the whole file", arguments: cases, [false, true])
+  func excerptIndex(_ source: Case, isLast: Bool) throws {
     let end = isLast ? nil : ClockTime.seconds(44)
     let folder = try TemporaryFolder()
     let opened = try OpenedSource(try source.media.write(to: folder), settings)
@@ -87,8 +88,8 @@ import Testing
     try decoder.start(at: wanted, fromPacket: 0, .init())
     var sample = try #require(try decoder.next(Cancellation()))
     #expect(sample.streamTime == wanted)
-    // Durations are rounded, on 1.28 in another way: the frame before may overlap the start by 1 ns. Then it comes first,
-    // clipped to the start, which VideoDecoder.decode expects as well.
+    // Durations are rounded, in GStreamer 1.28 differently: the frame before may overlap the start
+    // by 1 ns. Then it comes first, clipped to the start, as `VideoDecoder.decode` expects.
     if let next = try decoder.next(Cancellation()), let time = next.streamTime, time <= wanted + .milliseconds(3) {
       sample = next
     }
@@ -98,8 +99,8 @@ import Testing
     #expect(number == source.media.times.firstIndex { $0 >= wanted - .milliseconds(3) })
   }
 
-  /// What is not listed is not taken for what is there.
-  @Test func whatIsNotListedIsNotRead() throws {
+  @Test("a range outside the excerpt is refused")
+  func unlistedRange() throws {
     let folder = try TemporaryFolder()
     let opened = try OpenedSource(
       try Case("long.mp4", "mp4mux") {
@@ -109,19 +110,20 @@ import Testing
     let short = try excerpt(opened, from: .seconds(35), to: nil)
     let indexer = try #require(
       try StretchIndexer(short.indexer(settings), hole: TimeSpan(start: .seconds(16), end: .seconds(35))))
-    // Its keyframe, of 30 s, is not listed.
+    // The keyframe, at 30 s, is not listed.
     #expect(throws: InexactStretch.self) { try indexer.index(from: .seconds(45), to: nil) }
     #expect(throws: InexactStretch.self) { try indexer.index(from: .seconds(36), to: nil) }
   }
 
-  @Test func shortFilesAndUnknownTablesHaveNone() throws {
+  @Test("short files and unknown tables have no excerpt")
+  func noExcerpt() throws {
     let folder = try TemporaryFolder()
     let kept = [ClockTime.seconds(-1)..<ClockTime.seconds(16), .seconds(30)..<ClockTime(nanoseconds: .max)]
     let path = try Case("a.mp4", "mp4mux").media.write(to: folder)
     #expect(MP4Excerpt(path, keeping: kept) == nil)
     let fragmented = try Case("f.mp4", "mp4mux fragment-duration=1000").media.write(to: folder)
     #expect(MP4Excerpt(fragmented, keeping: kept, least: 1) == nil)
-    // Samples that are all as large.
+    // All samples have the same size.
     let even = try Case("pcm.mov", "qtmux") { $0.audio = "identity" }.media.write(to: folder)
     #expect(MP4Excerpt(even, keeping: kept, least: 1) == nil)
     let other = try Case("a.mkv", "matroskamux").media.write(to: folder)

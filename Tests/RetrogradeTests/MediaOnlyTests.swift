@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Files that are text, and name other files or addresses for GStreamer to open.
+/// Text files that name other files or addresses for GStreamer to open.
 @Suite struct MediaOnlyTests {
   enum Kind: String, CaseIterable {
     case editingProject, manifestBehindComment, playlistBehindTag, smoothStreaming
@@ -42,8 +42,8 @@ import Testing
     }
   }
 
-  @Test("text that names an address holds no media, and nothing is asked for", arguments: Kind.allCases)
-  func text(_ kind: Kind) async throws {
+  @Test("a text file that names an address holds no media, and nothing is requested", arguments: Kind.allCases)
+  func textFile(_ kind: Kind) async throws {
     let folder = try TemporaryFolder()
     let server = try WebServer(folder)
     try kind.bytes(naming: server.address("x.mp4")).write(to: folder.url.appending(path: "a.mp4"))
@@ -52,7 +52,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test("decodebin in a pipeline file opens nothing that its file names", arguments: Kind.allCases)
+  @Test("decodebin in a pipeline file opens nothing that its input names", arguments: Kind.allCases)
   func pipelineFile(_ kind: Kind) async throws {
     let folder = try TemporaryFolder()
     let server = try WebServer(folder)
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "a playlist in a file reads nothing outside its folder",
+    "a local playlist reads nothing outside its folder",
     arguments: [
       "#EXT-X-KEY:METHOD=AES-128,URI=http://127.0.0.1:1/key,IV=0x0\n#EXTINF:2,\ns.ts\n#EXT-X-ENDLIST",
       "#EXT-X-KEY:METHOD=AES-128,URI=\"http://127.0.0.1:1/key\n#EXTINF:2,\ns.ts\n#EXT-X-ENDLIST",
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(
-    "a manifest in a file can't hide what it names",
+    "a local manifest can't hide the paths it names",
     arguments: [
       "<BaseURL>&#47;etc/</BaseURL>", "<BaseURL><!-- x -->/etc/</BaseURL>", "<d:BaseURL>/etc/</d:BaseURL>",
       "<BaseURL><![CDATA[/etc/]]></BaseURL>",
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "VP9 with transparency is reversed; the transparency is named, or kept in Matroska",
+    "VP9 with alpha is reversed; Matroska keeps the alpha, MP4 gets a warning",
     arguments: [EncodingOptions.Quality.source, .lossless])
   func transparentVP9(_ quality: EncodingOptions.Quality) async throws {
     let folder = try TemporaryFolder()
@@ -115,7 +115,7 @@ import Testing
     options.encoding.quality = quality
     options.encoding.keepsAlpha = true
     let kept = try await Reverser(source, options: options).reverse(to: folder.path("m.mkv"))
-    // The last frame of such video is lost by GStreamer 1.26, and named.
+    // GStreamer 1.26 loses the last frame of such video, and a warning reports it.
     #expect(!kept.warnings.contains { $0.description.contains("transparency") })
     #expect(kept.frames >= 3)
     let pipeline = try Pipeline(

@@ -8,15 +8,17 @@ import Testing
   private static let extremes: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
 
   @Test(
+    "seconds have three decimals",
     arguments: [
       (0, "0.000 s"), (2_021_400_000, "2.021 s"), (79_600_000, "0.080 s"), (3_599_999_600_000, "3600.000 s"),
       (-40_600_000, "-0.041 s"), (-100_000, "0.000 s"), (.max, "9223372036.855 s"),
     ] as [(Int64, String)])
-  func secondsHaveThreeDecimals(nanoseconds: Int64, text: String) {
+  func threeDecimals(nanoseconds: Int64, text: String) {
     #expect(ClockTime(nanoseconds: nanoseconds).inSeconds == text)
   }
 
-  @Test func timesStopAtTheEndsOfTheirRangeAndNeverTrap() {
+  @Test("arithmetic on times saturates and never traps")
+  func saturation() {
     for a in MediaTimeTests.extremes {
       for b in MediaTimeTests.extremes {
         let (x, y) = (ClockTime(nanoseconds: a), ClockTime(nanoseconds: b))
@@ -33,7 +35,8 @@ import Testing
     for seconds in [Double.nan, .infinity, -.infinity, 1e300, -1e300] { _ = ClockTime(seconds: seconds) }
   }
 
-  @Test func samplesAndTimesAreRoundedToTheNearest() {
+  @Test("sample indices and times are rounded to the nearest")
+  func rounding() {
     var generator = SeededGenerator(11)
     for _ in 0..<5000 {
       let rate = Int.random(in: 1...400_000, using: &generator)
@@ -45,7 +48,7 @@ import Testing
     }
   }
 
-  /// By counting slots one by one, as the rule says it.
+  /// Reference: counts the slots one by one, as the rule states.
   private func thinnedByCounting(_ timeline: VideoTimeline, _ rate: FrameRate, from start: ClockTime) -> [Int:
     ClockTime]
   {
@@ -64,7 +67,8 @@ import Testing
     return kept
   }
 
-  @Test func aFrameIsKeptWhereItIsOnShowAfterTheFirstQuarterOfASlot() throws {
+  @Test("a frame is kept if it is shown after the first quarter of a slot")
+  func thinning() throws {
     var generator = SeededGenerator(13)
     for _ in 0..<300 {
       var time: Int64 = Int64.random(in: 0...1_000_000_000, using: &generator)

@@ -5,12 +5,13 @@ import Testing
 
 @testable import Retrograde
 
-/// What is said, and in whose words.
+/// Texts of errors and warnings, and the setting names in them.
 @Suite struct MessageTests {
   private static let message: Message =
     "a.mp4: takes \(ByteCount(5 << 20)): \(setting: .memory) is too small" + ("; leave out " + "\(setting: .isStrict)")
 
-  @Test func settingsAreCalledWhatWhoeverShowsThemCallsThem() {
+  @Test("the caller chooses the names of settings in messages")
+  func settingNames() {
     #expect(
       MessageTests.message.description
         == "a.mp4: takes 5.0 MiB: `resources.memory` is too small; leave out `output.isStrict`")
@@ -20,13 +21,15 @@ import Testing
     #expect(Message.list([]).description.isEmpty)
   }
 
-  @Test func anErrorSaysTheSameHoweverItIsAsked() {
+  @Test("an error has one text, however it is printed")
+  func errorText() {
     let error: any Error = RetrogradeError(.usage, MessageTests.message)
     #expect(error.localizedDescription == MessageTests.message.description)
     #expect("\(error)" == MessageTests.message.description)
   }
 
-  @Test func whatAnErrorIsAboutAndWhatToDoAreValuesOfTheirOwn() async throws {
+  @Test("an error has a subject, a reason and a remedy")
+  func errorParts() async throws {
     let folder = try TemporaryFolder()
     let source = try TestMedia().write(to: folder)
     let error = await #expect(throws: RetrogradeError.self) { try await Reverser(source).reverse(to: source) }
@@ -40,7 +43,8 @@ import Testing
     #expect(refused?.remedy == "\(setting: .overwrites) replaces it")
   }
 
-  @Test func warningsGoThroughJSON() throws {
+  @Test("warnings survive a JSON round trip")
+  func warningJSON() throws {
     let warning = Warning(
       .damaged, MessageTests.message, count: 3, span: TimeSpan(start: .zero, end: ClockTime(seconds: 2)))
     let encoder = JSONEncoder()

@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// A timeline of 1 to 200 frames of varying length, that may start late.
+/// Random timeline of 1 to 200 frames of varying length, which may start late.
 private func randomTimeline(_ generator: inout SeededGenerator) -> (VideoTimeline, Presentation) {
   var time = Int64.random(in: 0...3_000_000_000, using: &generator)
   let starts = (0..<Int.random(in: 1...200, using: &generator)).map { _ in
@@ -18,7 +18,8 @@ private func randomTimeline(_ generator: inout SeededGenerator) -> (VideoTimelin
 }
 
 @Suite struct MirrorTests {
-  @Test func mirroringTwiceIsTheIdentity() {
+  @Test("mirroring twice is the identity")
+  func mirroredTwice() {
     var generator = SeededGenerator(1)
     for _ in 0..<3000 {
       let (timeline, presentation) = randomTimeline(&generator)
@@ -29,7 +30,8 @@ private func randomTimeline(_ generator: inout SeededGenerator) -> (VideoTimelin
     }
   }
 
-  @Test func framesFollowEachOtherWithoutGapOrOverlap() {
+  @Test("mirrored frames have no gaps or overlaps")
+  func noGaps() {
     var generator = SeededGenerator(2)
     for _ in 0..<3000 {
       let (timeline, presentation) = randomTimeline(&generator)
@@ -39,7 +41,8 @@ private func randomTimeline(_ generator: inout SeededGenerator) -> (VideoTimelin
     }
   }
 
-  @Test func sourceTimingKeepsTheSourcesRhythm() {
+  @Test("source timing keeps the frame times of the source")
+  func sourceTiming() {
     let starts = [0, 10, 40, 100].map { ClockTime(nanoseconds: $0) }
     let timeline = VideoTimeline(starts: starts, end: ClockTime(nanoseconds: 120))
     let presentation = Presentation(TimeSpan(start: .zero, end: ClockTime(nanoseconds: 120)))
@@ -47,7 +50,8 @@ private func randomTimeline(_ generator: inout SeededGenerator) -> (VideoTimelin
     #expect(timeline.mirrored(in: presentation).map(\.start.nanoseconds) == [0, 20, 80, 110])
   }
 
-  @Test func lastFrameStaysUntilThePresentationEnds() {
+  @Test("the last frame is shown until the presentation ends")
+  func lastFrame() {
     let timeline = VideoTimeline(
       starts: [0, 40].map { ClockTime(nanoseconds: $0) }, end: ClockTime(nanoseconds: 80))
     let presentation = Presentation(TimeSpan(start: .zero, end: ClockTime(nanoseconds: 200)))
@@ -57,7 +61,8 @@ private func randomTimeline(_ generator: inout SeededGenerator) -> (VideoTimelin
     #expect(clock.next(timeline.span(of: 0)).start == ClockTime(nanoseconds: 160))
   }
 
-  @Test func clippingKeepsWhatIsShownDuringTheRange() {
+  @Test("clipping keeps the frames shown during the range")
+  func clipping() {
     var generator = SeededGenerator(3)
     for _ in 0..<2000 {
       let (timeline, presentation) = randomTimeline(&generator)
@@ -74,8 +79,8 @@ private func randomTimeline(_ generator: inout SeededGenerator) -> (VideoTimelin
     }
   }
 
-  @Test(arguments: [1, 2, 3, 4, 6, 8, 12, 16, 24, 32])
-  func sampleFramesAreReversedWhole(bytesPerFrame: Int) {
+  @Test("sample frames are reversed without reversing their bytes", arguments: [1, 2, 3, 4, 6, 8, 12, 16, 24, 32])
+  func sampleFrames(bytesPerFrame: Int) {
     for count in [0, 1, 2, 3, 7, 100] {
       let frames = (0..<count).map { frame in (0..<bytesPerFrame).map { UInt8(truncatingIfNeeded: frame * 31 + $0) } }
       var bytes = frames.flatMap { $0 }

@@ -5,12 +5,11 @@ import Testing
 
 @testable import Retrograde
 
-/// Files that lack something in the middle.
 @Suite("Parts that are missing in the middle of a file") struct MissingPartsTests {
   enum Fault: CaseIterable {
     case typeIsZero, allIsZero, isCalledFree, isRemoved
 
-    func strike(_ bytes: inout Data, _ fragment: Range<Int>) {
+    func damage(_ bytes: inout Data, _ fragment: Range<Int>) {
       switch self {
       case .typeIsZero: bytes.resetBytes(in: fragment.lowerBound + 4..<fragment.lowerBound + 8)
       case .allIsZero: bytes.resetBytes(in: fragment)
@@ -21,7 +20,7 @@ import Testing
     }
   }
 
-  @Test("a fragment of MP4 that is lost is named", arguments: Fault.allCases, ["mp4mux fragment-duration=200", ""])
+  @Test("a lost MP4 fragment is reported", arguments: Fault.allCases, ["mp4mux fragment-duration=200", ""])
   func lostFragment(_ fault: Fault, _ muxer: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("s.mp4")
@@ -42,22 +41,22 @@ import Testing
     let fragments = boxes.indices.filter { boxes[$0].type == "moof" }
     let lost = fragments[fragments.count / 2]
     let place = boxes[lost].body.lowerBound - 8
-    // With its media, or without.
-    fault.strike(&bytes, place..<(fault == .isRemoved ? boxes[lost + 1] : boxes[lost]).body.upperBound)
+    // With or without its media.
+    fault.damage(&bytes, place..<(fault == .isRemoved ? boxes[lost + 1] : boxes[lost]).body.upperBound)
     try bytes.write(to: URL(fileURLWithPath: path))
     let warnings = try await Reverser(path).plan().warnings
     #expect(warnings.contains { $0.code == .damaged || $0.code == .truncated }, "\(warnings)")
   }
 
   @Test(
-    "zeros in the middle are named",
+    "zeros in the middle are reported",
     arguments: [("a.wmv", "-c:v wmv2 -c:a wmav2"), ("a.rm", "-c:v rv20 -c:a ac3 -s 176x144")])
   func zeros(_ name: String, _ codecs: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path(name)
     let text = "-f lavfi -i testsrc=s=160x120:d=2:r=25 -f lavfi -i sine=d=2:r=48000 \(codecs)"
     _ = try FFmpeg.bytes(text.split(separator: " ").map(String.init) + [path])
-    // Of WMA the end is named, which its decoder keeps.
+    // The WMA decoder holds back the last samples, and a warning reports it.
     #expect(try await Reverser(path).plan().warnings.allSatisfy { "\($0.message)".contains("WMA") })
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
     bytes.resetBytes(in: bytes.count * 45 / 100..<bytes.count * 55 / 100)
@@ -66,7 +65,7 @@ import Testing
     #expect(warnings.contains { $0.code == .damaged && $0.message.contains("damaged: ") }, "\(warnings)")
   }
 
-  @Test("pictures without times play at 25 frames a second")
+  @Test("MJPEG frames without timestamps play at 25 fps")
   func rawMJPEG() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mjpeg")

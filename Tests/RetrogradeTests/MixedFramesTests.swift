@@ -4,7 +4,7 @@ import RetrogradeEngine
 import TestSupport
 import Testing
 
-/// Frames that are made of two: each value of theirs is computed again here.
+/// Blended frames. Each pixel is computed again here.
 @Suite struct MixedFramesTests {
   private static let frames = 50
 
@@ -42,7 +42,8 @@ import Testing
       times: try DecodedMedia(folder.path("o.mkv"), like: Self.media).times)
   }
 
-  @Test func framesAreMadeBetweenThoseThatArePlayedSlowly() async throws {
+  @Test("slow motion gets blended frames in between")
+  func slowMotion() async throws {
     let played = try await play("0..0.4 x0.25, hold 0.4, 0.4..0 x2") { $0.interpolation = .blend }
     var expected: [[UInt8]] = []
     for frame in 0..<10 {
@@ -52,7 +53,7 @@ import Testing
         expected.append(Self.mixed(played.source[frame], played.source[frame + 1], Double(part) / 4))
       }
     }
-    // The last frame stays, and nothing is made where it goes fast.
+    // The last frame stays, and fast playback is not blended.
     expected += (0..<9).reversed().map { played.source[$0] }
     #expect(played.output == expected)
     let slow = (0..<37).map { Double($0) * 0.04 }
@@ -60,21 +61,24 @@ import Testing
     #expect(played.times == (slow + fast).map { ClockTime(seconds: $0) })
   }
 
-  @Test func noMoreFramesAreMadeThanAskedFor() async throws {
+  @Test("blending makes no more frames than the frame rate asks for")
+  func frameRateLimit() async throws {
     let played = try await play("0..0.4 x0.1") {
       $0.interpolation = .blend
       $0.frameRate = 5
     }
-    // Ten frames of 0.4 s each: two for each but the last, that is 5 a second.
+    // Ten frames of 0.4 s each: two for each but the last, which makes 5 per second.
     #expect(played.times == (0..<19).map { ClockTime(seconds: Double($0) * 0.2) })
     #expect(played.output[1] == Self.mixed(played.source[0], played.source[1], 0.5))
   }
 
-  /// In both directions; what goes on is what the source has next, or its last frame.
-  @Test func onePictureGoesWhileAnotherComes() async throws {
+  /// In both directions. The outgoing side continues with the next frames of the source, or repeats
+  /// its last frame.
+  @Test("cuts are cross-dissolved")
+  func crossDissolve() async throws {
     let played = try await play("0..0.4, 1.4..1, 1.6..end, 0.8..1.2") { $0.dissolve = .seconds(0.2) }
-    func frames(_ numbers: some Sequence<Int>, under going: [Int]) -> [[UInt8]] {
-      zip(numbers, Array(going.map { $0 }) + Array(repeating: -1, count: 50)).enumerated().map { place, pair in
+    func frames(_ numbers: some Sequence<Int>, under outgoing: [Int]) -> [[UInt8]] {
+      zip(numbers, Array(outgoing.map { $0 }) + Array(repeating: -1, count: 50)).enumerated().map { place, pair in
         guard pair.1 >= 0 else { return played.source[pair.0] }
         return Self.mixed(played.source[pair.0], played.source[pair.1], 1 - (Double(place) + 0.5) / 5)
       }
@@ -87,13 +91,15 @@ import Testing
         + frames(20..<30, under: [49, 49, 49, 49, 49]))
   }
 
-  @Test func whatFollowsIsNotMixed() async throws {
+  @Test("adjoining ranges are not dissolved")
+  func adjoiningRanges() async throws {
     let played = try await play("0..1, 1..0.4, 0.4..end") { $0.dissolve = .seconds(0.2) }
     let numbers = Array(0..<25) + (10..<24).reversed() + (11..<50)
     #expect(played.output == numbers.map { played.source[$0] })
   }
 
-  @Test func theMirrorOfMixedFramesIsVerified() async throws {
+  @Test("blended frames pass verification")
+  func verifiedBlend() async throws {
     let folder = try TemporaryFolder()
     let source = try Self.media.write(to: folder)
     var options = ReverseOptions()
@@ -104,7 +110,8 @@ import Testing
     #expect(try await Reverser(source, options: options).reverse(to: folder.path("o.mkv")).frames == 29)
   }
 
-  @Test func mixedFramesAreNotCopied() async throws {
+  @Test("copying packets forwards with a dissolve is refused")
+  func copyRefused() async throws {
     let folder = try TemporaryFolder()
     let source = try Self.media.write(to: folder)
     var options = ReverseOptions(playback: PlaybackOptions(loop: .pingPong, dissolve: .seconds(1)))

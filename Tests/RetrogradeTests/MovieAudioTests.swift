@@ -3,9 +3,9 @@ import Retrograde
 import TestSupport
 import Testing
 
-/// Movies from code that have audio.
+/// Movies written from code, with audio.
 @Suite struct MovieAudioTests {
-  /// Samples that differ from each other, by channel and place.
+  /// Sample values that differ by channel and position.
   private static func sample(_ frame: Int, _ channel: Int) -> Float {
     Float((frame * 37 + channel * 101) % 2001 - 1000) / 1024
   }
@@ -14,7 +14,7 @@ import Testing
     range.flatMap { frame in (0..<channels).map { sample(frame, $0) } }
   }
 
-  /// `count` sample frames, in pieces of different lengths.
+  /// Audio of `count` sample frames, in pieces of varying length.
   private func audio(_ count: Int, rate: Int = 48_000, channels: Int = 2) -> MovieAudio {
     MovieAudio(sampleRate: rate, channels: channels) { position in
       Self.samples(position..<min(position + 1 + position % 3000, count), channels)
@@ -36,49 +36,51 @@ import Testing
     return try await movie.finish()
   }
 
-  private func heard(_ path: String) throws -> [Float] {
+  private func decoded(_ path: String) throws -> [Float] {
     var media = TestMedia()
     (media.video, media.sampleCount) = (nil, 1)
     let bytes = try DecodedMedia(path, like: media).audio
     return bytes.withUnsafeBytes { $0.bindMemory(to: Double.self).map { Float($0) } }
   }
 
-  @Test(arguments: [(1, 8_000, 8_001), (2, 48_000, 48_123), (6, 44_100, 30_000)])
-  func everySampleIsInALosslessMovie(form: (channels: Int, rate: Int, count: Int)) async throws {
+  @Test("a lossless movie has every sample", arguments: [(1, 8_000, 8_001), (2, 48_000, 48_123), (6, 44_100, 30_000)])
+  func losslessAudio(form: (channels: Int, rate: Int, count: Int)) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("movie.mkv")
     let summary = try await movie(
       path, frames: 25, audio(form.count, rate: form.rate, channels: form.channels), lossless)
     #expect(summary.frames == 25 && summary.samples == [form.count] && summary.warnings.isEmpty)
-    #expect(try heard(path) == Self.samples(0..<form.count, form.channels))
+    #expect(try decoded(path) == Self.samples(0..<form.count, form.channels))
   }
 
-  /// qtmux 1.22 takes no floats, but integers of 32 bits.
-  @Test func aMOVHoldsAllSamplesAsIntegers() async throws {
+  /// qtmux 1.22 takes 32-bit integers, but no floats.
+  @Test("MOV stores all samples as integers")
+  func integerSamples() async throws {
     let folder = try TemporaryFolder()
     var options = ReverseOptions()
     options.encoding.audioCodec = "pcm"
     let summary = try await movie(folder.path("movie.mov"), frames: 25, audio(48_123), options)
     #expect(summary.samples == [48_123])
-    let (heard, given) = (try heard(folder.path("movie.mov")), Self.samples(0..<48_123, 2))
-    #expect(heard.count == given.count)
-    #expect(zip(heard, given).allSatisfy { abs($0 - $1) < 0x1p-23 })
+    let (decoded, expected) = (try decoded(folder.path("movie.mov")), Self.samples(0..<48_123, 2))
+    #expect(decoded.count == expected.count)
+    #expect(zip(decoded, expected).allSatisfy { abs($0 - $1) < 0x1p-23 })
   }
 
-  @Test func aLoopHasItsAudioBothWays() async throws {
+  @Test("the audio of a loop plays in both directions")
+  func loopAudio() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("movie.mkv")
-    // A second of frames; the turn shows its frame once, and so leaves out 1,920 samples.
+    // One second of frames. The frame at the turn is shown once, so 1,920 samples are left out.
     let summary = try await movie(path, frames: 25, loop: .pingPong, audio(48_000), lossless)
     #expect(summary.frames == 49 && summary.samples == [2 * 48_000 - 1_920])
-    let samples = try heard(path)
+    let samples = try decoded(path)
     #expect(Array(samples.prefix(96_000)) == Self.samples(0..<48_000, 2))
     let back = (0..<48_000 - 1_920).reversed().flatMap { frame in (0..<2).map { Self.sample(frame, $0) } }
     #expect(Array(samples.dropFirst(96_000)) == back)
   }
 
-  @Test(arguments: ["mp4", "webm", "mkv", "avi"])
-  func audioStartsWithTheFirstFrame(container: String) async throws {
+  @Test("audio starts with the first frame", arguments: ["mp4", "webm", "mkv", "avi"])
+  func commonStart(container: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("movie.\(container)")
     let summary = try await movie(path, frames: 50, audio(96_000), ReverseOptions())
@@ -90,7 +92,8 @@ import Testing
     #expect(apart < .milliseconds(1), "\(starts)")
   }
 
-  @Test func audioThatFailsEndsTheMovieWithItsError() async throws {
+  @Test("an error of the audio source ends the movie")
+  func failingAudio() async throws {
     struct Silence: Error {}
     let folder = try TemporaryFolder()
     let failing = MovieAudio(sampleRate: 48_000, channels: 1) { position in
@@ -103,8 +106,8 @@ import Testing
     #expect(folder.names.isEmpty)
   }
 
-  @Test(arguments: [(0, 1), (48_000, 0), (48_000, 65)])
-  func audioThatNothingCanHoldIsRefused(form: (rate: Int, channels: Int)) async throws {
+  @Test("invalid sample rates and channel counts are refused", arguments: [(0, 1), (48_000, 0), (48_000, 65)])
+  func invalidFormat(form: (rate: Int, channels: Int)) async throws {
     let folder = try TemporaryFolder()
     let error = await #expect(throws: RetrogradeError.self) {
       try await movie(
@@ -113,7 +116,8 @@ import Testing
     #expect(error?.code == .usage && folder.names.isEmpty)
   }
 
-  @Test func samplesThatAreNoWholeSampleFramesAreRefused() async throws {
+  @Test("incomplete sample frames are refused")
+  func incompleteFrames() async throws {
     let folder = try TemporaryFolder()
     let odd = MovieAudio(sampleRate: 48_000, channels: 2) { _ in [0, 0, 0] }
     let error = await #expect(throws: RetrogradeError.self) {
@@ -122,13 +126,15 @@ import Testing
     #expect(error?.code == .usage && folder.names.isEmpty)
   }
 
-  @Test func audioThatAFormatCannotHoldIsNamed() async throws {
+  @Test("a format without audio gets a warning")
+  func gifAudio() async throws {
     let folder = try TemporaryFolder()
     let summary = try await movie(folder.path("movie.gif"), frames: 3, audio(4_800), ReverseOptions())
     #expect(summary.warnings.map(\.code) == [.streamLeftOut] && summary.samples.isEmpty)
   }
 
-  @Test func aMovieOfAudioAloneIsRefused() async throws {
+  @Test("a movie with audio only is refused")
+  func audioOnly() async throws {
     let folder = try TemporaryFolder()
     let error = await #expect(throws: RetrogradeError.self) {
       try await movie(folder.path("movie.flac"), frames: 1, audio(48_000), ReverseOptions())
@@ -136,7 +142,8 @@ import Testing
     #expect(error?.code == .usage && folder.names.isEmpty)
   }
 
-  @Test func endlessAudioIsCancelledAtOnce() async throws {
+  @Test("endless audio can be cancelled")
+  func endlessAudio() async throws {
     let folder = try TemporaryFolder()
     let endless = MovieAudio(sampleRate: 48_000, channels: 1) { _ in [Float](repeating: 0, count: 4_800) }
     let movie = try await MovieWriter(

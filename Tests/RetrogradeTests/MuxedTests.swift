@@ -5,9 +5,9 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// What is said of a file, and what its header says, is what came to its muxer.
+/// Summaries and file headers report what reached the muxer.
 @Suite struct MuxedTests {
-  /// A second of numbered frames at 60 a second, and as much audio.
+  /// One second of numbered frames at 60 fps, with audio of the same length.
   private func clip(_ folder: TemporaryFolder) throws -> (path: String, media: TestMedia) {
     var media = TestMedia.matroska
     media.times = TestMedia.regular(60, rate: 60)
@@ -19,7 +19,8 @@ import Testing
   private static let profile =
     "video/quicktime,variant=iso:video/x-raw,framerate=30/1->video/x-h264:audio/mpeg,mpegversion=4"
 
-  @Test func framesThatAProfileLeavesOutAreCountedAndNamed() async throws {
+  @Test("frames that a profile drops are counted and reported")
+  func droppedFrames() async throws {
     let folder = try TemporaryFolder()
     let (source, media) = try clip(folder)
     var options = ReverseOptions()
@@ -34,7 +35,8 @@ import Testing
     #expect(warning.span == TimeSpan(start: .zero, end: ClockTime(seconds: 1)), "all over it")
   }
 
-  @Test func framesThatAProfileLeavesOutEndAStrictRun() async throws {
+  @Test("frames that a profile drops fail a strict run")
+  func droppedFramesStrict() async throws {
     let folder = try TemporaryFolder()
     let (source, _) = try clip(folder)
     var options = ReverseOptions()
@@ -47,13 +49,15 @@ import Testing
     #expect(folder.names == ["source.mkv"])
   }
 
-  @Test(arguments: [
-    "o.mp4", "o.mov", "o.mkv", "o.webm", "o.avi", "o.ts", "o.ogv", "o.wav", "o.flac", "o.mp3", "o.m4a", "o.m4b",
-    "o.opus",
-    "o.oga",
-    "o.mka", "o.y4m", "o.gif", "o.webp", "o.apng", "o%03d.png",
-  ])
-  func whatIsWrittenWholeIsCountedWhole(output: String) async throws {
+  @Test(
+    "a complete output reports all of its frames and samples",
+    arguments: [
+      "o.mp4", "o.mov", "o.mkv", "o.webm", "o.avi", "o.ts", "o.ogv", "o.wav", "o.flac", "o.mp3", "o.m4a", "o.m4b",
+      "o.opus",
+      "o.oga",
+      "o.mka", "o.y4m", "o.gif", "o.webp", "o.apng", "o%03d.png",
+    ])
+  func completeCounts(output: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.frameRate = "30/1"
@@ -68,9 +72,9 @@ import Testing
     #expect(summary.warnings.allSatisfy { $0.code == .streamLeftOut }, "\(summary.warnings)")
   }
 
-  /// libvpx holds frames back, and at the end gives out only as many as fill half its buffer.
-  @Test(arguments: ["vp8", "vp9", "av1"])
-  func noFrameIsLostAtTheEndOfAnEncoderThatHoldsFramesBack(codec: String) async throws {
+  /// libvpx delays frames, and at the end outputs only as many as fill half its buffer.
+  @Test("an encoder that delays frames loses none at the end", arguments: ["vp8", "vp9", "av1"])
+  func delayedFrames(codec: String) async throws {
     let folder = try TemporaryFolder()
     let source = folder.path("noise.mkv")
     try TestSupport.run(
@@ -86,8 +90,9 @@ import Testing
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
   }
 
-  /// Those there are end the process (see `Codec.choosingEncoders`).
-  @Test func windowsMediaAudioIsWrittenInAnotherCodec() async throws {
+  /// The Windows Media encoders end the process (see `Codec.choosingEncoders`).
+  @Test("Windows Media audio is written in another codec")
+  func windowsMedia() async throws {
     let folder = try TemporaryFolder()
     let media = TestMedia.audioOnly("s.wma", "avenc_wmav2", muxer: "asfmux")
     let source = try media.write(to: folder)
@@ -99,8 +104,10 @@ import Testing
     #expect(codecs.count == 1 && !codecs[0].contains("Windows Media"), "\(codecs)")
   }
 
-  @Test(arguments: [8000, 16_000, 22_050, 28_000, 32_000, 96_000], [1, 2])
-  func layerTwoTakesSoundOfEveryRate(rate: Int, channels: Int) async throws {
+  @Test(
+    "MPEG layer II accepts audio of every sample rate", arguments: [8000, 16_000, 22_050, 28_000, 32_000, 96_000],
+    [1, 2])
+  func layerTwo(rate: Int, channels: Int) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.video = nil
@@ -115,7 +122,8 @@ import Testing
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
   }
 
-  /// A pipeline file whose second half has `video` before the encoder of frames, and `audio` before that of audio.
+  /// Runs a pipeline file whose encoding half has `video` before the video encoder and `audio`
+  /// before the audio encoder.
   private func run(_ video: String, _ audio: String, _ folder: TemporaryFolder) async throws -> (Summary, DecodedMedia)
   {
     let (source, media) = try clip(folder)
@@ -135,7 +143,8 @@ import Testing
 
   private func seconds(_ media: DecodedMedia) -> Double { Double(media.audio.count / 16) / 48_000 }
 
-  @Test func aSecondHalfThatTakesLongerIsSeenWhole() async throws {
+  @Test("an encoding half that slows the media down is reported in full")
+  func slowedOutput() async throws {
     let folder = try TemporaryFolder()
     let (summary, mirror) = try await run("videorate rate=0.5", "pitch tempo=0.5", folder)
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
@@ -147,7 +156,8 @@ import Testing
     #expect(abs(Double(summary.samples[0]) / 48_000 - 2) < 0.01)
   }
 
-  @Test func aFileThatNothingReachedIsNoOutput() async throws {
+  @Test("an output that gets no frames is not created")
+  func emptyOutput() async throws {
     let folder = try TemporaryFolder()
     let (source, _) = try clip(folder)
     let file = try PipelineFile(
@@ -161,7 +171,8 @@ import Testing
     #expect(folder.names == ["source.mkv"])
   }
 
-  @Test func aSecondHalfThatEndsEarlyIsSaidToDoSo() async throws {
+  @Test("an encoding half that ends early is reported")
+  func earlyEnd() async throws {
     let folder = try TemporaryFolder()
     let (summary, mirror) = try await run("identity eos-after=21", "identity eos-after=6", folder)
     #expect(summary.frames == mirror.numbers.count)
@@ -169,7 +180,7 @@ import Testing
     let lost = summary.warnings.filter { $0.code == .notWritten }
     #expect(lost.map(\.count) == [40, 48_000 - summary.samples[0]])
     let spans = try lost.map { try #require($0.span) }
-    // What did not come is the end of the mirror: the start of the source.
+    // The end of the output is missing, which is the start of the source.
     #expect(spans.allSatisfy { $0.start == .zero })
     #expect(abs(spans[0].end.seconds - 40.0 / 60) < 0.001, "\(spans[0])")
     #expect(abs(spans[1].end.seconds - Double(lost[1].count ?? 0) / 48_000) < 0.03, "\(spans[1])")
@@ -177,20 +188,22 @@ import Testing
     #expect(mirror.audio.count / 16 < summary.samples[0] + 1024)
   }
 
-  /// Audio goes on for half a second after the last frame, which is the first one of the mirror, and is on show for so long.
-  @Test(arguments: [("o.avi", true), ("o.mkv", false)])
-  func aFrameThatCanNotBeHeldIsSaid(_ name: String, _ isSaid: Bool) async throws {
+  /// Audio continues for half a second after the last frame. That frame comes first in the output
+  /// and is shown for as long.
+  @Test(
+    "a warning reports a frame that AVI can't hold for long enough", arguments: [("o.avi", true), ("o.mkv", false)])
+  func heldFrame(_ name: String, _ isReported: Bool) async throws {
     let folder = try TemporaryFolder()
     var (_, media) = try clip(folder)
     media.sampleCount = 72_000
     let source = try media.write(to: folder)
     var options = ReverseOptions()
     let warnings = try await Reverser(source, options: options).reverse(to: folder.path(name)).warnings
-    #expect(warnings.map(\.code) == (isSaid ? [.converted] : []), "\(warnings)")
+    #expect(warnings.map(\.code) == (isReported ? [.converted] : []), "\(warnings)")
     #expect(warnings.allSatisfy { $0.message.contains("59 frames are up to 0.5 s off") }, "\(warnings)")
     options.output.isStrict = true
     let strict = Reverser(source, options: options)
-    if isSaid {
+    if isReported {
       await #expect(throws: RetrogradeError.self) { _ = try await strict.reverse(to: folder.path("strict-" + name)) }
     } else {
       _ = try await strict.reverse(to: folder.path("strict-" + name))

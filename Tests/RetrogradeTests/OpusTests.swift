@@ -6,7 +6,8 @@ import Testing
 @testable import Retrograde
 
 @Suite struct OpusTests {
-  /// Noise whose channels are opposite, so little of it that the encoder says how one follows from the other.
+  /// Noise with opposite channels, at a bit rate so low that the encoder derives one channel from
+  /// the other.
   private func opposites(_ folder: TemporaryFolder) throws -> String {
     let path = folder.path("s.opus")
     let pipeline = try Pipeline(
@@ -21,7 +22,7 @@ import Testing
     return path
   }
 
-  /// What `opusdec` makes of it, the other way round.
+  /// Output of `opusdec`, reversed.
   private func mirrored(_ path: String, _ settings: String) throws -> [UInt8] {
     let bytes = try DecodedMedia.buffers(
       of: "filesrc location=\(path) ! oggdemux ! opusparse ! opusdec \(settings) ! audio/x-raw,format=S16LE"
@@ -33,7 +34,8 @@ import Testing
     try DecodedMedia.buffers(of: "filesrc location=\(path) ! wavparse ! audio/x-raw,format=S16LE").flatMap { $0 }
   }
 
-  @Test func oppositeChannelsStayOpposite() async throws {
+  @Test("opposite channels stay opposite")
+  func phaseInversion() async throws {
     let folder = try TemporaryFolder()
     let source = try opposites(folder)
     try await Reverser(source).reverse(to: folder.path("m.wav"))
@@ -42,13 +44,16 @@ import Testing
     #expect(try mirrored(source, "phase-inversion=false") != expected)
   }
 
-  /// The header names the rate of what was encoded, for information only (RFC 7845, 5.1); decoding is at 48 kHz.
-  @Test func soundThatWasSampledAtAnyRateIsRead() async throws {
+  /// The header has the rate of the encoder's input, for information only (RFC 7845, 5.1). Decoding
+  /// is at 48 kHz.
+  @Test("any input sample rate in the header is accepted")
+  func inputSampleRate() async throws {
     let folder = try TemporaryFolder()
     let source = try opposites(folder)
     let expected = try mirrored(source, "phase-inversion=true")
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
-    // The first page holds the header: 28 bytes of its own, then "OpusHead", version, channels, pre-skip and rate.
+    // The first page holds the header: 28 bytes of page header, then "OpusHead", version, channels,
+    // pre-skip and rate.
     bytes.replaceSubrange(28 + 12..<28 + 16, with: withUnsafeBytes(of: UInt32(44_100).littleEndian, Array.init))
     bytes.replaceSubrange(22..<26, with: [0, 0, 0, 0])
     let sum = withUnsafeBytes(of: checksum(bytes[..<47]).littleEndian, Array.init)
@@ -58,10 +63,10 @@ import Testing
     #expect(try samples(folder.path("m.wav")) == expected)
   }
 
-  @Test("Opus that begins late in Matroska begins there in FFmpeg too", arguments: ["m.mkv", "m.webm"])
+  @Test("Opus that starts late in Matroska starts at the same time in FFmpeg", arguments: ["m.mkv", "m.webm"])
   func lateStart(_ name: String) async throws {
     let folder = try TemporaryFolder()
-    // The mirror's audio begins at 40 ms.
+    // The audio of the output starts at 40 ms.
     _ = try FFmpeg.bytes([
       "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-f", "lavfi", "-i",
       "sine=duration=0.96:sample_rate=48000",
@@ -74,11 +79,11 @@ import Testing
       "-i", folder.path(name), "-map", "0:a", "-c", "copy", "-copyts", "-f", "framecrc", "-",
     ])
     .compactMap { Int($0.split(separator: ",")[2].trimmingCharacters(in: .whitespaces)) }
-    // FFmpeg takes away the priming, 6.5 ms, rounded.
+    // FFmpeg subtracts the priming, 6.5 ms, and rounds.
     #expect(times.first == 33 && times.dropFirst().first == 53)
   }
 
-  /// That of an Ogg page (RFC 3533, 6).
+  /// Checksum of an Ogg page (RFC 3533, 6).
   private func checksum(_ page: ArraySlice<UInt8>) -> UInt32 {
     page.reduce(UInt32(0)) { sum, byte in
       (0..<8).reduce(sum ^ UInt32(byte) << 24) { sum, _ in sum & 0x8000_0000 != 0 ? sum << 1 ^ 0x04C1_1DB7 : sum << 1 }

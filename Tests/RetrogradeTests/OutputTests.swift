@@ -6,7 +6,7 @@ import Testing
 
 @testable import Retrograde
 
-/// How files get their names: docs/reliability.md, "What happens to your files".
+/// How outputs get their names: docs/reliability.md, "What happens to your files".
 @Suite struct OutputTests {
   private struct Failure: Error {}
 
@@ -15,7 +15,8 @@ import Testing
   }
   private func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
 
-  @Test func aFileHasNoNameUntilItIsWhole() throws {
+  @Test("an output has no name until it is complete")
+  func unnamedUntilComplete() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("o.mp4")
     try Outputs.write(overwrites: false, inputs: []) { outputs in
@@ -28,7 +29,8 @@ import Testing
     #expect(text(path) == "whole")
   }
 
-  @Test func whereTheRunFailsNothingIsLeftAndWhatWasThereStays() throws {
+  @Test("a failed run leaves nothing behind, and existing files stay")
+  func failedRun() throws {
     let folder = try TemporaryFolder()
     let (path, pattern) = (folder.path("o.mp4"), folder.path("new/%03d.png"))
     try write("old", path)
@@ -44,14 +46,15 @@ import Testing
     #expect(text(path) == "old")
   }
 
-  @Test func whatNobodyWritesIsNotMade() throws {
+  @Test("an output that is never written is not created")
+  func unwrittenOutput() throws {
     let folder = try TemporaryFolder()
     try Outputs.write(overwrites: false, inputs: []) { try $0.begin(folder.path("o.mp4")) }
     #expect(folder.names == [])
   }
 
-  @Test(arguments: [false, true])
-  func aFileSystemWithoutFilesWithoutANameWillDo(overwrites: Bool) throws {
+  @Test("a file system without unnamed files works", arguments: [false, true])
+  func namedTemporary(overwrites: Bool) throws {
     let folder = try TemporaryFolder()
     let place = OutputPlace(folder.path("o.mp4"))
     if overwrites { try write("old", place.path) }
@@ -68,8 +71,8 @@ import Testing
     #expect(text(place.path) == "whole")
   }
 
-  @Test(arguments: [false, true])
-  func aFileMadeMeanwhileIsNotReplaced(needsName: Bool) throws {
+  @Test("a file created meanwhile is not replaced", arguments: [false, true])
+  func createdMeanwhile(needsName: Bool) throws {
     let folder = try TemporaryFolder()
     let place = OutputPlace(folder.path("o.mp4"))
     let file = try OutputFile(place, overwrites: false, inputs: [], needsName: needsName)
@@ -82,7 +85,8 @@ import Testing
     #expect(text(place.path) == "theirs")
   }
 
-  @Test func severalFilesGetTheirNamesTogetherOrNot() throws {
+  @Test("several outputs get their names together or not at all")
+  func allOrNothing() throws {
     let folder = try TemporaryFolder()
     let paths = ["o.mp4", "o.srt"].map(folder.path)
     #expect(throws: RetrogradeError.self) {
@@ -97,8 +101,8 @@ import Testing
     #expect(folder.names == ["o.srt"])
   }
 
-  @Test(arguments: [false, true])
-  func whatWasReplacedIsBroughtBackWhereAnotherOutputFails(needsName: Bool) throws {
+  @Test("a replaced file is restored if another output fails", arguments: [false, true])
+  func restoredFile(needsName: Bool) throws {
     let folder = try TemporaryFolder()
     let path = folder.path("o.mp4")
     try Data("old".utf8).write(to: URL(fileURLWithPath: path))
@@ -113,7 +117,8 @@ import Testing
     #expect(folder.names == ["o.mp4"])
   }
 
-  @Test func namesAreMeasuredInBytes() throws {
+  @Test("the length of a name is counted in bytes")
+  func longName() throws {
     let folder = try TemporaryFolder()
     let outputs = Outputs(overwrites: false, inputs: [])
     try outputs.begin(folder.path(String(repeating: "あ", count: 83) + ".mp4"))
@@ -125,7 +130,8 @@ import Testing
     #expect(folder.names == [])
   }
 
-  @Test func aFolderThatCannotBeWrittenIsRefusedBeforeTheWork() throws {
+  @Test("a folder that can't be written is refused before the run")
+  func unwritableFolder() throws {
     let folder = try TemporaryFolder()
     try write("", folder.path("file"))
     let outputs = Outputs(overwrites: false, inputs: [])
@@ -140,7 +146,8 @@ import Testing
     }
   }
 
-  @Test func aLinkThatLeadsNowhereIsNotReplacedWithoutBeingAsked() throws {
+  @Test("a dangling symbolic link is not replaced unasked")
+  func danglingLink() throws {
     let folder = try TemporaryFolder()
     try FileManager.default.createSymbolicLink(
       atPath: folder.path("o.mp4"), withDestinationPath: folder.path("none"))
@@ -149,7 +156,8 @@ import Testing
     }
   }
 
-  @Test func aNewRunOfNumberedFilesReplacesTheOldOneWholeAndNothingElse() throws {
+  @Test("a new run of numbered files replaces the old one and nothing else")
+  func numberedFiles() throws {
     let folder = try TemporaryFolder()
     let pattern = folder.path("%03d.jpg")
     for name in ["001.jpg", "002.jpg", "003.jpg", "004.jpg"] { try write("old", folder.path(name)) }
@@ -167,7 +175,8 @@ import Testing
     #expect(text(folder.path("001.jpg")) == "new")
   }
 
-  @Test func whereAMoveFailsTheOldRunIsBroughtBack() throws {
+  @Test("the old numbered files are restored if a rename fails")
+  func failedRename() throws {
     let folder = try TemporaryFolder()
     let pattern = folder.path("%03d.jpg")
     for name in ["001.jpg", "002.jpg"] { try write("old", folder.path(name)) }
@@ -184,7 +193,8 @@ import Testing
     for name in ["001.jpg", "002.jpg"] { #expect(text(folder.path(name)) == "old") }
   }
 
-  @Test func aNumberedFileThatIsReadIsNotReplaced() throws {
+  @Test("a numbered input file is not replaced")
+  func numberedInput() throws {
     let folder = try TemporaryFolder()
     try write("mine", folder.path("001.jpg"))
     for input in [folder.path("001.jpg"), folder.path("%03d.jpg"), folder.path("00%d.jpg")] {
@@ -195,7 +205,8 @@ import Testing
     }
   }
 
-  @Test func aGIFThatCannotBeWrittenIsAFaultOfTheDisk() throws {
+  @Test("a GIF on a full disk is a write error")
+  func fullDisk() throws {
     let colors = try Palette.Builder()
     let pixels = [UInt8](repeating: 255, count: 64 * 64 * 4)
     try pixels.withUnsafeBytes { try colors.add($0, width: 64, height: 64) }

@@ -7,21 +7,21 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Windows that are decoded from stored packets, with no seek of a demuxer.
+/// Windows decoded from stored packets, without a seek of the demuxer.
 @Suite("Windows from packets") struct PacketStoreTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var name: String
     var codec: String
-    /// Whether a demuxer's seeks are not tried at all.
+    /// True if seeks of the demuxer are not tried.
     var isAlwaysStored: Bool
-    /// Whether only the decoder tells when all frames are shown.
-    var isUntold: Bool
+    /// True if only the decoder knows the presentation times.
+    var needsDecodedTimes: Bool
 
-    init(_ name: String, _ codec: String, isAlwaysStored: Bool = true, isUntold: Bool = false) {
+    init(_ name: String, _ codec: String, isAlwaysStored: Bool = true, needsDecodedTimes: Bool = false) {
       testDescription = "\(name): \(codec)"
       (self.name, self.codec) = (name, codec)
-      (self.isAlwaysStored, self.isUntold) = (isAlwaysStored, isUntold)
+      (self.isAlwaysStored, self.needsDecodedTimes) = (isAlwaysStored, needsDecodedTimes)
     }
 
     func write(to folder: TemporaryFolder) throws -> String {
@@ -40,11 +40,11 @@ import Testing
     Case("a.ts", x264),
     Case("open.ts", "-c:v libx264 -preset veryfast -x264-params open-gop=1:keyint=20:bframes=3"),
     Case("hevc.ts", "-c:v libx265 -preset ultrafast -x265-params keyint=20:open-gop=1:bframes=3:log-level=none"),
-    Case("mpeg2.ts", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", isUntold: true),
-    Case("a.h264", "-c:v libx264 -preset ultrafast -bf 0 -g 20"), Case("b.h264", x264, isUntold: true),
-    Case("a.mpg", "-c:v mpeg2video -g 12 -qscale 2", isUntold: true),
-    Case("b.mpg", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", isUntold: true),
-    Case("a.m2v", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", isUntold: true),
+    Case("mpeg2.ts", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", needsDecodedTimes: true),
+    Case("a.h264", "-c:v libx264 -preset ultrafast -bf 0 -g 20"), Case("b.h264", x264, needsDecodedTimes: true),
+    Case("a.mpg", "-c:v mpeg2video -g 12 -qscale 2", needsDecodedTimes: true),
+    Case("b.mpg", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", needsDecodedTimes: true),
+    Case("a.m2v", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", needsDecodedTimes: true),
     // Without cues.
     Case("piped.mkv", x264),
     Case("a.mp4", x264, isAlwaysStored: false),
@@ -66,14 +66,14 @@ import Testing
     return hashes
   }
 
-  @Test("each window has the frames of a plain decode", arguments: cases)
+  @Test("each window has the frames of a sequential decode", arguments: cases)
   func windows(_ source: Case) throws {
     let folder = try TemporaryFolder()
     var (video, recipe) = try indexed(source.write(to: folder))
     #expect(recipe.seeksByGuess == source.isAlwaysStored)
     let plain = try hashes(video, recipe, from: nil)
     var store = try #require(try PacketStore.read(video, recipe, folder.url.path, Cancellation()))
-    if source.isUntold {
+    if source.needsDecodedTimes {
       video = try #require(try DecodedTimes(video, store, recipe, Cancellation())).video
       store = store.timed(by: video)
     }
@@ -99,8 +99,8 @@ import Testing
     #expect(try await Reverser(path).plan().plan?.method == .windows)
   }
 
-  /// `plan.json` has the times that the decoder told.
-  @Test("chunks have the frames of a mirror that is made at once", arguments: ["a.mpg", "a.m2v"])
+  /// `plan.json` has the times found by the decoder.
+  @Test("chunks have the frames of a reversal in one run", arguments: ["a.mpg", "a.m2v"])
   func chunks(name: String) async throws {
     let folder = try TemporaryFolder()
     let source = Case(name, "-c:v mpeg2video -bf 2 -g 12 -qscale 2")
@@ -113,7 +113,7 @@ import Testing
       try FFmpeg.frames(folder.path("chunks.mkv")).map(\.sum) == FFmpeg.frames(folder.path("whole.mkv")).map(\.sum))
   }
 
-  @Test("packets that are not those of the index are not used")
+  @Test("packets that do not match the index are not used")
   func otherPackets() throws {
     let folder = try TemporaryFolder()
     let (video, _) = try indexed(Case("a.ts", Self.x264).write(to: folder))

@@ -6,9 +6,9 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Video in which each packet is a frame by itself is turned round as it is.
+/// Intra-only video is reversed by copying its packets.
 @Suite struct PacketTurningTests {
-  /// The packets of the video, as bytes, in the order of the file.
+  /// Video packets in file order.
   private func packets(_ path: String) throws -> [[UInt8]] {
     let demuxers = ["mp4": "qtdemux", "mov": "qtdemux", "avi": "avidemux", "ts": "tsdemux"]
     let name = path.split(separator: ".").last.map(String.init) ?? ""
@@ -44,32 +44,34 @@ import Testing
     ("vp9enc deadline=1 cpu-used=8 keyframe-max-dist=0", "webmmux", "s.webm"),
   ]
 
-  @Test(arguments: sources)
-  func theMirrorHasTheSourcesPacketsLastFirst(_ video: String, _ muxer: String, _ name: String) async throws {
+  @Test("the output has the packets of the source in reverse order", arguments: sources)
+  func reversedPackets(_ video: String, _ muxer: String, _ name: String) async throws {
     let folder = try TemporaryFolder()
     let source = try media(video, muxer, name).write(to: folder)
-    try await expectTurned(source, folder.path("o." + (name.split(separator: ".").last ?? "")))
+    try await expectReversed(source, folder.path("o." + (name.split(separator: ".").last ?? "")))
   }
 
-  /// Written by FFmpeg: from x265enc, mp4mux got a buffer without a PTS in one of some hundred runs, on a busy machine.
-  @Test func theMirrorOfHEVCHasTheSourcesPacketsLastFirst() async throws {
+  /// Written by FFmpeg: with x265enc, mp4mux got a buffer without a PTS in about one of some
+  /// hundred runs, on a busy machine.
+  @Test("HEVC packets are copied in reverse order")
+  func reversedHEVC() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes([
       "-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=0.48", "-pix_fmt", "yuv420p", "-c:v", "libx265", "-x265-params",
       "keyint=1:log-level=none", "-tag:v", "hvc1", folder.path("s.mp4"),
     ])
-    try await expectTurned(folder.path("s.mp4"), folder.path("o.mp4"))
+    try await expectReversed(folder.path("s.mp4"), folder.path("o.mp4"))
   }
 
-  private func expectTurned(_ source: String, _ output: String) async throws {
+  private func expectReversed(_ source: String, _ output: String) async throws {
     let summary = try await Reverser(source).reverse(to: output)
     let own = try packets(source)
-    let isTurned = try packets(output) == own.reversed()
-    #expect(own.count == 12 && isTurned && summary.frames == 12)
+    let isReversed = try packets(output) == own.reversed()
+    #expect(own.count == 12 && isReversed && summary.frames == 12)
     #expect(summary.warnings.isEmpty)
   }
 
-  @Test("frames stored from the top down keep their shape in Matroska")
+  @Test("frames stored top-down keep their shape in Matroska")
   func topDownFrames() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes([
@@ -87,7 +89,8 @@ import Testing
     #expect(ratio.numerator == ratio.denominator, "\(caps as Any)")
   }
 
-  @Test func aLoopHasThemInBothDirections() async throws {
+  @Test("a loop has the packets in both directions")
+  func loop() async throws {
     let folder = try TemporaryFolder()
     let source = try media("video/x-raw,format=I420 ! jpegenc", "qtmux", "s.mov").write(to: folder)
     var options = ReverseOptions()
@@ -96,23 +99,25 @@ import Testing
     options.encoding.copiesForward = true
     try await Reverser(source, options: options).reverse(to: folder.path("o.mov"))
     let own = try packets(source)
-    let isTurned =
+    let isReversed =
       try packets(folder.path("o.mov")) == own + own.dropLast().reversed() + own.dropFirst() + own.dropLast().reversed()
-    #expect(isTurned)
+    #expect(isReversed)
   }
 
-  @Test func aStretchIsCutToTheFrame() async throws {
+  @Test("a range is cut at the exact frames")
+  func trim() async throws {
     let folder = try TemporaryFolder()
     let source = try media(Self.h264, "mp4mux", "s.mp4").write(to: folder)
     var options = ReverseOptions()
     options.playback.start = .frame(3)
     options.playback.end = .frame(8)
     try await Reverser(source, options: options).reverse(to: folder.path("o.mkv"))
-    let isTurned = try packets(folder.path("o.mkv")) == packets(source)[3..<8].reversed()
-    #expect(isTurned)
+    let isReversed = try packets(folder.path("o.mkv")) == packets(source)[3..<8].reversed()
+    #expect(isReversed)
   }
 
-  @Test func audioAndTimesAreThoseOfTheMirror() async throws {
+  @Test("audio and frame times are reversed with the packets")
+  func audioAndTimes() async throws {
     let folder = try TemporaryFolder()
     var media = media("video/x-raw,format=I420 ! jpegenc quality=100", "matroskamux", "s.mkv")
     media.frameRate = "0/1"
@@ -127,29 +132,32 @@ import Testing
     #expect(read.times.map { $0.nanoseconds / 1_000_000 } == [0, 260, 300, 440, 460])
   }
 
-  /// Which containers take its packets, and why none does.
-  private func told(_ media: TestMedia, _ folder: TemporaryFolder) async throws -> ([String], String?) {
+  /// Containers that take the packets, and the reason if none does.
+  private func packetSupport(_ media: TestMedia, _ folder: TemporaryFolder) async throws -> ([String], String?) {
     let stream = try #require(try await Reverser(media.write(to: folder)).plan().streams.first)
     return (try #require(stream.turnsAsPacketsIn), stream.whyDecoded)
   }
 
-  @Test(arguments: [
-    ("avenc_ffv1 gop-size=6", "matroskamux", "s.mkv", "depend on others"),
-    ("x264enc key-int-max=6 bframes=0 ! h264parse", "mp4mux", "s.mp4", "depend on others"),
-    (
-      "interlace field-pattern=1:1 top-field-first=true ! x264enc key-int-max=1 interlaced=true ! h264parse",
-      "matroskamux", "s.mkv", "interlaced"
-    ),
-    ("theoraenc keyframe-force=1", "oggmux", "s.ogg", "not known"),
-  ])
-  func whatTiesPacketsToTheirOrderIsKnownBeforeAndSaid(
+  @Test(
+    "the plan says why packets can't be reversed",
+    arguments: [
+      ("avenc_ffv1 gop-size=6", "matroskamux", "s.mkv", "depend on others"),
+      ("x264enc key-int-max=6 bframes=0 ! h264parse", "mp4mux", "s.mp4", "depend on others"),
+      (
+        "interlace field-pattern=1:1 top-field-first=true ! x264enc key-int-max=1 interlaced=true ! h264parse",
+        "matroskamux", "s.mkv", "interlaced"
+      ),
+      ("theoraenc keyframe-force=1", "oggmux", "s.ogg", "not known"),
+    ])
+  func whyDecoded(
     _ video: String, _ muxer: String, _ name: String, _ why: String
   ) async throws {
-    let (containers, told) = try await told(media(video, muxer, name), try TemporaryFolder())
-    #expect(containers.isEmpty && told?.contains(why) == true, "\(told ?? "")")
+    let (containers, reason) = try await packetSupport(media(video, muxer, name), try TemporaryFolder())
+    #expect(containers.isEmpty && reason?.contains(why) == true, "\(reason ?? "")")
   }
 
-  @Test func whatAsksForFramesIsDecoded() async throws {
+  @Test("options that need frames decode the video")
+  func decodingOptions() async throws {
     let folder = try TemporaryFolder()
     let media = media("video/x-raw,format=I420 ! jpegenc", "qtmux", "s.mov")
     let source = try media.write(to: folder)
@@ -163,8 +171,8 @@ import Testing
       ask(&options.encoding)
       let output = folder.path("\(number).mov")
       try await Reverser(source, options: options).reverse(to: output)
-      let isTurned = try packets(output) == own.reversed()
-      #expect(!isTurned, "\(number)")
+      let isReversed = try packets(output) == own.reversed()
+      #expect(!isReversed, "\(number)")
     }
     var drawn = Reverser(source)
     drawn.overlay = { _, _ in }
@@ -172,7 +180,8 @@ import Testing
     #expect(try packets(folder.path("drawn.mov")) != own.reversed())
   }
 
-  @Test func whatIsTurnedAsItLiesIsTheRightWayUp() async throws {
+  @Test("copied packets keep their orientation")
+  func orientation() async throws {
     let folder = try TemporaryFolder()
     var media = media("video/x-raw,format=I420 ! jpegenc", "qtmux", "s.mov")
     media.orientation = "rotate-90"
@@ -181,14 +190,15 @@ import Testing
     try await Reverser(source).reverse(to: folder.path("o.mov"))
     #expect(try packets(folder.path("o.mov")) == own.reversed())
     #expect(try await Reverser(folder.path("o.mov")).plan().streams.first?.orientation == "rotate-90")
-    // AVI can't say it: the frames are turned instead.
+    // AVI has no orientation, so the frames are rotated.
     try await Reverser(source).reverse(to: folder.path("o.avi"))
     let (width, height) = (media.width, media.height)
     let upright = try await Reverser(folder.path("o.avi")).plan().streams.first
     #expect(upright?.summary.first == "\(height)x\(width)")
   }
 
-  @Test func unitsGoFromOneContainersFormToTheOthers() async throws {
+  @Test("H.264 packets are converted between container formats")
+  func bitstreamFormats() async throws {
     let folder = try TemporaryFolder()
     let media = media(Self.h264, "mp4mux", "s.mp4")
     let source = try media.write(to: folder)

@@ -6,27 +6,31 @@ import Testing
 @testable import RetrogradeEngine
 
 @Suite struct ParsingTests {
-  @Test(arguments: [
-    ("512MiB", 512 << 20), ("2G", 2 << 30), ("1.5k", 1536), ("100", 100), ("64mb", 64 << 20), ("7b", 7),
-  ])
+  @Test(
+    "sizes with and without units",
+    arguments: [
+      ("512MiB", 512 << 20), ("2G", 2 << 30), ("1.5k", 1536), ("100", 100), ("64mb", 64 << 20), ("7b", 7),
+    ])
   func sizes(text: String, bytes: Int) {
     #expect(ByteCount(parsing: text)?.bytes == bytes)
   }
 
-  @Test(arguments: ["", "MiB", "-5", "0", "12 parsecs", "1e400"])
-  func notSizes(text: String) { #expect(ByteCount(parsing: text) == nil) }
+  @Test("invalid sizes", arguments: ["", "MiB", "-5", "0", "12 parsecs", "1e400"])
+  func invalidSizes(text: String) { #expect(ByteCount(parsing: text) == nil) }
 
-  @Test func places() {
+  @Test("positions as times and frames")
+  func positions() {
     #expect(SourcePosition(parsing: "2.5") == .time(ClockTime(nanoseconds: 2_500_000_000)))
     #expect(SourcePosition(parsing: "1:02.5") == .time(ClockTime(nanoseconds: 62_500_000_000)))
     #expect(SourcePosition(parsing: "1:00:00") == .time(ClockTime(nanoseconds: 3_600_000_000_000)))
     #expect(SourcePosition(parsing: "250f") == .frame(250))
   }
 
-  @Test(arguments: ["", "f", "-1", "1:60", "1:2:3:4", "nan", "inf", "x", "-3f"])
-  func notPlaces(text: String) { #expect(SourcePosition(parsing: text) == nil) }
+  @Test("invalid positions", arguments: ["", "f", "-1", "1:60", "1:2:3:4", "nan", "inf", "x", "-3f"])
+  func invalidPositions(text: String) { #expect(SourcePosition(parsing: text) == nil) }
 
-  @Test func sampleIndexAndTimeAreInverse() {
+  @Test("a sample index survives the conversion to a time and back")
+  func sampleIndexRoundTrip() {
     var generator = SeededGenerator(5)
     for _ in 0..<5000 {
       let rate = [8000, 11025, 22050, 44100, 48000, 96000, 192_000].randomElement(using: &generator) ?? 48000

@@ -6,10 +6,10 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Names of files as strings, and back.
+/// Conversion of file names to strings and back.
 @Suite struct PathTests {
   @Test(
-    "bytes of a name survive the way through a string",
+    "a valid name survives the conversion to a string",
     arguments: [
       "", "clip.mp4", "Caf\u{e9}/\u{1F600}.mkv", "\u{10FFFF}", "\u{10E07F}\u{10E100}",
     ])
@@ -26,7 +26,7 @@ import Testing
       ([0xED, 0xB3, 0xA9], "\\xed\\xb3\\xa9"), ([0xC0, 0xAF], "\\xc0\\xaf"),
       ([0xF4, 0x90, 0x80, 0x80], "\\xf4\\x90\\x80\\x80"),
       ([0xE2, 0x82, 0x2F, 0xE2, 0x82, 0xAC], "\\xe2\\x82/\u{20AC}"),
-      // A real U+10E0E9 is not taken for the byte 0xE9.
+      // A real U+10E0E9 is not mistaken for the byte 0xE9.
       ([0xF4, 0x8E, 0x83, 0xA9, 0x61], "\\xf4\\x8e\\x83\\xa9a"),
     ] as [([UInt8], String)])
   func invalidNames(_ bytes: [UInt8], readable: String) {
@@ -36,7 +36,7 @@ import Testing
     #expect(path.cPath.withUnsafeBufferPointer { $0.baseAddress.map { String(cPath: $0) } } == path)
   }
 
-  @Test("URLs of files have such names, and messages show them")
+  @Test("file URLs may have invalid bytes, and messages show them")
   func addresses() throws {
     let path = "/tmp/a b" + String(pathBytes: [0xE9]) + "/\u{e9}.mp4"
     for text in ["file:///tmp/a%20b%E9/%C3%A9.mp4", "file://localhost/tmp/a%20b%e9/%c3%a9.mp4"] {
@@ -48,7 +48,7 @@ import Testing
     #expect(error.subject == path)
   }
 
-  @Test("an HLS playlist that is not UTF-8 is refused, and may name such files by their percent-encoded bytes")
+  @Test("an HLS playlist that is not UTF-8 is refused; percent-encoded bytes are read")
   func playlists() throws {
     let folder = try TemporaryFolder()
     let list = folder.path("list.m3u8")
@@ -62,7 +62,7 @@ import Testing
     try Playlist(path: list)?.checkNames(in: list)
   }
 
-  @Test("no two sequences of bytes have one string")
+  @Test("no two byte sequences give the same string")
   func randomNames() {
     var random = SeededGenerator(37)
     let parts: [[UInt8]] = [

@@ -6,7 +6,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// What the format promises: docs/pipeline-files.md.
+/// The format described in docs/pipeline-files.md.
 @Suite struct PipelineFileTests {
   private let small = """
     # One line of summary.
@@ -16,7 +16,8 @@ import Testing
     appsrc name=v ! textoverlay text="${text=a b}" ! fakesink name=${name=plain}
     """
 
-  @Test func parametersHaveDefaultsAndPlaces() throws {
+  @Test("parameters have defaults and positions")
+  func parameterDefaults() throws {
     let file = try PipelineFile(small, name: "f")
     #expect(file.summary == "One line of summary.")
     #expect(file.parameters.map(\.name) == ["input", "text", "name"])
@@ -24,7 +25,8 @@ import Testing
     #expect(file.parameters[0].place == PipelineFile.Place(line: 3, column: 18))
   }
 
-  @Test func aFileFromWindowsIsRead() throws {
+  @Test("a file with a byte order mark and CRLF is read")
+  func windowsFile() throws {
     let file = try PipelineFile("\u{FEFF}" + small.replacing("\n", with: "\r\n"), name: "f")
     let plain = try PipelineFile(small, name: "f")
     #expect(file.summary == plain.summary)
@@ -33,12 +35,14 @@ import Testing
     #expect(try file.resolved(values).encoding == plain.resolved(values).encoding)
   }
 
-  @Test(arguments: [
-    "plain", "two words", "a \"quoted\" word", "back\\slash", "one ! fakesink", "$x ${input} $$", "it's", "ünï", "",
-    " ", "a=b;c",
-    "\\\"", "'", "# no comment", "@no setting", "---",
-  ])
-  func aValueIsDataWhateverItHolds(value: String) throws {
+  @Test(
+    "a value is never parsed as pipeline syntax",
+    arguments: [
+      "plain", "two words", "a \"quoted\" word", "back\\slash", "one ! fakesink", "$x ${input} $$", "it's", "ünï", "",
+      " ", "a=b;c",
+      "\\\"", "'", "# no comment", "@no setting", "---",
+    ])
+  func literalValue(value: String) throws {
     let resolved = try PipelineFile(small, name: "f").resolved(["input": value, "text": value])
     let decoding = try Pipeline(resolved.decoding)
     #expect(decoding.elements(ofFactory: "filesrc").first?.string("location") ?? "" == value)
@@ -50,14 +54,16 @@ import Testing
   private static let black =
     "videotestsrc num-buffers=2 pattern=black ! video/x-raw,format=I420,width=320,height=64,framerate=25/1"
 
-  /// As it is shown by an overlay that gets the characters' codes.
-  @Test(arguments: [
-    (#"text="${caption}""#, #"It works! "q" $x & <b>"#, "It works! &#34;q&#34; $x &#38; &#60;b&#62;"),
-    ("text=${caption}", "a<b", "a&#60;b"),
-    ("halignment=left\n  text = \"- ${caption}\"", "&amp;", "- &#38;amp;"),
-    ("text=\"<b>${caption}</b>\"", "R & D", "<b>R &#38; D</b>"),
-  ])
-  func aCaptionShowsEveryCharacterAsItIs(property: String, caption: String, markup: String) async throws {
+  /// Expected: the drawing of an overlay whose text has character references.
+  @Test(
+    "a caption shows every character literally",
+    arguments: [
+      (#"text="${caption}""#, #"It works! "q" $x & <b>"#, "It works! &#34;q&#34; $x &#38; &#60;b&#62;"),
+      ("text=${caption}", "a<b", "a&#60;b"),
+      ("halignment=left\n  text = \"- ${caption}\"", "&amp;", "- &#38;amp;"),
+      ("text=\"<b>${caption}</b>\"", "R & D", "<b>R &#38; D</b>"),
+    ])
+  func literalCaption(property: String, caption: String, markup: String) async throws {
     let folder = try TemporaryFolder()
     let file = try PipelineFile(
       """
@@ -80,7 +86,8 @@ import Testing
     #expect(isDrawn)
   }
 
-  @Test func onlyWhereMarkupIsExpectedIsAValueWrittenAsMarkup() throws {
+  @Test("only properties that take markup get escaped values")
+  func markupEscaping() throws {
     let file = try PipelineFile(
       """
       filesrc location=${name} ! appsink name=v
@@ -92,31 +99,36 @@ import Testing
     #expect(try Pipeline(resolved.encoding).elements(ofFactory: "filesink").first?.string("location") == "R&D <1>")
   }
 
-  @Test(arguments: [
-    ("a ! b", "f:1:1", "---"), ("a\n---\nb\n---\nc", "f:4:1", "second"), ("x ! ${1} y\n---\nb", "f:1:5", "parameter"),
-    ("x ${abc\n---\nb", "f:1:3", "no closing"), ("x '${abc}'\n---\nb", "f:1:4", "single quotes"),
-  ])
-  func whatIsWrongIsSaidWithLineAndColumn(text: String, place: String, words: String) throws {
+  @Test(
+    "errors have a line and a column",
+    arguments: [
+      ("a ! b", "f:1:1", "---"), ("a\n---\nb\n---\nc", "f:4:1", "second"), ("x ! ${1} y\n---\nb", "f:1:5", "parameter"),
+      ("x ${abc\n---\nb", "f:1:3", "no closing"), ("x '${abc}'\n---\nb", "f:1:4", "single quotes"),
+    ])
+  func errorPositions(text: String, place: String, words: String) throws {
     let error = #expect(throws: RetrogradeError.self) { try PipelineFile(text, name: "f") }
     #expect(error?.message.hasPrefix(place + ":") ?? false, "\(error?.message ?? "")")
     #expect(error?.message.contains(words) ?? false)
   }
 
-  @Test(arguments: [
-    ("filesrc location=${input} ! nosuchelement ! appsink name=v\n---\nappsrc name=v ! fakesink", "f:1:29: "),
-    ("videotestsrc ! appsink name=v\n---\nappsrc name=v !\n  identity nosuch=1 ! fakesink", "f:4:12: "),
-    ("videotestsrc ! appsink name=v\n---\nappsrc name=w ! fakesink", "f:1:1: "),
-    ("videotestsrc ! fakesink\n---\nappsrc name=w ! fakesink", "f:1:1: "),
-    ("@loop sideways\nvideotestsrc ! appsink name=v\n---\nappsrc name=v ! fakesink", "f:1:1: "),
-  ])
-  func checkingFindsWhatCannotRun(text: String, place: String) async throws {
+  @Test(
+    "a check finds what can't run",
+    arguments: [
+      ("filesrc location=${input} ! nosuchelement ! appsink name=v\n---\nappsrc name=v ! fakesink", "f:1:29: "),
+      ("videotestsrc ! appsink name=v\n---\nappsrc name=v !\n  identity nosuch=1 ! fakesink", "f:4:12: "),
+      ("videotestsrc ! appsink name=v\n---\nappsrc name=w ! fakesink", "f:1:1: "),
+      ("videotestsrc ! fakesink\n---\nappsrc name=w ! fakesink", "f:1:1: "),
+      ("@loop sideways\nvideotestsrc ! appsink name=v\n---\nappsrc name=v ! fakesink", "f:1:1: "),
+    ])
+  func failingCheck(text: String, place: String) async throws {
     let file = try PipelineFile(text, name: "f")
     let values = file.parameters.isEmpty ? [:] : ["input": "x"]
     let error = await #expect(throws: RetrogradeError.self) { try await file.check(values) }
     #expect(error?.message.hasPrefix(place) ?? false, "\(error?.message ?? "")")
   }
 
-  @Test func valuesThatLackOrAreUnknownAreNamed() throws {
+  @Test("missing and unknown values are reported")
+  func missingValues() throws {
     let file = try PipelineFile(small, name: "f")
     #expect(throws: RetrogradeError.self) { try file.resolved([:]) }
     let error = #expect(throws: RetrogradeError.self) { try file.resolved(["input": "x", "inptu": "y"]) }
@@ -138,12 +150,13 @@ import Testing
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "pipelines")
 
-  @Test func thereAreFilesToRun() throws {
+  @Test("every shipped pipeline file is tested")
+  func allFilesTested() throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: PipelineFileTests.folder.path)
     #expect(Set(names) == Set(PipelineFileTests.shipped.map { $0.file + ".pipeline" }), "each is tested below")
   }
 
-  /// The files that are shipped, what they are given, and what they make.
+  /// The shipped files, with parameters and outputs.
   static let shipped: [(file: String, values: [String: String], output: String)] = [
     ("h264-mp4", [:], "o.mp4"), ("webm", [:], "o.webm"), ("prores", [:], "o.mov"), ("lossless", [:], "o.mkv"),
     ("audio-flac", [:], "o.flac"), ("ping-pong", ["count": "1"], "o.mp4"),
@@ -153,8 +166,8 @@ import Testing
     ("thumbnails", ["rate": "5/1"], "out000.png"),
   ]
 
-  @Test(arguments: shipped.indices)
-  func eachFileThatIsShippedRuns(index: Int) async throws {
+  @Test("each shipped pipeline file runs", arguments: shipped.indices)
+  func shippedFiles(index: Int) async throws {
     let (name, given, output) = PipelineFileTests.shipped[index]
     let folder = try TemporaryFolder()
     let (source, media) = try clip(folder)
@@ -190,7 +203,8 @@ import Testing
     }
   }
 
-  @Test func aStreamThatTheSourceDoesNotHaveIsLeftOutWithAWarning() async throws {
+  @Test("a stream that the source lacks is left out with a warning")
+  func missingStream() async throws {
     let folder = try TemporaryFolder()
     let media = TestMedia()
     let source = try media.write(to: folder)
@@ -203,7 +217,8 @@ import Testing
     #expect(try DecodedMedia(folder.path("o.mp4"), like: media).numbers == (0..<media.frameCount).reversed())
   }
 
-  @Test func whatIsMissingInACutSourceIsNamed() async throws {
+  @Test("a truncated source is reported")
+  func truncatedSource() async throws {
     let folder = try TemporaryFolder()
     let (whole, _) = try clip(folder)
     let bytes = try Data(contentsOf: URL(fileURLWithPath: whole))
@@ -221,8 +236,10 @@ import Testing
     #expect(!folder.names.contains("strict.mkv"))
   }
 
-  /// The first packet of AAC gives no output, and GStreamer stamps what follows with its time: 21 ms early.
-  @Test func soundFromDecodebinStaysInSync() async throws {
+  /// The first AAC packet gives no output, and GStreamer gives its timestamp to the next buffer: 21
+  /// ms early.
+  @Test("audio from decodebin stays in sync")
+  func decodebinAudio() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.muxer = "mp4mux"
@@ -246,7 +263,8 @@ import Testing
     return options
   }
 
-  @Test func whatIsPrintedGivesTheSameBytes() async throws {
+  @Test("a printed pipeline gives the same bytes")
+  func printedPipeline() async throws {
     let folder = try TemporaryFolder()
     let (source, _) = try clip(folder)
     var options = ReverseOptions()
@@ -264,7 +282,7 @@ import Testing
     #expect(isSame)
   }
 
-  @Test("every option of play is printed, and read back")
+  @Test("every playback option is printed and read back")
   func printedSettings() throws {
     var options = ReverseOptions()
     options.playback = PlaybackOptions(
@@ -287,7 +305,7 @@ import Testing
     #expect(PipelineSettings(options: ReverseOptions()).lines.isEmpty)
   }
 
-  @Test("a setting that does not exist is answered with all that do")
+  @Test("the error for an unknown setting lists all settings")
   func unknownSetting() async throws {
     let file = try PipelineFile(
       "@fbs 10\nvideotestsrc ! appsink name=v\n---\nappsrc name=v ! fakesink", name: "f")
@@ -297,7 +315,7 @@ import Testing
     }
   }
 
-  @Test("a printed pipeline has the frame rate that was asked for")
+  @Test("a printed pipeline has the requested frame rate")
   func printedRate() async throws {
     let folder = try TemporaryFolder()
     var options = ReverseOptions()
@@ -313,7 +331,7 @@ import Testing
     #expect(isSame)
   }
 
-  @Test("what a pipeline file cannot do is refused")
+  @Test("options that a pipeline file can't express are refused")
   func unprintableOptions() async throws {
     let folder = try TemporaryFolder()
     let source = try clip(folder).path
@@ -332,7 +350,8 @@ import Testing
     }
   }
 
-  @Test func anOutputThatExistsIsRefusedAndNothingIsLeftBehind() async throws {
+  @Test("an existing output is refused, and nothing is left behind")
+  func existingOutput() async throws {
     let folder = try TemporaryFolder()
     let (source, _) = try clip(folder)
     try Data("mine".utf8).write(to: folder.url.appending(path: "o.mkv"))
@@ -349,14 +368,16 @@ import Testing
     #expect(same?.code == .cannotCreateOutput)
   }
 
-  @Test(arguments: ["filesrc location=${input} ! decodebin", "uridecodebin uri=file://${input}"])
-  func theInputIsNeverReplacedWhateverItsNameAndHoweverItIsRead(reading: String) async throws {
+  @Test(
+    "the input is never replaced, whatever its name and source element",
+    arguments: ["filesrc location=${input} ! decodebin", "uridecodebin uri=file://${input}"])
+  func inputAsOutput(reading: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.name = "50%.mp4"
     let source = try media.write(to: folder)
     let before = try Data(contentsOf: URL(fileURLWithPath: source))
-    // In a URI, a percent sign is written %25.
+    // A percent sign is written %25 in a URI.
     let input = reading.contains("uri=") ? source.replacing("%", with: "%25") : source
     let file = try PipelineFile(
       "\(reading) ! video/x-raw ! videoconvert ! appsink name=v\n---\n"
@@ -370,9 +391,11 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: source)) == before)
   }
 
-  /// 1.22's videorate repeats them without end.
-  @Test(arguments: ["videorate rate=0.5", "identity"], ["videorate rate=2.0", "identity"])
-  func framesWithoutARateAreNotGivenAnotherSpeed(first: String, second: String) async throws {
+  /// videorate 1.22 repeats such frames without end.
+  @Test(
+    "changing the speed of frames without a rate is refused", arguments: ["videorate rate=0.5", "identity"],
+    ["videorate rate=2.0", "identity"])
+  func speedWithoutRate(first: String, second: String) async throws {
     guard first != second else { return }
     let folder = try TemporaryFolder()
     let file = try PipelineFile(

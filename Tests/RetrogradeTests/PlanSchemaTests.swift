@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// docs/plan.schema.json says what is in a plan, all of it, and nothing else.
+/// docs/plan.schema.json describes everything in a plan, and nothing else.
 @Suite struct PlanSchemaTests {
   private let folder: TemporaryFolder
   private let schema: Schema
@@ -40,7 +40,7 @@ import Testing
     let source = try media.write(to: folder)
     try await Reverser(source, options: options).split(
       to: folder.path("out.mkv"), in: folder.path("work"), chunks: .about(.seconds(0.3)))
-    // What this source has none of.
+    // Parts that this source lacks.
     let path = folder.path("work/plan.json")
     var plan = try JSONDecoder().decode(ChunkPlan.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
     let span = TimeSpan(start: .zero, end: .seconds(0.5))
@@ -56,7 +56,8 @@ import Testing
     return try #require(JSONSerialization.jsonObject(with: JSONEncoder().encode(plan)) as? [String: Any])
   }
 
-  @Test func aPlanIsAsItsSchemaSays() async throws {
+  @Test("a plan matches its schema")
+  func planMatchesSchema() async throws {
     let plan = try await plan()
     #expect(schema.faults(of: plan) == [])
     for name in plan.keys { #expect(schema.names.contains(name)) }
@@ -68,7 +69,7 @@ import Testing
   }
 }
 
-/// As much of JSON Schema as docs/plan.schema.json uses.
+/// The subset of JSON Schema that docs/plan.schema.json uses.
 private struct Schema {
   private let root: [String: Any]
 

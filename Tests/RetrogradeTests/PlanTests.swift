@@ -5,7 +5,8 @@ import Testing
 @testable import RetrogradeEngine
 
 @Suite struct PlanTests {
-  @Test func everyFrameIsInExactlyOneWindowAndNoWindowIsOverBudget() throws {
+  @Test("every frame is in exactly one window, and no window exceeds the budget")
+  func randomPlans() throws {
     var generator = SeededGenerator(4)
     for _ in 0..<5000 {
       let count = Int.random(in: 1...2000, using: &generator)
@@ -31,7 +32,8 @@ import Testing
     }
   }
 
-  @Test func nothingIsDecodedTwiceWhileGroupsFit() throws {
+  @Test("nothing is decoded twice if the GOPs fit")
+  func fittingGOPs() throws {
     let planner = Planner(budget: 4000, frameBytes: 100, spoolRoom: 0)
     let plan = try #require(planner.plan(frames: 0..<200, keyframes: Array(stride(from: 0, to: 200, by: 10))))
     #expect(plan.decodingWork == 1)
@@ -39,13 +41,15 @@ import Testing
       plan.windows.map(\.frames.count) == Array(repeating: 20, count: 10), "groups are merged up to half the budget")
   }
 
-  @Test func windowsAreNoLongerThanTheyNeedBeHoweverMuchMemoryThereIs() throws {
+  @Test("windows are no longer than needed, however much memory there is")
+  func windowLength() throws {
     let planner = Planner(budget: 8 << 30, frameBytes: 4 << 20, spoolRoom: 0)
     let plan = try #require(planner.plan(frames: 0..<200, keyframes: Array(stride(from: 0, to: 160, by: 5))))
     #expect(plan.windows.map(\.frames.count) == [45, 5] + Array(repeating: 15, count: 10))
   }
 
-  @Test func whoeverWatchesWaitsForNoMoreThanTheLastGroup() throws {
+  @Test("in a player, the first window is no longer than the last GOP")
+  func firstWindow() throws {
     var planner = Planner(budget: 4000, frameBytes: 100, spoolRoom: 0)
     planner.isWatched = true
     let plan = try #require(planner.plan(frames: 0..<200, keyframes: Array(stride(from: 0, to: 200, by: 10))))
@@ -53,7 +57,8 @@ import Testing
     #expect(plan.windows.map(\.frames.count) == [10, 10] + Array(repeating: 20, count: 9))
   }
 
-  @Test func aGroupLargerThanTheBudgetIsSpooledWhereThereIsRoom() throws {
+  @Test("a GOP larger than the budget is spooled if there is room")
+  func spooledGOP() throws {
     let roomy = Planner(budget: 2000, frameBytes: 100, spoolRoom: 100_000)
     let spooled = try #require(roomy.plan(frames: 0..<100, keyframes: [0]))
     #expect(
@@ -61,14 +66,16 @@ import Testing
     #expect(spooled.decodingWork == 1)
   }
 
-  @Test func aLoneGroupThatFitsTheBudgetNeedsNoSpool() throws {
+  @Test("a single GOP that fits the budget needs no spool")
+  func singleGOP() throws {
     let planner = Planner(budget: 2000, frameBytes: 100, spoolRoom: 0)
     #expect(
       try #require(planner.plan(frames: 5..<25, keyframes: [5])).windows
         == [Window(frames: 5..<25, keyframe: 5, spooled: 0)])
   }
 
-  @Test func aLargeGroupHasWhatItsNeighboursLeaveOfTheBudget() throws {
+  @Test("a large GOP gets the memory that its neighbours leave")
+  func largeGOP() throws {
     let planner = Planner(budget: 2000, frameBytes: 100, spoolRoom: 100_000)
     let plan = try #require(planner.plan(frames: 0..<40, keyframes: [0, 8, 36]))
     #expect(
@@ -78,7 +85,8 @@ import Testing
       ])
   }
 
-  @Test func theEndOfAGroupCanBeDecodedFirstByItself() throws {
+  @Test("the end of a GOP can be decoded first")
+  func endFirst() throws {
     let planner = Planner(budget: 2000, frameBytes: 100, spoolRoom: 100_000)
     let plan = try #require(planner.plan(frames: 0..<40, keyframes: [0, 8]))
     #expect(plan.windows.first == Window(frames: 8..<40, keyframe: 8, spooled: 20))
@@ -91,7 +99,8 @@ import Testing
     #expect(plan.split(before: 40) == plan)
   }
 
-  @Test func aGroupLargerThanTheBudgetIsSplitWhereThereIsNoRoom() throws {
+  @Test("a GOP larger than the budget is split if there is no room to spool it")
+  func splitGOP() throws {
     let tight = Planner(budget: 2000, frameBytes: 100, spoolRoom: 0)
     let split = try #require(tight.plan(frames: 0..<100, keyframes: [0]))
     #expect(split.windows.count == 10)
@@ -99,12 +108,14 @@ import Testing
     #expect(split.decodingWork == 5.5)
   }
 
-  @Test func aBudgetForLessThanTwoFramesHasNoPlan() {
+  @Test("a budget below two frames has no plan")
+  func tinyBudget() {
     #expect(Planner(budget: 199, frameBytes: 100, spoolRoom: 1000).plan(frames: 0..<2, keyframes: [0]) == nil)
     #expect(Planner(budget: 200, frameBytes: 100, spoolRoom: 1000).plan(frames: 0..<2, keyframes: [0]) != nil)
   }
 
-  @Test func aForwardPlanHoldsTheLastFramesInMemory() throws {
+  @Test("a forward plan keeps the last frames in memory")
+  func forward() throws {
     let planner = Planner(budget: 2000, frameBytes: 100, spoolRoom: 100_000)
     let plan = try #require(planner.forwardPlan(frames: 0..<100))
     #expect(plan.windows == [Window(frames: 0..<100, keyframe: 0, spooled: 80)])

@@ -9,7 +9,7 @@ import Testing
 
 /// HTTP Live Streaming and MPEG-DASH, from a server and from a folder.
 @Suite struct PlaylistTests {
-  /// Six seconds in segments of two, and what they were cut from.
+  /// Playlist of six seconds, in segments of two seconds.
   private func hls(_ folder: TemporaryFolder) throws -> String {
     try TestSupport.run(
       pipeline: """
@@ -29,7 +29,8 @@ import Testing
     }
   }
 
-  @Test func theBytesOfAllSegmentsAreTheSource() async throws {
+  @Test("the joined bytes of all segments are the source")
+  func joinedSegments() async throws {
     let folder = try TemporaryFolder()
     let list = try hls(folder)
     let whole = try segments(folder)
@@ -43,8 +44,8 @@ import Testing
     #expect(try await Verifier(folder.path("whole.ts"), mirror: folder.path("o.mkv")).verify().isMirror)
   }
 
-  /// Of several variants the one of the highest rate, from the first segment on.
-  @Test func theBestVariantIsTaken() async throws {
+  @Test("the variant with the highest bit rate is read, from its first segment")
+  func bestVariant() async throws {
     let folder = try TemporaryFolder()
     _ = try hls(folder)
     let whole = try segments(folder)
@@ -57,8 +58,8 @@ import Testing
     #expect(FileManager.default.contents(atPath: fetched.path) == whole)
   }
 
-  @Test(arguments: ["s1.ts", "s2.ts"])
-  func aSegmentThatIsMissingIsAnErrorAndNoShorterFilm(name: String) async throws {
+  @Test("a missing segment is an error, and the result is not just shorter", arguments: ["s1.ts", "s2.ts"])
+  func missingSegment(name: String) async throws {
     let folder = try TemporaryFolder()
     let list = try hls(folder)
     try FileManager.default.removeItem(atPath: folder.path(name))
@@ -69,7 +70,8 @@ import Testing
     }
   }
 
-  @Test func aSegmentThatIsCutIsAnErrorAndNoShorterFilm() async throws {
+  @Test("a truncated segment is an error, and the result is not just shorter")
+  func truncatedSegment() async throws {
     let folder = try TemporaryFolder()
     let list = try hls(folder)
     let server = try WebServer(folder)
@@ -82,7 +84,8 @@ import Testing
     #expect(error?.code == .inputOutput, "\(error as Any)")
   }
 
-  @Test func whatIsLiveHasNoMirrorYet() async throws {
+  @Test("a live stream is refused")
+  func liveStream() async throws {
     let folder = try TemporaryFolder()
     let list = try hls(folder)
     let text = try String(contentsOfFile: list, encoding: .utf8).replacingOccurrences(of: "#EXT-X-ENDLIST", with: "")
@@ -101,7 +104,7 @@ import Testing
     }
   }
 
-  /// Two files of MP4 in fragments, video and audio, each cut into what stands before its media and that.
+  /// Fragmented MP4 files of video and of audio, each split into initialization segment and media.
   private func fragments(_ folder: TemporaryFolder) throws -> TestMedia {
     var media = TestMedia()
     (media.name, media.muxer, media.frameRate) = ("v.mp4", "mp4mux fragment-duration=500", "30/1")
@@ -129,8 +132,9 @@ import Testing
       summary.warnings.isEmpty && summary.samples.first.map { (96_000...98_100).contains($0) } == true, "\(summary)")
   }
 
-  /// The one of the highest rate has all frames; nothing is there of the other.
-  @Test func dashIsReadWithItsBestVariantFromTheFirstSegmentOn() async throws {
+  /// The best variant has all frames; the files of the others do not exist.
+  @Test("DASH is read in its best variant, from the first segment")
+  func dashVariant() async throws {
     let folder = try TemporaryFolder()
     let media = try fragments(folder)
     func representation(_ name: String, _ rate: Int, _ file: String) -> String {
@@ -153,7 +157,8 @@ import Testing
     }
   }
 
-  @Test func audioBesideTheVideoIsPutTogetherWithIt() async throws {
+  @Test("separate audio is joined with the video")
+  func separateAudio() async throws {
     let folder = try TemporaryFolder()
     let media = try fragments(folder)
     for name in ["v", "a"] {
@@ -171,30 +176,30 @@ import Testing
     }
   }
 
-  private static let strangers = [
+  private static let outsideAddresses = [
     "http://example.invalid/0.ts", "/etc/hostname", "../s0.ts", "file:///etc/hostname", "a/%2e%2e/%2e%2e/s0.ts",
   ]
 
-  /// A file that somebody sent must not have others read, or somebody asked for something.
-  @Test(arguments: strangers)
-  func aPlaylistInAFileNamesWhatIsBesideIt(stranger: String) async throws {
+  /// An untrusted playlist must not make other files be read or requests be sent.
+  @Test("a local playlist may name only files in its folder", arguments: outsideAddresses)
+  func localPlaylist(address: String) async throws {
     let folder = try TemporaryFolder()
     func write(_ name: String, _ text: String) throws {
       try Data(text.utf8).write(to: folder.url.appending(path: name))
     }
-    try write("hls.m3u8", "#EXTM3U\n#EXTINF:5,\n\(stranger)\n#EXT-X-ENDLIST\n")
-    try write("key.m3u8", "#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI=\"\(stranger)\"\n#EXTINF:5,\ns0.ts\n#EXT-X-ENDLIST\n")
+    try write("hls.m3u8", "#EXTM3U\n#EXTINF:5,\n\(address)\n#EXT-X-ENDLIST\n")
+    try write("key.m3u8", "#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI=\"\(address)\"\n#EXTINF:5,\ns0.ts\n#EXT-X-ENDLIST\n")
     try write("master.m3u8", "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=90000\nhls.m3u8\n")
-    try write("dash.mpd", "<?xml version=\"1.0\"?>\n<MPD type=\"static\"><BaseURL>\(stranger)</BaseURL></MPD>\n")
+    try write("dash.mpd", "<?xml version=\"1.0\"?>\n<MPD type=\"static\"><BaseURL>\(address)</BaseURL></MPD>\n")
     try write("s0.ts", "")
     for name in ["hls.m3u8", "key.m3u8", "master.m3u8", "dash.mpd"] {
       let error = await #expect(throws: RetrogradeError.self) { try await Reverser(folder.path(name)).plan() }
-      #expect(error?.description.contains("outside its own folder: \(stranger)") == true, "\(name): \(error as Any)")
+      #expect(error?.description.contains("outside its own folder: \(address)") == true, "\(name): \(error as Any)")
     }
   }
 
   @Test(
-    "a manifest of more segments than a film has is refused",
+    "a manifest with too many segments is refused",
     arguments: [
       #"<SegmentTemplate timescale="10000000" duration="1" media="s$Number$.mp4" initialization="i.mp4"/>"#,
       #"<SegmentTemplate timescale="1" media="s$Time$.mp4"><SegmentTimeline>"#
@@ -219,7 +224,7 @@ import Testing
     }
   }
 
-  @Test("words of any length in a manifest take no more than their reading")
+  @Test("very long words in a manifest are parsed in linear time")
   func longWords() throws {
     let word = String(repeating: "1", count: 200_000)
     let text =
@@ -228,7 +233,7 @@ import Testing
   }
 
   @Test("a playlist that leads back to itself is refused", arguments: ["a.m3u8", "./a.m3u8", "b.m3u8"])
-  func aPlaylistThatLeadsBackToItselfIsRefused(name: String) async throws {
+  func circularPlaylist(name: String) async throws {
     let folder = try TemporaryFolder()
     let head = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n"
     try Data("\(head)\(name)\n".utf8).write(to: folder.url.appending(path: "a.m3u8"))
@@ -238,8 +243,8 @@ import Testing
     #expect(error?.description.contains("leads back to itself") == true, "\(error as Any)")
   }
 
-  @Test("a playlist that names a pipe is refused, and waits for no writer", .timeLimit(.minutes(10)))
-  func aPlaylistThatNamesAPipeIsRefused() async throws {
+  @Test("a playlist that names a pipe is refused without waiting for a writer", .timeLimit(.minutes(10)))
+  func namedPipe() async throws {
     let folder = try TemporaryFolder()
     try Data("#EXTM3U\n#EXTINF:1,\ns0.ts\n#EXT-X-ENDLIST\n".utf8).write(to: folder.url.appending(path: "a.m3u8"))
     try #require(mkfifo(folder.path("s0.ts"), 0o600) == 0)
@@ -248,9 +253,9 @@ import Testing
     #expect(error?.description.contains("neither a file nor a folder") == true, "\(error as Any)")
   }
 
-  /// Each was read as often as it is named, 500³ times here.
+  /// Each was read as often as it is named: 500³ times here.
   @Test("a playlist that is named often is read once", .timeLimit(.minutes(10)))
-  func aPlaylistThatIsNamedOftenIsReadOnce() throws {
+  func repeatedName() throws {
     let folder = try TemporaryFolder()
     for (number, next) in ["1.m3u8", "2.m3u8", "3.m3u8", "s.ts"].enumerated() {
       let names = String(repeating: "\(next)\n", count: 500)
@@ -261,10 +266,10 @@ import Testing
     try Playlist(path: path)?.checkNames(in: path)
   }
 
-  @Test(arguments: ["file:///etc/hostname", "data:,abc"])
-  func aPlaylistOfTheWebNamesNoFileHere(stranger: String) async throws {
+  @Test("a remote playlist can't name local files", arguments: ["file:///etc/hostname", "data:,abc"])
+  func remotePlaylist(address: String) async throws {
     let folder = try TemporaryFolder()
-    try Data("#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\n\(stranger)\n#EXT-X-ENDLIST\n".utf8).write(
+    try Data("#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\n\(address)\n#EXT-X-ENDLIST\n".utf8).write(
       to: folder.url.appending(path: "list.m3u8"))
     let server = try WebServer(folder)
     let error = await #expect(throws: RetrogradeError.self) { try await Reverser(server.address("list.m3u8")).plan() }

@@ -7,7 +7,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// What a source has beside its first frame and its first audio.
+/// Everything in a source besides the first video and audio: subtitles, chapters, tags, further
+/// streams.
 @Suite struct PresentationTests {
   private static let film =
     "videotestsrc num-buffers=50 ! video/x-raw,width=96,height=64,framerate=25/1 ! x264enc ! h264parse"
@@ -25,7 +26,7 @@ import Testing
     throw GStreamerError(kind: .other, element: nil, message: "no end", debug: nil)
   }
 
-  /// What this library finds in a file.
+  /// Index of a file.
   private func index(_ path: String) throws -> SourceIndex {
     try PlayableSource.open([path], ReverseOptions(), Work()).index
   }
@@ -47,8 +48,10 @@ import Testing
 
     """
 
-  @Test(arguments: [("a.mkv", "First <i>line</i>"), ("a.mp4", "First line"), ("a.mov", "First line")])
-  func subtitlesAreShownAtTheMirroredTime(_ output: String, _ first: String) async throws {
+  @Test(
+    "subtitles are shown at the reversed time",
+    arguments: [("a.mkv", "First <i>line</i>"), ("a.mp4", "First line"), ("a.mov", "First line")])
+  func subtitles(_ output: String, _ first: String) async throws {
     let folder = try TemporaryFolder()
     try Data(srt.utf8).write(to: URL(fileURLWithPath: folder.path("a.srt")))
     try make(
@@ -66,7 +69,8 @@ import Testing
     if output == "a.mkv" { #expect(mirror.subtitles.first?.tags?.string("title") == "Signs and songs") }
   }
 
-  @Test func subtitlesTurnWithTheLoop() {
+  @Test("subtitles reverse with the loop")
+  func loopedSubtitles() {
     let track = SubtitleTrack(
       caps: Caps("text/x-raw,format=utf8")!, tags: nil,
       cues: [
@@ -84,7 +88,8 @@ import Testing
 
   private func ms(_ value: Int) -> ClockTime { ClockTime(nanoseconds: Int64(value) * 1_000_000) }
 
-  @Test func scriptsAreNumberedAnewAndReadAsText() {
+  @Test("ASS cues are renumbered and read as text")
+  func assCues() {
     let line = "7,0,Default,,0,0,0,,{\\i1}Hello,{\\i0} you\\Nthere"
     #expect(SubtitleText.line(line) == "Hello, you\nthere")
     #expect(SubtitleText.plain("<b>a</b> &lt; <span color=\"red\">b</span> &amp; c") == "a < b & c")
@@ -98,8 +103,9 @@ import Testing
     #expect((try? Container.of("a.webm")).flatMap { script.form(for: $0) } == nil)
   }
 
-  /// Matroska keeps scripts as they are. MP4 has one cue at a time.
-  @Test func scriptsKeepTheirStyles() async throws {
+  /// Matroska stores ASS scripts unchanged. MP4 has one cue at a time.
+  @Test("ASS subtitles keep their styles")
+  func scriptStyles() async throws {
     let folder = try TemporaryFolder()
     let script = """
       [Script Info]
@@ -142,8 +148,8 @@ import Testing
       ])
   }
 
-  @Test(arguments: ["out.srt", "out.vtt"])
-  func aFileOfSubtitlesIsReadAndWritten(_ output: String) async throws {
+  @Test("a subtitle file is read and written", arguments: ["out.srt", "out.vtt"])
+  func subtitleFiles(_ output: String) async throws {
     let folder = try TemporaryFolder()
     try Data(srt.utf8).write(to: URL(fileURLWithPath: folder.path("in.srt")))
     try make("\(PresentationTests.film) ! mp4mux ! filesink location=\(folder.path("in.mp4"))")
@@ -161,10 +167,10 @@ import Testing
     let again = await #expect(throws: RetrogradeError.self) {
       try await Reverser(folder.path("in.mp4"), options: options).reverse(to: folder.path("b.mkv"))
     }
-    #expect(again?.code == .cannotCreateOutput, "files of the user's stay")
+    #expect(again?.code == .cannotCreateOutput, "the user's files stay")
   }
 
-  @Test("subtitles after the end of audio and video are named, from a file and from the source")
+  @Test("subtitles after the end of audio and video are reported, from a file and from the source")
   func lateSubtitles() async throws {
     let folder = try TemporaryFolder()
     let late = "1\n00:00:01,000 --> 00:00:01,500\nin time\n\n2\n00:01:00,000 --> 00:01:01,000\nlate\n\n"
@@ -214,7 +220,8 @@ import Testing
     }
   }
 
-  @Test func chaptersAreMirroredWithTheirNamesAndNesting() async throws {
+  @Test("chapters are reversed with their titles and nesting")
+  func chaptersTest() async throws {
     let folder = try TemporaryFolder()
     let contents = contents
     try make("\(PresentationTests.film) ! matroskamux ! filesink location=\(folder.path("in.mkv"))") { pipeline in
@@ -238,8 +245,9 @@ import Testing
     #expect(ts.warnings.contains { $0.message.contains("chapters") })
   }
 
-  /// MP4 counts its chapters in one byte, and the bytes of each title.
-  @Test func chaptersForWhichThereIsNoRoomAreNamed() async throws {
+  /// MP4 has one byte for the number of chapters, and one for the length of a title.
+  @Test("chapters that do not fit are reported")
+  func tooManyChapters() async throws {
     let folder = try TemporaryFolder()
     let contents = TableOfContents(
       entries: (0..<300).map { number in
@@ -263,8 +271,8 @@ import Testing
     #expect(try whole.warnings.isEmpty && index(folder.path("a.mkv")).chapters.count == 300)
   }
 
-  @Test("the end of a chapter before a gap is named where chapters have none")
-  func gapsBetweenChaptersAreNamed() async throws {
+  @Test("a gap between chapters is reported if the container stores no chapter ends")
+  func chapterGaps() async throws {
     let folder = try TemporaryFolder()
     let chapters = [(0, 4), (4, 6), (8, 10)].enumerated().map { number, times in
       "[CHAPTER]\nTIMEBASE=1/10\nSTART=\(times.0)\nEND=\(times.1)\ntitle=Part \(number)\n"
@@ -281,7 +289,8 @@ import Testing
     #expect(try index(folder.path("m.mkv")).chapters.map(\.span.end) == [ms(200), ms(600), ms(1000)])
   }
 
-  @Test func whatAnMP3SaysOfItselfIsTheFiles() async throws {
+  @Test("the tags of an MP3 become tags of the output")
+  func mp3Tags() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.audioOnly("a.mp3", "lamemp3enc ! mpegaudioparse", muxer: "id3v2mux")
     media.title = "A day"
@@ -289,7 +298,7 @@ import Testing
     #expect(try index(path).tags?.string("title") == "A day")
     try await Reverser(path).reverse(to: folder.path("b.mka"))
     #expect(try index(folder.path("b.mka")).tags?.string("title") == "A day")
-    // An ID3v2.4 tag of two chapters that say nothing more, before the file's own.
+    // An ID3v2.4 tag with two empty chapters, before the tag of the file.
     let chapter: [UInt8] = Array("CHAP".utf8) + [0, 0, 0, 4, 0, 0, 0x61, 0, 0, 0]
     let chapters = chapter + chapter
     let tag = Array("ID3".utf8) + [4, 0, 0, 0, 0, 0, UInt8(chapters.count)] + chapters
@@ -298,8 +307,8 @@ import Testing
     #expect(warnings.filter { $0.message.contains("chapters") }.map(\.count) == [2])
   }
 
-  @Test(arguments: ["a.mkv", "a.mp4"])
-  func allStreamsAreMirroredEachWithItsLanguage(_ output: String) async throws {
+  @Test("all streams are reversed and keep their languages", arguments: ["a.mkv", "a.mp4"])
+  func allStreams(_ output: String) async throws {
     let folder = try TemporaryFolder()
     let film = { (pattern: Int, frames: Int) in
       "videotestsrc num-buffers=\(frames) pattern=\(pattern) ! video/x-raw,width=96,height=64,framerate=25/1 ! x264enc ! h264parse"
@@ -316,7 +325,7 @@ import Testing
     let mirror = try index(folder.path(output))
     #expect(mirror.video?.starts?.count == 50 && mirror.furtherVideos.map { $0.index.starts?.count } == [30])
     #expect(mirror.audio.map { $0.tags?.string("language-code") } == ["en", "de"])
-    // The shorter one shows its last frame from the start, as long as the other goes on.
+    // The shorter video holds its last frame from the start, while the longer one plays.
     let starts = try #require(mirror.furtherVideos.first?.index.starts)
     #expect(abs((starts[1] - starts[0]).seconds - 0.84) < 0.002)
     #expect(abs((starts[0] - (mirror.video?.starts?.first ?? .zero)).seconds) < 0.002)
@@ -329,8 +338,8 @@ import Testing
     #expect(part.audio.map { $0.tags?.string("language-code") } == ["de"])
   }
 
-  @Test(arguments: ["a.mkv", "a.mp4"])
-  func theDefaultAndTheForcedStreamStaySo(_ output: String) async throws {
+  @Test("default and forced streams keep their flags", arguments: ["a.mkv", "a.mp4"])
+  func dispositions(_ output: String) async throws {
     let folder = try TemporaryFolder()
     let audio = "audiotestsrc num-buffers=10 ! audio/x-raw,rate=16000,channels=1 ! flacenc ! flacparse ! queue ! m."
     let text = "! taginject tags=title=Signs ! queue ! m."
@@ -347,15 +356,15 @@ import Testing
     let mirror = try index(folder.path(output))
     #expect(mirror.video?.disposition == Disposition())
     #expect(mirror.audio.map(\.disposition) == [Disposition(isDefault: false), Disposition()])
-    // MP4 knows no forced ones.
+    // MP4 has no forced flag.
     #expect(mirror.subtitles.map(\.disposition) == [Disposition(isDefault: false, isForced: output == "a.mkv")])
     #expect(mirror.video?.tags?.string("language-code") != "en")
   }
 
-  @Test(arguments: ["a.mkv", "a.webm", "a.mp4"])
-  func pixelsThatAreNotSquareStayExact(_ output: String) async throws {
+  @Test("non-square pixels stay exact", arguments: ["a.mkv", "a.webm", "a.mp4"])
+  func pixelAspectRatio(_ output: String) async throws {
     let folder = try TemporaryFolder()
-    // As Matroska has it in whole pixels, 96 by 64 at 16:11 is 139 by 64.
+    // Matroska stores whole pixels: 96 by 64 at 16:11 is 139 by 64.
     try make(
       "videotestsrc num-buffers=5 ! video/x-raw,width=96,height=64,pixel-aspect-ratio=16/11 ! x264enc ! h264parse ! mp4mux ! "
         + "filesink location=\(folder.path("in.mp4"))")
@@ -364,10 +373,10 @@ import Testing
     #expect(pixel.numerator == 16 && pixel.denominator == 11)
   }
 
-  @Test("the luminance of the mastering display stays the same in Matroska")
+  @Test("the luminance of the mastering display is kept in Matroska")
   func masteringLuminance() async throws {
     let folder = try TemporaryFolder()
-    // The muxer writes a fifth of it: 1000 and 0.0001 cd/m².
+    // The muxer writes a fifth of these values: 1000 and 0.0001 cd/m².
     let display = "34000:16000:13250:34500:7500:3000:15635:16450:50000000:5"
     try make(
       "videotestsrc num-buffers=5 ! video/x-raw,width=64,height=64 ! avenc_ffv1 ! "
@@ -383,10 +392,10 @@ import Testing
     }
   }
 
-  @Test("times in MP4 are as fine as those of the source")
-  func timesOfMP4AreFine() async throws {
+  @Test("timestamps in MP4 are as fine as those of the source")
+  func fineTimes() async throws {
     let folder = try TemporaryFolder()
-    // qtmux would count in 1/491 s.
+    // qtmux would use a timescale of 491.
     try make(
       "videotestsrc num-buffers=20 ! video/x-raw,width=96,height=64,framerate=59/12 ! x264enc ! h264parse ! "
         + "mp4mux trak-timescale=15712 ! filesink location=\(folder.path("in.mp4"))")
@@ -395,20 +404,24 @@ import Testing
       let starts = try #require(try index(folder.path(name)).video?.starts)
       return zip(starts, starts.dropFirst()).map { ($1 - $0).nanoseconds }
     }
-    // The mirror begins with the source's last frame, whose length the source says elsewhere.
+    // The output starts with the last frame of the source, whose length is stored elsewhere in the
+    // source.
     let (source, mirror) = (try lengths("in.mp4").dropFirst(), try lengths("out.mp4").dropFirst())
     #expect(source.count == 18 && mirror.count == 18)
     #expect(zip(source.reversed(), mirror).allSatisfy { abs($0 - $1) < 1_000_000_000 / 15_712 })
   }
 
-  @Test func selectionsAreRead() {
+  @Test("stream selections are parsed")
+  func streamSelections() {
     #expect(StreamSelection(parsing: "video,a:2,s,chapters")?.contains(.audio, 2) == true)
     #expect(StreamSelection(parsing: "video,a:2")?.contains(.audio, 0) == false)
     for text in ["", "x", "a:", "a:-1", "a:1:2", "a,,v"] { #expect(StreamSelection(parsing: text) == nil) }
   }
 
-  @Test(arguments: [("ffv1.mkv", "lossless"), ("h264.mkv", "source"), ("h264.mp4", "source"), ("h264.ts", "source")])
-  func theFieldThatCameFirstComesLast(_ output: String, _ quality: String) async throws {
+  @Test(
+    "the field order is reversed",
+    arguments: [("ffv1.mkv", "lossless"), ("h264.mkv", "source"), ("h264.mp4", "source"), ("h264.ts", "source")])
+  func fieldOrder(_ output: String, _ quality: String) async throws {
     let folder = try TemporaryFolder()
     try make(
       "videotestsrc num-buffers=50 ! video/x-raw,width=96,height=64,framerate=50/1 ! interlace field-pattern=1:1 top-field-first=true ! "
@@ -416,12 +429,12 @@ import Testing
     var options = ReverseOptions()
     options.encoding.quality = try #require(.init(rawValue: quality))
     try await Reverser(folder.path("in.mkv"), options: options).reverse(to: folder.path(output))
-    let before = try #require(try Reversed(folder.path("in.mkv")).fields.first)
+    let before = try #require(try DecodedFields(folder.path("in.mkv")).fields.first)
     #expect(before == true)
-    let after = try Reversed(folder.path(output)).fields
-    // matroskademux since 1.26.1 (123a7a515f, in 1.24.13 too) overrides the frames' own order by FieldOrder, and
-    // knows only 9 and 14 of its values. Players and FFmpeg take 6, which is in the file, for bottom field first.
-    // On 1.28.8 the frames' own order was seen again.
+    let after = try DecodedFields(folder.path(output)).fields
+    // matroskademux since 1.26.1 (123a7a515f, also in 1.24.13) overrides the field order of the
+    // frames by FieldOrder, but knows only the values 9 and 14. Players and FFmpeg take 6, which is
+    // in the file, for bottom field first. 1.28.8 uses the order of the frames again.
     let release = try #require(Registry.release(ofPluginWith: "matroskademux"))
     let isOverridden = output.hasSuffix(".mkv") && (Release(1, 26, 1)..<Release(1, 28)).contains(release)
     #expect(after.count == 25 && after.allSatisfy { $0 == (isOverridden ? nil : false) })
@@ -433,7 +446,7 @@ import Testing
     options.encoding.deinterlaces = true
     options.encoding.quality = .source
     try await Reverser(folder.path("in.mkv"), options: options).reverse(to: folder.path("whole.mp4"))
-    let whole = try Reversed(folder.path("whole.mp4")).fields
+    let whole = try DecodedFields(folder.path("whole.mp4")).fields
     #expect(whole.count == 25 && whole.allSatisfy { $0 == nil })
   }
 
@@ -444,7 +457,7 @@ import Testing
         + "filesink location=\(path)")
   }
 
-  @Test("interlaced video plays forwards, then backwards, faster than the source")
+  @Test("interlaced video plays forwards at double speed, then backwards")
   func interlacedScore() async throws {
     let folder = try TemporaryFolder()
     try makeInterlaced(folder.path("in.mp4"), frames: 25)
@@ -452,16 +465,16 @@ import Testing
     options.playback.score = try Score(parsing: "0..0.4 x2, end..end-0.2")
     let reverser = Reverser(folder.path("in.mp4"), options: options)
     let summary = try await reverser.reverse(to: folder.path("out.mp4"))
-    #expect(try Reversed(folder.path("out.mp4")).fields.count == 15)
+    #expect(try DecodedFields(folder.path("out.mp4")).fields.count == 15)
     #expect(summary.warnings.map(\.code) == [.converted])
     let work = try await reverser.start(to: folder.path("chunks.mp4"), in: folder.path("work")).summary()
     #expect(work.warnings.isEmpty)
-    // Each chunk is encoded by itself, so that those that play backwards have their own order of fields.
-    let fields = try Reversed(folder.path("chunks.mp4")).fields
+    // Each chunk is encoded separately, so chunks that play backwards have their own field order.
+    let fields = try DecodedFields(folder.path("chunks.mp4")).fields
     #expect(fields == Array(repeating: true, count: 10) + Array(repeating: false, count: 5))
   }
 
-  @Test("a codec that does not say that frames are interlaced is named", arguments: [("mp4", true), ("mkv", false)])
+  @Test("a codec that can't mark frames as interlaced gets a warning", arguments: [("mp4", true), ("mkv", false)])
   func interlacedHEVC(_ container: String, _ isLost: Bool) async throws {
     let folder = try TemporaryFolder()
     try makeInterlaced(folder.path("in.mp4"), frames: 5)
@@ -471,8 +484,8 @@ import Testing
     #expect(summary.warnings.contains { $0.description.contains("are interlaced") } == isLost, "\(summary.warnings)")
   }
 
-  /// Which field comes first in each frame.
-  private struct Reversed {
+  /// Field order of each decoded frame.
+  private struct DecodedFields {
     var fields: [Bool?] = []
 
     init(_ path: String) throws {
@@ -484,7 +497,8 @@ import Testing
     }
   }
 
-  @Test func timecodesAndCaptionsDoNotSurviveTheTurn() throws {
+  @Test("reversed frames have no timecode")
+  func timecodesAndCaptions() throws {
     let pipeline = try Pipeline(
       "videotestsrc num-buffers=1 ! video/x-raw,framerate=25/1 ! timecodestamper ! appsink name=out sync=false")
     defer { pipeline.set(.null) }
@@ -494,7 +508,8 @@ import Testing
     #expect(!sample.buffer.retimed(pts: .zero, duration: nil, isMirrored: true).hasTimeCode)
   }
 
-  @Test func tagsOfMatroskaAreTextAndNotGStreamersSyntax() async throws {
+  @Test("Matroska tags are plain text, without GStreamer's escapes")
+  func matroskaTags() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.times = TestMedia.regular(10, rate: 25)
@@ -507,7 +522,8 @@ import Testing
     #expect(try index(folder.path("a.mkv")).tags?.string("title") == "A \"day\" at the sea")
   }
 
-  @Test func aStreamThatStartsLateInMatroskaIsReadInWindows() async throws {
+  @Test("a stream that starts late in Matroska is read in windows")
+  func lateStream() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.frameRate = "25/1"
@@ -521,8 +537,8 @@ import Testing
     #expect(report.chapters.isEmpty && report.mirrors.map(\.container) == ["mkv", "mp4", "webm"])
   }
 
-  @Test(arguments: ["webp", "apng"])
-  func transparencyStays(_ format: String) async throws {
+  @Test("transparency is kept", arguments: ["webp", "apng"])
+  func transparency(_ format: String) async throws {
     let folder = try TemporaryFolder()
     try make(
       "videotestsrc num-buffers=3 pattern=solid-color foreground-color=0x80ff8000 ! video/x-raw,format=RGBA,width=32,height=32,framerate=25/1 ! "
@@ -534,15 +550,16 @@ import Testing
     #expect(Array(read.first.prefix(4)) == [255, 128, 0, 128])
   }
 
-  @Test(arguments: ["out.mp3", "out.flac"])
-  func coverArtStaysCoverArt(output: String) async throws {
+  @Test("cover art stays cover art", arguments: ["out.mp3", "out.flac"])
+  func coverArt(output: String) async throws {
     let folder = try TemporaryFolder()
     try make(
       "videotestsrc num-buffers=1 ! video/x-raw,width=16,height=16 ! pngenc ! filesink location=\(folder.path("c.png"))"
     )
     let png = try Data(contentsOf: URL(fileURLWithPath: folder.path("c.png")))
     let hex = png.map { String(format: "%02x", $0) }.joined()
-    // As gst_value_serialize_sample writes it: the bytes, the caps in base 64 with _ for =, no segment, no structure.
+    // Format of gst_value_serialize_sample: the bytes, the caps in base64 with _ for =, no segment,
+    // no structure.
     let caps = Data("image/png".utf8).base64EncodedString().replacing("=", with: "_")
     let source = folder.path("in.mp3")
     try make(
@@ -554,7 +571,7 @@ import Testing
     }
   }
 
-  /// What a player is told.
+  /// Tags that a player receives.
   private func tags(of path: String) throws -> [TagList] {
     let pipeline = try Pipeline("filesrc location=\(path) ! decodebin ! fakesink")
     defer { pipeline.set(.null) }
@@ -568,14 +585,15 @@ import Testing
     return found
   }
 
-  @Test func matroskasCodecDelayIsNotHeard() async throws {
+  @Test("samples within Matroska's CodecDelay are left out")
+  func codecDelay() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.video = nil
     media.sampleCount = 48_000
     media.audioFormat = "S16LE"
     let source = try media.write(to: folder)
-    // CodecDelay, 10 ms, in the place of the track's made-up name.
+    // CodecDelay, 10 ms, replaces the generated name of the track.
     var bytes = try Data(contentsOf: URL(fileURLWithPath: source))
     let name = try #require(bytes.range(of: Data([0x53, 0x6E]) + Data([0x86]) + Data("Audio\0".utf8)))
     let delay: [UInt8] = [0x56, 0xAA, 0x84, 0x00, 0x98, 0x96, 0x80]

@@ -7,19 +7,20 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// What a run tells of how far it is: one scale for all of it, which never goes back and does not end before the run does.
+/// Progress of a run: one scale, which never goes back and does not reach its end before the run
+/// does.
 @Suite struct ProgressTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Everything that was told, in order.
-  private final class Told: Sendable {
+  /// All reported values, in order.
+  private final class ProgressLog: Sendable {
     private let all = Mutex<[ReversalProgress]>([])
     var values: [ReversalProgress] { all.withLock { $0 } }
     var work: Work { Work(Cancellation()) { value in self.all.withLock { $0.append(value) } } }
 
-    /// The stages, each as often as it began.
+    /// The stages in order, one entry each time a stage began.
     var stages: [ReversalProgress.Stage] {
       values.map(\.stage).reduce(into: []) { if $0.last != $1 { $0.append($1) } }
     }
@@ -33,7 +34,7 @@ import Testing
       #expect(values.allSatisfy { (0...1).contains($0.stageFraction) })
     }
 
-    /// Of the frames that are given to the encoder: how many there are is known from the first on.
+    /// Checks the frames sent to the encoder. Their total is known from the start.
     func check(frames: Int) {
       let reversing = values.filter { $0.stage == .reversing }
       #expect(Set(reversing.map(\.total)) == [frames])
@@ -49,95 +50,105 @@ import Testing
     return media
   }
 
-  /// Scores in which frames are left out, held, shown twice, and made.
-  @Test(arguments: [
-    ("0..end, end..0", nil, false), ("0..end x0.5, hold 0.5, end..0 x2", 10, false), ("0..end x0.3", nil, true),
-    ("1..end x0.25, end..0 ramp 1..3", 24, true), ("0..1, 1..0.4, 0.4..end", 7, false),
-  ])
-  func theFramesOfAScoreAreKnownBefore(score: String, rate: Int?, interpolates: Bool) throws {
+  /// Scores that drop, hold, repeat and blend frames.
+  @Test(
+    "the number of frames in a score is known from the start",
+    arguments: [
+      ("0..end, end..0", nil, false), ("0..end x0.5, hold 0.5, end..0 x2", 10, false), ("0..end x0.3", nil, true),
+      ("1..end x0.25, end..0 ramp 1..3", 24, true), ("0..1, 1..0.4, 0.4..end", 7, false),
+    ])
+  func scoreFrames(score: String, rate: Int?, interpolates: Bool) throws {
     var options = ReverseOptions()
     options.playback.score = try Score(parsing: score)
     options.playback.frameRate = rate.flatMap { FrameRate($0, 1) }
     options.playback.interpolation = interpolates ? .blend : nil
     options.playback.noAudio = true
-    let told = Told()
+    let log = ProgressLog()
     let summary = try Reverser(try media.write(to: folder), options: options).run(
-      to: folder.path("out.mkv"), told.work)
-    told.check(frames: summary.frames)
-    told.check()
+      to: folder.path("out.mkv"), log.work)
+    log.check(frames: summary.frames)
+    log.check()
   }
 
-  @Test func theTitleIsPartOfTheWork() throws {
-    let told = Told()
+  @Test("the title is part of the progress")
+  func titleProgress() throws {
+    let log = ProgressLog()
     let title = Title(duration: .seconds(0.95)) { _, _ in }
-    let summary = try Reverser(try media.write(to: folder), title: title).run(to: folder.path("out.mkv"), told.work)
-    told.check(frames: summary.frames)
-    told.check()
+    let summary = try Reverser(try media.write(to: folder), title: title).run(to: folder.path("out.mkv"), log.work)
+    log.check(frames: summary.frames)
+    log.check()
     #expect(summary.frames == 60 + 29)
-    #expect(told.values.last?.duration == .seconds(2.95))
+    #expect(log.values.last?.duration == .seconds(2.95))
   }
 
-  @Test func aGIFIsNotDoneBeforeItHasItsPalette() throws {
-    let told = Told()
-    let summary = try Reverser(try media.write(to: folder)).run(to: folder.path("out.gif"), told.work)
-    told.check(frames: summary.frames)
-    told.check(atLeast: 0.8)
-    #expect(told.stages.suffix(2) == [.reversing, .finishing])
-    #expect((told.values.last { $0.stage == .reversing }?.fraction ?? 1) < 0.3)
-    #expect(Set(told.values.filter { $0.stage == .finishing }.map(\.done)).count > 4)
+  @Test("progress of a GIF includes its palette")
+  func gifPalette() throws {
+    let log = ProgressLog()
+    let summary = try Reverser(try media.write(to: folder)).run(to: folder.path("out.gif"), log.work)
+    log.check(frames: summary.frames)
+    log.check(atLeast: 0.8)
+    #expect(log.stages.suffix(2) == [.reversing, .finishing])
+    #expect((log.values.last { $0.stage == .reversing }?.fraction ?? 1) < 0.3)
+    #expect(Set(log.values.filter { $0.stage == .finishing }.map(\.done)).count > 4)
   }
 
-  @Test func comparingIsPartOfTheWork() throws {
+  @Test("verification is part of the progress")
+  func verification() throws {
     var options = ReverseOptions()
     options.output.isVerified = true
-    let told = Told()
-    _ = try Reverser(try media.write(to: folder), options: options).run(to: folder.path("out.mkv"), told.work)
-    told.check(atLeast: 0.95)
-    #expect(told.stages.suffix(3) == [.reversing, .finishing, .verifying])
-    #expect((told.values.last { $0.stage == .finishing }?.fraction ?? 1) < 0.8)
+    let log = ProgressLog()
+    _ = try Reverser(try media.write(to: folder), options: options).run(to: folder.path("out.mkv"), log.work)
+    log.check(atLeast: 0.95)
+    #expect(log.stages.suffix(3) == [.reversing, .finishing, .verifying])
+    #expect((log.values.last { $0.stage == .finishing }?.fraction ?? 1) < 0.8)
   }
 
-  @Test func audioAloneIsCountedInSamples() throws {
-    let told = Told()
+  @Test("audio alone is counted in samples")
+  func audioOnly() throws {
+    let log = ProgressLog()
     let source = try TestMedia.audioOnly("source.flac", "flacenc", muxer: "identity", sampleCount: 480_000)
       .write(to: folder)
-    _ = try Reverser(source).run(to: folder.path("out.wav"), told.work)
-    told.check(frames: 480_000)
-    told.check(atLeast: 0.9)
+    _ = try Reverser(source).run(to: folder.path("out.wav"), log.work)
+    log.check(frames: 480_000)
+    log.check(atLeast: 0.9)
   }
 
-  @Test func packetsThatAreTurnedRoundAreCounted() throws {
+  @Test("copied packets are counted")
+  func copiedPackets() throws {
     var media = media
     media.video = "avenc_mjpeg"
-    let told = Told()
-    let summary = try Reverser(try media.write(to: folder)).run(to: folder.path("out.mkv"), told.work)
-    told.check(frames: summary.frames)
-    told.check(atLeast: 0.9)
+    let log = ProgressLog()
+    let summary = try Reverser(try media.write(to: folder)).run(to: folder.path("out.mkv"), log.work)
+    log.check(frames: summary.frames)
+    log.check(atLeast: 0.9)
   }
 
-  @Test func chunksAreOneRun() throws {
+  @Test("chunks are reported as one run")
+  func chunks() throws {
     var media = media
     media.sampleCount = 0
-    let (told, source) = (Told(), try media.write(to: folder))
-    let chunked = ChunkedReversal(folder.path("work"), told.work)
+    let (log, source) = (ProgressLog(), try media.write(to: folder))
+    let chunked = ChunkedReversal(folder.path("work"), log.work)
     _ = try chunked.run(Reverser(source), to: folder.path("out.mkv"), .about(.seconds(0.6)), jobs: 2)
-    told.check(atLeast: 0.9)
-    let reversing = told.values.filter { $0.stage == .reversing }
+    log.check(atLeast: 0.9)
+    let reversing = log.values.filter { $0.stage == .reversing }
     #expect(Set(reversing.map(\.total)) == [60] && reversing.last?.done == 60)
-    #expect(told.stages.filter { $0 == .reversing }.count == 1)
+    #expect(log.stages.filter { $0 == .reversing }.count == 1)
   }
 
-  @Test func aRunOverSomeChunksCountsThoseAlone() throws {
+  @Test("a run over some chunks counts only those")
+  func someChunks() throws {
     var media = media
     media.sampleCount = 0
-    let (told, source) = (Told(), try media.write(to: folder))
-    let chunked = ChunkedReversal(folder.path("work"), told.work)
+    let (log, source) = (ProgressLog(), try media.write(to: folder))
+    let chunked = ChunkedReversal(folder.path("work"), log.work)
     let plan = try chunked.plan(Reverser(source), to: folder.path("out.mkv"), .count(3))
     _ = try chunked.make(plan, Resources(), jobs: 1, only: 0..<1)
-    let some = told.values.filter { $0.stage == .reversing }
+    let some = log.values.filter { $0.stage == .reversing }
     #expect(some.last?.done == plan.chunks[0].frames && some.last?.stageFraction == 1)
-    // What was done before counts where all is made; the time left is told by what is done now.
-    let rest = Told()
+    // A run over all chunks counts the finished ones too. The remaining time follows from the
+    // current work.
+    let rest = ProgressLog()
     _ = try ChunkedReversal(folder.path("work"), rest.work).run(
       Reverser(source), to: folder.path("out.mkv"), .count(3), jobs: 1)
     rest.check(atLeast: 0.9)
@@ -147,28 +158,30 @@ import Testing
   // MARK: the scale
 
   private func tell(_ scale: ProgressScale, _ step: Step, _ share: Double) -> Double {
-    var told = 0.0
-    scale.tell(step, share: share) { fraction, _ in told = fraction }
-    return told
+    var value = 0.0
+    scale.tell(step, share: share) { fraction, _ in value = fraction }
+    return value
   }
 
-  @Test func stepsShareTheScaleByTheirWeights() {
+  @Test("steps share the scale by their weights")
+  func weights() {
     let scale = ProgressScale()
     scale.expect([ExpectedStep(.indexing, 1), ExpectedStep(.reversing, 3)])
     #expect(tell(scale, .indexing, 0.5) == 0.125)
     #expect(tell(scale, .indexing, 0.4) == 0.125, "it does not go back")
     // A step that begins ends the one before.
     #expect(tell(scale, .reversing, 0) == 0.25)
-    #expect(tell(scale, .indexing, 1) == 0.25, "what is over moves nothing")
-    // What is left is the others'.
+    #expect(tell(scale, .indexing, 1) == 0.25, "a finished step moves nothing")
+    // The other steps share the rest.
     scale.expect([ExpectedStep(.reversing, 1), ExpectedStep(.finishing, 2)])
     #expect(tell(scale, .reversing, 1) == 0.5)
-    #expect(tell(scale, .joining, 0.9) == 0.5, "nobody expected it")
+    #expect(tell(scale, .joining, 0.9) == 0.5, "the step is not expected")
     #expect(tell(scale, .finishing, .nan) == 0.5)
     #expect(tell(scale, .finishing, 7) == 0.999, "the run ends, not its last step")
   }
 
-  @Test func theOnlyStepNeedNotBeExpected() {
+  @Test("a single step need not be expected")
+  func singleStep() {
     let scale = ProgressScale()
     #expect(tell(scale, .indexing, 0.5) == 0.5)
   }

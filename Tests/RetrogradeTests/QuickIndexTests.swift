@@ -6,7 +6,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// A long source of which no more than the beginning and the end is read is no other than one that is read as a whole.
+/// The quick index of a long source, from its beginning and end, equals the index of a full pass.
 @Suite struct QuickIndexTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var media = TestMedia()
@@ -48,7 +48,8 @@ import Testing
     return bytes
   }
 
-  @Test(arguments: cases) func framesAndSamplesAreThoseOfAPassOverAll(_ source: Case) throws {
+  @Test("frames and samples equal those of a full pass", arguments: cases)
+  func quickIndex(_ source: Case) throws {
     let folder = try TemporaryFolder()
     let opened = try OpenedSource(try source.media.write(to: folder), settings())
     let quick = try #require(try QuickIndex.make(opened, settings()) { _ in })
@@ -72,9 +73,12 @@ import Testing
     }
   }
 
-  /// MP4's tables are enough, also where there are B-frames and edit lists, if all frames last equally long.
-  @Test(arguments: cases.filter { $0.media.video != nil && $0.media.frameRate != "0/1" })
-  func tablesSayWhenFramesAreShown(_ source: Case) throws {
+  /// The tables of MP4 are enough if all frames last equally long, even with B-frames and edit
+  /// lists.
+  @Test(
+    "MP4 tables give the presentation times",
+    arguments: cases.filter { $0.media.video != nil && $0.media.frameRate != "0/1" })
+  func mp4Tables(_ source: Case) throws {
     let folder = try TemporaryFolder()
     let path = try source.media.write(to: folder)
     let times = MP4SampleTimes(path, video: 0)
@@ -85,8 +89,9 @@ import Testing
     #expect(end.completed(by: times, beginning)?.packets.count == source.media.frameCount)
   }
 
-  /// What its tables say is not believed of a file whose end is otherwise.
-  @Test func whatIsShortOrCutIsReadAsAWhole() throws {
+  /// Tables that contradict the end of the file are not trusted.
+  @Test("short sources and trimmed sources are indexed in full")
+  func fullIndex() throws {
     let folder = try TemporaryFolder()
     let short = Case("short.mp4", "mp4mux") {
       $0.times = TestMedia.regular(100, rate: 10)

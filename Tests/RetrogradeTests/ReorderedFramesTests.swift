@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// B-frames in containers that do not say of each when it is shown.
+/// B-frames in containers that do not store a presentation time for each frame.
 @Suite struct ReorderedFramesTests {
   private static func numbers(_ path: String) throws -> [String] {
     let lines = try FFmpeg.bytes([
@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(
-    "a part of AVI with B-frames begins and ends where it is asked to",
+    "a range of AVI with B-frames starts and ends at the requested frames",
     arguments: ["mpeg4", "mpeg2video"], ["1.04", "1.52"])
   func partOfAVI(_ codec: String, _ start: String) async throws {
     let folder = try TemporaryFolder()
@@ -34,13 +34,13 @@ import Testing
   }
 
   @Test(
-    "pictures without a time in a program stream are shown between those that have one", arguments: [nil, "1.04"],
+    "frames without a timestamp in a program stream are shown between those that have one", arguments: [nil, "1.04"],
     ["mpeg2video", "mpeg1video"])
   func programStream(_ start: String?, _ codec: String) async throws {
     let folder = try TemporaryFolder()
     let source = folder.path("a.mpg")
-    // Small pictures: a packet of the container has several, and a time for the first of them. GStreamer's times of the
-    // smallest jump.
+    // Small pictures: a PES packet has several, and a timestamp for the first one. For the
+    // smallest, GStreamer's timestamps jump.
     let picture = codec == "mpeg1video" ? "testsrc=s=64x48:r=25:d=3" : "testsrc2=s=320x180:r=25:d=3"
     _ = try FFmpeg.bytes(
       ["-f", "lavfi", "-i", picture, "-c:v", codec, "-g", codec == "mpeg1video" ? "50" : "12", "-bf", "2", source])

@@ -6,7 +6,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// What a reversal is to be proved on.
+/// A source, the options and the output of one reversal to test.
 struct ReverseCase: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var media: TestMedia
@@ -52,10 +52,10 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
       media.frameRate = "30/1"; media.video = "jpegenc quality=95"; media.muxer = "avimux"; media.name = "s.avi"
       media.sampleCount = 96_000; media.audio = "identity"
     },
-    ReverseCase("H.264 with B-frames in AVI, which says when packets are decoded and no more") { media, _ in
+    ReverseCase("H.264 with B-frames in AVI, which stores decoding times only") { media, _ in
       media.frameRate = "30/1"; media.muxer = "avimux"; media.name = "s.avi"
     },
-    ReverseCase("MPEG-4 with B-frames in AVI, whose decoder's times go back at keyframes") { media, _ in
+    ReverseCase("MPEG-4 with B-frames in AVI, where decoder timestamps go back at keyframes") { media, _ in
       media.frameRate = "30/1"; media.muxer = "avimux"; media.name = "s.avi"
       media.video = "videoconvert ! avenc_mpeg4 max-bframes=2 gop-size=12 bitrate=8000000 ! mpeg4videoparse"
     },
@@ -136,8 +136,8 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct ReverseTests {
-  @Test(arguments: ReverseCase.all)
-  func everyFrameAndEverySampleComesOutLastFirst(_ reversal: ReverseCase) async throws {
+  @Test("all frames and samples come out in reverse order", arguments: ReverseCase.all)
+  func framesAndSamples(_ reversal: ReverseCase) async throws {
     let folder = try TemporaryFolder()
     let media = reversal.media
     let source = try media.write(to: folder)
@@ -149,7 +149,7 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
 
     if media.video != nil {
       #expect(mirror.numbers == (0..<media.frameCount).reversed())
-      // Played as it is, mpegpsdemux says that a stream begins later than it does.
+      // In plain playback, mpegpsdemux reports that a stream starts later than it does.
       if media.muxer != "mpegpsmux" {
         #expect(original.numbers == Array(0..<media.frameCount), "the generated source is what it should be")
         expectMirroredTimes(original, mirror, media)
@@ -169,7 +169,7 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
       #expect(isMirrored, "\(mirror.audio.count) bytes of audio, and not the \(expected.count) mirrored ones")
     }
     if media.video != nil, media.sampleCount > 0, let before = original.audioStart, let after = mirror.audioStart {
-      // What was heard with a frame is heard with it still.
+      // Audio stays in sync with the frames.
       let length = ClockTime(sampleIndex: media.sampleCount, rate: media.rate)
       let end = presentationEnd(original, media)
       let expected = end - (before + length)
@@ -185,7 +185,7 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     return max(frame, audio ?? .zero)
   }
 
-  /// When the source's frames are shown. AVI does not say so; they follow each other at its rate.
+  /// Presentation times of the source. AVI has none: its frames follow each other at its rate.
   private func times(_ original: DecodedMedia, _ media: TestMedia) -> [ClockTime] {
     media.muxer == "avimux" ? media.times.dropLast() : original.times
   }
@@ -193,10 +193,10 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
   private func expectMirroredTimes(_ original: DecodedMedia, _ mirror: DecodedMedia, _ media: TestMedia) {
     guard mirror.times.count == original.times.count, !original.times.isEmpty else { return }
     let end = presentationEnd(original, media)
-    // Shown until the next one starts: that is when, mirrored, it begins.
+    // A frame is shown until the next one starts. Reversed, it starts there.
     let expected = times(original, media).dropFirst().reversed().map { end - $0 }
     let errors = zip(mirror.times.dropFirst(), expected).map { ($0 - $1).seconds }
-    // Where nothing but its container's word says how long the last frame is shown, that may move them all alike.
+    // If only the container gives the length of the last frame, all frames may be shifted alike.
     let isVideoOnly = media.sampleCount == 0
     let shift = isVideoOnly ? errors.first ?? 0 : 0
     #expect(

@@ -4,7 +4,8 @@ import RetrogradeEngine
 import TestSupport
 import Testing
 
-/// Scores, read once more by ffmpeg, which shares no code with what is tested: `trim`, `reverse`, `setpts`, `concat`.
+/// Scores, compared with ffmpeg's `trim`, `reverse`, `setpts` and `concat`, which share no code
+/// with this project.
 @Suite struct ScoreOracleTests {
   private static let frames = 60
   private static let samplesPerFrame = 1920
@@ -16,7 +17,7 @@ import Testing
     return media
   }
 
-  /// From one frame to another, at a speed: `20f..5f x0.5`.
+  /// A range of frames and its speed: `20f..5f x0.5`.
   struct Stretch {
     var from: Int
     var to: Int
@@ -24,7 +25,7 @@ import Testing
     var words: String { "\(from)f..\(to)f" + (speed == 1 ? "" : " x\(speed)") }
   }
 
-  /// Stretches that begin where the one before ends half of the time.
+  /// Random stretches. Half of them start where the one before ends.
   private static func score(_ seed: Int, speeds: ClosedRange<Int>) -> [Stretch] {
     var generator = SeededGenerator(seed)
     var stretches: [Stretch] = []
@@ -38,8 +39,8 @@ import Testing
     return stretches
   }
 
-  /// What ffmpeg is to play: a chain of filters for each stretch, one after the other. Where one stretch turns into the next, the frame
-  /// there was on show.
+  /// Filter graph for ffmpeg: one chain for each stretch, concatenated. At a turn, the frame that
+  /// was shown last is not repeated.
   private static func graph(_ stretches: [Stretch], _ kind: String, _ chain: (Range<Int>, Stretch) -> String) -> String
   {
     let chains = stretches.enumerated().map { number, stretch in
@@ -71,7 +72,7 @@ import Testing
     }
   }
 
-  /// When each frame is shown, in milliseconds, and a checksum of it.
+  /// Presentation time of each frame, in milliseconds, and its checksum.
   private static func frames(_ arguments: [String]) throws -> [(time: Int, sum: String)] {
     let form = ["-pix_fmt", "gray", "-c:v", "rawvideo", "-fps_mode", "passthrough", "-enc_time_base", "1:1000"]
     return try FFmpeg.lines(arguments + form + ["-f", "framemd5", "-"]).map { line in
@@ -84,11 +85,13 @@ import Testing
     try FFmpeg.lines(arguments + ["-c:a", "pcm_s16le", "-f", "md5", "-"])
   }
 
-  @Test(arguments: 1...6) func framesAndSamplesAreThoseThatFFmpegPlays(_ seed: Int) async throws {
+  @Test("frames and samples equal ffmpeg's", arguments: 1...6)
+  func framesAndSamples(_ seed: Int) async throws {
     try await check(Self.score(seed, speeds: 1...1), hasAudio: true)
   }
 
-  @Test(arguments: 7...10) func framesAreShownWhenFFmpegShowsThem(_ seed: Int) async throws {
+  @Test("frame times equal ffmpeg's", arguments: 7...10)
+  func frameTimes(_ seed: Int) async throws {
     try await check(Self.score(seed, speeds: 1...4), hasAudio: false)
   }
 
@@ -104,10 +107,10 @@ import Testing
     let wanted = try Self.frames(["-i", source, "-filter_complex", Self.video(stretches), "-map", "[out]"])
     let found = try Self.frames(["-i", output, "-map", "0:v"])
     #expect(found.map(\.sum) == wanted.map(\.sum), "\(stretches.map(\.words))")
-    // Both are rounded to milliseconds, of which ffmpeg adds up those of each stretch.
+    // Both are rounded to milliseconds; ffmpeg adds up the rounding of each stretch.
     #expect(zip(found, wanted).allSatisfy { abs($0.time - $1.time) <= stretches.count }, "\(stretches.map(\.words))")
     guard hasAudio else { return }
-    let sound = try Self.samples(["-i", source, "-filter_complex", Self.audio(stretches), "-map", "[out]"])
-    #expect(try Self.samples(["-i", output, "-map", "0:a"]) == sound, "\(stretches.map(\.words))")
+    let audio = try Self.samples(["-i", source, "-filter_complex", Self.audio(stretches), "-map", "[out]"])
+    #expect(try Self.samples(["-i", output, "-map", "0:a"]) == audio, "\(stretches.map(\.words))")
   }
 }

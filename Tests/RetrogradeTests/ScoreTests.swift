@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Scores, read once more by simpler means: arrays of frames and of samples.
+/// Scores, compared with plain arrays of frames and samples.
 @Suite struct ScoreTests {
   private static let frames = 50
   private static let samplesPerFrame = 1920
@@ -18,24 +18,24 @@ import Testing
     return media
   }
 
-  /// What is played of two seconds: frames and when they are shown, in seconds; stretches of samples, from place to place; nil:
-  /// silence of so many frames.
+  /// Expected playback of two seconds: frames, their times in seconds, and ranges of samples. nil
+  /// stands for `silence` sample frames of silence.
   struct Reading: Sendable, CustomTestStringConvertible {
     var score: String
     var frames: [Int]
     var times: [Double]
-    var heard: [(from: Int, to: Int)?]
+    var audio: [(from: Int, to: Int)?]
     var silence: Int
     var testDescription: String { score }
 
     /// - Parameters:
-    ///   - played: from which frame to which, forwards or backwards.
-    ///   - held: after how many frames something is held, and for how long.
+    /// - played: first and last frame of each part, forwards or backwards.
+    /// - held: number of frames before a hold, and its length in seconds.
     init(
       _ score: String, _ played: [(first: Int, last: Int)], held: (Int, Double) = (0, 0),
-      heard: [(from: Int, to: Int)?], silence: Int = 0
+      audio: [(from: Int, to: Int)?], silence: Int = 0
     ) {
-      (self.score, self.heard, self.silence) = (score, heard, silence)
+      (self.score, self.audio, self.silence) = (score, audio, silence)
       var frames: [Int] = []
       for (first, last) in played { frames += stride(from: first, through: last, by: first < last ? 1 : -1) }
       self.frames = frames
@@ -43,23 +43,24 @@ import Testing
     }
   }
 
-  static let natural: [Reading] = [
-    Reading("0..end, end..0", [(0, 49), (48, 0)], heard: [(0, 96_000), (94_080, 0)]),
-    // At the second turn frame 10 is on show, and what is heard with it was heard.
+  static let readings: [Reading] = [
+    Reading("0..end, end..0", [(0, 49), (48, 0)], audio: [(0, 96_000), (94_080, 0)]),
+    // At the second turn, frame 10 is not repeated, and neither is its audio.
     Reading(
       "0..1, 1..0.4, 0.4..end", [(0, 24), (23, 10), (11, 49)],
-      heard: [(0, 48_000), (46_080, 19_200), (21_120, 96_000)]),
-    // Not where one ends does the next begin: nothing is left out.
-    Reading("10f..20f; end-0.4..end", [(10, 19), (40, 49)], heard: [(19_200, 38_400), (76_800, 96_000)]),
-    Reading("0..1, 1..end", [(0, 49)], heard: [(0, 96_000)]),
-    Reading("hold 0.5, end..1.6", [(49, 40)], held: (1, 0.5), heard: [nil, (96_000, 76_800)], silence: 24_000),
+      audio: [(0, 48_000), (46_080, 19_200), (21_120, 96_000)]),
+    // The second part does not start where the first one ends, so nothing is left out.
+    Reading("10f..20f; end-0.4..end", [(10, 19), (40, 49)], audio: [(19_200, 38_400), (76_800, 96_000)]),
+    Reading("0..1, 1..end", [(0, 49)], audio: [(0, 96_000)]),
+    Reading("hold 0.5, end..1.6", [(49, 40)], held: (1, 0.5), audio: [nil, (96_000, 76_800)], silence: 24_000),
     Reading(
-      "0..0.4, hold 0.8, 0.4..0", [(0, 9), (8, 0)], held: (10, 0.8), heard: [(0, 19_200), nil, (17_280, 0)],
+      "0..0.4, hold 0.8, 0.4..0", [(0, 9), (8, 0)], held: (10, 0.8), audio: [(0, 19_200), nil, (17_280, 0)],
       silence: 38_400),
-    Reading("0.4..0 forward, 1..1.4 mute", [(9, 0), (25, 34)], heard: [(0, 19_200), nil], silence: 19_200),
+    Reading("0.4..0 forward, 1..1.4 mute", [(9, 0), (25, 34)], audio: [(0, 19_200), nil], silence: 19_200),
   ]
 
-  @Test(arguments: natural) func everyFrameAndEverySample(_ reading: Reading) async throws {
+  @Test("a score plays the expected frames and samples", arguments: readings)
+  func framesAndSamples(_ reading: Reading) async throws {
     let folder = try TemporaryFolder()
     let source = try Self.media.write(to: folder)
     var options = ReverseOptions()
@@ -70,9 +71,9 @@ import Testing
     #expect(output.numbers == reading.frames)
     #expect(output.times == reading.times.map { ClockTime(seconds: $0) })
     let samples = try Self.samples(DecodedMedia(source, like: Self.media).audio)
-    let expected = reading.heard.flatMap { heard -> [SIMD2<Double>] in
-      guard let heard else { return Array(repeating: SIMD2(0, 0), count: reading.silence) }
-      return heard.from < heard.to ? Array(samples[heard.from..<heard.to]) : samples[heard.to..<heard.from].reversed()
+    let expected = reading.audio.flatMap { audio -> [SIMD2<Double>] in
+      guard let audio else { return Array(repeating: SIMD2(0, 0), count: reading.silence) }
+      return audio.from < audio.to ? Array(samples[audio.from..<audio.to]) : samples[audio.to..<audio.from].reversed()
     }
     #expect(Self.samples(output.audio) == expected)
   }
@@ -81,7 +82,8 @@ import Testing
     bytes.withUnsafeBytes { Array($0.bindMemory(to: SIMD2<Double>.self)) }
   }
 
-  @Test func aSoundtrackIsHeardOnceForwardsWhateverIsPlayed() async throws {
+  @Test("a soundtrack plays once and forwards, whatever the score")
+  func soundtrack() async throws {
     let folder = try TemporaryFolder()
     let source = try Self.media.write(to: folder)
     var options = ReverseOptions()
@@ -101,8 +103,10 @@ import Testing
       ])
   }
 
-  /// Where speed changes steadily, a place x is reached when 2x / (first + v) has passed, v being the speed there.
-  @Test func framesAreShownForAsLongAsTheirSpeedSays() async throws {
+  /// If the speed changes linearly, position x is reached after 2x / (first + v), where v is the
+  /// speed at x.
+  @Test("frames are shown for as long as the speed says")
+  func frameDurations() async throws {
     let folder = try TemporaryFolder()
     let source = try Self.media.write(to: folder)
     func times(_ score: String) async throws -> (numbers: [Int], times: [Double], samples: Int) {
@@ -122,7 +126,7 @@ import Testing
     for (frame, time) in ramp.times.enumerated() {
       let place = Double(frame) / 25
       let speed = (4 + (0.25 - 4) * place / 2).squareRoot()
-      // Matroska counts milliseconds.
+      // Matroska timestamps are in milliseconds.
       #expect(abs(time - 2 * place / (2 + speed)) <= 0.0005)
     }
     #expect(ramp.samples == Int(1.6 * 48_000))
@@ -136,8 +140,9 @@ import Testing
     #expect(zip(thinned.numbers, thinned.numbers.dropFirst()).allSatisfy { $1 - $0 == 4 || $1 - $0 == 3 })
   }
 
-  /// Of 440 Hz there are as many waves however fast they are played; so many a second say how fast.
-  @Test func audioFollowsTheSpeed() async throws {
+  /// 440 Hz has the same number of periods at any speed. Periods per second show the speed.
+  @Test("audio follows the speed")
+  func audioSpeed() async throws {
     let folder = try TemporaryFolder()
     let pipeline = try Pipeline(
       "audiotestsrc freq=440 samplesperbuffer=480 num-buffers=200 ! audio/x-raw,format=S16LE,rate=48000,channels=1 ! "
@@ -164,7 +169,7 @@ import Testing
       #expect(signs.count == Int((seconds * 48_000).rounded()), "\(score)")
     }
     let (count, signs) = try await waves("end..0 x2", keepsPitch: true)
-    // One wave more or less where SoundTouch joins its pieces.
+    // SoundTouch may add or lose a period where it joins its pieces.
     #expect(abs(count - 440) <= 5)
     #expect(signs.count == 48_000)
     let error = await #expect(throws: RetrogradeError.self) {
@@ -173,7 +178,8 @@ import Testing
     #expect(error?.code == .usage)
   }
 
-  @Test func jointsThatWouldClickAreCrossfaded() async throws {
+  @Test("joints that would click are crossfaded")
+  func crossfade() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.audioOnly("s.wav", muxer: "wavenc", sampleCount: 96_000)
     media.channels = 2
@@ -191,14 +197,15 @@ import Testing
     let differing = cut.indices.filter { cut[$0] != joined[$0] }
     #expect(differing.first.map { $0 >= 48_000 } ?? false)
     #expect(differing.last.map { $0 < 48_240 } ?? false, "5 ms")
-    // Where the wave goes on, or back, there is nothing to hide.
+    // No crossfade where the wave continues or reverses.
     let whole = try await samples("0..end", joint: nil)
     #expect(try await samples("0..1, 1..end", joint: nil) == whole)
     #expect(try await samples("0..1, 1..0", joint: nil) == Array(whole[..<48_000] + whole[..<48_000].reversed()))
   }
 
-  /// Whoever begins in the middle shows each frame when it would be shown anyway.
-  @Test func aPartOfALegIsWhereItWasInTheWhole() throws {
+  /// Playback that starts in the middle shows each frame at its usual time.
+  @Test("a clipped leg keeps the times of the whole leg")
+  func clippedLeg() throws {
     var generator = SeededGenerator(14)
     func random(_ range: ClosedRange<Int64>) -> ClockTime {
       ClockTime(nanoseconds: Int64.random(in: range, using: &generator))
@@ -214,7 +221,7 @@ import Testing
       let cut = leg.start + ClockTime(nanoseconds: Int64.random(in: 0..<leg.duration.nanoseconds, using: &generator))
       func check(_ part: PlaybackLeg?, from start: ClockTime, to end: ClockTime) throws {
         let part = try #require(part)
-        // A nanosecond of the source at a tenth of its speed, and rounding.
+        // Tolerance: 1 ns of the source at a tenth of its speed, and rounding.
         #expect(abs((part.start - start).nanoseconds) <= 12 && abs((part.end - end).nanoseconds) <= 12)
         let isHeld = part.span.duration.nanoseconds == 1
         #expect(isHeld || abs((part.place(part.span).start - leg.place(part.span).start).nanoseconds) <= 2)
@@ -224,7 +231,8 @@ import Testing
     }
   }
 
-  @Test func scoresAreReadAsTheyAreWritten() throws {
+  @Test("a score is read as it is written")
+  func parsing() throws {
     let text = """
       0..4 x0.5   # slow there
       hold 0.8; 250f..0 ramp 1..0.25 mute
@@ -241,23 +249,30 @@ import Testing
     for loop in Loop.allCases { #expect(try Score(parsing: "\(loop.score)") == loop.score) }
   }
 
-  @Test(arguments: [
-    ("", "it is empty"), ("hold 1", "nothing to hold"), ("0-3", "0-3 is not a place"), ("0..", "a place is missing"),
-    ("0..3, 4", "step 2, 4: expected two places"), ("0..1 x0", "speeds are 0.01 to 100"),
-    ("0..1 x2 x3", "x3 is not understood there"),
-    ("0..1 ramp 1", "a ramp needs two speeds"), ("0..1 fast", "fast is not understood"), ("hold", "hold needs a time"),
-    ("0..1, hold 1e9", "up to a day"),
-  ]) func whatIsNoScoreIsRefusedWithTheReason(_ text: String, _ reason: String) {
+  @Test(
+    "an invalid score is refused with the reason",
+    arguments: [
+      ("", "it is empty"), ("hold 1", "nothing to hold"), ("0-3", "0-3 is not a place"), ("0..", "a place is missing"),
+      ("0..3, 4", "step 2, 4: expected two places"), ("0..1 x0", "speeds are 0.01 to 100"),
+      ("0..1 x2 x3", "x3 is not understood there"),
+      ("0..1 ramp 1", "a ramp needs two speeds"), ("0..1 fast", "fast is not understood"),
+      ("hold", "hold needs a time"),
+      ("0..1, hold 1e9", "up to a day"),
+    ])
+  func invalidScore(_ text: String, _ reason: String) {
     let error = #expect(throws: RetrogradeError.self) { try Score(parsing: text) }
     #expect(error?.code == .usage)
     #expect(error.map { "\($0)" }?.contains(reason) ?? false, "\(error.map { "\($0)" } ?? "")")
   }
 
-  @Test(arguments: [
-    ("0..9", "asks for 0:00:09.000, and the source is 0:00:02.000 long"), ("end-3..1", "asks for -0:00:01.000"),
-    ("0f..51f", "asks for frame 51, and the source has 50"), ("1..1", "is empty"),
-    ("\"Chorus\"..end", "no chapter of that name"),
-  ]) func aPlaceOutsideTheSourceIsNamed(_ text: String, _ reason: String) async throws {
+  @Test(
+    "a position outside the source is reported",
+    arguments: [
+      ("0..9", "asks for 0:00:09.000, and the source is 0:00:02.000 long"), ("end-3..1", "asks for -0:00:01.000"),
+      ("0f..51f", "asks for frame 51, and the source has 50"), ("1..1", "is empty"),
+      ("\"Chorus\"..end", "no chapter of that name"),
+    ])
+  func outsideSource(_ text: String, _ reason: String) async throws {
     let folder = try TemporaryFolder()
     var options = ReverseOptions()
     options.playback.score = try Score(parsing: text)

@@ -4,26 +4,29 @@ import Testing
 
 @testable import Retrograde
 
-/// Where streams are cut into segments.
+/// Cuts of streams into segments.
 @Suite struct SegmentCutTests {
-  /// So many frames, 25 a second, in units of 1/100 s.
+  /// Segments of `frames` frames at 25 fps, in units of 1/100 s.
   private func cut(_ frames: Int, groups: Int?, target: Int = 400) -> [Range<Int>] {
     SegmentCuts.segments(of: (0...frames).map { $0 * 4 }, usual: target) { place in
       groups.map { place % $0 == 0 } ?? false
     }
   }
 
-  @Test func segmentsBeginWhereGroupsDo() {
-    // The first two are shorter: 1 s and 2 s are wanted.
+  @Test("segments start with a GOP")
+  func cutsAtGOPs() {
+    // The targets of the first two are 1 s and 2 s.
     #expect(cut(500, groups: 12) == [0..<24, 24..<72, 72..<168, 168..<264, 264..<360, 360..<456, 456..<500])
   }
 
-  @Test func groupsThatAreFarApartAreCut() {
+  @Test("long GOPs are cut")
+  func longGOPs() {
     #expect(cut(300, groups: 250) == [0..<25, 25..<75, 75..<175, 175..<300])
     #expect(cut(425, groups: nil) == [0..<25, 25..<75, 75..<175, 175..<275, 275..<375, 375..<425])
   }
 
-  @Test func whatIsLeftIsNotMadeASegmentOfItsOwnIfItIsShort() {
+  @Test("a very short rest is not a segment of its own")
+  func shortRest() {
     #expect(cut(25, groups: nil) == [0..<25])
     #expect(cut(31, groups: nil) == [0..<31])
     #expect(cut(33, groups: nil) == [0..<25, 25..<33])
@@ -31,14 +34,16 @@ import Testing
     #expect(cut(1, groups: nil) == [0..<1])
   }
 
-  /// A frame that is on show for long is not cut.
-  @Test func framesThatAreShownForLongAreSegments() {
+  @Test("a frame that is shown for long is not cut")
+  func longFrames() {
     let times = [0, 1000, 1004, 1008, 3000]
     #expect(SegmentCuts.segments(of: times, usual: 400) { _ in false } == [0..<1, 1..<3, 3..<4])
   }
 
-  /// Whatever the times and groups: all frames, one after the other.
-  @Test(arguments: 1...40) func everyFrameIsInOneSegment(_ seed: Int) {
+  @Test("every frame is in one segment, in order, at any times and GOPs", arguments: 1...40)
+  func randomSegments(
+    _ seed: Int
+  ) {
     var generator = SeededGenerator(seed)
     var times = [0]
     for _ in 0..<Int.random(in: 1...300, using: &generator) {
@@ -50,14 +55,16 @@ import Testing
     #expect(segments.allSatisfy { $0.count == 1 || times[$0.upperBound] - times[$0.lowerBound] <= 500 + 90 })
   }
 
-  @Test func timesOfUsualRatesAreWhole() {
+  @Test("frame times at usual rates are whole")
+  func timescale() {
     #expect(VideoTimescale.units(for: (30, 1)) == 90_000)
     #expect(VideoTimescale.units(for: (24_000, 1001)) == 240_000)
     #expect(VideoTimescale.units(for: nil) == 90_000)
   }
 
-  /// Of a segment that is 1 s long: 5 frames of 40 ms, one of 600 ms, 5 of 40 ms.
-  @Test func piecesBeginWithTheFrameThatIsOnShow() {
+  /// A segment of 1 s: 5 frames of 40 ms, one of 600 ms, 5 of 40 ms.
+  @Test("a piece starts with the frame that is shown at its start")
+  func pieces() {
     let times = [0, 40, 80, 120, 160, 200, 800, 840, 880, 920, 960, 1000].map { $0 * 90 }
     let cuts = SegmentCuts(times: times, timescale: 90_000, segments: [0..<11])
     #expect(cuts.pieces(of: 0) == [0, 5, 5, 5])
@@ -67,11 +74,12 @@ import Testing
     #expect(short.pieces(of: 0) == [0])
   }
 
-  @Test func packetsOfAudioLieOnOneGrid() {
+  @Test("audio packets are on one grid")
+  func audioGrid() {
     let grid = PacketGrid(
       samples: 100_000, packet: 1024, priming: 1024, rate: 48_000,
       cuts: [0, 1, 2, 2.05, 3].map { ClockTime.seconds($0) })
-    // The first packet is priming, and the last holds 672 samples.
+    // The first packet is priming, and the last has 672 samples.
     #expect(grid.segments == [0..<48, 48..<95, 95..<97, 97..<99])
     #expect(grid.times[0].start == .zero)
     #expect(grid.times.last?.end == ClockTime(sampleIndex: 100_000, rate: 48_000))
@@ -81,7 +89,8 @@ import Testing
     #expect(grid.length(ofPacket: 98) == 100_000 - 97 * 1024)
   }
 
-  @Test func audioThatEndsBeforeTheVideoHasFewerSegments() {
+  @Test("audio that ends before the video has fewer segments")
+  func shortAudio() {
     let grid = PacketGrid(
       samples: 48_000, packet: 1024, priming: 1024, rate: 48_000, cuts: [0, 1, 2, 3].map { ClockTime.seconds($0) })
     #expect(grid.segments == [0..<48])

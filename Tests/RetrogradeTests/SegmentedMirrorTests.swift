@@ -9,13 +9,13 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// All segments, one after the other, are what `reverse` makes of the whole: frame for frame and sample for sample.
+/// All segments, joined, equal the output of `reverse`: frame for frame and sample for sample.
 @Suite struct SegmentedMirrorTests {
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// Four seconds in groups of 20 frames.
+  /// Four seconds, in GOPs of 20 frames.
   private var media: TestMedia {
     var media = TestMedia.matroska
     media.times = TestMedia.regular(120, rate: 30)
@@ -30,15 +30,15 @@ import Testing
     return settings
   }
 
-  /// What a mirror gives of a segment, bit by bit.
-  private func bits(_ mirror: SegmentedMirror, _ number: Int, from piece: Int = 0) throws -> [[UInt8]] {
-    let bits = Mutex<[[UInt8]]>([])
-    try mirror.segment(number, from: piece, of: 0, Cancellation()) { more in bits.withLock { $0.append(more) } }
-    return bits.withLock { $0 }
+  /// Parts of a segment, as the mirror delivers them.
+  private func parts(_ mirror: SegmentedMirror, _ number: Int, from piece: Int = 0) throws -> [[UInt8]] {
+    let parts = Mutex<[[UInt8]]>([])
+    try mirror.segment(number, from: piece, of: 0, Cancellation()) { more in parts.withLock { $0.append(more) } }
+    return parts.withLock { $0 }
   }
 
-  /// From whichever of its pieces a segment is had, its frames are those of the whole, at their times.
-  @Test func aSegmentIsHadFromEachOfItsPiecesOn() async throws {
+  @Test("a segment has the right frames and times from each of its pieces on")
+  func segmentPieces() async throws {
     let source = try media.write(to: folder)
     let mirror = try mirror(source, settings())
     let whole = try FFmpeg.frames(try write(mirror, 0, "video.mp4"))
@@ -47,30 +47,31 @@ import Testing
       let count = mirror.pieces(ofSegment: number, of: 0)
       #expect(count == Int((segment.duration.seconds / 0.25).rounded(.up)))
       for piece in 0..<count {
-        let bits = try bits(mirror, number, from: piece)
-        #expect(bits.count == count - piece, "each is given out by itself")
-        try Data(header + bits.joined()).write(to: URL(fileURLWithPath: folder.path("part.mp4")))
+        let parts = try parts(mirror, number, from: piece)
+        #expect(parts.count == count - piece, "each is delivered separately")
+        try Data(header + parts.joined()).write(to: URL(fileURLWithPath: folder.path("part.mp4")))
         let frames = try FFmpeg.frames(folder.path("part.mp4"))
         let start = segment.start + SegmentedMirror.pieceLength * piece
-        // The frame that is on show when the piece begins is its first.
+        // The first frame is the one shown when the piece starts.
         let first = mirror.frameStarts.endOfPrefix { $0 <= start } - 1
         let end = mirror.frameStarts.endOfPrefix { $0 < segment.end }
         #expect(frames.map(\.sum) == whole[first..<end].map(\.sum), "\(number) \(piece)")
-        // FFmpeg counts from the first frame, which the fragment itself places.
+        // FFmpeg counts from the first frame; the fragment itself has the start time.
         let times = whole[first..<end].map { $0.time - whole[first].time }
         #expect(zip(frames, times).allSatisfy { abs($0.time - $1) <= 1 }, "\(number) \(piece)")
-        let begin = try #require(bits[0].box("traf", "tfdt", in: Box.all(in: bits[0][...])[1].body))
-        let time = ClockTime(sampleIndex: bits[0].integer(begin.lowerBound + 8), rate: 90_000)
+        let begin = try #require(parts[0].box("traf", "tfdt", in: Box.all(in: parts[0][...])[1].body))
+        let time = ClockTime(sampleIndex: parts[0].integer(begin.lowerBound + 8), rate: 90_000)
         #expect(time == mirror.frameStarts[first])
       }
-      #expect(throws: RetrogradeError.self) { _ = try bits(mirror, number, from: count) }
+      #expect(throws: RetrogradeError.self) { _ = try parts(mirror, number, from: count) }
     }
     #expect(mirror.pieces(ofSegment: 0, of: 1) == 1)
     #expect(mirror.pieces(ofSegment: 99, of: 0) == 0 && mirror.pieces(ofSegment: 0, of: 9) == 0)
   }
 
-  /// Of a group that memory has no room for, the end is decoded before the rest where somebody waits for it.
-  @Test(arguments: [4, 30, 80]) func theFramesOfAGroupThatMemoryHasNoRoomForAreThoseOfTheWhole(_ room: Int) throws {
+  /// If a GOP does not fit in memory and a viewer waits for it, its end is decoded before the rest.
+  @Test("a GOP that does not fit in memory has the right frames", arguments: [4, 30, 80])
+  func largeGOP(_ room: Int) throws {
     var media = media
     media.video = "x264enc key-int-max=120 bframes=2 speed-preset=ultrafast qp-max=20 ! h264parse"
     let source = try media.write(to: folder)
@@ -82,9 +83,9 @@ import Testing
       #expect(try one.buffer.hasSamePixels(as: other.buffer, one.caps))
     }
     #expect(watched.plan.windows.count == 2 && watched.plan.windows.first?.spooled == 0)
-    // A third is left to what is in no window.
+    // A third is reserved for data outside of windows.
     #expect(watched.plan.windows.first?.frames == 120 - min(45, room * 2 / 3 - 1)..<120)
-    // Where nobody waits, nothing is decoded twice.
+    // If no viewer waits, nothing is decoded twice.
     let unwatched = try PlayableSource.open([source], ReverseOptions(resources: resources), Work())
     let video = try #require(unwatched.video)
     #expect(video.plan.windows.count == 1 && video.plan(0..<120) == video.plan)
@@ -98,7 +99,7 @@ import Testing
     #expect(tight.map(\.sum) == roomy.map(\.sum) && tight.map(\.time) == roomy.map(\.time))
   }
 
-  /// What is played of a source, from its end on.
+  /// Frames played from a source, starting at its end.
   private func frames(
     _ path: String, _ resources: Resources, isWatched: Bool
   ) throws -> (frames: [VideoPlayer.Frame], plan: Plan) {
@@ -115,7 +116,8 @@ import Testing
     try SegmentedMirror(source, settings, Cancellation())
   }
 
-  /// Writes the segments of a rendition one after the other. They are made in another order, three at once.
+  /// Writes the segments of a rendition one after the other. Three threads make them in random
+  /// order.
   private func write(_ mirror: SegmentedMirror, _ rendition: Int, _ name: String) throws -> String {
     var generator = SeededGenerator(7)
     let numbers = mirror.renditions[rendition].segments.indices.shuffled(using: &generator)
@@ -142,7 +144,8 @@ import Testing
     Order(score: "0..2, hold 0.6, 2..0.5 x2, 3..1 x0.5"),
   ]
 
-  @Test(arguments: orders) func framesAndSamplesAreThoseOfTheWhole(_ order: Order) async throws {
+  @Test("frames and samples of the segments equal those of the whole output", arguments: orders)
+  func joinedSegments(_ order: Order) async throws {
     let source = try media.write(to: folder)
     var options = ReverseOptions()
     options.playback.loop = order.loop
@@ -160,51 +163,57 @@ import Testing
     #expect(try FFmpeg.samples(audio) == FFmpeg.samples(folder.path("whole.mkv")))
   }
 
-  struct Sound: Sendable {
+  struct TestAudio: Sendable {
     var channels: Int
     var rate: Int
     var wave: String
   }
 
-  /// What AAC loses is no more where segments meet than elsewhere: of a tone, of noise, of what is struck.
-  @Test(arguments: [
-    Sound(channels: 1, rate: 44_100, wave: "sine freq=440"), Sound(channels: 2, rate: 48_000, wave: "pink-noise"),
-    Sound(channels: 6, rate: 48_000, wave: "sine freq=50"),
-    Sound(channels: 2, rate: 22_050, wave: "ticks tick-interval=130000000"),
-  ]) func audioHasNoJoints(_ sound: Sound) async throws {
+  /// AAC loses no more at segment boundaries than elsewhere: for a tone, noise and ticks.
+  @Test(
+    "AAC has no joints between segments",
+    arguments: [
+      TestAudio(channels: 1, rate: 44_100, wave: "sine freq=440"),
+      TestAudio(channels: 2, rate: 48_000, wave: "pink-noise"),
+      TestAudio(channels: 6, rate: 48_000, wave: "sine freq=50"),
+      TestAudio(channels: 2, rate: 22_050, wave: "ticks tick-interval=130000000"),
+    ])
+  func aacJoints(_ audio: TestAudio) async throws {
     let source = folder.path("a.mka")
     try run(
-      pipeline: "audiotestsrc num-buffers=\(sound.rate * 3 / 1000) samplesperbuffer=1000 wave=\(sound.wave) ! "
-        + "audio/x-raw,format=S16LE,rate=\(sound.rate),channels=\(sound.channels) ! flacenc ! matroskamux ! "
+      pipeline: "audiotestsrc num-buffers=\(audio.rate * 3 / 1000) samplesperbuffer=1000 wave=\(audio.wave) ! "
+        + "audio/x-raw,format=S16LE,rate=\(audio.rate),channels=\(audio.channels) ! flacenc ! matroskamux ! "
         + "filesink location=\(source)")
     var settings = settings()
     settings.isLossless = false
     let mirror = try mirror(source, settings)
     let rendition = mirror.renditions[0]
-    let heard = try FFmpeg.samples(try write(mirror, 0, "aac.mp4"))
+    let decoded = try FFmpeg.samples(try write(mirror, 0, "aac.mp4"))
     try await Reverser(source).reverse(to: folder.path("whole.wav"))
     let whole = try FFmpeg.samples(folder.path("whole.wav"))
-    // FFmpeg gives out all of a fragment's last packet.
-    #expect(heard.count / sound.channels - whole.count / sound.channels < PacketGrid.AAC && heard.count >= whole.count)
-    let errors = Self.errors(heard, whole, sound.channels)
+    // FFmpeg outputs all of a fragment's last packet.
+    #expect(
+      decoded.count / audio.channels - whole.count / audio.channels < PacketGrid.AAC && decoded.count >= whole.count)
+    let errors = Self.errors(decoded, whole, audio.channels)
     let joints = Set(
       rendition.segments.dropFirst().flatMap { segment in
-        let block = segment.start.sampleIndex(rate: sound.rate) / Self.block
+        let block = segment.start.sampleIndex(rate: audio.rate) / Self.block
         return block - 8...block + 8
       })
-    // At the ends, where a tone is cut off, more is lost.
+    // More is lost at the ends, where a tone is cut off.
     let inner = errors.indices.dropFirst(16).dropLast(16)
     func most(_ isJoint: Bool) -> Float {
       inner.filter { joints.contains($0) == isJoint }.map { errors[$0] }.max() ?? 0
     }
     #expect(rendition.segments.count > 4)
-    // avenc_aac 1.22 gives other packets for the same samples from one run to the next, with up to a fifth more loss in a block (seen).
+    // avenc_aac 1.22 gives other packets for the same samples from run to run, with up to a fifth
+    // more loss in a block (seen).
     #expect(most(true) <= most(false) * 1.5)
   }
 
   private static let block = 128
 
-  /// The root mean square of the difference, in each block of sample frames.
+  /// Root mean square of the difference, in each block of sample frames.
   private static func errors(_ a: [Float32], _ b: [Float32], _ channels: Int) -> [Float] {
     let size = block * channels
     return stride(from: 0, to: min(a.count, b.count) - size + 1, by: size).map { start in
@@ -213,20 +222,21 @@ import Testing
     }
   }
 
-  @Test func aSegmentThatNobodyWantsAnyMoreStopsWithinASecond() throws {
+  @Test("a cancelled segment stops within a second")
+  func cancelledSegment() throws {
     let path = folder.path("a.mkv")
     try run(
       pipeline: "videotestsrc pattern=snow num-buffers=90 ! video/x-raw,width=1280,height=720,framerate=30/1 ! "
         + "x264enc speed-preset=ultrafast key-int-max=90 ! matroskamux ! filesink location=\(path)")
     let mirror = try SegmentedMirror(path, SegmentedMirror.Settings(), Cancellation())
-    // What was decoded to find out how it can be read is used up.
+    // Consumes the frames that were decoded to find out how the source can be read.
     _ = try mirror.segment(0, of: 0, Cancellation())
     let before = mirror.memoryHeld
     #expect(before.bytes == 0)
     for _ in 0..<2 {
       let cancellation = Cancellation()
       let maker = try Worker("segment") { try mirror.segment(1, of: 0, cancellation) }
-      // It has begun to decode.
+      // Waits until the segment is being decoded.
       while mirror.memoryHeld.bytes <= before.bytes { sched_yield() }
       let watch = Stopwatch()
       cancellation.cancel()
@@ -242,11 +252,15 @@ import Testing
     #expect(!(try mirror.segment(0, of: 0, Cancellation())).isEmpty)
   }
 
-  /// A source's own codec, where it can be made while it is watched, is had beside H.264: the same frames at the same times.
-  @Test(arguments: [
-    ("VP9", "vp9enc deadline=1 cpu-used=8 lag-in-frames=0 keyframe-max-dist=20 ! vp9parse", "vp09.00.10.08"),
-    ("HEVC", "x265enc speed-preset=ultrafast key-int-max=20 ! h265parse", "hvc1.1.6.L60.90"),
-  ]) func aSourcesOwnCodecIsHadToo(_ codec: String, _ encoder: String, _ codecs: String) throws {
+  /// If the source's codec can be encoded in real time, it is offered beside H.264: the same frames
+  /// at the same times.
+  @Test(
+    "the source's own codec is offered too",
+    arguments: [
+      ("VP9", "vp9enc deadline=1 cpu-used=8 lag-in-frames=0 keyframe-max-dist=20 ! vp9parse", "vp09.00.10.08"),
+      ("HEVC", "x265enc speed-preset=ultrafast key-int-max=20 ! h265parse", "hvc1.1.6.L60.90"),
+    ])
+  func sourceCodec(_ codec: String, _ encoder: String, _ codecs: String) throws {
     var media = TestMedia()
     (media.times, media.frameRate) = (TestMedia.regular(120, rate: 30), "30/1")
     (media.video, media.muxer) = (encoder, "matroskamux")
@@ -257,12 +271,12 @@ import Testing
     #expect(mirror.renditions.map(\.sourceCodec) == [nil, codec])
     #expect(mirror.renditions[1].codecs == codecs)
     #expect(mirror.renditions[0].segments == mirror.renditions[1].segments)
-    let film = try write(mirror, 1, "own.mp4")
+    let movie = try write(mirror, 1, "own.mp4")
     let usual = try FFmpeg.frames(try write(mirror, 0, "h264.mp4"))
-    #expect(try FFmpeg.frames(film).map(\.time) == usual.map(\.time))
-    // Where qtdemux 1.22 takes a fragment for one of another rate, vp9dec forgets all that it has.
+    #expect(try FFmpeg.frames(movie).map(\.time) == usual.map(\.time))
+    // qtdemux 1.22 may take a fragment for one of another rate; vp9dec then drops all its frames.
     let raw = try FFmpeg.bytes(
-      ["-i", film, "-fps_mode", "passthrough", "-pix_fmt", "gray", "-f", "rawvideo", "-"])
+      ["-i", movie, "-fps_mode", "passthrough", "-pix_fmt", "gray", "-f", "rawvideo", "-"])
     let numbers = stride(from: 0, to: raw.count, by: 96 * 64).map { start in
       TestMedia.number(width: 96, height: 64) { x, y in raw[start + y * 96 + x] }
     }
@@ -270,12 +284,15 @@ import Testing
     #expect(throws: RetrogradeError.self) { _ = try mirror.segment(0, of: 2, Cancellation()) }
   }
 
-  /// Noise takes whatever it is given.
-  @Test(arguments: [
-    "x264enc speed-preset=ultrafast pass=qual quantizer=20 vbv-buf-capacity=0",
-    "vp9enc deadline=1 cpu-used=8 end-usage=cq cq-level=10 target-bitrate=20000000",
-    "x265enc speed-preset=ultrafast qp=20 ! h265parse",
-  ]) func noSegmentIsLargerThanItsRenditionSays(_ encoder: String) throws {
+  /// Noise uses all of the bandwidth it gets.
+  @Test(
+    "no segment exceeds the bandwidth of its rendition",
+    arguments: [
+      "x264enc speed-preset=ultrafast pass=qual quantizer=20 vbv-buf-capacity=0",
+      "vp9enc deadline=1 cpu-used=8 end-usage=cq cq-level=10 target-bitrate=20000000",
+      "x265enc speed-preset=ultrafast qp=20 ! h265parse",
+    ])
+  func bandwidth(_ encoder: String) throws {
     let path = folder.path("a.mkv")
     try run(
       pipeline: "videotestsrc pattern=snow num-buffers=90 ! video/x-raw,width=160,height=120,framerate=30/1 ! "
@@ -301,13 +318,14 @@ import Testing
         let length = max(segment.duration, settings.target / 2)
         #expect(Double(size) * 8 <= Double(rendition.peakBandwidth) * length.seconds, "\(rendition.name) \(place)")
       }
-      // Two segments more than those of the usual length begin it.
+      // It starts with two segments more than at the usual length.
       #expect(Double(whole) * 8 <= Double(rendition.averageBandwidth) * (mirror.duration + settings.target).seconds)
     }
   }
 
-  /// What is turned is written upright, and anything but 8 bits of 4:2:0 is what browsers don't play.
-  @Test func picturesAreUprightAndAsBrowsersTakeThem() throws {
+  /// Rotated video is written upright. Browsers play only 4:2:0 with 8 bits.
+  @Test("pictures are upright and in a format that browsers play")
+  func browserFormat() throws {
     var media = TestMedia()
     (media.orientation, media.video) = (
       "rotate-90", "videoconvert ! video/x-raw,format=Y444 ! x264enc bframes=0 ! h264parse"
@@ -329,15 +347,16 @@ import Testing
     #expect(size.first?.count == 32 * 48)
   }
 
-  @Test func picturesSubtitlesAndChaptersAreThoseOfTheOutput() throws {
+  @Test("pictures, subtitles and chapters are those of the output")
+  func presentation() throws {
     var media = media
     media.sampleCount = 0
-    let film = try media.write(to: folder)
+    let movie = try media.write(to: folder)
     try Data("1\n00:00:00,500 --> 00:00:01,500\nFirst\n\n2\n00:00:03,000 --> 00:00:03,750\nLast\n".utf8).write(
       to: URL(fileURLWithPath: folder.path("a.srt")))
     let path = folder.path("with.mkv")
     let pipeline = try Pipeline(
-      "filesrc location=\(film) ! matroskademux ! h264parse ! matroskamux name=m ! filesink location=\(path) "
+      "filesrc location=\(movie) ! matroskademux ! h264parse ! matroskamux name=m ! filesink location=\(path) "
         + "filesrc location=\(folder.path("a.srt")) ! subparse ! capssetter replace=true caps=text/x-raw,format=utf8 ! queue ! m."
     )
     let chapters = [("One", 0.0, 1.0), ("Two", 1.0, 4.0)].map {
@@ -372,12 +391,13 @@ import Testing
     #expect(try mirror.waveform(0..<10, of: 10, Cancellation()) == [])
   }
 
-  @Test func theWaveformIsThatOfTheOutput() throws {
+  @Test("the waveform is that of the output")
+  func waveform() throws {
     var media = TestMedia.audioOnly("a.wav", muxer: "wavenc", sampleCount: 96_000)
     media.click = 18_000
     let mirror = try mirror(try media.write(to: folder), settings())
     let peaks = try mirror.waveform(0..<8, of: 8, Cancellation())
-    // In the second eighth of the source, 20,000 of 32,768.
+    // The click, 20,000 of 32,768, is in the second eighth of the source.
     #expect(peaks.enumerated().allSatisfy { $0 == 6 ? abs($1 - 0.61) < 0.01 : $1 == 0 }, "\(peaks)")
     let parts = try [0..<3, 3..<7, 7..<8].flatMap { try mirror.waveform($0, of: 8, Cancellation()) }
     #expect(parts == peaks)
@@ -387,7 +407,8 @@ import Testing
     }
   }
 
-  @Test func whatIsNotThereIsRefused() throws {
+  @Test("invalid segments, renditions, heights and options are refused")
+  func invalidRequests() throws {
     let mirror = try mirror(try media.write(to: folder), settings())
     let calls: [() throws -> Void] = [
       { _ = try mirror.segment(-1, of: 0, Cancellation()) }, { _ = try mirror.segment(1000, of: 0, Cancellation()) },
@@ -402,7 +423,8 @@ import Testing
     }
   }
 
-  @Test func roundsThatLastTooLongAreRefused() throws {
+  @Test("too many rounds are refused")
+  func tooManyRounds() throws {
     let path = try media.write(to: folder)
     var settings = settings()
     settings.playback.count = 100_000
@@ -412,17 +434,18 @@ import Testing
       "\(String(describing: error))")
   }
 
-  /// AAC has no rate above 96 kHz: the film is played without.
-  @Test func audioThatAACDoesNotTakeIsLeftOut() throws {
-    let film = folder.path("a.mkv")
-    let sound = "audiotestsrc num-buffers=20 ! audio/x-raw,format=S16LE,rate=192000,channels=2 ! flacenc"
+  /// AAC has no rate above 96 kHz: the video plays without audio.
+  @Test("audio that AAC can't hold is left out")
+  func highSampleRate() throws {
+    let movie = folder.path("a.mkv")
+    let audio = "audiotestsrc num-buffers=20 ! audio/x-raw,format=S16LE,rate=192000,channels=2 ! flacenc"
     try run(
       pipeline: "videotestsrc num-buffers=30 ! video/x-raw,width=64,height=48,framerate=30/1 ! "
-        + "x264enc speed-preset=ultrafast ! matroskamux name=m ! filesink location=\(film) \(sound) ! m.")
-    let mirror = try SegmentedMirror(film, SegmentedMirror.Settings(), Cancellation())
+        + "x264enc speed-preset=ultrafast ! matroskamux name=m ! filesink location=\(movie) \(audio) ! m.")
+    let mirror = try SegmentedMirror(movie, SegmentedMirror.Settings(), Cancellation())
     #expect(mirror.renditions.map(\.name) == ["48"])
     #expect(mirror.warnings.map(\.code) == [.streamLeftOut])
-    try run(pipeline: "\(sound) ! filesink location=\(folder.path("a.flac"))")
+    try run(pipeline: "\(audio) ! filesink location=\(folder.path("a.flac"))")
     let error = #expect(throws: RetrogradeError.self) {
       _ = try SegmentedMirror(folder.path("a.flac"), SegmentedMirror.Settings(), Cancellation())
     }
@@ -431,7 +454,7 @@ import Testing
 }
 
 extension SegmentedMirror {
-  /// All of a segment.
+  /// A complete segment.
   fileprivate func segment(_ number: Int, of rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] {
     let bytes = Mutex<[UInt8]>([])
     try segment(number, from: 0, of: rendition, cancellation) { more in bytes.withLock { $0 += more } }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Retrograde
 
-/// Streams of MP4 that are much shorter than others.
+/// MP4 tracks that are much shorter than the others.
 @Suite struct ShortTrackTests {
-  @Test("a track of less than a fifth of the movie is read", arguments: ["video", "audio", "subtitles"])
+  @Test("a track shorter than a fifth of the movie is read", arguments: ["video", "audio", "subtitles"])
   func shortTracks(_ short: String) async throws {
     let folder = try TemporaryFolder()
     let length = ["video": "0.2", "audio": "6"][short] ?? "6"
@@ -20,8 +20,8 @@ import Testing
     options.encoding.quality = .lossless
     let summary = try await Reverser(folder.path("a.mp4"), options: options).reverse(to: folder.path("m.mkv"))
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
-    let (video, sound) = (short == "video" ? 2 : 60, short == "audio" ? 24_000 : 288_000)
-    #expect(summary.frames == video && summary.samples == [sound])
+    let (video, samples) = (short == "video" ? 2 : 60, short == "audio" ? 24_000 : 288_000)
+    #expect(summary.frames == video && summary.samples == [samples])
     let found = try FFmpeg.bytes(["-i", folder.path("m.mkv"), "-map", "0:s", "-f", "srt", "-"])
     let text = String(decoding: found, as: UTF8.self)
     #expect(text.contains("00:00:05,600 --> 00:00:05,900\nHello"), "\(text)")

@@ -8,7 +8,8 @@ import Testing
 @testable import RetrogradeEngine
 
 @Suite struct SizeLimitTests {
-  @Test func theFirstLevelThatIsSmallEnoughIsFoundInFewTries() throws {
+  @Test("the first level that is small enough is found in few tries")
+  func levelSearch() throws {
     var generator = SeededGenerator(7)
     for _ in 0..<300 {
       let levels = AnimationLevel.ladder(Bool.random(using: &generator) ? .gif : .webp, from: AnimationLevel())
@@ -31,14 +32,15 @@ import Testing
       #expect(made.count <= search.mostTries && found.tries == made.count)
       if let first = sizes.firstIndex(where: { $0 <= limit }) {
         #expect(place(found.level) == first && found.size == sizes[first])
-        #expect(made.last == Double(first), "what was made last is what is kept")
+        #expect(made.last == Double(first), "the last result is kept")
       } else {
         #expect(found.size == sizes.last, "the smallest that there is")
       }
     }
   }
 
-  @Test func eachLevelIsLessThanTheOneBefore() {
+  @Test("each level is smaller than the one before")
+  func levelOrder() {
     for format in [AnimationFormat.gif, .webp] {
       for first in [AnimationLevel(), AnimationLevel(colors: 40, dither: 0, quality: 50)] {
         let levels = AnimationLevel.ladder(format, from: first)
@@ -50,7 +52,7 @@ import Testing
     }
   }
 
-  /// A film of noise, which nothing makes small.
+  /// A video of noise, which does not compress.
   private func noise(_ folder: TemporaryFolder, frames: Int = 12, width: Int = 160, audio: Bool = false) throws
     -> String
   {
@@ -68,8 +70,8 @@ import Testing
     try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
   }
 
-  @Test(arguments: ["gif", "webp"])
-  func animationsAreMadeSmallEnough(_ format: String) async throws {
+  @Test("animations are made small enough", arguments: ["gif", "webp"])
+  func animations(_ format: String) async throws {
     let folder = try TemporaryFolder()
     let source = try noise(folder)
     let path = folder.path("a.\(format)")
@@ -98,7 +100,8 @@ import Testing
     #expect(try size(path) <= usual / 5, "what was there is still there")
   }
 
-  @Test func aGIFHasAsManyColoursAsItIsTold() async throws {
+  @Test("a GIF has the requested number of colours")
+  func gifColours() async throws {
     let folder = try TemporaryFolder()
     let source = try noise(folder, frames: 3)
     var sizes: [Int] = []
@@ -114,8 +117,8 @@ import Testing
     #expect(sizes[0] != sizes[1])
   }
 
-  @Test(arguments: ["mp4", "webm"])
-  func filmsAreMadeSmallEnough(_ format: String) async throws {
+  @Test("movies are made small enough", arguments: ["mp4", "webm"])
+  func movies(_ format: String) async throws {
     let folder = try TemporaryFolder()
     let source = try noise(folder, frames: 50, width: 320, audio: true)
     var options = ReverseOptions()
@@ -133,7 +136,8 @@ import Testing
     #expect(error?.message.contains("does not fit in 3 kB") ?? false)
   }
 
-  @Test func aFilmThatIsSmallEnoughGivesUpNothing() async throws {
+  @Test("a movie that is small enough loses nothing")
+  func smallMovie() async throws {
     let folder = try TemporaryFolder()
     let source = try TestMedia().write(to: folder)
     var options = ReverseOptions()
@@ -144,7 +148,8 @@ import Testing
     #expect((caps?.int("width"), caps?.int("height")) == (480, 640))
   }
 
-  @Test func whatHasNoSizeToChooseIsRefused() async throws {
+  @Test("sizes and colours that a format can't have are refused")
+  func unsupportedOptions() async throws {
     let folder = try TemporaryFolder()
     let source = try noise(folder, frames: 2)
     func refusal(_ output: String, _ change: (inout EncodingOptions) -> Void) async -> String {

@@ -5,9 +5,10 @@ import Testing
 
 @testable import RetrogradeEngine
 
-/// What is sought in a long source is played before all of it has been indexed, as it is played then.
+/// After a seek, a range of a long source plays before the whole source is indexed, and in the same
+/// way.
 @Suite struct SoughtStretchTests {
-  /// 300 frames of 100 ms with their number in the picture, and as much audio.
+  /// 300 numbered frames of 100 ms, with audio of the same length.
   private func media(_ muxer: String, _ audio: String) -> TestMedia {
     var media = TestMedia()
     media.times = TestMedia.regular(300, rate: 10)
@@ -20,10 +21,10 @@ import Testing
   private struct Played {
     var frames: [VideoPlayer.Frame] = []
     var samples: [UInt8] = []
-    var heard: [TimeSpan] = []
+    var audioSpans: [TimeSpan] = []
   }
 
-  /// What is given out from `time` to `end`.
+  /// Frames and audio from `time` to `end`.
   private func played(_ source: PlayableSource, from time: ClockTime, to end: ClockTime) throws -> Played {
     var played = Played()
     let video = VideoPlayer(
@@ -31,14 +32,16 @@ import Testing
     while let frame = try video.next() { played.frames.append(frame) }
     var audio = AudioPlayer(try #require(source.audio.first), source.legs, from: time, to: end, isPadded: false)
     while let part = try audio.next() {
-      played.heard.append(part.shown)
+      played.audioSpans.append(part.shown)
       played.samples += try part.buffer.withBytes { Array($0) }
     }
     return played
   }
 
-  @Test(arguments: [("mp4mux", "avenc_aac bitrate=64000 aac-pns=false ! aacparse"), ("matroskamux", "flacenc")])
-  func aStretchThatIsSoughtIsPlayedAsItIsWhenAllIsKnown(_ muxer: String, _ audio: String) throws {
+  @Test(
+    "a range plays after a seek as it does with a full index",
+    arguments: [("mp4mux", "avenc_aac bitrate=64000 aac-pns=false ! aacparse"), ("matroskamux", "flacenc")])
+  func seek(_ muxer: String, _ audio: String) throws {
     let folder = try TemporaryFolder()
     let path = try media(muxer, audio).write(to: folder)
     let settings = PlaybackSettings(PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
@@ -50,17 +53,17 @@ import Testing
       let time = ClockTime(nanoseconds: milliseconds * 1_000_000)
       let stretch = try #require(try stretches.stretch(at: time))
       #expect(stretch.place.start <= time && time < stretch.place.end)
-      // A group of pictures is 2 s long.
+      // A GOP is 2 s long.
       #expect(stretch.range.duration <= ClockTime(seconds: 10))
       let end = min(stretch.place.end, time + ClockTime(seconds: 2))
-      let (ours, all) = (try played(stretch.source, from: time, to: end), try played(whole, from: time, to: end))
-      #expect(!ours.frames.isEmpty && !ours.samples.isEmpty)
-      #expect(ours.frames.map(\.shown) == all.frames.map(\.shown))
-      for (one, other) in zip(ours.frames, all.frames) {
+      let (found, all) = (try played(stretch.source, from: time, to: end), try played(whole, from: time, to: end))
+      #expect(!found.frames.isEmpty && !found.samples.isEmpty)
+      #expect(found.frames.map(\.shown) == all.frames.map(\.shown))
+      for (one, other) in zip(found.frames, all.frames) {
         #expect(try one.buffer.hasSamePixels(as: other.buffer, one.caps))
       }
-      #expect(ours.heard == all.heard)
-      let isSame = ours.samples == all.samples
+      #expect(found.audioSpans == all.audioSpans)
+      let isSame = found.samples == all.samples
       #expect(isSame, "at \(time)")
     }
     #expect(try stretches.stretch(at: whole.legs.presentation.duration) == nil)

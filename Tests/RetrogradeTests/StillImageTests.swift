@@ -6,9 +6,9 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// An image alone in a file is a video of one frame.
+/// A file with a single image is a video of one frame.
 @Suite struct StillImageTests {
-  /// An image that fills more than one block of a file.
+  /// An image larger than one block of a file.
   private static let raw = "videotestsrc num-buffers=1 pattern=snow ! video/x-raw,width=160,height=96,format="
 
   private func write(_ description: String, to path: String) throws -> String {
@@ -21,7 +21,8 @@ import Testing
       of: "filesrc location=\"\(path)\" blocksize=10000000 ! \(decoder) ! videoconvert ! video/x-raw,format=\(format)")
   }
 
-  @Test(arguments: ["Y444", "Y42B", "I420", "GRAY8"]) func aJPEGOfAnyKindIsItsOwnMirror(_ format: String) async throws {
+  @Test("a JPEG of any format is one frame", arguments: ["Y444", "Y42B", "I420", "GRAY8"])
+  func jpeg(_ format: String) async throws {
     let folder = try TemporaryFolder()
     let source = try write("\(StillImageTests.raw)\(format) ! jpegenc", to: folder.path("a.jpg"))
     var options = ReverseOptions()
@@ -33,8 +34,10 @@ import Testing
     #expect(try await Reverser(source).reverse(to: folder.path("m.mp4")).frames == 1)
   }
 
-  @Test(arguments: ["avenc_bmp", "avenc_tiff compression-algo=raw"], ["a.bmp", "100 %d% of it.bmp"])
-  func aPictureThatHasToBeReadInOnePieceIsItsOwnMirror(encoder: String, name: String) async throws {
+  @Test(
+    "an image that has to be read in one piece is one frame",
+    arguments: ["avenc_bmp", "avenc_tiff compression-algo=raw"], ["a.bmp", "100 %d% of it.bmp"])
+  func wholeImage(encoder: String, name: String) async throws {
     let folder = try TemporaryFolder()
     let format = encoder == "avenc_bmp" ? "BGR" : "RGB"
     let source = try write("\(StillImageTests.raw)\(format) ! \(encoder)", to: folder.path(name))
@@ -47,7 +50,8 @@ import Testing
     #expect(try frames(folder.path("m.mkv"), decoder: "matroskademux ! avdec_ffv1", "RGB") == shown)
   }
 
-  @Test func picturesOneAfterTheOtherAreAFilm() async throws {
+  @Test("several images in one file are a video")
+  func imageSequence() async throws {
     let folder = try TemporaryFolder()
     var bytes = Data()
     for number in 0..<3 {

@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// PCM of which the container says where it lies is read there.
+/// PCM is read in place if the container says where it is.
 @Suite struct StoredSamplesTests {
   private func media(_ format: String, channels: Int) -> TestMedia {
     var media = TestMedia.audioOnly("s.wav", muxer: "wavenc", sampleCount: 150_001)
@@ -16,8 +16,9 @@ import Testing
     return media
   }
 
-  @Test(arguments: ["S16LE", "S24LE", "F32LE", "S32LE"], [1, 2, 6])
-  func theMirrorHasEverySampleAndNothingGoesToTheSpool(_ format: String, _ channels: Int) async throws {
+  @Test(
+    "every sample of PCM is reversed without the spool", arguments: ["S16LE", "S24LE", "F32LE", "S32LE"], [1, 2, 6])
+  func waveFile(_ format: String, _ channels: Int) async throws {
     let folder = try TemporaryFolder()
     let media = media(format, channels: channels)
     let source = try media.write(to: folder)
@@ -26,12 +27,13 @@ import Testing
     let read = try DecodedMedia(folder.path("o.wav"), like: media)
     let own = try DecodedMedia(source, like: media)
     let size = channels * 8
-    let isTurned =
+    let isReversed =
       stride(from: 0, to: own.audio.count, by: size).reversed().flatMap { own.audio[$0..<$0 + size] } == read.audio
-    #expect(own.audio.count == 150_001 * size && isTurned)
+    #expect(own.audio.count == 150_001 * size && isReversed)
   }
 
-  @Test func aFileThatEndsBeforeItsAudioGoesTheOldWay() async throws {
+  @Test("a truncated WAVE file is read through the spool")
+  func truncatedWAVE() async throws {
     let folder = try TemporaryFolder()
     let source = try media("S16LE", channels: 2).write(to: folder)
     let file = try #require(FileHandle(forWritingAtPath: source))
@@ -41,14 +43,16 @@ import Testing
     #expect(report.spoolBytes > 0 && !report.warnings.isEmpty)
   }
 
-  @Test(arguments: [
-    ("s.mov", "qtmux", "S16LE"), ("s.mov", "qtmux", "S24LE"), ("s.w64", "avmux_w64", "S16LE"),
-    ("s.mkv", "matroskamux", "S24LE"), ("s.avi", "avimux", "S16LE"),
-  ])
-  func soItIsInOtherContainers(_ name: String, _ muxer: String, _ format: String) async throws {
+  @Test(
+    "PCM in other containers is reversed without the spool",
+    arguments: [
+      ("s.mov", "qtmux", "S16LE"), ("s.mov", "qtmux", "S24LE"), ("s.w64", "avmux_w64", "S16LE"),
+      ("s.mkv", "matroskamux", "S24LE"), ("s.avi", "avimux", "S16LE"),
+    ])
+  func otherContainers(_ name: String, _ muxer: String, _ format: String) async throws {
     let folder = try TemporaryFolder()
     var media = media(format, channels: 2)
-    // Edits of QuickTime and chunks of Wave64 are rounded.
+    // QuickTime edits and Wave64 chunks are rounded.
     media.sampleCount = 150_000
     let plain = try DecodedMedia(media.write(to: folder), like: media).audio
     (media.name, media.muxer) = (name, muxer)
@@ -60,8 +64,10 @@ import Testing
     #expect(mirror == reversed(plain))
   }
 
-  @Test(arguments: [("o.mkv", "matroskamux"), ("o.mov", "qtmux"), ("o.avi", "avimux")])
-  func theMirrorOfAMirrorIsTheSourceInEveryContainer(_ name: String, _ muxer: String) async throws {
+  @Test(
+    "reversing PCM twice restores it in every container",
+    arguments: [("o.mkv", "matroskamux"), ("o.mov", "qtmux"), ("o.avi", "avimux")])
+  func reversedTwice(_ name: String, _ muxer: String) async throws {
     let folder = try TemporaryFolder()
     var media = media("S16LE", channels: 2)
     media.sampleCount = 150_000
@@ -72,7 +78,8 @@ import Testing
       try DecodedMedia(folder.path("back.wav"), like: media).audio == DecodedMedia(source, like: media).audio)
   }
 
-  @Test func anAVIWithPacketsOfAnythingElseIsReadPacketByPacket() throws {
+  @Test("AVI with other packets between the audio is read packet by packet")
+  func mixedAVI() throws {
     let folder = try TemporaryFolder()
     var media = media("S16LE", channels: 2)
     (media.name, media.muxer) = ("s.avi", "avimux")
@@ -86,8 +93,8 @@ import Testing
     #expect(ContainerFacts(source).tracks.allSatisfy { $0.stored == nil })
   }
 
-  @Test(arguments: [0, 500])
-  func besideVideoItIsHeardWhenItWas(_ milliseconds: Int64) async throws {
+  @Test("PCM stays in sync with the video", arguments: [0, 500])
+  func videoSync(_ milliseconds: Int64) async throws {
     let start = ClockTime(nanoseconds: milliseconds * 1_000_000)
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -99,14 +106,15 @@ import Testing
     try await Reverser(source).reverse(to: folder.path("o.mov"))
     let mirror = try DecodedMedia(folder.path("o.mov"), like: media)
     #expect(try mirror.audio == reversed(DecodedMedia(source, like: media).audio))
-    // The video lasts two seconds, the audio one and a quarter.
+    // The video lasts 2 s, the audio 1.25 s.
     let late = try #require(mirror.audioStart) - (ClockTime(nanoseconds: 750_000_000) - start)
     #expect(abs(late.nanoseconds) < 1_000_000_000 / 48_000)
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
   }
 
-  @Test(arguments: [("s.mov", "qtmux faststart=true"), ("s.avi", "avimux")])
-  func aCutMovieGoesTheOldWay(_ name: String, _ muxer: String) async throws {
+  @Test(
+    "a truncated movie is read through the spool", arguments: [("s.mov", "qtmux faststart=true"), ("s.avi", "avimux")])
+  func truncatedMovie(_ name: String, _ muxer: String) async throws {
     let folder = try TemporaryFolder()
     var media = media("S16LE", channels: 2)
     (media.name, media.muxer) = (name, muxer)
@@ -118,7 +126,7 @@ import Testing
     #expect(report.spoolBytes > 0 && !report.warnings.isEmpty)
   }
 
-  /// The sample frames of two channels, from the last one on.
+  /// Sample frames of two channels, in reverse order.
   private func reversed(_ samples: [UInt8]) -> [UInt8] {
     stride(from: 0, to: samples.count, by: 16).reversed().flatMap { samples[$0..<$0 + 16] }
   }

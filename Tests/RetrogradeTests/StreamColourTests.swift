@@ -3,10 +3,10 @@ import Retrograde
 import TestSupport
 import Testing
 
-/// Colours that the container and the stream state.
+/// Colours stated by the container and by the stream.
 @Suite struct StreamColourTests {
   @Test(
-    "colours that the stream states override the container's, which hold if it states none",
+    "colours of the stream override the container's, which apply if the stream has none",
     arguments: [("h264", "libx264"), ("h265", "libx265 -x265-params log-level=none")], [true, false])
   func stated(codec: (name: String, encoder: String), byStream: Bool) async throws {
     let folder = try TemporaryFolder()

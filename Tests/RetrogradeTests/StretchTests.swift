@@ -8,7 +8,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// A stretch of a source is indexed as all of it would be, without reading the rest.
+/// A range of a source is indexed like the whole source, without reading the rest.
 @Suite struct StretchTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var media: TestMedia
@@ -65,8 +65,9 @@ import Testing
     Case("silent.mp4", "mp4mux") { $0.sampleCount = 0 },
   ]
 
-  /// What was indexed lasts as long as it is, wherever it lies.
-  @Test func aLateStretchGetsTheRateOfTheSource() async throws {
+  /// The indexed range counts with its own length, wherever it is.
+  @Test("a late range gets the bit rate of the source")
+  func lateRate() async throws {
     let folder = try TemporaryFolder()
     let path = try Case("rate.mp4", "mp4mux") { $0.sampleCount = 0 }.media.write(to: folder)
     func rate(_ playback: PlaybackOptions) async throws -> Int {
@@ -81,12 +82,13 @@ import Testing
     #expect(abs(late - whole) < whole / 4, "\(late) against \(whole) kbit/s")
   }
 
-  @Test func aReportOfAStretchSaysHowLongTheSourceIs() async throws {
+  @Test("the report of a range has the duration of the source")
+  func rangeReport() async throws {
     let folder = try TemporaryFolder()
     let path = try Case("aac.mkv", "matroskamux") { $0.audio = Self.aac }.media.write(to: folder)
     let stretch = ReverseOptions(playback: PlaybackOptions(start: 5, end: 6))
     let (part, whole) = (try await Reverser(path, options: stretch).plan(), try await Reverser(path).plan())
-    // By the container's account, which is of packets.
+    // The duration is the container's, which counts packets.
     #expect(abs((part.duration - whole.duration).seconds) < 0.1, "\(part.duration), \(whole.duration)")
   }
 
@@ -109,7 +111,7 @@ import Testing
     return bytes
   }
 
-  /// What differs between a stretch and all of the source.
+  /// Differences between the index of a range and that of the whole source.
   func compare(_ path: String, from start: Double, to end: Double?) throws -> [String] {
     let indexer = try indexer(path)
     let whole = try indexer.run()
@@ -129,23 +131,23 @@ import Testing
     if end == nil, part.presentationEnd != whole.presentationEnd {
       found.append("ends at \(part.presentationEnd.nanoseconds), not \(whole.presentationEnd.nanoseconds)")
     }
-    if let ours = part.video?.packets.count, let all = whole.video?.packets.count, ours >= all {
-      found.append("all \(ours) packets of video were read")
+    if let actual = part.video?.packets.count, let all = whole.video?.packets.count, actual >= all {
+      found.append("all \(actual) packets of video were read")
     }
     let videos = { (index: SourceIndex) in [index.video].compactMap { $0 } + index.furtherVideos.map(\.index) }
     for (one, all) in zip(videos(part), videos(whole)) {
-      guard let ours = one.starts, let theirs = all.starts else { return found + ["no times"] }
+      guard let actual = one.starts, let wanted = all.starts else { return found + ["no times"] }
       let (a, b) = (
-        VideoTimeline(starts: ours, end: one.end(afterLast: ours)).clipped(to: span).timeline,
-        VideoTimeline(starts: theirs, end: all.end(afterLast: theirs)).clipped(to: span).timeline
+        VideoTimeline(starts: actual, end: one.end(afterLast: actual)).clipped(to: span).timeline,
+        VideoTimeline(starts: wanted, end: all.end(afterLast: wanted)).clipped(to: span).timeline
       )
       if a != b { found.append("frames: \(a.count), not \(b.count); until \(a.end), not \(b.end)") }
     }
     if videos(part).count != videos(whole).count { found.append("videos") }
-    let heard = whole.audio.filter { !$0.frames(during: span).isEmpty }
-    let ours = part.audio.filter { !$0.frames(during: span).isEmpty }
-    if heard.count != ours.count { found.append("\(ours.count) audio streams, not \(heard.count)") }
-    for (one, all) in zip(ours, heard) {
+    let expected = whole.audio.filter { !$0.frames(during: span).isEmpty }
+    let actual = part.audio.filter { !$0.frames(during: span).isEmpty }
+    if expected.count != actual.count { found.append("\(actual.count) audio streams, not \(expected.count)") }
+    for (one, all) in zip(actual, expected) {
       if one.frames(during: span) != all.frames(during: span) {
         found.append("samples \(one.frames(during: span)), not \(all.frames(during: span))")
       } else if try samples(one, span) != samples(all, span) {
@@ -158,8 +160,8 @@ import Testing
     return found
   }
 
-  @Test(arguments: cases)
-  func aStretchIsIndexedAsAllOfTheSourceIs(_ test: Case) throws {
+  @Test("a range is indexed like the whole source", arguments: cases)
+  func rangeIndex(_ test: Case) throws {
     let folder = try TemporaryFolder()
     let path = try test.media.write(to: folder)
     for (start, end) in [(8.31, 9.7), (0.2, 2.0), (11.4, nil)] as [(Double, Double?)] {
@@ -168,9 +170,10 @@ import Testing
     }
   }
 
-  /// Also of the streams that nobody reads: qtdemux would go on with them to the end of the file.
-  @Test(arguments: [("qtdemux", "mp4mux"), ("matroskademux", "matroskamux")])
-  func nothingIsReadAfterTheEndOfAStretch(_ demuxer: String, _ muxer: String) throws {
+  /// Also in streams without a consumer: qtdemux would continue with them to the end of the file.
+  @Test(
+    "nothing is read after the end of a range", arguments: [("qtdemux", "mp4mux"), ("matroskademux", "matroskamux")])
+  func endOfRange(_ demuxer: String, _ muxer: String) throws {
     let folder = try TemporaryFolder()
     let path = try Case("film", muxer) { $0.audio = StretchTests.aac }.media.write(to: folder)
     let pipeline = try Pipeline(

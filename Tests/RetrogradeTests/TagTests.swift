@@ -8,7 +8,7 @@ import Testing
 
 /// Tags of a source are in the output, or named in a warning.
 @Suite struct TagTests {
-  /// GStreamer's tags whose values are any text (gsttaglist.h).
+  /// GStreamer's tags with free text (gsttaglist.h).
   private static let texts = [
     "title", "title-sortname", "artist", "artist-sortname", "album", "album-sortname", "album-artist",
     "album-artist-sortname", "composer", "composer-sortname", "conductor", "performer", "interpreted-by", "genre",
@@ -26,7 +26,7 @@ import Testing
 
   private static func value(_ tag: String) -> String { "some \(tag.replacing("-", with: ""))" }
 
-  /// The name that FFmpeg writes the tag under.
+  /// FFmpeg's name of the tag.
   private static func name(_ tag: String, in ending: String) -> String {
     let isVorbis = ["flac", "ogg"].contains(ending)
     let known =
@@ -49,15 +49,15 @@ import Testing
   ]
 
   @Test(
-    "each tag is kept or named, from each container to each",
+    "each tag is kept or reported, from each container to each",
     arguments: [
       ("video", "mov"), ("video", "mp4"), ("video", "mkv"), ("video", "avi"), ("audio", "flac"), ("audio", "ogg"),
       ("audio", "mp3"), ("audio", "wav"), ("audio", "m4a"), ("audio", "wma"), ("audio", "wv"), ("audio", "aiff"),
     ])
-  func eachTagIsKeptOrNamed(_ kind: String, _ source: String) async throws {
+  func everyTag(_ kind: String, _ source: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("s.\(source)")
-    // FFmpeg's name of a track in Matroska is GStreamer's of an episode.
+    // In Matroska, FFmpeg's name of a track number is GStreamer's of an episode number.
     let numbers = Self.numbers.filter { source != "mkv" || $0.key != "show-episode-number" }
     let tags =
       Self.texts.map { ($0, Self.value($0)) } + numbers.map { ($0, $1) }.sorted { $0.0 < $1.0 } + [
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  /// What GStreamer calls the tag if it reads it from another container.
+  /// Other names of a tag in GStreamer, if it is read from another container.
   private static let otherNames = [
     "conductor": ["performer"], "performer": ["conductor"], "track-number": ["show-episode-number"], "lyrics": ["USLT"],
     // FFmpeg 8 writes comments as DESCRIPTION into FLAC and Ogg.
@@ -109,11 +109,11 @@ import Testing
     return (try pairs(output), summary.warnings.map(\.message.description).joined(separator: " "))
   }
 
-  @Test("the place and QuickTime's keys of a telephone are kept", arguments: ["m.mp4", "m.mov", "m.mkv"])
-  func keysOfATelephoneAreKept(_ output: String) async throws {
+  @Test("the location and the QuickTime keys of a phone are kept", arguments: ["m.mp4", "m.mov", "m.mkv"])
+  func phoneKeys(_ output: String) async throws {
     let folder = try TemporaryFolder()
     let place = "+48.8584+002.2945/"
-    // In the user data (`©xyz`), as one of 3GPP (`loci`), and as a key.
+    // In the user data (`©xyz`), in 3GPP's form (`loci`), and as a key.
     for (number, options) in [
       ["-metadata", "location=\(place)", "-f", "mov"], ["-metadata", "location=\(place)", "-f", "mp4"],
       ["-metadata", "com.apple.quicktime.location.ISO6709=\(place)", "-movflags", "use_metadata_tags", "-f", "mov"],
@@ -135,8 +135,8 @@ import Testing
     }
   }
 
-  @Test("tags of the only stream are not named if the file keeps them")
-  func tagsOfTheOnlyStreamAreTheFiles() async throws {
+  @Test("tags of the only stream are not reported if the file keeps them")
+  func onlyStream() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
       [
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test(
-    "a date stays as exact as it is",
+    "a date keeps its precision",
     arguments: ["s.flac", "s.mp3", "s.m4a", "s.mka", "s.wma", "s.wv", "s.aiff"], ["2020", "2020-05", "2020-05-06"])
   func dateIsKept(_ name: String, _ date: String) async throws {
     let folder = try TemporaryFolder()
@@ -157,9 +157,9 @@ import Testing
       ["-f", "lavfi", "-i", "sine=d=0.5", "-metadata", "date=\(date)"] + options + [folder.path(name)])
     for output in ["m.mka", "m.flac", "m.ogg", "m.mp3", "m.m4a"] {
       let (tags, named) = try await Self.mirror(folder.path(name), folder.path(output))
-      // qtmux writes no zeros (`2020-5-6`).
+      // qtmux writes no leading zeros (`2020-5-6`).
       let dates = tags.filter { $0.0.lowercased() == "date" }.map { $0.1.replacing("-5-6", with: "-05-06") }
-      // FFmpeg 8 does not read the comment of an ID3 tag that has the day.
+      // FFmpeg 8 does not read the ID3 comment that has the day.
       let isInComment = output == "m.mp3" && dates == ["2020"] && date.hasPrefix("2020-")
       #expect(isInComment || Set(dates) == [date], "\(output): \(dates)")
       #expect(!named.contains("date"))
@@ -168,7 +168,7 @@ import Testing
     #expect(lost.contains("date") == (date.count < 10))
   }
 
-  @Test("the artist of an album in WMA is no artist of the file")
+  @Test("the album artist of WMA does not become the artist")
   func albumArtist() async throws {
     let folder = try TemporaryFolder()
     let tags = ["-metadata", "artist=Anna", "-metadata", "album_artist=Band"]
@@ -179,7 +179,7 @@ import Testing
     #expect(texts("album_artist") == ["Band"] || texts("albumartist") == ["Band"], "\(mirrored)")
   }
 
-  @Test("a year beside the time of recording stays a year", arguments: ["s.mka", "s.m4a"])
+  @Test("a year beside a recording time stays a year", arguments: ["s.mka", "s.m4a"])
   func yearBesideTime(_ name: String) async throws {
     let folder = try TemporaryFolder()
     let tags = ["-metadata", "date=2020", "-metadata", "creation_time=2021-03-04T05:06:07Z"]
@@ -190,8 +190,8 @@ import Testing
     }
   }
 
-  @Test("the time of recording is kept", arguments: ["s.mp4", "s.mov", "s.mkv"])
-  func timeOfRecordingIsKept(_ name: String) async throws {
+  @Test("the recording time is kept", arguments: ["s.mp4", "s.mov", "s.mkv"])
+  func recordingTime(_ name: String) async throws {
     let folder = try TemporaryFolder()
     let time = "2020-05-06T07:08:09"
     _ = try FFmpeg.bytes(Self.movie + ["-metadata", "creation_time=\(time)Z", folder.path(name)])
@@ -201,15 +201,15 @@ import Testing
       let known = try [created].compactMap { $0 } + Self.known(folder.path(output))
       #expect(known.contains { $0.hasPrefix(time) }, "\(output)")
     }
-    // A file without tags needs no warning wherever it goes.
+    // A file without tags needs no warning in any format.
     for output in ["m.avi", "m.ts", "m.gif"] {
       let (_, named) = try await Self.mirror(folder.path(name), folder.path(output))
       #expect(!named.contains("TIME") && !named.contains("date"), "\(output): \(named)")
     }
   }
 
-  @Test("tags of tracks and of chapters of Matroska are kept or named")
-  func tagsOfTracksAndChapters() async throws {
+  @Test("Matroska tags of tracks and chapters are kept or reported")
+  func trackAndChapterTags() async throws {
     let folder = try TemporaryFolder()
     let chapters = ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/10\nSTART=0\nEND=5\ntitle=One\nmood=calm\n"
     try Data(chapters.utf8).write(to: URL(fileURLWithPath: folder.path("c.txt")))
@@ -223,8 +223,8 @@ import Testing
     #expect(lost.contains("MOOD of a chapter") && lost.uppercased().contains("MICROPHONE"))
   }
 
-  @Test("frames of an ID3 tag that GStreamer does not read are kept if they are text, or named")
-  func framesOfAnID3Tag() async throws {
+  @Test("ID3 frames that GStreamer does not read are kept if they are text, else reported")
+  func id3Frames() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=0.5", "-write_id3v2", "0", folder.path("a.mp3")])
     func frame(_ name: String, _ body: [UInt8]) -> [UInt8] {
@@ -244,8 +244,8 @@ import Testing
     for name in ["GEOB", "MOOD", "scene"] { #expect(lost.contains(name)) }
   }
 
-  @Test("entries of an AVI file that GStreamer does not read, and names of its streams, are kept")
-  func entriesOfAnAVIFile() async throws {
+  @Test("AVI entries that GStreamer does not read, and names of streams, are kept")
+  func aviEntries() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
       Self.movie + [
@@ -262,7 +262,7 @@ import Testing
 
   private static func plain(_ text: String) -> String { text.lowercased().filter { $0.isLetter || $0.isNumber } }
 
-  /// Tags that FFmpeg reads, but those that say how the file is made. Of Ogg they are those of its stream.
+  /// Tags that FFmpeg reads, without technical ones. In Ogg they belong to the stream.
   private static func pairs(_ path: String) throws -> [(String, String)] {
     let stream = path.hasSuffix(".ogg") ? ["-map_metadata", "0:s:0"] : []
     return try FFmpeg.lines(["-i", path] + stream + ["-f", "ffmetadata", "-"]).flatMap { line in
@@ -293,6 +293,6 @@ import Testing
 }
 
 extension Double {
-  /// Without a fraction where it has none.
+  /// Text without a fraction if there is none.
   fileprivate var formatted: String { self == rounded() ? "\(Int(self))" : "\(self)" }
 }

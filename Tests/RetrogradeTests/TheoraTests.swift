@@ -5,10 +5,10 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Theora in Ogg counts frames; in Matroska each has a time.
+/// Theora in Ogg counts frames; in Matroska each has a timestamp.
 @Suite struct TheoraTests {
-  @Test(arguments: [("m.ogv", ["converted"]), ("m.mkv", [])])
-  func onlyOggShowsItsFramesEquallyLong(_ name: String, _ codes: [String]) async throws {
+  @Test("only Ogg makes all frames equally long", arguments: [("m.ogv", ["converted"]), ("m.mkv", [])])
+  func frameLengths(_ name: String, _ codes: [String]) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.frameRate = "30/1"

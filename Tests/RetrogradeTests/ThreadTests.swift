@@ -4,19 +4,20 @@ import Testing
 
 @testable import RetrogradeEngine
 
-/// What keeps threads from running ahead of each other, and stops them.
+/// Handing values from thread to thread, and stopping threads.
 @Suite struct ThreadTests {
   private struct Failure: Error {}
 
-  /// A counter that threads share.
+  /// A counter shared by threads.
   private final class Count: Sendable {
     private let state = Mutex(0)
     func add() { state.withLock { $0 += 1 } }
     var value: Int { state.withLock { $0 } }
   }
 
-  /// Swift's own threads block that signal, and abort() ends the process then without calling the handler (glibc 2.41).
-  @Test("threads of our own let SIGABRT reach its handler")
+  /// Swift's own threads block this signal. Then abort() ends the process without calling the
+  /// handler (glibc 2.41).
+  @Test("a worker lets SIGABRT reach its handler")
   func abortsAreHandled() async throws {
     let isBlocked = try await Task.detached {
       try Worker("mask") {
@@ -28,52 +29,56 @@ import Testing
     #expect(isBlocked == 0)
   }
 
-  @Test func valuesAreHandedOverOneByOneInOrder() throws {
+  @Test("values are handed over one by one, in order")
+  func valueOrder() throws {
     let handoff = Handoff<Int>()
-    let given = Count()
-    let giver = try Worker("giver") {
+    let pushed = Count()
+    let producer = try Worker("producer") {
       for number in 0..<1000 {
         guard handoff.give(number) else { return }
-        given.add()
+        pushed.add()
       }
       handoff.finish()
     }
     for number in 0..<1000 {
-      #expect(given.value <= number, "it waits until its value was taken")
+      #expect(pushed.value <= number, "the producer waits until its value is taken")
       #expect(try handoff.take() == number)
     }
     #expect(try handoff.take() == nil)
     #expect(try handoff.take() == nil, "the end stays the end")
-    try giver.join()
-    #expect(given.value == 1000)
+    try producer.join()
+    #expect(pushed.value == 1000)
   }
 
-  @Test func aTakerWhoWantsNoMoreWakesTheGiver() throws {
+  @Test("closing a handoff wakes its producer")
+  func closedHandoff() throws {
     let handoff = Handoff<Int>()
-    let giver = try Worker("giver") {
+    let producer = try Worker("producer") {
       _ = handoff.give(1)
       return handoff.give(2) || handoff.give(3)
     }
     #expect(try handoff.take() == 1)
     handoff.close()
-    #expect(try giver.join() == false)
-    #expect(try handoff.take() == nil, "what was given afterwards is not kept")
+    #expect(try producer.join() == false)
+    #expect(try handoff.take() == nil, "later values are not kept")
   }
 
-  @Test func aGiverWhoFailsTellsTheTakerOnce() throws {
+  @Test("a failing producer is reported once")
+  func failingProducer() throws {
     let handoff = Handoff<Int>()
-    let taker = try Worker("taker") { () -> Int in
+    let consumer = try Worker("consumer") { () -> Int in
       var count = 0
       while try handoff.take() != nil { count += 1 }
       return count
     }
     #expect(handoff.give(1))
     handoff.finish(throwing: Failure())
-    #expect(throws: Failure.self) { try taker.join() }
+    #expect(throws: Failure.self) { try consumer.join() }
     #expect(try handoff.take() == nil)
   }
 
-  @Test func whatIsCancelledStaysCancelled() throws {
+  @Test("a cancellation is permanent")
+  func permanentCancellation() throws {
     let cancellation = Cancellation()
     try cancellation.check()
     cancellation.cancel()
@@ -82,7 +87,8 @@ import Testing
     #expect(throws: CancellationError.self) { try cancellation.check() }
   }
 
-  @Test func whatWorkHeldIsGoneWhenItIsDone() async throws {
+  @Test("finished work releases what it captured")
+  func releasedCaptures() async throws {
     for _ in 0..<500 {
       weak var held: Count?
       do {

@@ -8,9 +8,9 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Transport streams of which packets are missing, and what their tables say that they hold.
+/// Transport streams that lack packets or whole streams of their tables.
 @Suite struct TransportStreamTests {
-  /// A file, packet by packet (ISO/IEC 13818-1, 2.4.3.2).
+  /// A file as packets (ISO/IEC 13818-1, 2.4.3.2).
   private struct Packets {
     private let path: String
     var all: [[UInt8]]
@@ -28,12 +28,13 @@ import Testing
       packet[3] & 0x10 == 0 ? [] : packet.dropFirst(packet[3] & 0x20 == 0 ? 4 : 5 + Int(packet[4]))
     }
 
-    /// Where packets of media begin, of audio (0xC0) or video (0xE0).
+    /// Packets in which a PES packet starts, of audio (0xC0) or video (0xE0).
     func starts(_ kind: UInt8) -> [Int] {
       all.indices.filter { all[$0][1] & 0x40 != 0 && Packets.payload(all[$0]).starts(with: [0, 0, 1, kind]) }
     }
 
-    /// When one is shown that begins in a packet, in stream time: from the first clock reference on.
+    /// Presentation time of the PES packet that starts in a packet, from the first clock reference
+    /// on.
     func time(_ packet: Int) throws -> ClockTime {
       let field = Packets.payload(all[packet]).dropFirst(9).prefix(5).map { Int($0) }
       let shown =
@@ -43,7 +44,7 @@ import Testing
       return ClockTime(sampleIndex: shown - first, rate: 90_000)
     }
 
-    /// The packets after `start` of the same stream, up to where the next packet of media begins.
+    /// The packets of the same stream after `start`, up to the next PES packet.
     func rest(_ start: Int) -> [Int] {
       let stream = Packets.stream(all[start])
       let own = all.indices.dropFirst(start + 1).filter { Packets.stream(all[$0]) == stream }
@@ -51,7 +52,7 @@ import Testing
     }
   }
 
-  /// H.264 that says what it is only where it begins, and audio.
+  /// H.264 with parameter sets only at its start, and audio.
   private func media() -> TestMedia {
     var media = TestMedia()
     media.video = "x264enc key-int-max=100 bframes=0 pass=qual quantizer=1 option-string=scenecut=0 ! h264parse"
@@ -62,7 +63,8 @@ import Testing
     return media
   }
 
-  @Test(arguments: [UInt8(0xC0), 0xE0]) func whereAPacketIsMissingIsSaidToTheFrame(_ kind: UInt8) async throws {
+  @Test("a missing packet is reported with its exact time", arguments: [UInt8(0xC0), 0xE0])
+  func missingPacket(_ kind: UInt8) async throws {
     let folder = try TemporaryFolder()
     var media = media()
     (media.width, media.height) = (320, 240)
@@ -83,8 +85,10 @@ import Testing
     #expect(span.start > ClockTime(seconds: 0.5))
   }
 
-  /// x264 that is told of a variable rate names the time base for it, 10⁹, and a transport stream knows no other.
-  @Test(arguments: ["m.mp4", "m.mkv", "m.avi"]) func aTimeBaseIsTakenForNoRate(_ name: String) async throws {
+  /// If the rate is variable, x264 writes the time base, 10⁹, in its place, and a transport stream
+  /// has no other.
+  @Test("a time base is not taken for a frame rate", arguments: ["m.mp4", "m.mkv", "m.avi"])
+  func timeBase(_ name: String) async throws {
     let folder = try TemporaryFolder()
     var media = media()
     (media.times, media.sampleCount) = (TestMedia.regular(50, rate: 25), 0)
@@ -98,10 +102,11 @@ import Testing
     #expect(mirror.times == (0..<50).map { ClockTime.milliseconds($0 * 40) })
   }
 
-  @Test func whatHasNoRateIsNotMadeEvenUnasked() async throws {
+  @Test("video without a constant frame rate is refused in AVI")
+  func variableRate() async throws {
     let folder = try TemporaryFolder()
     var media = media()
-    // Even at the end, which is all that is looked at of how long the last frame is shown.
+    // Constant at the end, from which alone the length of the last frame is taken.
     (media.times, media.sampleCount) = (
       (0...150).map { ClockTime.milliseconds($0 * 40 + ($0 < 40 ? $0 % 5 * 4 : 0)) }, 0
     )
@@ -114,7 +119,8 @@ import Testing
     #expect(verdict.checks.first { $0.subject == "times" }?.holds == true, "\(verdict)")
   }
 
-  @Test func bytesThatAreNoPacketsAreNamed() async throws {
+  @Test("bytes that are no packets are reported")
+  func lostBytes() async throws {
     let folder = try TemporaryFolder()
     let path = try media().write(to: folder)
     let packets = try Packets(path)
@@ -130,7 +136,8 @@ import Testing
     #expect(span.start > first && span.start < span.end && span.end < first + whole)
   }
 
-  @Test func aStreamThatIsListedAndHasNoPacketIsNamed() async throws {
+  @Test("a listed stream without packets is reported")
+  func emptyStream() async throws {
     let folder = try TemporaryFolder()
     let path = try media().write(to: folder)
     var packets = try Packets(path)
@@ -142,14 +149,15 @@ import Testing
     let warning = try #require(summary.warnings.first { $0.code == .streamLeftOut }, "\(summary.warnings)")
     #expect(warning.count == 1)
     #expect(warning.message.contains("audio") && warning.message.contains("no packet"), "\(warning)")
-    // Who does not want it does not miss it.
+    // No warning if the stream is not wanted.
     var options = ReverseOptions()
     options.playback.noAudio = true
     #expect(try await Reverser(path, options: options).plan().warnings.isEmpty)
   }
 
-  /// tsdemux drops a packet of media that is not whole; without the first, the parser knows nothing of the rest.
-  @Test func aStreamWhoseDescriptionIsLostIsNamedAndWhatIsAskedForItIsNoMistake() async throws {
+  /// tsdemux drops an incomplete PES packet. Without the first one, the parser can't read the rest.
+  @Test("a stream without parameter sets is reported, and options for it are no error")
+  func lostParameterSets() async throws {
     let folder = try TemporaryFolder()
     let path = try media().write(to: folder)
     var packets = try Packets(path)
@@ -163,13 +171,14 @@ import Testing
     let summary = try await Reverser(path, options: options).reverse(to: folder.path("m.mkv"))
     #expect(summary.frames == 0)
     #expect(try #require(summary.samples.first) > 90_000)
-    let said = summary.warnings.map(\.message)
-    #expect(said.contains { $0.contains("left out: the video stream") }, "\(said)")
-    #expect(said.contains { $0.contains("missing in 1 place") }, "\(said)")
-    #expect(said.contains { $0.contains("`encoding.preset`") }, "\(said)")
+    let messages = summary.warnings.map(\.message)
+    #expect(messages.contains { $0.contains("left out: the video stream") }, "\(messages)")
+    #expect(messages.contains { $0.contains("missing in 1 place") }, "\(messages)")
+    #expect(messages.contains { $0.contains("`encoding.preset`") }, "\(messages)")
   }
 
-  @Test func ofTwoDifferentFilesInOneTheFirstIsMirroredAndTheSecondNamed() async throws {
+  @Test("the first of two joined files is reversed, and the second is reported")
+  func joinedFiles() async throws {
     let folder = try TemporaryFolder()
     var first = media()
     first.sampleCount = 0
@@ -190,7 +199,8 @@ import Testing
     #expect(abs(try #require(warning.span).start.seconds - last.seconds) < 0.001)
   }
 
-  @Test func programsThatAreNotReadAreNamed() async throws {
+  @Test("programs that are not read are reported")
+  func otherPrograms() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("s.ts")
     try run(

@@ -5,9 +5,9 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Details of files that demuxers do not report: each is kept or named.
+/// Details that demuxers do not report. Each is kept, or a warning reports it.
 @Suite struct UnnamedLossTests {
-  private static let film = ["-f", "lavfi", "-i", "testsrc2=d=0.5:r=10:s=64x48"]
+  private static let clip = ["-f", "lavfi", "-i", "testsrc2=d=0.5:r=10:s=64x48"]
   private static let tone = ["-f", "lavfi", "-i", "sine=d=0.5:r=48000"]
 
   private func warnings(_ path: String, _ output: String) async throws -> [String] {
@@ -24,13 +24,14 @@ import Testing
     return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  /// Half a second of sound before the first frame, and frames of unequal lengths; decoded, and as packets.
-  @Test(arguments: ["mkv", "mov"])
-  func proResInMatroskaIsShownWhenTheFileSays(output: String) async throws {
+  /// Half a second of audio before the first frame, and frames of unequal lengths; decoded, and as
+  /// packets.
+  @Test("ProRes in Matroska keeps its frame times", arguments: ["mkv", "mov"])
+  func proResTimes(output: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mkv")
     _ = try FFmpeg.bytes(
-      Self.film + ["-f", "lavfi", "-i", "sine=d=1.5:r=48000"] + [
+      Self.clip + ["-f", "lavfi", "-i", "sine=d=1.5:r=48000"] + [
         "-vf", "setpts='(PTS*(1+N/4))+0.5/TB'", "-fps_mode", "passthrough", "-c:v", "prores_ks", "-c:a", "pcm_s16le",
         path,
       ])
@@ -43,16 +44,16 @@ import Testing
     let gaps = zip(own, own.dropFirst()).map { $1 - $0 }
     let mirroredGaps = zip(mirrored, mirrored.dropFirst()).map { $1 - $0 }
     #expect(mirrored.count == 5)
-    // A frame begins where its successor ended: the first gap is the last frame's own length.
+    // A frame starts where its successor ended: the first gap is the length of the last frame.
     for (one, other) in zip(gaps.reversed(), mirroredGaps.dropFirst()) { #expect(abs(one - other) < 0.002) }
   }
 
   /// As packets, and encoded.
-  @Test(arguments: [false, true])
-  func theVariantOfProResIsNamedInMatroska(isEncoded: Bool) async throws {
+  @Test("Matroska stores the ProRes variant", arguments: [false, true])
+  func proResVariant(isEncoded: Bool) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mov")
-    _ = try FFmpeg.bytes(Self.film + ["-c:v", "prores_ks", "-profile:v", "4444", "-pix_fmt", "yuv444p10le", path])
+    _ = try FFmpeg.bytes(Self.clip + ["-c:v", "prores_ks", "-profile:v", "4444", "-pix_fmt", "yuv444p10le", path])
     var options = ReverseOptions()
     options.encoding.reencodes = isEncoded
     if isEncoded { options.encoding.videoCodec = "prores" }
@@ -60,41 +61,46 @@ import Testing
     #expect(try probe(folder.path("b.mkv"), "stream=codec_name,pix_fmt") == probe(path, "stream=codec_name,pix_fmt"))
   }
 
-  @Test(arguments: [("setfield=tff", "tt", "0"), ("setfield=bff", "bb", "1")])
-  func theOrderOfFieldsInY4MIsKept(filter: String, order: String, mirrored: String) async throws {
+  @Test("the field order of Y4M is read", arguments: [("setfield=tff", "tt", "0"), ("setfield=bff", "bb", "1")])
+  func y4mFieldOrder(filter: String, order: String, mirrored: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.y4m")
-    _ = try FFmpeg.bytes(Self.film + ["-vf", filter, "-field_order", order, path])
+    _ = try FFmpeg.bytes(Self.clip + ["-vf", filter, "-field_order", order, path])
     try await Reverser(path).reverse(to: folder.path("b.mov"))
     #expect(try Set(probe(folder.path("b.mov"), "frame=top_field_first")) == [mirrored])
   }
 
-  /// Bits and chroma that an encoder does not take are named, and no more is lost than has to be.
-  @Test(arguments: [
-    ("yuv444p10le", "y4m", "yuv444p"), ("yuv422p10le", "y4m", "yuv422p"), ("yuv420p10le", "ogv", "yuv420p"),
-    ("yuv444p10le", "mkv", "yuv444p10le"),
-  ])
-  func fewerBitsAreNamed(format: String, output: String, expected: String) async throws {
+  /// Lost bits and chroma are reported if an encoder can't take them, and no more is lost than
+  /// necessary.
+  @Test(
+    "a lower bit depth is reported",
+    arguments: [
+      ("yuv444p10le", "y4m", "yuv444p"), ("yuv422p10le", "y4m", "yuv422p"), ("yuv420p10le", "ogv", "yuv420p"),
+      ("yuv444p10le", "mkv", "yuv444p10le"),
+    ])
+  func bitDepth(format: String, output: String, expected: String) async throws {
     let folder = try TemporaryFolder()
-    _ = try FFmpeg.bytes(Self.film + ["-pix_fmt", format, "-c:v", "ffv1", "-level", "3", folder.path("a.mkv")])
+    _ = try FFmpeg.bytes(Self.clip + ["-pix_fmt", format, "-c:v", "ffv1", "-level", "3", folder.path("a.mkv")])
     let found = try await warnings(folder.path("a.mkv"), folder.path("b.\(output)"))
     let written = try probe(folder.path("b.\(output)"), "stream=pix_fmt")
-    // From 1.28 on, Y4M holds them.
+    // Y4M holds them from 1.28 on.
     if written == [format] { return #expect(found.isEmpty) }
     #expect(written == [expected])
     #expect(found == ["changed: the video's 10 bits a sample become 8"])
   }
 
-  @Test func chromaThatIsHalvedIsNamed() async throws {
+  @Test("halved chroma is reported")
+  func halvedChroma() async throws {
     let folder = try TemporaryFolder()
-    _ = try FFmpeg.bytes(Self.film + ["-pix_fmt", "yuv444p", "-c:v", "ffv1", "-level", "3", folder.path("a.mkv")])
+    _ = try FFmpeg.bytes(Self.clip + ["-pix_fmt", "yuv444p", "-c:v", "ffv1", "-level", "3", folder.path("a.mkv")])
     var options = ReverseOptions()
     options.encoding.videoCodec = "vp8"
     let result = try await Reverser(folder.path("a.mkv"), options: options).reverse(to: folder.path("b.webm"))
     #expect(result.warnings.contains { "\($0.message)" == "changed: the video's chroma of 4:4:4 becomes 4:2:0" })
   }
 
-  @Test func rowsThatGStreamerCountsWronglyAreRefused() async throws {
+  @Test("rows whose size GStreamer gets wrong are refused")
+  func rowSize() async throws {
     let folder = try TemporaryFolder()
     for (width, isRead) in [(64, true), (72, false)] {
       let path = folder.path("\(width).mov")
@@ -108,10 +114,11 @@ import Testing
     }
   }
 
-  @Test func textsOfFLVAreKept() async throws {
+  @Test("texts in FLV are kept")
+  func flvTexts() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
-      Self.film + [
+      Self.clip + [
         "-metadata", "artist=Ada", "-metadata", "title=Tea", "-metadata", "comment=of \u{fc}", folder.path("a.flv"),
       ])
     #expect(try await warnings(folder.path("a.flv"), folder.path("b.mkv")) == [])
@@ -119,14 +126,15 @@ import Testing
     #expect(tags == ["Ada", "Tea", "of \u{fc}"])
   }
 
-  @Test func theNumberOfATrackOfFFmpegsMatroskaIsKept() async throws {
+  @Test("the track number in FFmpeg's Matroska is kept")
+  func trackNumber() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(Self.tone + ["-metadata", "track=3", folder.path("a.mka")])
     #expect(try await warnings(folder.path("a.mka"), folder.path("b.flac")) == [])
     #expect(try probe(folder.path("b.flac"), "format_tags=track,disc") == ["3"])
   }
 
-  @Test("tags whose names are not ASCII are kept, with those behind them, or named")
+  @Test("tags with non-ASCII names, and the tags after them, are kept or reported")
   func foreignTagNames() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mka")
@@ -144,7 +152,7 @@ import Testing
     #expect(try await warnings(folder.path("d.mka"), folder.path("c.mka")).contains { $0.contains("of a stream") })
   }
 
-  /// Options of an encoder, and true if GStreamer has no name for the colours that they ask for.
+  /// Encoder options, and true if GStreamer has no name for the colours they ask for.
   private static let labels = [
     ("x264", "transfer=iec61966-2-4:colorprim=bt709:colormatrix=bt709", true),
     ("x264", "colormatrix=ycgco:transfer=bt709:colorprim=bt709", true),
@@ -157,13 +165,13 @@ import Testing
   ]
 
   @Test(
-    "labels of colours that only H.264 or HEVC itself has, and GStreamer has no name for, are named", arguments: labels)
-  func labelsOfTheStream(_ encoder: String, _ options: String, _ isUnnamed: Bool) async throws {
+    "colours stated only in H.264 or HEVC are reported if GStreamer has no name for them", arguments: labels)
+  func streamColours(_ encoder: String, _ options: String, _ isUnnamed: Bool) async throws {
     let folder = try TemporaryFolder()
     for output in ["ts", "mkv"] {
       let path = folder.path("a.\(output)")
       let encoding = ["-pix_fmt", "yuv420p", "-c:v", "lib\(encoder)", "-\(encoder)-params", options]
-      _ = try FFmpeg.bytes(Self.film + encoding + [path])
+      _ = try FFmpeg.bytes(Self.clip + encoding + [path])
       let found = try await warnings(path, folder.path("\(output).mp4")).filter {
         $0.contains("the name of the colours")
       }
@@ -171,9 +179,9 @@ import Testing
     }
   }
 
-  /// The last one is written as raw RGB under another name: not every release of FFmpeg writes it.
+  /// The last one is raw RGB with another tag: not every release of FFmpeg writes it.
   @Test(
-    "video that GStreamer reads wrong is refused",
+    "video that GStreamer misreads is refused",
     arguments: [
       ("a.mov", ["-c:v", "rawvideo", "-pix_fmt", "rgb555be"], nil),
       ("a.mkv", ["-pix_fmt", "gbrp", "-c:v", "libaom-av1", "-cpu-used", "8"], nil),
@@ -182,7 +190,7 @@ import Testing
   func misread(_ name: String, _ options: [String], _ tag: String?) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path(name)
-    _ = try FFmpeg.bytes(Self.film + options + [path])
+    _ = try FFmpeg.bytes(Self.clip + options + [path])
     if let tag {
       var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
       let description = try #require(bytes.range(of: Data("stsd".utf8)))
@@ -193,11 +201,11 @@ import Testing
     await #expect(throws: RetrogradeError.self) { try await warnings(path, folder.path("b.mp4")) }
   }
 
-  @Test("video of 4:1:1 as MJPEG can be read again")
+  @Test("4:1:1 video as MJPEG can be read again")
   func jpegOf411() async throws {
     let folder = try TemporaryFolder()
     let (source, mirror) = (folder.path("a.mkv"), folder.path("b.avi"))
-    _ = try FFmpeg.bytes(Self.film + ["-pix_fmt", "yuv411p", "-c:v", "ffv1", source])
+    _ = try FFmpeg.bytes(Self.clip + ["-pix_fmt", "yuv411p", "-c:v", "ffv1", source])
     var options = ReverseOptions()
     options.encoding.videoCodec = "mjpeg"
     let summary = try await Reverser(source, options: options).reverse(to: mirror)
@@ -205,20 +213,20 @@ import Testing
     #expect(try await Verifier(source, mirror: mirror).verify().isMirror)
   }
 
-  @Test("LPCM of 24 bits on Blu-ray discs is named")
+  @Test("24-bit LPCM of Blu-ray discs is reported")
   func deepLPCM() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.m2ts")
-    _ = try FFmpeg.bytes(Self.film + Self.tone + ["-c:v", "libx264", "-c:a", "pcm_bluray", "-sample_fmt", "s32", path])
+    _ = try FFmpeg.bytes(Self.clip + Self.tone + ["-c:v", "libx264", "-c:a", "pcm_bluray", "-sample_fmt", "s32", path])
     #expect(try await warnings(path, folder.path("b.mkv")).contains { $0.contains("LPCM") })
   }
 
-  @Test("PNG of 16 bits is read as it is, or refused, or its rounding is named", arguments: ["rgb48be", "gray16be"])
+  @Test("16-bit PNG is read exactly or refused, or its rounding is reported", arguments: ["rgb48be", "gray16be"])
   func deepPNG(_ format: String) async throws {
     let folder = try TemporaryFolder()
-    let film = ["-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=0.3", "-pix_fmt", format]
-    _ = try FFmpeg.bytes(film + [folder.path("a.apng")])
-    _ = try FFmpeg.bytes(film + ["-c:v", "png", folder.path("a.mov")])
+    let clip = ["-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=0.3", "-pix_fmt", format]
+    _ = try FFmpeg.bytes(clip + [folder.path("a.apng")])
+    _ = try FFmpeg.bytes(clip + ["-c:v", "png", folder.path("a.mov")])
     var options = ReverseOptions()
     options.encoding.quality = .lossless
     options.encoding.reencodes = true
@@ -235,15 +243,15 @@ import Testing
     let animation = try await mirror("a.apng")
     #expect((animation == nil) == (format == "rgb48be"))
     if let animation { #expect(animation.0.contains { $0.contains("16 bits") } && animation.1) }
-    let film48 = try await mirror("a.mov")
-    #expect((film48 == nil) == (format == "rgb48be"))
-    if let film48 { #expect(film48.0.isEmpty && film48.1, "\(film48)") }
+    let movie = try await mirror("a.mov")
+    #expect((movie == nil) == (format == "rgb48be"))
+    if let movie { #expect(movie.0.isEmpty && movie.1, "\(movie)") }
   }
 
   @Test(
-    "the order of fields of raw video in MOV is kept",
+    "the field order of raw video in MOV is kept",
     arguments: [("v210", "yuv422p10le"), ("rawvideo", "uyvy422"), ("png", "rgb24")])
-  func fieldsOfRawVideo(_ codec: String, _ format: String) async throws {
+  func rawFieldOrder(_ codec: String, _ format: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mov")
     _ = try FFmpeg.bytes(
@@ -255,19 +263,21 @@ import Testing
     #expect(try await Verifier(path, mirror: folder.path("b.mkv")).verify().isMirror)
   }
 
-  @Test func audioForTheVisuallyImpairedIsNamed() async throws {
+  @Test("audio for the visually impaired or hard of hearing is reported")
+  func accessibleAudio() async throws {
     let folder = try TemporaryFolder()
     for (mark, words) in [("visual_impaired", "visually impaired"), ("hearing_impaired", "hard of hearing")] {
       let path = folder.path("\(mark).ts")
       _ = try FFmpeg.bytes(
-        Self.film + Self.tone + ["-metadata:s:a", "language=eng", "-disposition:a", mark, "-c:a", "mp2", path])
+        Self.clip + Self.tone + ["-metadata:s:a", "language=eng", "-disposition:a", mark, "-c:a", "mp2", path])
       let found = try await warnings(path, folder.path("\(mark).mkv"))
       #expect(found.count == 1 && found[0].contains(words), "\(found)")
     }
   }
 
-  /// FLAC has its own order of loudspeakers for three channels, none of them for the bass.
-  @Test func loudspeakersInACommentOfFLACAreNamed() async throws {
+  /// FLAC has its own speaker order for three channels, without a bass speaker.
+  @Test("speakers in a FLAC comment are reported")
+  func flacSpeakers() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.flac")
     _ = try FFmpeg.bytes(
@@ -277,7 +287,7 @@ import Testing
     #expect(try await warnings(path, folder.path("b.flac")) == [])
   }
 
-  @Test("a comment in FLAC that names FLAC's own loudspeakers says nothing new")
+  @Test("FLAC's own speakers in a comment need no warning")
   func ownLoudspeakers() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.flac")
@@ -286,13 +296,13 @@ import Testing
     #expect(try await warnings(path, folder.path("b.wav")) == [])
   }
 
-  @Test("marks of SubRip do not become text in MP4 and WebVTT, and text no marks")
-  func marksOfSubtitles() async throws {
+  @Test("SubRip markup does not become text in MP4 and WebVTT, nor text markup")
+  func subtitleMarkup() async throws {
     let folder = try TemporaryFolder()
     let cue = "{\\an8}<font color=\"#ff0000\">red</font> <i>is</i> a < b & c {x}"
     try Data("1\n00:00:00,100 --> 00:00:00,400\n\(cue)\n".utf8).write(to: URL(filePath: folder.path("a.srt")))
     _ = try FFmpeg.bytes(
-      Self.film + ["-i", folder.path("a.srt"), "-map", "0", "-map", "1", "-c:s", "srt", folder.path("a.mkv")])
+      Self.clip + ["-i", folder.path("a.srt"), "-map", "0", "-map", "1", "-c:s", "srt", folder.path("a.mkv")])
     var options = ReverseOptions()
     options.output.subtitles = folder.path("b.vtt")
     try await Reverser(folder.path("a.mkv"), options: options).reverse(to: folder.path("b.mp4"))
@@ -302,13 +312,13 @@ import Testing
     #expect(text.dropFirst(2).starts(with: "red is a < b & c {x}".utf8) || text.contains("red is a < b & c {x}".utf8))
   }
 
-  @Test("subtitles in a file of their own are not called left out")
+  @Test("subtitles in a separate file are not reported as left out")
   func subtitlesApart() async throws {
     let folder = try TemporaryFolder()
     try Data("1\n00:00:00,100 --> 00:00:00,400\nHello\n".utf8).write(to: URL(filePath: folder.path("a.srt")))
     let path = folder.path("a.mkv")
     _ = try FFmpeg.bytes(
-      Self.film + ["-i", folder.path("a.srt"), "-map", "0", "-map", "1", "-c:v", "libx264", "-c:s", "srt", path])
+      Self.clip + ["-i", folder.path("a.srt"), "-map", "0", "-map", "1", "-c:v", "libx264", "-c:s", "srt", path])
     #expect(try await warnings(path, folder.path("b.ts")).contains { $0.hasPrefix("left out: subtitles") })
     var options = ReverseOptions()
     options.output.overwrites = true
@@ -317,8 +327,8 @@ import Testing
     #expect(try await Reverser(path, options: options).reverse(to: folder.path("b.ts")).warnings.isEmpty)
   }
 
-  @Test("comments that are not ASCII are right in MP3, and named tags keep their names")
-  func commentsOfMP3() async throws {
+  @Test("non-ASCII comments are right in MP3, and custom tags keep their names")
+  func mp3Comments() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mp3")
     _ = try FFmpeg.bytes(
@@ -332,7 +342,7 @@ import Testing
   }
 
   @Test("texts of AIFF and AU, and ID3 before ADTS, are kept")
-  func textsOfAudioFiles() async throws {
+  func audioFileTexts() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
       Self.tone + ["-metadata", "title=T\u{fc}", "-metadata", "author=A", "-metadata", "copyright=C"]
@@ -353,8 +363,8 @@ import Testing
     #expect(try probe(folder.path("c.flac"), "format_tags=comment,description") == ["Noted"])
   }
 
-  @Test("markers of ASF are named")
-  func markersOfASF() async throws {
+  @Test("ASF markers are reported")
+  func asfMarkers() async throws {
     let folder = try TemporaryFolder()
     let chapters =
       ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/10\nSTART=0\nEND=2\ntitle=a\n[CHAPTER]\nTIMEBASE=1/10\n"
@@ -367,8 +377,8 @@ import Testing
     #expect(try await warnings(folder.path("a.wma"), folder.path("b.mkv")).contains { $0.contains("2 markers") })
   }
 
-  @Test("an APE tag behind MP3 is read whole if nothing else describes the file")
-  func apeBehindMP3() async throws {
+  @Test("an APE tag after MP3 is read in full if the file has no other tag")
+  func apeTag() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(Self.tone + ["-id3v2_version", "0", "-write_xing", "0", folder.path("a.mp3")])
     func number(_ value: Int) -> Data { withUnsafeBytes(of: UInt32(value).littleEndian) { Data($0) } }
@@ -383,34 +393,35 @@ import Testing
     #expect(try probe(folder.path("b.flac"), "format_tags=title,track,mood").sorted() == ["3", "T", "calm"])
   }
 
-  @Test("tags of Ogg with video are kept in its audio, or named")
-  func tagsOfOggVideo() async throws {
+  @Test("tags of Ogg with video are kept in its audio, or reported")
+  func oggVideoTags() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.ogv")
     let tags = ["-metadata", "title=T", "-metadata", "artist=A", "-metadata", "custom=c", path]
-    _ = try FFmpeg.bytes(Self.film + Self.tone + ["-c:v", "libtheora", "-c:a", "libvorbis"] + tags)
+    _ = try FFmpeg.bytes(Self.clip + Self.tone + ["-c:v", "libtheora", "-c:a", "libvorbis"] + tags)
     #expect(try await warnings(path, folder.path("b.ogv")) == [])
     let kept = try probe(folder.path("b.ogv"), "stream_tags=title,artist,custom:format_tags=title,artist,custom")
     #expect(Set(kept) == ["T", "A", "c"])
-    _ = try FFmpeg.bytes(Self.film + ["-c:v", "libtheora", "-y"] + tags)
+    _ = try FFmpeg.bytes(Self.clip + ["-c:v", "libtheora", "-y"] + tags)
     let found = try await warnings(path, folder.path("c.ogv"))
     #expect(found.count == 1 && ["title", "artist", "custom"].allSatisfy(found[0].contains), "\(found)")
   }
 
-  @Test("RGB of which an encoder makes half the chroma is named")
-  func chromaOfRGB() async throws {
+  @Test("halved chroma of RGB is reported")
+  func rgbChroma() async throws {
     let folder = try TemporaryFolder()
-    _ = try FFmpeg.bytes(Self.film + ["-pix_fmt", "rgb24", "-c:v", "png", folder.path("a.mov")])
+    _ = try FFmpeg.bytes(Self.clip + ["-pix_fmt", "rgb24", "-c:v", "png", folder.path("a.mov")])
     #expect(
       try await warnings(folder.path("a.mov"), folder.path("b.webm")) == ["changed: the video's RGB becomes 4:2:0"])
     #expect(try await warnings(folder.path("a.mov"), folder.path("b.mov")) == [])
   }
 
-  @Test func forcedSubtitlesOfMP4AreRead() async throws {
+  @Test("forced subtitles of MP4 are read")
+  func forcedSubtitles() async throws {
     let folder = try TemporaryFolder()
     try Data("1\n00:00:00,100 --> 00:00:00,400\nHello\n".utf8).write(to: URL(filePath: folder.path("a.srt")))
     _ = try FFmpeg.bytes(
-      Self.film + ["-i", folder.path("a.srt"), "-map", "0", "-map", "1", "-c:s", "mov_text", folder.path("a.mp4")])
+      Self.clip + ["-i", folder.path("a.srt"), "-map", "0", "-map", "1", "-c:s", "mov_text", folder.path("a.mp4")])
     for (flags, forced, count) in [(0x80 as UInt8, "1", 0), (0x40, "0", 1)] {
       let url = URL(filePath: folder.path("a.mp4"))
       var bytes = try Data(contentsOf: url)
@@ -423,23 +434,24 @@ import Testing
     }
   }
 
-  @Test func marksOfTracksInMP4AreNamed() async throws {
+  @Test("track flags that are lost are reported")
+  func trackFlags() async throws {
     let folder = try TemporaryFolder()
     try Data("1\n00:00:00,100 --> 00:00:00,400\nHello\n".utf8).write(to: URL(filePath: folder.path("a.srt")))
-    let streams = Self.film + Self.tone + ["-i", folder.path("a.srt"), "-map", "0", "-map", "1", "-map", "2"]
+    let streams = Self.clip + Self.tone + ["-i", folder.path("a.srt"), "-map", "0", "-map", "1", "-map", "2"]
     _ = try FFmpeg.bytes(
       streams + ["-c:s", "mov_text", "-disposition:a", "default+comment", folder.path("a.mp4")])
     let found = try await warnings(folder.path("a.mp4"), folder.path("b.mkv"))
     #expect(found.count == 1 && found[0].contains("commentary"), "\(found)")
-    // And in the other direction.
+    // The other direction.
     _ = try FFmpeg.bytes(streams + ["-c:s", "srt", "-disposition:s", "default+forced", folder.path("f.mkv")])
     #expect(try await warnings(folder.path("f.mkv"), folder.path("f.mp4")).count { $0.contains("always shown") } == 1)
     #expect(try await warnings(folder.path("f.mkv"), folder.path("g.mkv")).isEmpty)
   }
 
-  /// A picture that is held for longer than a gap that a demuxer believes in.
-  @Test(arguments: [(4, true), (7, true), (7, false)])
-  func aPictureIsHeldInATransportStream(seconds: Int, hasAudio: Bool) async throws {
+  /// The frame is held for longer than a gap that a demuxer accepts.
+  @Test("a frame can be held for seconds in a transport stream", arguments: [(4, true), (7, true), (7, false)])
+  func heldFrame(seconds: Int, hasAudio: Bool) async throws {
     let folder = try TemporaryFolder()
     let tone = ["-f", "lavfi", "-i", "sine=d=\(seconds + 2):r=48000"]
     _ = try FFmpeg.bytes(
@@ -455,10 +467,10 @@ import Testing
     #expect(abs(longest - Double(seconds) - 0.04) < 0.01, "\(longest)")
   }
 
-  /// The first frame is held while only audio is heard; packets of frames that are shown later are decoded before it
+  /// The first frame is held while only audio plays. Packets of later frames are decoded before it
   /// ends.
-  @Test(arguments: ["mp4", "mov", "ts"])
-  func theLengthOfAFilmIsThatOfItsTracks(output: String) async throws {
+  @Test("the duration of a file is that of its tracks", arguments: ["mp4", "mov", "ts"])
+  func fileDuration(output: String) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
       [

@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// The parts of `verify` that find what whole files hide.
+/// The parts of `verify`, for faults that whole files hide.
 @Suite struct VerifyPartsTests {
   private static let starts = (0..<4).map { ClockTime(nanoseconds: $0 * 40_000_000) }
 
@@ -13,7 +13,7 @@ import Testing
     PlainFrames(zip(starts, hashes).map { PlainFrames.Frame(time: $0, hash: $1) }, comparedWith: starts)
   }
 
-  @Test("a source frame that a plain decode gives otherwise is named")
+  @Test("a source frame that differs from a plain decode is reported")
   func corruptSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
     for (number, hash) in [1, 9, 8, 4].enumerated() { check.add(UInt64(hash), number: number) }
@@ -23,14 +23,14 @@ import Testing
     #expect(check.differing?.last == VerifyPartsTests.starts[2])
   }
 
-  @Test("source frames in another order are named")
+  @Test("source frames in another order are reported")
   func exchangedSourceFrames() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
     for (number, hash) in [1, 3, 2, 4].enumerated() { check.add(UInt64(hash), number: number) }
     #expect(check.check("").figures["differing"] == 2)
   }
 
-  @Test("frames that a plain decode in other threads gives are damaged, not wrong")
+  @Test("frames that a plain decode in other threads also gives are damaged, not wrong")
   func concealedSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
     for (number, hash) in [1, 9, 8, 4].enumerated() { check.add(UInt64(hash), number: number) }
@@ -39,7 +39,7 @@ import Testing
     #expect(check.check("").figures["damaged"] == 1)
   }
 
-  /// A frame whose left pixels were changed by up to `share` of 6 levels, against a frame without the change.
+  /// A thumbnail in which every fourth pixel is brighter by `share` of `level`.
   private static func thumbnail(share: Double, level: Double) -> Thumbnail {
     let count = Thumbnail.width * Thumbnail.height
     return Thumbnail(pixels: (0..<count).map { UInt8(100 + ($0 % 4 == 0 ? (share * level).rounded() : 0)) })
@@ -47,7 +47,7 @@ import Testing
 
   /// 5 levels in a quarter of the pixels are 40 dB, 20 levels are 28 dB.
   @Test(
-    "a codec may keep a part of the frame before in a nearly still scene",
+    "a codec may keep part of the previous frame in a nearly still scene",
     arguments: [(5.0, 0.6, false), (5, 1, true), (20, 0.6, true), (20, 0.4, false)])
   func nearlyStill(_ level: Double, _ share: Double, _ isMisplaced: Bool) {
     let own = VerifyPartsTests.thumbnail(share: 0, level: level)
@@ -56,7 +56,7 @@ import Testing
     #expect(mirrored.shows(neighbour, insteadOf: own) == isMisplaced)
   }
 
-  @Test("a picture has the same thumbnail in RGB and in YUV of either range", arguments: [1, 2])
+  @Test("a frame has the same thumbnail in RGB and in YUV of either range", arguments: [1, 2])
   func thumbnailsOfRanges(_ range: Int) throws {
     let (width, height) = (320, 192)
     let size = "width=\(width),height=\(height),pixel-aspect-ratio=(fraction)1/1,framerate=(fraction)25/1"
@@ -76,7 +76,7 @@ import Testing
     #expect(zip(thumbnails[0].pixels, thumbnails[1].pixels).allSatisfy { abs(Int($0) - Int($1)) <= 2 })
   }
 
-  @Test("frames that the decoder calls damaged are not judged, and counted")
+  @Test("frames that the decoder reports as damaged are counted, not judged")
   func damagedSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, nil, 3, 4]))
     for (number, hash) in [1, 7, 3, 4].enumerated() { check.add(UInt64(hash), number: number) }
@@ -84,7 +84,7 @@ import Testing
     #expect(check.check("").figures["damaged"] == 1)
   }
 
-  /// A second of noise in two channels, which `change` makes the mirror's.
+  /// Compares a second of noise in two channels with the result of `change`.
   private static func finding(
     _ exactness: AudioComparison.Exactness = .alike, _ change: (_ frame: Int, _ sample: Float32) -> Float32
   ) -> SampleWindows.Finding {
@@ -100,13 +100,13 @@ import Testing
     return windows.finding(exactness)
   }
 
-  @Test("200 ms of silence are found, and where", arguments: [AudioComparison.Exactness.rounded, .alike])
+  @Test("200 ms of silence are found and located", arguments: [AudioComparison.Exactness.rounded, .alike])
   func silence(_ exactness: AudioComparison.Exactness) {
     let found = VerifyPartsTests.finding(exactness) { (3200..<4800).contains($0) ? 0 : $1 }
     #expect(found.differing.count == 8 && found.differing.first == 8 && found.differing.last == 11)
   }
 
-  @Test("a stretch at half the level is found")
+  @Test("a part at half the level is found")
   func quieterStretch() {
     let found = VerifyPartsTests.finding { (3200..<4800).contains($0) ? $1 / 2 : $1 }
     #expect(found.louder.count == 8 && found.differing.count == 0)
@@ -129,7 +129,7 @@ import Testing
     #expect(found.differing.count == 0)
   }
 
-  /// Square means of a grey frame of 64x32 with a square of another level.
+  /// Block means of a grey frame of 64x32 with a square of another level.
   private static func means(_ level: UInt8, square: UInt8? = nil) throws -> [PlaneMeans] {
     let caps = try #require(Caps("video/x-raw,format=GRAY8,width=64,height=32,framerate=25/1"))
     let frame = try Buffer(size: 64 * 32) { bytes in
@@ -141,7 +141,7 @@ import Testing
     return try frame.blockMeans(caps)
   }
 
-  @Test("a black square is found, and where")
+  @Test("a black square is found and located")
   func blackSquare() throws {
     var comparison = PictureComparison()
     comparison.add(try VerifyPartsTests.means(100), try VerifyPartsTests.means(100, square: 0), frame: 3)
@@ -150,7 +150,7 @@ import Testing
     #expect((plane.worst.x, plane.worst.y) == (24, 8))
   }
 
-  @Test("frames that are lighter are found")
+  @Test("lighter frames are found")
   func lighter() throws {
     var comparison = PictureComparison()
     for frame in 0..<8 {

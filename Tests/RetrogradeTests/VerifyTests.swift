@@ -6,7 +6,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// `verify` passes what is a mirror, and names what is not one.
+/// `verify` accepts a mirror, and names the differences of other files.
 @Suite struct VerifyTests {
   private static var media: TestMedia {
     var media = TestMedia.matroska
@@ -24,7 +24,7 @@ import Testing
     return try media.write(to: folder)
   }
 
-  /// Mirrors `source`, losslessly unless said otherwise.
+  /// Reverses `source`, losslessly by default.
   private static func mirror(
     _ source: String, to path: String, _ change: (inout ReverseOptions) -> Void = { _ in }
   ) async throws -> String {
@@ -44,8 +44,9 @@ import Testing
     return try await verifier.verify().checks.filter { !$0.holds }.map(\.subject)
   }
 
-  /// The mirror's audio begins at 1.256961 s, and Matroska says 1.257: 2 samples later.
-  @Test func audioThatBeginsLateIsNoSampleLonger() async throws {
+  /// The mirror's audio starts at 1.256961 s. Matroska rounds this to 1.257 s: 2 samples later.
+  @Test("audio that starts late gets no extra samples")
+  func lateAudio() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder) { media in
       media.rate = 44_100
@@ -55,7 +56,8 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror) == [])
   }
 
-  @Test func aLosslessMirrorIsTheSameToThePixelAndTheSample() async throws {
+  @Test("a lossless mirror is identical in every pixel and sample")
+  func losslessMirror() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)
     let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv"))
@@ -69,8 +71,8 @@ import Testing
     #expect(samples.figures["largestDifference"] == 0)
   }
 
-  @Test(arguments: ["m.mp4", "m.mkv", "m.webm"])
-  func aLossyMirrorPassesInOrderAndIsNotTheSame(_ name: String) async throws {
+  @Test("a lossy mirror passes, but is not identical", arguments: ["m.mp4", "m.mkv", "m.webm"])
+  func lossyMirror(_ name: String) async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder) { $0.click = 40_000 }
     let mirror = try await VerifyTests.mirror(source, to: folder.path(name)) { options in
@@ -92,7 +94,7 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror, isLossless: false) == [])
   }
 
-  @Test("subtitles, chapters and tags that a container has no place for are not missed", arguments: ["m.ts", "m.gif"])
+  @Test("subtitles, chapters and tags that a container can't hold are not missed", arguments: ["m.ts", "m.gif"])
   func unheldDetails(_ name: String) async throws {
     let folder = try TemporaryFolder()
     try Data("1\n00:00:00,200 --> 00:00:00,600\nHello\n".utf8).write(to: URL(fileURLWithPath: folder.path("a.srt")))
@@ -107,7 +109,7 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.mkv"), mirror, isLossless: false) == [])
   }
 
-  @Test("a tone that is the same after each period is found at the right one")
+  @Test("a periodic tone is found at the right period")
   func periodicTone() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -119,7 +121,7 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.mkv"), mirror, isLossless: false) == [])
   }
 
-  @Test("a tone alone, behind what its codec puts first, is found by where it begins")
+  @Test("a tone alone, after encoder priming, is found by its start")
   func toneBehindPriming() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=f=440:r=44100:d=1", "-c:a", "libmp3lame", folder.path("s.mp3")])
@@ -130,7 +132,7 @@ import Testing
   }
 
   @Test(
-    "mirrors of what GStreamer reads in its own way are not refused",
+    "mirrors of formats that GStreamer reads in its own way are accepted",
     arguments: [
       ("s.mov", "-c:v png -pix_fmt rgb24", "m.mkv"), ("s.avi", "-c:v mpeg4 -bf 2 -q:v 2", "m.mkv"),
       ("s.mkv", "-c:v mjpeg", "m.mp4"), ("s.mov", "-c:v qtrle", "m.mkv"),
@@ -148,7 +150,7 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path(source), mirror, isLossless: output == "m.mkv") == [])
   }
 
-  @Test("a transport stream whose clock runs ahead by more than a second is not refused")
+  @Test("a transport stream whose clock is more than a second ahead is accepted")
   func earlyClock() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -160,7 +162,7 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.mp4"), mirror, isLossless: false) == [])
   }
 
-  @Test("MP3 of audio whose rate it does not have begins with the first sample", arguments: [96_000, 88_200, 192_000])
+  @Test("MP3 resampled from a rate it can't have starts with the first sample", arguments: [96_000, 88_200, 192_000])
   func resampledMP3(_ rate: Int) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -175,7 +177,7 @@ import Testing
     #expect(differing.map(\.subject).filter { $0 != "audio 0 rate" } == [], "\(differing)")
   }
 
-  @Test("halved colours of WebP are no other colours")
+  @Test("halved chroma of WebP does not count as other colours")
   func colorsInWebP() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc2=s=320x240:r=10:d=1", folder.path("s.mp4")])
@@ -185,7 +187,7 @@ import Testing
     #expect(try await Verifier(source, mirror: folder.path("m.webp")).verify().difference == nil)
   }
 
-  @Test("pixels that were converted are not called the same")
+  @Test("converted pixels are not called identical")
   func convertedPixels() async throws {
     let folder = try TemporaryFolder()
     let (source, mirror) = (folder.path("s.gif"), folder.path("m.mkv"))
@@ -197,7 +199,7 @@ import Testing
     #expect(!order.finding.contains("every pixel is the same"))
   }
 
-  @Test("4:4:4 in Y4M is the same to the pixel")
+  @Test("4:4:4 in Y4M is identical in every pixel")
   func paddedFrames() async throws {
     let folder = try TemporaryFolder()
     let (source, mirror) = (folder.path("s.mkv"), folder.path("m.y4m"))
@@ -208,7 +210,8 @@ import Testing
     #expect(try FFmpeg.frames(mirror).map(\.sum) == FFmpeg.frames(source).reversed().map(\.sum))
   }
 
-  @Test func aLoopIsVerifiedInItsOrderOfPlay() async throws {
+  @Test("a loop is verified in its playback order")
+  func pingPong() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)
     let loop = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.playback.loop = .pingPong }
@@ -220,9 +223,10 @@ import Testing
     #expect(try await !verifier.verify().isMirror)
   }
 
-  /// Neither PCM nor FLAC primes or pads: one silent sample at the end is one too many, or missing.
-  @Test(arguments: [-1, 1], ["wav", "mkv"])
-  func oneSilentSampleMoreOrLessIsNamed(_ change: Int, _ name: String) async throws {
+  /// PCM and FLAC have no priming or padding: one silent sample at the end is one too many or too
+  /// few.
+  @Test("one silent sample more or less is reported", arguments: [-1, 1], ["wav", "mkv"])
+  func silentSample(_ change: Int, _ name: String) async throws {
     let folder = try TemporaryFolder()
     func source(_ name: String, more: Int) throws -> String {
       try VerifyTests.source(folder, name) { media in
@@ -239,21 +243,24 @@ import Testing
     #expect(try await VerifyTests.differences(wanted, mirror, isLossless: false) == [])
   }
 
-  @Test func framesInAnotherOrderAreNamed() async throws {
+  @Test("frames in another order are reported")
+  func frameOrder() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)
     let found = try await VerifyTests.differences(source, source, isLossless: false)
     #expect(Set(found).isSuperset(of: ["order", "audio 0 samples"]))
   }
 
-  @Test func missingFramesAreNamed() async throws {
+  @Test("missing frames are reported")
+  func missingFrames() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder) { $0.sampleCount = 0 }
     let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.playback.start = .frame(1) }
     #expect(try await VerifyTests.differences(source, mirror) == ["frames"])
   }
 
-  @Test func framesAtOtherTimesAreNamed() async throws {
+  @Test("frames at other times are reported")
+  func frameTimes() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder) { media in
       media.sampleCount = 0
@@ -263,7 +270,8 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror) == ["times"])
   }
 
-  @Test func audioThatMovedAgainstTheVideoIsNamed() async throws {
+  @Test("audio that moved against the video is reported")
+  func audioSync() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)
     let late = try VerifyTests.source(folder, "late.mkv") { $0.audioStart = ClockTime(nanoseconds: 10_000_000) }
@@ -272,14 +280,16 @@ import Testing
     #expect(found.contains("audio 0 sync") && !found.contains("order"))
   }
 
-  @Test func aMissingStreamIsNamed() async throws {
+  @Test("a missing stream is reported")
+  func missingStream() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)
     let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.playback.noAudio = true }
     #expect(try await VerifyTests.differences(source, mirror) == ["audio streams"])
   }
 
-  @Test func aLostTitleIsNamed() async throws {
+  @Test("a lost title is reported")
+  func lostTitle() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)
     let untitled = try VerifyTests.source(folder, "untitled.mkv") { $0.title = "Another day" }
@@ -287,15 +297,15 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror) == ["tags"])
   }
 
-  @Test(arguments: ["composer", "track", "album_artist", "lyrics"])
-  func aTagThatChangedIsNamed(_ name: String) async throws {
+  @Test("a changed tag is reported", arguments: ["composer", "track", "album_artist", "lyrics"])
+  func changedTag(_ name: String) async throws {
     let folder = try TemporaryFolder()
     func write(_ path: String, _ value: Int) throws {
       _ = try FFmpeg.bytes(
         ["-f", "lavfi", "-i", "sine=d=1", "-c:a", "aac", "-metadata", "\(name)=\(value)", folder.path(path)])
     }
     try write("s.m4a", 1)
-    // It holds the other value, and more.
+    // The other value contains the first one.
     try write("other.m4a", 21)
     let mirror = try await VerifyTests.mirror(folder.path("other.m4a"), to: folder.path("m.m4a")) {
       $0.encoding.quality = .source
@@ -303,7 +313,8 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.m4a"), mirror, isLossless: false) == ["tags"])
   }
 
-  @Test func subtitlesThatLostTheirMarksAreNamed() async throws {
+  @Test("lost markup in subtitles is reported")
+  func lostMarkup() async throws {
     let folder = try TemporaryFolder()
     func write(_ name: String, _ text: String) throws -> String {
       try Data("1\n00:00:00,200 --> 00:00:00,800\n\(text)\n".utf8).write(to: folder.url.appending(path: "a.srt"))
@@ -321,7 +332,7 @@ import Testing
     }
   }
 
-  @Test("a last frame that is shown too long is named")
+  @Test("a last frame that is shown too long is reported")
   func longLastFrame() async throws {
     let folder = try TemporaryFolder()
     let clip = ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=20:d=1"]
@@ -336,7 +347,8 @@ import Testing
     }
   }
 
-  @Test func aPictureThatLiesOnItsSideIsNamed() async throws {
+  @Test("a wrong orientation is reported")
+  func wrongOrientation() async throws {
     let folder = try TemporaryFolder()
     func clip(_ name: String, _ orientation: String?) throws -> String {
       try VerifyTests.source(folder, name) { media in
@@ -349,13 +361,14 @@ import Testing
     let turned = try clip("turned.mp4", "rotate-90")
     let flat = try await VerifyTests.mirror(try clip("flat.mp4", nil), to: folder.path("flat.mov"))
     #expect(Set(try await VerifyTests.differences(turned, flat)).isSuperset(of: ["size", "orientation"]))
-    // Matroska can't say it: there the pixels are turned.
+    // Matroska has no orientation, so the pixels are rotated.
     let baked = try await VerifyTests.mirror(turned, to: folder.path("baked.mkv"))
     let found = try await VerifyTests.differences(turned, baked)
     #expect(found == [])
   }
 
-  @Test func subtitlesThatWereAddedAreExpected() async throws {
+  @Test("added subtitles pass the verification of their own run")
+  func addedSubtitles() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder) { $0.sampleCount = 0 }
     try Data("1\n00:00:00,200 --> 00:00:00,600\nHello\n".utf8).write(to: URL(fileURLWithPath: folder.path("a.srt")))
@@ -366,7 +379,8 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror) == ["subtitle streams"])
   }
 
-  @Test func aMirrorThatDiffersNeverGetsItsName() async throws {
+  @Test("a mirror with differences never gets its name")
+  func refusedMirror() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder) { $0.frameRate = "30/1" }
     await #expect {

@@ -6,12 +6,12 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// A window is decoded from its own packets, and no others after them.
+/// A window is decoded from its own packets, without any later ones.
 @Suite struct WindowPacketsTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var media = TestMedia()
-    /// Whether frames before a keyframe need it.
+    /// True if frames before a keyframe need it.
     var isOpen = false
 
     init(
@@ -45,8 +45,9 @@ import Testing
       name: "s.webm"),
   ]
 
-  /// A container calls pictures keyframes from which on a film is right after some more (`recovery_frame_cnt`).
-  @Test("H.264 that is refreshed column by column is right everywhere", arguments: ["a.mp4", "a.mkv", "a.ts"])
+  /// Containers mark frames as keyframes even if the video is right only some frames later
+  /// (`recovery_frame_cnt`).
+  @Test("H.264 with periodic intra refresh is right everywhere", arguments: ["a.mp4", "a.mkv", "a.ts"])
   func periodicRefresh(name: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path(name)
@@ -60,8 +61,8 @@ import Testing
     #expect(try FFmpeg.frames(folder.path("b.mkv")).map(\.sum) == own.reversed())
   }
 
-  @Test(arguments: cases)
-  func eachWindowEndsWithItsOwnFrames(_ source: Case) throws {
+  @Test("each window ends with its own frames", arguments: cases)
+  func windowEnd(_ source: Case) throws {
     let settings = PlaybackSettings(
       PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
     let folder = try TemporaryFolder()
@@ -82,7 +83,8 @@ import Testing
         }
       }
       #expect(numbers == Array(window.frames))
-      // Of an open group the keyframe after it has been decoded too, and what else came before the frames that need it.
+      // In an open GOP, the next keyframe was decoded too, with the packets before the frames that
+      // need it.
       var rest = 0
       while try decoder.next(Cancellation()) != nil { rest += 1 }
       #expect(rest <= (source.isOpen ? 4 : 0))

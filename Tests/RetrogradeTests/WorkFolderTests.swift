@@ -6,7 +6,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// What happens to the folder of a run in chunks when runs are ended at the worst moments, or others work in it.
+/// The folder of a run in chunks, after runs that ended at the worst moments, or while others use
+/// it.
 @Suite struct WorkFolderTests {
   private let folder: TemporaryFolder
   private let source: String
@@ -40,13 +41,13 @@ import Testing
 
   private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-  /// The work in the folder, with its plan.
+  /// The run in the folder, with its plan.
   private func opened() throws -> (ChunkedReversal, ChunkPlan) {
     let chunked = ChunkedReversal(work, Work())
     return (chunked, try chunked.folder.knownPlan())
   }
 
-  /// As a run that is killed when the output has its name leaves the folder.
+  /// Leaves the folder as a run does that is killed right after the output got its name.
   private func joinAndLeaveTheFolder() async throws {
     try await split(reverser())
     try await ChunkFolder(work).make(0...1)
@@ -56,7 +57,8 @@ import Testing
     _ = try ChunkJoin(chunked.folder, plan, states.done.compactMap { $0 }, Resources(), Work()).run()
   }
 
-  @Test func aRunThatWasEndedWhenTheOutputHadItsNameIsFinished() async throws {
+  @Test("a run that ended after the output got its name is finished")
+  func endedAfterOutput() async throws {
     try await joinAndLeaveTheFolder()
     let made = FileStamp(output)
     try await run(reverser())
@@ -64,14 +66,16 @@ import Testing
     #expect(!exists(work))
   }
 
-  @Test func aRemovalThatWasEndedHalfWayIsFinished() async throws {
+  @Test("an interrupted removal is finished")
+  func endedRemoval() async throws {
     try await joinAndLeaveTheFolder()
     for name in ["chunk-00000", "index-0"] { try FileManager.default.removeItem(atPath: "\(work)/\(name)") }
     _ = try await ChunkFolder(work).join().summary()
     #expect(!exists(work))
   }
 
-  @Test func anotherFileOfTheOutputsNameIsNotTakenForIt() async throws {
+  @Test("another file with the output's name is not taken for the output")
+  func otherOutput() async throws {
     try await joinAndLeaveTheFolder()
     try Data("mine".utf8).write(to: URL(fileURLWithPath: output))
     let error = await #expect(throws: RetrogradeError.self) { try await run(reverser()) }
@@ -80,7 +84,8 @@ import Testing
     #expect(exists("\(work)/plan.json"))
   }
 
-  @Test func whatIsLeftWithoutAPlanIsNotBelieved() async throws {
+  @Test("chunks without a plan are not reused")
+  func leftoverChunks() async throws {
     try await split(reverser(crf: 50))
     try await ChunkFolder(work).make(0...1)
     try FileManager.default.removeItem(atPath: "\(work)/plan.json")
@@ -91,8 +96,8 @@ import Testing
     #expect(try bytes(output) == mirror)
   }
 
-  /// Killed when the plan was gone already.
-  @Test func theLastOfARemovalIsRemoved() async throws {
+  @Test("a removal that ended after removing the plan is finished")
+  func removedPlan() async throws {
     try await split(reverser())
     for name in ["index-0", "plan.json"] { try FileManager.default.removeItem(atPath: "\(work)/\(name)") }
     try Data().write(to: URL(fileURLWithPath: output))
@@ -101,7 +106,8 @@ import Testing
     #expect(!exists(work))
   }
 
-  @Test func whoseFolderGoesIsFinishedOnlyWhereTheOutputIsThere() async throws {
+  @Test("a removed folder counts as finished only if the output exists")
+  func removedFolder() async throws {
     try Data("old".utf8).write(to: URL(fileURLWithPath: output))
     for isMade in [false, true] {
       var reverser = reverser()
@@ -126,7 +132,8 @@ import Testing
     }
   }
 
-  @Test func aPlanThatWasBegunAnewIsAnotherOne() async throws {
+  @Test("a plan that was started again is another plan")
+  func replacedPlan() async throws {
     try await split(reverser())
     let (chunked, plan) = try opened()
     try FileManager.default.removeItem(atPath: work)
@@ -136,7 +143,8 @@ import Testing
     #expect(try await ChunkFolder(work).status().chunks.allSatisfy { $0.state == .waiting })
   }
 
-  @Test func onlyWhatIsMadeHereIsTakenForOurs() async throws {
+  @Test("only files of a run are taken for its own")
+  func ownFiles() async throws {
     for name in [
       "plan.json", "journal", "locks", "index-0", "chunk-00012", "chunk-123456", "slurm-12_3.out", "submit-chunks.sh",
       "submit-join.sh", ".retrograde-1x2y",
@@ -152,8 +160,8 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: work).sorted() == others.sorted())
   }
 
-  @Test(arguments: ["a file", "a link that leads nowhere"])
-  func whatCantBeAFolderIsNamed(_ kind: String) async throws {
+  @Test("a folder that can't be created is reported", arguments: ["a file", "a link that leads nowhere"])
+  func impossibleFolder(_ kind: String) async throws {
     if kind == "a file" {
       try Data().write(to: URL(fileURLWithPath: work))
     } else {
@@ -164,7 +172,8 @@ import Testing
     #expect(error?.description.contains("\(work): can't be made") ?? false)
   }
 
-  @Test func twoThatBeginAtOnceWorkOnOnePlan() async throws {
+  @Test("two runs that start together share one plan")
+  func simultaneousRuns() async throws {
     var reverser = reverser()
     reverser.options.output.overwrites = true
     async let one: Void = run(reverser)
@@ -174,7 +183,8 @@ import Testing
     #expect(!exists(work))
   }
 
-  @Test func noMoreChunksAreMadeAtOnceThanMemoryHasRoomFor() async throws {
+  @Test("memory limits the number of chunks at once")
+  func memoryLimit() async throws {
     try await split(reverser())
     let (_, plan) = try opened()
     #expect(plan.usualJobs(with: ByteCount(0)) == 1)
@@ -183,7 +193,8 @@ import Testing
     #expect(plan.usualJobs(with: ByteCount(1 << 40)) <= plan.chunks.count)
   }
 
-  @Test func aPlanOfMoreFramesThanItCanHoldIsRefused() async throws {
+  @Test("a plan with too many frames is refused")
+  func tooManyFrames() async throws {
     var media = TestMedia.matroska
     (media.name, media.times) = ("long.mkv", TestMedia.regular(200, rate: 30))
     media.video = "x264enc key-int-max=10 speed-preset=ultrafast ! h264parse"
@@ -196,14 +207,15 @@ import Testing
     #expect(!exists(work))
   }
 
-  /// Writes the plan anew.
+  /// Rewrites the plan.
   private func change(_ body: (inout ChunkPlan) -> Void) throws {
     var (_, plan) = try opened()
     body(&plan)
     try JSONEncoder().encode(plan).write(to: URL(fileURLWithPath: "\(work)/plan.json"))
   }
 
-  @Test func whatHasNoRoomIsNotBegun() async throws {
+  @Test("a run without enough disk space does not start")
+  func noSpace() async throws {
     try await split(reverser())
     try change { $0.chunks[1].bytes = 1 << 60 }
     let errors = [
@@ -214,12 +226,13 @@ import Testing
       #expect(error?.code == .inputOutput)
       #expect(error?.description.contains("TiB is needed here, and ") ?? false)
     }
-    // What is asked for has room.
+    // There is room for the requested chunk.
     try await ChunkFolder(work).make(0...0)
     #expect(try await ChunkFolder(work).status().chunks.map(\.state) == [.done, .waiting])
   }
 
-  @Test func theErrorOfAFullDiskSaysHowMuchIsWanted() async throws {
+  @Test("the error of a full disk says how much space is needed")
+  func fullDisk() async throws {
     try await split(reverser())
     try change { $0.chunks[1].bytes = 1 << 60 }
     let (chunked, plan) = try opened()
@@ -232,8 +245,9 @@ import Testing
     #expect((room.explaining(other) as? RetrogradeError)?.description == "is damaged")
   }
 
-  /// The rate is that of the source, and the encoder keeps to it, more or less.
-  @Test func theRoomOfAChunkFollowsFromItsRate() async throws {
+  /// The bit rate is that of the source, and the encoder keeps to it approximately.
+  @Test("the space for a chunk follows from its bit rate")
+  func chunkSpace() async throws {
     var reverser = reverser()
     (reverser.options.encoding.constantRateFactor, reverser.options.encoding.bitrate) = (nil, 80_000)
     try await split(reverser)
@@ -248,12 +262,14 @@ import Testing
     }
   }
 
-  @Test func aChunkThatSomebodyMakesIsWaitedForAndMadeWhereTheyDie() async throws {
+  @Test("a run waits for a chunk that another one makes, and makes it if that one dies")
+  func lockedChunk() async throws {
     try await split(reverser())
     let (chunked, plan) = try opened()
     var held = try chunked.folder.locks.take(1)
     #expect(held != nil)
-    // While somebody has chunk 1, only what is nobody's is made, and one that is named is waited for.
+    // While chunk 1 is locked, a run makes only unlocked chunks, but waits for one that was
+    // requested.
     #expect(try chunked.make(plan, Resources(), jobs: 1).chunks == [0])
     async let made = ChunkFolder(work).make(1...1)
     #expect(try await ChunkFolder(work).make(0...0) == [])
@@ -262,7 +278,8 @@ import Testing
     withExtendedLifetime(held) {}
   }
 
-  @Test func numbersInFewWords() {
+  @Test("ranges of numbers are printed briefly")
+  func numberRanges() {
     #expect(NumberRanges([3, 7, 8, 9]).text(separator: ", ") == "3, 7-9")
     #expect(NumberRanges([0, 2, 4]).text(separator: ",", atMost: 2) == "0,2 …")
     #expect(NumberRanges([]).text(separator: ",") == "")

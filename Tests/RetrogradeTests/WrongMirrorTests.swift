@@ -5,12 +5,12 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Arguments without spaces in them.
+/// Splits arguments at spaces.
 private func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
 
 /// Files that are nearly the mirror of a clip, and the check of `verify` that refuses each.
 @Suite struct WrongMirrorTests {
-  /// Codecs and container that FFmpeg writes a file with.
+  /// Codecs and container of a file that FFmpeg writes.
   enum Form: String, Sendable {
     case lossy = "-c:v libx264 -crf 20 -c:a aac -b:a 192k -c:s mov_text"
     case lossless = "-c:v ffv1 -c:a flac -c:s copy"
@@ -19,19 +19,19 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     var arguments: [String] { words(rawValue) }
   }
 
-  /// A clip with something that the others lack.
+  /// A clip with a feature that the others lack.
   enum Kind: String, Sendable, CaseIterable {
     case plain
-    /// MP4 that is shown on its side.
-    case turned
+    /// MP4 with a rotation.
+    case rotated
     /// FFV1 with a transparent square that moves.
     case transparent
-    /// Two streams of video, audio and subtitles.
+    /// Two streams each of video, audio and subtitles.
     case paired
 
     fileprivate func fileExtension(_ form: Form) -> String {
       switch self {
-      case .turned: "mp4"
+      case .rotated: "mp4"
       default: form == .lossy ? "mp4" : "mkv"
       }
     }
@@ -39,15 +39,15 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
 
   struct Fault: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// For FFmpeg, which makes the file of the right mirror.
+    /// FFmpeg's arguments, which make the file from the correct mirror.
     let arguments: [String]
     let form: Form
     /// The subject of the check that must fail.
     let check: String
-    /// FFmpeg's second input: its name, and what is in it.
+    /// FFmpeg's second input: its name and content.
     let file: (name: String, text: String)?
     let kind: Kind
-    /// Of a turn, in place of the mirror's own.
+    /// Quarter turns, in place of the mirror's own rotation.
     let quarters: Int?
 
     init(
@@ -85,7 +85,7 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
 
   private static let otherChirps = "aevalsrc=0.3*sin(2*PI*(300+200*t)*t)|0.3*sin(2*PI*(500+250*t)*t):s=48000:d=1.5"
 
-  /// Made once for all tests: of each kind a source and its right mirror.
+  /// A source and its correct mirror for each kind, made once for all tests.
   private static let clips = Dictionary(
     uniqueKeysWithValues: Kind.allCases.map { kind in
       (kind, Task { try await kind == .plain ? plainClip() : special(kind) })
@@ -101,11 +101,11 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     options.encoding.quality = .lossless
     switch kind {
     case .plain: break
-    case .turned:
+    case .rotated:
       let flat = folder.path("flat.mp4")
       _ = try FFmpeg.bytes(video + words("-c:v libx264 -qp 0 -pix_fmt yuv420p") + [flat])
       _ = try FFmpeg.bytes(["-i", flat] + words("-c copy") + [source])
-      try turn(source, 1)
+      try rotate(source, 1)
       options.encoding.quality = .source
     case .transparent:
       let square = "geq=lum='p(X,Y)':cb='p(X,Y)':cr='p(X,Y)':a='if(lt(abs(X-20-3*N),20),0,255)'"
@@ -130,10 +130,10 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     return Clip(folder: folder, source: source, mirror: mirror)
   }
 
-  /// Sets the rotation of an MP4 file (`tkhd`, ISO/IEC 14496-12, 8.3.2). FFmpeg's options for that differ between
-  /// releases.
-  /// - Parameter quarters: of a turn, from 0 to 3.
-  private static func turn(_ path: String, _ quarters: Int) throws {
+  /// Sets the rotation of an MP4 file (`tkhd`, ISO/IEC 14496-12, 8.3.2). FFmpeg's options for that
+  /// differ between releases.
+  /// - Parameter quarters: quarter turns, from 0 to 3.
+  private static func rotate(_ path: String, _ quarters: Int) throws {
     let axes = [[1, 0, 0, 1], [0, 1, -1, 0], [-1, 0, 0, -1], [0, -1, 1, 0]][quarters]
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
     let header = try #require(bytes.range(of: Data("tkhd".utf8))).upperBound
@@ -144,7 +144,8 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     try bytes.write(to: URL(fileURLWithPath: path))
   }
 
-  /// 1.5 s of 160x120, two channels of chirps, two subtitles, two chapters, a title, an artist and a language.
+  /// 1.5 s of 160x120, two channels of chirps, two subtitles, two chapters, a title, an artist and a
+  /// language.
   private static func plainClip() async throws -> Clip {
     let folder = try TemporaryFolder()
     let (source, mirror) = (folder.path("source.mkv"), folder.path("mirror.mkv"))
@@ -177,18 +178,18 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
       inputs += ["-i", folder.path(file.name)]
     }
     _ = try FFmpeg.bytes(inputs + ["-map", "0"] + arguments + form.arguments + [other])
-    if let quarters { try turn(other, quarters) }
+    if let quarters { try rotate(other, quarters) }
     return try await Verifier(clip.source, mirror: other).verify().checks.filter { !$0.holds }
       .map(\.subject)
   }
 
-  @Test("a right mirror passes", arguments: [Form.lossy, .lossless, .copied])
-  func rightMirror(_ form: Form) async throws {
+  @Test("a correct mirror passes", arguments: [Form.lossy, .lossless, .copied])
+  func correctMirror(_ form: Form) async throws {
     #expect(try await WrongMirrorTests.failures(form) == [])
   }
 
-  @Test("a right mirror of each kind of clip passes", arguments: Kind.allCases)
-  func rightMirror(of kind: Kind) async throws {
+  @Test("a correct mirror of each kind of clip passes", arguments: Kind.allCases)
+  func correctMirrorOfKind(of kind: Kind) async throws {
     #expect(try await WrongMirrorTests.failures(.copied, of: kind) == [])
   }
 
@@ -298,9 +299,9 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     Fault(
       "chapters have each other's titles", "-map_chapters 1", .lossless, "chapters",
       chapters((0, "One"), (900, "Two"))),
-    Fault("the rotation is lost", "", .copied, "orientation", of: .turned, quarters: 0),
-    Fault("rotated twice as far", "", .copied, "orientation", of: .turned, quarters: 2),
-    Fault("rotated the other way", "", .copied, "orientation", of: .turned, quarters: 3),
+    Fault("the rotation is lost", "", .copied, "orientation", of: .rotated, quarters: 0),
+    Fault("rotated twice as far", "", .copied, "orientation", of: .rotated, quarters: 2),
+    Fault("rotated the other way", "", .copied, "orientation", of: .rotated, quarters: 3),
     Fault("the transparency is lost", "-pix_fmt yuv420p", .lossless, "transparency", of: .transparent),
     Fault("all is opaque", "-vf lutyuv=a=255", .lossless, "brightness", of: .transparent),
     Fault("the transparency is inverted", "-vf lutyuv=a=negval", .lossless, "brightness", of: .transparent),

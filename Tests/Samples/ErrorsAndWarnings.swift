@@ -12,7 +12,7 @@ func catchErrors() async throws {
   }
 }
 
-func sayInOtherWords(_ error: RetrogradeError) {
+func rewordMessage(_ error: RetrogradeError) {
   let text = error.message.naming { setting in setting == .overwrites ? "“Replace”" : setting.rawValue }
   print(text)
 }

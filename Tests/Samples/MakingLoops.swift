@@ -15,7 +15,7 @@ func makeADance() async throws {
   try await reverser.reverse(to: "dance.mp4")
 }
 
-func makeWhatATextSays(_ reverser: inout Reverser) throws {
+func parseAScore(_ reverser: inout Reverser) throws {
   reverser.options.playback.score = try Score(parsing: "0..3, hold 0.8, 3..0 x2")
 }
 

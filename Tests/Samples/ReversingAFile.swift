@@ -19,7 +19,7 @@ func reverseAPart() async throws {
   try await Reverser("talk.mp4", options: options).reverse(to: "klat.mkv")
 }
 
-func lookIntoAFile() async throws {
+func planAReversal() async throws {
   let report = try await Reverser("holiday.mp4").plan()
   for stream in report.streams { print(stream.kind, stream.codec, stream.summary) }
   print(ByteCount(report.memoryBytes), "of memory")

@@ -3,19 +3,19 @@ import Foundation
 import GStreamer
 import MediaTime
 
-/// An animation, read back by the libraries of its format.
+/// An animation, decoded with the library of its format.
 package struct DecodedAnimation {
-  /// The number that each frame carries, in the order shown.
+  /// The number painted in each frame, in display order.
   package var numbers: [Int] = []
-  /// How long each is shown, in milliseconds.
+  /// Duration of each frame, in milliseconds.
   package var delays: [Int] = []
-  /// How often players repeat it; 0 is for ever; nil: it does not say.
+  /// Loop count; 0 is endless; nil if the file has none.
   package var loops: Int?
   package var width = 0
   package var height = 0
   /// The pixels of the first frame, RGBA.
   package var first: [UInt8] = []
-  /// And those of the last.
+  /// The pixels of the last frame, RGBA.
   package var last: [UInt8] = []
 
   package init(_ path: String) throws {
@@ -89,14 +89,14 @@ package struct DecodedAnimation {
     }
   }
 
-  /// Makes a PNG of each frame, and has GStreamer decode that.
+  /// Wraps each frame as a PNG file, and decodes that with GStreamer.
   private mutating func readAPNG(_ path: String) throws {
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     func number(_ place: Int) -> Int { bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
     var place = 8
     var header: [UInt8] = []
     var frames: [[UInt8]] = []
-    var promised = 0
+    var declared = 0
     var sequence = 0
     while place + 12 <= bytes.count {
       let length = number(place)
@@ -107,7 +107,7 @@ package struct DecodedAnimation {
       case "IHDR":
         header = Array(bytes[place..<body + length + 4])
         (width, height) = (number(body), number(body + 4))
-      case "acTL": (promised, loops) = (number(body), number(body + 4))
+      case "acTL": (declared, loops) = (number(body), number(body + 4))
       case "fcTL":
         guard number(body) == sequence else { throw Failure() }
         sequence += 1
@@ -125,7 +125,7 @@ package struct DecodedAnimation {
       }
       place = body + length + 4
     }
-    guard promised == frames.count else { throw Failure() }
+    guard declared == frames.count else { throw Failure() }
     let end: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82]
     for frame in frames {
       let pipeline = try Pipeline(

@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 
 extension DecodedMedia {
-  /// The bytes of every buffer that a pipeline gives, in order.
-  /// - Parameter description: of the pipeline but for its appsink.
+  /// The bytes of every buffer that a pipeline outputs, in order.
+  /// - Parameter description: the pipeline without its appsink.
   package static func buffers(of description: String) throws -> [[UInt8]] {
     var found: [[UInt8]] = []
     try drain(Pipeline("\(description) ! appsink name=sink sync=false")) { sample in

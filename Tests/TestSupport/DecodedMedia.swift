@@ -1,25 +1,25 @@
 package import GStreamer
 package import MediaTime
 
-/// A file, read back by GStreamer's own decodebin: what the frames and the samples in it say.
+/// A file, decoded with GStreamer's decodebin: frame numbers, times and samples.
 package struct DecodedMedia {
-  /// The number that each frame carries, in the order shown.
+  /// The number painted in each frame, in display order.
   package var numbers: [Int] = []
-  /// When each is shown, from the start of the file.
+  /// Stream time of each frame.
   package var times: [ClockTime] = []
-  /// The samples, interleaved, as 64-bit floats: they hold every sample of up to 32 bits exactly.
+  /// Interleaved samples as 64-bit floats, which hold every sample of up to 32 bits exactly.
   package var audio: [UInt8] = []
-  /// When the audio starts.
+  /// Stream time of the first sample.
   package var audioStart: ClockTime?
   package var audioCaps: Caps?
   package var videoCaps: Caps?
   package var tags: TagList?
 
-  /// Reads what `media` has: a stream that nobody wants would wait for ever.
+  /// Reads only the streams that `media` has: a sink without a stream would wait for ever.
   package init(_ path: String, like media: TestMedia) throws {
     let source = "filesrc location=\(path) ! decodebin name=decode "
     if media.video != nil { try readVideo(source) }
-    if media.sampleCount > 0 { try readSound(source) }
+    if media.sampleCount > 0 { try readAudio(source) }
   }
 
   private mutating func readVideo(_ source: String) throws {
@@ -40,7 +40,7 @@ package struct DecodedMedia {
     }
   }
 
-  private mutating func readSound(_ source: String) throws {
+  private mutating func readAudio(_ source: String) throws {
     let pipeline = try Pipeline(
       source + "decode. ! audio/x-raw ! audioconvert dithering=none ! audio/x-raw,format=F64LE,layout=interleaved ! "
         + "appsink name=sink sync=false async=false")

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What FFmpeg reads of a file.
+/// Runs ffmpeg and ffprobe.
 package enum FFmpeg {
-  /// The lines that it prints, but for comments.
+  /// The lines that ffmpeg prints, without comments.
   package static func lines(_ arguments: [String]) throws -> [String] {
     String(decoding: try bytes(arguments), as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("#") }
       .map(String.init)
@@ -13,7 +13,7 @@ package enum FFmpeg {
     Array(try Program.succeed("/usr/bin/ffmpeg", ["-v", "error", "-nostdin"] + arguments).output)
   }
 
-  /// When each frame is shown, in milliseconds, and a checksum of it.
+  /// Time in milliseconds and checksum of each frame.
   package static func frames(_ path: String) throws -> [(time: Int, sum: String)] {
     let form = [
       "-map", "0:v", "-pix_fmt", "gray", "-c:v", "rawvideo", "-fps_mode", "passthrough", "-enc_time_base", "1:1000",
@@ -24,7 +24,8 @@ package enum FFmpeg {
     }
   }
 
-  /// The samples, interleaved, as 32-bit floats. Of fragments FFmpeg hides the priming only where it makes nothing else of edit lists.
+  /// Interleaved samples as 32-bit floats. In fragmented MP4, FFmpeg hides the priming only with
+  /// `-advanced_editlist 0`.
   package static func samples(_ path: String) throws -> [Float32] {
     let edits = path.hasSuffix(".mp4") ? ["-advanced_editlist", "0"] : []
     let bytes = try bytes(edits + ["-i", path, "-map", "0:a", "-c:a", "pcm_f32le", "-f", "f32le", "-"])
@@ -33,7 +34,7 @@ package enum FFmpeg {
 
   /// Overwrites the bytes of a packet with zeros.
   /// - Parameters:
-  ///   - number: counted from 0.
+  ///   - number: index of the packet, from 0.
   ///   - stream: in ffprobe's syntax, such as `a:0`.
   package static func zeroPacket(_ number: Int, of stream: String, in path: String) throws {
     let listing = try Program.succeed(
@@ -47,7 +48,7 @@ package enum FFmpeg {
     try bytes.write(to: URL(fileURLWithPath: path))
   }
 
-  /// Has the second keyframe of VP8 be none any more: overwrites what every keyframe begins with (RFC 6386, 9.1).
+  /// Destroys the second keyframe of VP8: overwrites its start code (RFC 6386, 9.1).
   package static func loseSecondKeyframe(ofVP8 path: String) throws {
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
     let code = Data([0x9D, 0x01, 0x2A])

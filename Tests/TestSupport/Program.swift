@@ -1,19 +1,20 @@
 package import Foundation
 
-/// A program that runs beside a test.
+/// A child process of a test.
 ///
-/// Foundation lets other programs inherit its pipes, and the socket by which it learns that a program has ended. One that runs for
-/// long would keep whoever reads from another waiting. So programs are started one at a time, each with its pipes.
+/// Foundation lets child processes inherit each other's pipes, and the sockets that report their
+/// end. A long-running child would then block a reader of another. So programs are started one at a
+/// time, each with its own pipes.
 package final class Program {
   private static let starting = NSLock()
 
   package let process = Process()
   private var output: FileHandle?
   private var errors: FileHandle?
-  /// What was read of `errors` line by line.
+  /// The part of standard error that was read line by line.
   private var seen = Data()
 
-  /// How it ended, and all that it wrote.
+  /// Exit status and output of a program.
   package struct Ending: Error {
     /// Exit status, or the number of the signal that ended it.
     package var status: Int32
@@ -23,12 +24,12 @@ package final class Program {
     package var text: String { String(decoding: output, as: UTF8.self) }
   }
 
-  /// Starts it.
+  /// Starts the program.
   /// - Parameters:
-  ///   - variables: what its environment has beside this process's.
-  ///   - environment: all of its environment.
-  ///   - output: where it writes, if not to what ``line()`` and ``end()`` read.
-  ///   - errors: as `output`, of standard error.
+  ///   - variables: environment variables to add.
+  ///   - environment: the whole environment.
+  ///   - output: standard output, instead of the pipe that ``line()`` and ``end()`` read.
+  ///   - errors: standard error, likewise.
   package init(
     _ path: String, _ arguments: [String], in folder: URL? = nil, variables: [String: String] = [:],
     environment: [String: String] = ProcessInfo.processInfo.environment, input: FileHandle? = nil,
@@ -52,10 +53,10 @@ package final class Program {
     return pipe.fileHandleForReading
   }
 
-  /// The next line of its standard output; nil at its end.
+  /// The next line of standard output; nil at its end.
   package func line() -> String? { output.flatMap { Program.line($0) }.map { String(decoding: $0, as: UTF8.self) } }
 
-  /// The next line of its standard error; nil at its end, and for an empty line.
+  /// The next line of standard error; nil at its end, and for an empty line.
   package func errorLine() -> String? {
     guard let line = errors.flatMap({ Program.line($0) }) else { return nil }
     seen += line + Data("\n".utf8)
@@ -73,7 +74,7 @@ package final class Program {
 
   /// Waits for its end.
   package func end() -> Ending {
-    // Both are read at once: a full pipe would stop the program.
+    // Reads both at the same time: a full pipe would block the program.
     let errors = Reading(errors)
     let output = (try? self.output?.readToEnd()) ?? Data()
     let messages = seen + errors.bytes()
@@ -88,7 +89,7 @@ package final class Program {
     try Program(path, arguments).end()
   }
 
-  /// As ``run(_:_:)``.
+  /// Like ``run(_:_:)``.
   /// - Throws: an ``Ending`` whose status is not 0.
   package static func succeed(_ path: String, _ arguments: [String]) throws -> Ending {
     let ending = try run(path, arguments)
@@ -97,7 +98,7 @@ package final class Program {
   }
 }
 
-/// What a thread of its own reads, to the end.
+/// Reads a handle to its end on a thread of its own.
 private final class Reading: @unchecked Sendable {  // `read` is set before `isRead` is signalled
   private let isRead = DispatchSemaphore(value: 0)
   private var read = Data()

@@ -1,7 +1,7 @@
 import GStreamer
 import MediaTime
 
-/// A pipeline of a test that hangs.
+/// Thrown if a test's pipeline hangs.
 struct NoEnd: Error {}
 
 /// Runs a pipeline, in `gst-launch-1.0` syntax, to its end.

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A folder that is gone with its owner.
+/// A folder that is deleted with its owner.
 package final class TemporaryFolder: Sendable {
   package let url: URL
 

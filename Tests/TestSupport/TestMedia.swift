@@ -4,8 +4,8 @@ import GStreamer
 
 package import Retrograde
 
-/// Media that a test generates: every frame carries its number in blocks of light and dark that survive lossy coding,
-/// and every sample tells its place.
+/// Generated media: every frame shows its number in light and dark blocks that survive lossy
+/// coding, and every sample encodes its position.
 package struct TestMedia: Sendable {
   package init() {}
 
@@ -13,19 +13,19 @@ package struct TestMedia: Sendable {
   package var height = 64
   /// The start of each frame, and the end of the last.
   package var times: [ClockTime] = TestMedia.regular(60, rate: 30)
-  /// As the caps have it; 0/1 is a variable rate.
+  /// Frame rate in the caps; 0/1 is variable.
   package var frameRate = "0/1"
-  /// What stands between the raw frames and the muxer.
+  /// Elements between the raw frames and the muxer.
   package var video: String? = "x264enc key-int-max=20 bframes=2 pass=qual quantizer=18 ! h264parse"
-  /// The number of sample frames, and where they start.
+  /// Number of sample frames, from `audioStart` on.
   package var sampleCount = 0
   package var audioStart = ClockTime.zero
   package var audioFormat = "S16LE"
   package var rate = 48000
   package var channels = 2
-  /// Instead of numbers: silence, but for the audio of a click at this sample frame.
+  /// Makes the audio silent but for a click at this sample frame.
   package var click: Int?
-  /// What stands between the raw audio and the muxer.
+  /// Elements between the raw audio and the muxer.
   package var audio = "flacenc ! flacparse"
   package var muxer = "mp4mux"
   package var name = "source.mp4"
@@ -34,7 +34,8 @@ package struct TestMedia: Sendable {
   /// A tag of the whole file.
   package var title: String?
 
-  /// In Matroska: mp4mux 1.22 hides the last frame of some short files with B-frames behind an edit list.
+  /// Matroska, since mp4mux 1.22 hides the last frame of some short files with B-frames behind an
+  /// edit list.
   package static var matroska: TestMedia {
     var media = TestMedia()
     media.muxer = "matroskamux"
@@ -42,7 +43,7 @@ package struct TestMedia: Sendable {
     return media
   }
 
-  /// So many frames, 25 a second, as the caps say too.
+  /// This many frames at 25 a second, which is also the rate in the caps.
   package static func matroska(frames: Int) -> TestMedia {
     var media = matroska
     media.times = regular(frames, rate: 25)
@@ -50,8 +51,8 @@ package struct TestMedia: Sendable {
     return media
   }
 
-  /// Audio and nothing else.
-  /// - Parameter encoder: what stands between the samples and the muxer.
+  /// Audio only.
+  /// - Parameter encoder: elements between the samples and the muxer.
   package static func audioOnly(
     _ name: String, _ encoder: String = "identity", muxer: String, sampleCount: Int = 48_000
   ) -> TestMedia {
@@ -65,15 +66,16 @@ package struct TestMedia: Sendable {
     (0...count).map { ClockTime(sampleIndex: $0, rate: rate) }
   }
 
-  /// The number that a frame carries.
-  /// - Parameter luma: how light the pixel at a place is.
+  /// The number painted in a frame.
+  /// - Parameter luma: luma of the pixel at a position.
   package static func number(width: Int, height: Int, luma: (_ x: Int, _ y: Int) -> UInt8) -> Int {
     (0..<16).reduce(0) { number, block in
       luma((block % 4 * 2 + 1) * width / 8, (block / 4 * 2 + 1) * height / 8) > 125 ? number | 1 << block : number
     }
   }
 
-  /// Formats that x264enc takes on all releases. Since 1.24 it also takes grey, and makes other packets of it.
+  /// Formats that x264enc accepts on all releases. Since 1.24 it also accepts grey, which gives
+  /// different packets.
   private static let colorFormats =
     "video/x-raw,format=(string){Y444,Y42B,I420,YV12,NV12,Y444_10LE,I422_10LE,I420_10LE}"
 
@@ -98,10 +100,10 @@ package struct TestMedia: Sendable {
     pipeline.set(.playing)
     let audio = try sampleCount > 0 ? pipeline.appSource("audio") : nil
     let frame = try video != nil ? pipeline.appSource("video") : nil
-    // Both are given at once, as a muxer wants them.
+    // Both are pushed at the same time: the muxer interleaves them.
     let group = DispatchGroup()
     let failures = Failures()
-    for job in [{ try frame.map(writeFrames) }, { try audio.map(writeSound) }] as [@Sendable () throws -> Void?] {
+    for job in [{ try frame.map(writeFrames) }, { try audio.map(writeAudio) }] as [@Sendable () throws -> Void?] {
       DispatchQueue.global().async(group: group) {
         do { _ = try job() } catch { failures.add(error) }
       }
@@ -118,7 +120,7 @@ package struct TestMedia: Sendable {
       default: break
       }
     }
-    pipeline.set(.null)  // wakes whoever still pushes
+    pipeline.set(.null)  // wakes blocked pushers
     group.wait()
     try failures.throwFirst()
     if orientation != nil {
@@ -151,7 +153,7 @@ package struct TestMedia: Sendable {
     source.endOfStream()
   }
 
-  private func writeSound(_ source: AppSource) throws {
+  private func writeAudio(_ source: AppSource) throws {
     guard let caps = Caps(audioCaps) else { return }
     source.setCaps(caps)
     let bytes = audioBytes
@@ -174,11 +176,11 @@ package struct TestMedia: Sendable {
     return "audio/x-raw,format=\(audioFormat),layout=interleaved,rate=\(rate),channels=\(channels)\(mask)"
   }
 
-  /// Every sample's value follows from its place and its channel, and no two neighbours are alike.
+  /// Each sample is computed from its position and channel; no two neighbours are equal.
   package var audioBytes: [UInt8] {
     if let click {
       return (0..<sampleCount).flatMap { index in
-        // A short swell: all pass bands of a lossy codec keep it.
+        // A short pulse that all bands of a lossy codec preserve.
         let distance = Double(index - click)
         let sample = Int16(20_000 * exp(-distance * distance / 50))
         return (0..<channels).flatMap { _ in withUnsafeBytes(of: sample.littleEndian, Array.init) }

@@ -2,32 +2,32 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A server of HTTP/1.1 on this machine alone that gives out the files of a folder, each in several ways, told apart by the first part
-/// of its address: `http://127.0.0.1:1234/ranges/a.mp4`.
+/// An HTTP/1.1 server on localhost for the files of a folder. The first part of the path selects
+/// how a file is served: `http://127.0.0.1:1234/ranges/a.mp4`.
 package final class WebServer: Sendable {
   package enum Manner: String, Sendable, CaseIterable {
-    /// All of it, with its length.
+    /// The whole file, with its length.
     case plain
-    /// What is asked for of it.
+    /// The requested range.
     case ranges
-    /// Without its length, in chunks.
+    /// The whole file in chunks, without its length.
     case chunked
-    /// Half of it, with the length of all; then the connection ends. What is asked for of it is not heeded.
+    /// Half of the file, with the whole length; then disconnects. Ranges are ignored.
     case cut
-    /// Half of what is asked for; then the connection ends.
+    /// Half of the requested range; then disconnects.
     case halves
-    /// Half of it in chunks; then the connection ends.
+    /// Half of the file in chunks; then disconnects.
     case cutChunks
-    /// It is elsewhere.
+    /// Redirects to the plain file.
     case moved
-    /// Half of it, and then nothing more, for as long as somebody waits.
+    /// Half of the file, then nothing until the client disconnects.
     case stalled
   }
 
   package let port: UInt16
   private let listener: Int32
   private let folder: URL
-  private let asked = Mutex<[String]>([])
+  private let paths = Mutex<[String]>([])
 
   package init(_ folder: TemporaryFolder) throws {
     self.folder = folder.url
@@ -68,8 +68,8 @@ package final class WebServer: Sendable {
     "http://127.0.0.1:\(port)/\(manner.rawValue)/\(name)"
   }
 
-  /// The paths that were asked for, in that order.
-  package var requests: [String] { asked.withLock { $0 } }
+  /// The requested paths, in order.
+  package var requests: [String] { paths.withLock { $0 } }
 
   private func serve(_ connection: Int32) {
     defer { close(connection) }
@@ -81,7 +81,7 @@ package final class WebServer: Sendable {
       request += String(decoding: bytes.prefix(count), as: UTF8.self)
     }
     let path = request.split(separator: " ").dropFirst().first.map(String.init) ?? ""
-    asked.withLock { $0.append(path) }
+    paths.withLock { $0.append(path) }
     let parts = path.split(separator: "/", maxSplits: 1).map(String.init)
     guard parts.count == 2, let manner = Manner(rawValue: parts[0]),
       let name = parts[1].removingPercentEncoding,
@@ -112,9 +112,9 @@ package final class WebServer: Sendable {
       send(manner == .ranges ? part : part.prefix(max(part.count / 2, 1)), to: connection)
     case .chunked, .cutChunks:
       send("\(whole)Transfer-Encoding: chunked\r\n\r\n", to: connection)
-      let given = manner == .chunked ? all : half
-      send("\(String(given.count, radix: 16))\r\n", to: connection)
-      send(given, to: connection)
+      let body = manner == .chunked ? all : half
+      send("\(String(body.count, radix: 16))\r\n", to: connection)
+      send(body, to: connection)
       if manner == .chunked { send("\r\n0\r\n\r\n", to: connection) }
     case .moved:
       send(

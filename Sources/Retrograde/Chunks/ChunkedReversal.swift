@@ -170,7 +170,7 @@ struct ChunkedReversal: Sendable {
     return .joined(summary(plan, joined))
   }
 
-  /// Joins all chunks, as `retrograde join` does.
+  /// Joins all chunks, as `retrograde work join` does.
   func joinAll(_ resources: Resources) throws -> Summary {
     let plan = try folder.knownPlan()
     work.scale.expect(
@@ -183,11 +183,13 @@ struct ChunkedReversal: Sendable {
         throw RetrogradeError(
           .usage, about: folder.path,
           "\(chunks.count) of \(plan.chunks.count) chunks are still to be made: \(NumberRanges(chunks).text(separator: ", ", atMost: 8))",
-          remedy: "`retrograde chunk \(Shell.quoted(folder.path))` makes them")
+          remedy: "`retrograde work chunk \(Shell.quoted(folder.path))` makes them")
       case .lost:
         throw RetrogradeError(
           .damagedInput, about: folder.path, "chunks are missing, or were changed",
-          remedy: "`retrograde chunk \(Shell.quoted(folder.path))` makes them again; `retrograde status` lists them")
+          remedy:
+            "`retrograde work chunk \(Shell.quoted(folder.path))` makes them again; `retrograde work status` lists them"
+        )
       }
     } ?? summary(plan)
   }

@@ -82,7 +82,7 @@ public struct ChunkFolder: Sendable {
       {
         throw RetrogradeError(
           .usage, about: path, "has chunks 0 to \(plan.chunks.count - 1)",
-          remedy: "`retrograde status \(Shell.quoted(path))` lists them")
+          remedy: "`retrograde work status \(Shell.quoted(path))` lists them")
       }
       var chunks: [Int] = []
       _ = try chunked.unlessFinished(plan) {

@@ -58,7 +58,7 @@ struct WorkFolder: Sendable {
   func knownPlan() throws -> ChunkPlan {
     guard let plan = try plan() else {
       throw RetrogradeError(
-        .noInput, about: path, "has no plan in it", remedy: "`retrograde split` makes one")
+        .noInput, about: path, "has no plan in it", remedy: "`retrograde work split` makes one")
     }
     return plan
   }
@@ -118,7 +118,7 @@ struct WorkFolder: Sendable {
     }
   }
 
-  /// Whether a file of this name is one that is made here: by this, by `OutputFile` until it is whole, and by `retrograde submit`.
+  /// Whether a file of this name is one that is made here: by this, by `OutputFile` until it is whole, and by `retrograde work submit`.
   static func isOurs(_ name: String) -> Bool {
     ["plan.json", "journal", "locks", "submit-chunks.sh", "submit-join.sh"].contains(name)
       || name.wholeMatch(of: /index-[0-9]+|chunk-[0-9]{5,}|slurm-[0-9]+_[0-9]+\.out|\.retrograde-[0-9a-z]+/) != nil

@@ -26,8 +26,10 @@ struct MovieStream: Sendable {
     // None of its samples is known yet.
     let track = try audio.flatMap { try RecordedAudio(try $0.caps(), options.resources).track }
     let choice = try EncodingChoice(
-      output: output, videos: [(caps, index, nil)], audio: [track].compactMap { $0 }, duration: .zero,
-      frameRate: frameRate.value, options: options.encoding)
+      output: output,
+      .init(
+        videos: [.init(raw: caps, index: index)], audio: [track].compactMap { $0 }, duration: .zero,
+        frameRate: frameRate.value), options: options.encoding)
     guard !choice.videos.isEmpty else {
       throw RetrogradeError(.usage, about: output, "holds audio alone", remedy: "write .mp4, .mkv or .webm")
     }

@@ -72,118 +72,149 @@ struct EncoderSettings: Sendable {
   /// - Throws: ``RetrogradeError`` of code `usage` where the encoder does not take a value that was asked
   ///   for, with the values that it takes.
   func video(_ encoder: String, _ raw: Caps) throws -> [(name: String, value: String)] {
-    let wanted = options.bitrate ?? defaultBitrate(raw)
-    // x264 and x265 share a rate out over the frames per second that the caps name, which in a variable rate are more than
-    // there are.
+    try refuseWhatIsUnknown(to: encoder)
+    guard options.quality != .lossless || EncoderSettings.lossless.contains(encoder) else {
+      throw RetrogradeError(
+        .usage, "\(setting: .quality) lossless: \(encoder) is not known to be lossless", remedy: "use ffv1 or h264")
+    }
+    let set: Properties =
+      switch encoder {
+      case "x264enc": try x264(raw)
+      case "x265enc": try x265(raw)
+      case "vp8enc", "vp9enc": try vpx(encoder, raw)
+      case "av1enc": try av1(raw)
+      case "jpegenc":
+        [
+          (
+            "quality",
+            try quantizer(options.constantRateFactor ?? (options.quality == .source ? 90 : 97), "quality", encoder)
+          )
+        ]
+      case "avenc_ffv1": ffv1(raw)
+      case "theoraenc": try theora(raw)
+      case "avenc_prores_ks", "avenc_prores":
+        []  // the source's own profile is the whole setting; ProRes has a fixed rate
+      default: try other(encoder, raw)
+      }
+    return set.map { (name: $0.0, value: $0.1) }
+  }
+
+  /// Names and values of properties.
+  private typealias Properties = [(String, String)]
+
+  /// Bits per second.
+  private func wanted(_ raw: Caps) -> Int { options.bitrate ?? defaultBitrate(raw) }
+
+  /// Rate for x264 and x265 in kbit/s. They share a rate out over the frames per second that the caps name, which
+  /// in a variable rate are more than there are.
+  private func kilobits(_ raw: Caps, _ encoder: String) throws -> String {
     let named = raw.fraction("framerate").flatMap {
       $0.denominator > 0 ? Double($0.numerator) / Double($0.denominator) : nil
     }
     let stretch = named.map { $0 > frameRate && frameRate > 0 ? min($0 / frameRate, 10) : 1 } ?? 1
-    let kilobits = { try rate(Int(Double(wanted) * stretch), "bitrate", encoder, unit: 1000) }
-    try refuseWhatIsUnknown(to: encoder)
-    let crf = crf
-    let isLossless = options.quality == .lossless
-    guard !isLossless || EncoderSettings.lossless.contains(encoder) else {
-      throw RetrogradeError(
-        .usage, "\(setting: .quality) lossless: \(encoder) is not known to be lossless", remedy: "use ffv1 or h264")
-    }
-    var set: [(String, String)] = []
-    switch encoder {
-    case "x264enc":
-      // Quirk.x264encBufferInConstantQuality
-      set = [("vbv-buf-capacity", "0"), ("speed-preset", try number("speed-preset", encoder))]
-      // A speed that was asked for is x264's own.
-      if options.preset == nil { set += EncoderSpeed.additions(to: encoder, options.quality) }
-      if isLossless {
-        set += [("pass", "4"), ("quantizer", "0")]
-      } else if options.bitrate == nil, let crf {
-        set += [("pass", "5"), ("quantizer", try quantizer(crf, "quantizer", encoder))]
-      } else {
-        // Without a limit, x264's first guess for very low rates is a grey frame.
-        set += [
-          ("pass", "0"), ("bitrate", try kilobits()), ("qp-max", "\(coarsest)"), ("psy-tune", "5"),
-        ]
-      }
-    case "x265enc":
-      set = [("speed-preset", try number("speed-preset", encoder))]
-      // x265's own options are text with an equals sign, which encoding profiles have no way to write.
-      if options.bitrate == nil, let crf {
-        set += [("qp", try quantizer(crf, "qp", encoder))]
-      } else {
-        set += [("bitrate", try kilobits())]
-      }
-    case "vp8enc", "vp9enc":
-      let speed = try speed("cpu-used", encoder)
-      // With libvpx's realtime deadline, 1, VP8's quality depends on the other load of the processor.
-      let isRealTime =
-        encoder == "vp9enc" && (Int(speed).map { $0 >= 5 } ?? true || !Quirk.vp9encRealTimeSpeed.applies)
-      set = [
-        ("deadline", isRealTime ? "(gint64)1" : "(gint64)1000000"), ("cpu-used", speed), ("threads", "4"),
+    return try rate(Int(Double(wanted(raw)) * stretch), "bitrate", encoder, unit: 1000)
+  }
+
+  private func x264(_ raw: Caps) throws -> Properties {
+    // Quirk.x264encBufferInConstantQuality
+    var set = [("vbv-buf-capacity", "0"), ("speed-preset", try number("speed-preset", "x264enc"))]
+    // A speed that was asked for is x264's own.
+    if options.preset == nil { set += EncoderSpeed.additions(to: "x264enc", options.quality) }
+    if options.quality == .lossless {
+      set += [("pass", "4"), ("quantizer", "0")]
+    } else if options.bitrate == nil, let crf {
+      set += [("pass", "5"), ("quantizer", try quantizer(crf, "quantizer", "x264enc"))]
+    } else {
+      // Without a limit, x264's first guess for very low rates is a grey frame.
+      set += [
+        ("pass", "0"), ("bitrate", try kilobits(raw, "x264enc")), ("qp-max", "\(coarsest)"), ("psy-tune", "5"),
       ]
-      if encoder == "vp9enc" { set += [("row-mt", "true")] }
-      if options.bitrate == nil, let crf {
-        // Constrained quality: the rate is only a limit, which is not to be reached.
-        let limit = Int(pixelRate(raw) * 4)
-        set += [
-          ("end-usage", "2"), ("cq-level", try quantizer(crf, "cq-level", encoder)),
-          ("target-bitrate", try rate(limit, "target-bitrate", encoder, unit: 1)),
-        ]
-      } else {
-        set += [
-          ("end-usage", "0"), ("target-bitrate", try rate(wanted, "target-bitrate", encoder, unit: 1)),
-          ("min-quantizer", "0"), ("max-quantizer", options.maxSize == nil ? "46" : "63"),
-        ]
-      }
-      set += [("keyframe-max-dist", "240"), ("lag-in-frames", "0")]  // Quirk.vp9encLag
-    case "av1enc":
-      let speed = try speed("cpu-used", encoder)
-      // libaom's speeds from 7 on are for real time (1); for good quality (0) it takes them for 6.
-      let isRealTime = Int(speed).map { $0 > 6 } ?? false
-      set = [("cpu-used", speed), ("usage-profile", isRealTime ? "1" : "0"), ("threads", "4"), ("row-mt", "true")]
-      if options.bitrate == nil, let crf {
-        guard EncoderSettings.av1Quantizers.contains(crf) else {
-          throw RetrogradeError(
-            .usage,
-            "\(setting: .constantRateFactor) \(crf): av1enc takes \(EncoderSettings.av1Quantizers.lowerBound) to "
-              + "\(EncoderSettings.av1Quantizers.upperBound)")
-        }
-        // It has no property for a constant quality: every frame gets this quantizer, at any rate.
-        let limit = Int(pixelRate(raw) * 4)
-        set += [("min-quantizer", "\(crf)"), ("max-quantizer", "\(crf)")]
-        set += [("target-bitrate", try rate(limit, "target-bitrate", encoder, unit: 1000))]
-      } else {
-        // Quirk.av1encMaxQuantizer
-        set += [("min-quantizer", "0"), ("max-quantizer", "\(EncoderSettings.av1Quantizers.upperBound)")]
-        set += [("target-bitrate", try rate(wanted, "target-bitrate", encoder, unit: 1000))]
-      }
-    case "jpegenc":
-      let usual = options.quality == .source ? 90 : 97
-      set = [("quality", try quantizer(options.constantRateFactor ?? usual, "quality", encoder))]
-    case "avenc_ffv1":
-      // For threads. FFmpeg refuses slices of very small frames, and slices that are large: width x height x (bits + 1) x planes
-      // of one must be 2^27 at most (ffv1enc.c), which 12 bits, four planes and a quarter of 9.5 million pixels are just below.
-      let (width, height) = (raw.int("width") ?? 0, raw.int("height") ?? 0)
-      if width >= 256 && height >= 192 {
-        let slices = [4, 16, 64].first { Double(width) * Double(height) <= 9.5e6 * Double($0 / 4) } ?? 256
-        set = [("slices", "\(slices)")]
-      }
-    case "theoraenc":
-      // Left to itself, it leaves out frames to keep its rate.
-      set = [("drop-frames", "false")]
-      set +=
-        options.bitrate == nil && crf != nil
-        ? [("quality", try quantizer(options.constantRateFactor ?? 56, "quality", encoder))]
-        : [("bitrate", try rate(wanted, "bitrate", encoder, unit: 1000))]
-    case "avenc_prores_ks", "avenc_prores":
-      break  // the source's own profile is the whole setting; ProRes has a fixed rate
-    default:
-      // Encoders of one codec count in bits, FFmpeg's and OpenH264's, or in thousands of them, those of hardware.
-      if let words = Registry.purpose(of: "bitrate", of: encoder)?.lowercased() {
-        let isInThousands = ["kbit", "kbps", "kb/s"].contains(where: words.contains)
-        set = [("bitrate", try rate(wanted, "bitrate", encoder, unit: isInThousands ? 1000 : 1))]
-      }
     }
-    return set.map { (name: $0.0, value: $0.1) }
+    return set
+  }
+
+  /// x265's own options are text with an equals sign, which encoding profiles have no way to write.
+  private func x265(_ raw: Caps) throws -> Properties {
+    let speed = ("speed-preset", try number("speed-preset", "x265enc"))
+    guard options.bitrate == nil, let crf else { return [speed, ("bitrate", try kilobits(raw, "x265enc"))] }
+    return [speed, ("qp", try quantizer(crf, "qp", "x265enc"))]
+  }
+
+  private func vpx(_ encoder: String, _ raw: Caps) throws -> Properties {
+    let speed = try speed("cpu-used", encoder)
+    // With libvpx's realtime deadline, 1, VP8's quality depends on the other load of the processor.
+    let isRealTime =
+      encoder == "vp9enc" && (Int(speed).map { $0 >= 5 } ?? true || !Quirk.vp9encRealTimeSpeed.applies)
+    var set = [
+      ("deadline", isRealTime ? "(gint64)1" : "(gint64)1000000"), ("cpu-used", speed), ("threads", "4"),
+    ]
+    if encoder == "vp9enc" { set += [("row-mt", "true")] }
+    if options.bitrate == nil, let crf {
+      // Constrained quality: the rate is only a limit, which is not to be reached.
+      let limit = Int(pixelRate(raw) * 4)
+      set += [
+        ("end-usage", "2"), ("cq-level", try quantizer(crf, "cq-level", encoder)),
+        ("target-bitrate", try rate(limit, "target-bitrate", encoder, unit: 1)),
+      ]
+    } else {
+      set += [
+        ("end-usage", "0"), ("target-bitrate", try rate(wanted(raw), "target-bitrate", encoder, unit: 1)),
+        ("min-quantizer", "0"), ("max-quantizer", options.maxSize == nil ? "46" : "63"),
+      ]
+    }
+    return set + [("keyframe-max-dist", "240"), ("lag-in-frames", "0")]  // Quirk.vp9encLag
+  }
+
+  private func av1(_ raw: Caps) throws -> Properties {
+    let speed = try speed("cpu-used", "av1enc")
+    // libaom's speeds from 7 on are for real time (1); for good quality (0) it takes them for 6.
+    let isRealTime = Int(speed).map { $0 > 6 } ?? false
+    let set = [("cpu-used", speed), ("usage-profile", isRealTime ? "1" : "0"), ("threads", "4"), ("row-mt", "true")]
+    let quantizers = EncoderSettings.av1Quantizers
+    guard options.bitrate == nil, let crf else {
+      // Quirk.av1encMaxQuantizer
+      return set + [
+        ("min-quantizer", "0"), ("max-quantizer", "\(quantizers.upperBound)"),
+        ("target-bitrate", try rate(wanted(raw), "target-bitrate", "av1enc", unit: 1000)),
+      ]
+    }
+    guard quantizers.contains(crf) else {
+      throw RetrogradeError(
+        .usage,
+        "\(setting: .constantRateFactor) \(crf): av1enc takes \(quantizers.lowerBound) to \(quantizers.upperBound)")
+    }
+    // It has no property for a constant quality: every frame gets this quantizer, at any rate.
+    let limit = Int(pixelRate(raw) * 4)
+    return set + [
+      ("min-quantizer", "\(crf)"), ("max-quantizer", "\(crf)"),
+      ("target-bitrate", try rate(limit, "target-bitrate", "av1enc", unit: 1000)),
+    ]
+  }
+
+  /// Slices, for threads. FFmpeg refuses slices of very small frames, and large slices: width x height x (bits + 1)
+  /// x planes of one must be 2^27 at most (ffv1enc.c), which 12 bits, four planes and a quarter of 9.5 million
+  /// pixels are just below.
+  private func ffv1(_ raw: Caps) -> Properties {
+    let (width, height) = (raw.int("width") ?? 0, raw.int("height") ?? 0)
+    guard width >= 256 && height >= 192 else { return [] }
+    let slices = [4, 16, 64].first { Double(width) * Double(height) <= 9.5e6 * Double($0 / 4) } ?? 256
+    return [("slices", "\(slices)")]
+  }
+
+  private func theora(_ raw: Caps) throws -> Properties {
+    // By default it leaves out frames to keep its rate.
+    let set = [("drop-frames", "false")]
+    guard options.bitrate == nil && crf != nil else {
+      return set + [("bitrate", try rate(wanted(raw), "bitrate", "theoraenc", unit: 1000))]
+    }
+    return set + [("quality", try quantizer(options.constantRateFactor ?? 56, "quality", "theoraenc"))]
+  }
+
+  /// Encoders of one codec count in bits (FFmpeg's and OpenH264's), or in thousands of them (those of hardware).
+  private func other(_ encoder: String, _ raw: Caps) throws -> Properties {
+    guard let words = Registry.purpose(of: "bitrate", of: encoder)?.lowercased() else { return [] }
+    let isInThousands = ["kbit", "kbps", "kb/s"].contains(where: words.contains)
+    return [("bitrate", try rate(wanted(raw), "bitrate", encoder, unit: isInThousands ? 1000 : 1))]
   }
 
   /// `element-properties` for an encoder of audio.

@@ -3,9 +3,53 @@ import Quirks
 import RetrogradeEngine
 
 extension EncodingChoice {
+  mutating func addAudio(of streams: Streams, _ options: EncodingOptions, _ output: String) throws {
+    var audio = streams.audio
+    if audio.count > 1 && container.holdsOneStream {
+      warnings.append(
+        Warning(
+          .streamLeftOut, "left out: all audio but the first stream; this container holds one", count: audio.count - 1))
+      audio = [audio[0]]
+    }
+    for track in audio { try add(track, streams, options, output) }
+  }
+
+  private mutating func add(
+    _ track: AudioTrack, _ streams: Streams, _ options: EncodingOptions, _ output: String
+  ) throws {
+    let codec = try EncodingChoice.audioCodec(track, container, options, output, isAlone: videos.isEmpty)
+    audioCodecs.append(codec)
+    note(
+      EncodingChoice.change(
+        from: Codec(of: track.codec), to: codec, container, options,
+        Container.fileName(output, format: options.format),
+        isUntimed: container.needsAudioFromStart && !videos.isEmpty, raw: track.caps))
+    if options.quality == .lossless { noteRounding(of: track, in: codec) }
+    try addForm(of: track, in: codec, output)
+    if !container.holdsLoudspeakers(of: track, in: codec) {
+      warnings.append(
+        Warning(
+          .detailLeftOut,
+          "left out: the places of the \(track.channels) audio channels, which this container can't hold; .wav does",
+          count: track.channels))
+    }
+    let samples = streams.audioLegs.flatMap {
+      AudioPlayer(track, $0, isPadded: container.needsAudioFromStart).sampleCount
+    }
+    sampleCounts.append(samples)
+    let settings = EncoderSettings(
+      options: options, sourceBitrate: track.bitrate, frameRate: streams.frameRate)
+    let form = audioForms.last
+    let (rate, channels) = (form?.rate ?? track.rate, form?.mixedCaps?.int("channels") ?? track.channels)
+    try checkLength(of: samples, track.rate, in: codec, output)
+    let chosen = codec.encoder.map { settings.audio($0, rate: rate, channels: channels) } ?? []
+    audioBitrates.append(chosen.first { $0.name == "bitrate" }.flatMap { Int($0.value) })
+    audioProfiles.append(EncodingChoice.stream(codec.text, chosen))
+  }
+
   /// Adds the form in which a track reaches its encoder, and says what that changes.
   /// - Throws: ``RetrogradeError`` of code `usage`, if nothing can be made of its channels.
-  mutating func addForm(of track: AudioTrack, in codec: Codec, _ output: String) throws {
+  private mutating func addForm(of track: AudioTrack, in codec: Codec, _ output: String) throws {
     guard let form = AudioForm(track.caps, for: codec, in: container) else {
       throw RetrogradeError(
         .usage, about: output,
@@ -34,7 +78,7 @@ extension EncodingChoice {
   ///   - samples: sample frames; nil if their number is not known.
   ///   - rate: theirs, in Hz.
   /// - Throws: ``RetrogradeError`` of code `usage`.
-  func checkLength(of samples: Int?, _ rate: Int, in codec: Codec, _ output: String) throws {
+  private func checkLength(of samples: Int?, _ rate: Int, in codec: Codec, _ output: String) throws {
     let fewest =
       switch codec.encoder {
       case "flacenc" where container.caps == nil: FLACBlocks.fewestSamples

@@ -5,7 +5,7 @@ import RetrogradeEngine
 extension EncodingChoice {
   /// The codec that a video is encoded in: that which was asked for, the source's own, or the container's usual one.
   static func videoCodec(
-    _ choice: VideoChoice, _ video: (raw: Caps, index: VideoIndex, packets: PacketForm?), _ container: Container,
+    _ choice: VideoChoice, _ video: Streams.Video, _ container: Container,
     _ options: EncodingOptions,
     _ output: String
   ) throws -> Codec {

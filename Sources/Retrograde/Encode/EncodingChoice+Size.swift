@@ -1,3 +1,4 @@
+import GStreamer
 import RetrogradeEngine
 
 extension EncodingChoice {
@@ -32,5 +33,29 @@ extension EncodingChoice {
     case .animation(.apng): throw refused("APNG is lossless; .webp and .gif can be made smaller")
     default: break
     }
+  }
+
+  /// Finds out whether frames of the size of `raw` can be encoded, and put into the container: muxers have limits of
+  /// their own.
+  static func check(_ raw: Caps, _ codec: Codec, _ container: Container, _ output: String) throws {
+    guard let width = raw.int("width"), let height = raw.int("height"), !takesSize(of: raw, codec, container) else {
+      return
+    }
+    throw RetrogradeError(
+      .usage,
+      about: output, "can't hold \(codec.caps.codecName) of \(width)x\(height)",
+      remedy: "\(setting: .width) makes another size, and "
+        + (codec.encoder == "avenc_ffv1"
+          ? "numbered .png hold" : ".mkv with \(setting: .videoCodec) ffv1, and numbered .png, hold")
+        + " every size")
+  }
+
+  static func takesSize(of raw: Caps, _ codec: Codec, _ container: Container) -> Bool {
+    guard let width = raw.int("width"), let height = raw.int("height"), let encoder = codec.encoder,
+      let frame = Caps("video/x-raw,width=\(width),height=\(height)")
+    else { return true }
+    let sides = EncoderSettings.sides[encoder] ?? 1...Int.max
+    return sides.contains(width) && sides.contains(height) && Registry.factory(encoder, takes: frame)
+      && container.takes(codec.caps.setting("width", "\(width)").setting("height", "\(height)"))
   }
 }

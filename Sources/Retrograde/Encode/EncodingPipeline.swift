@@ -136,57 +136,13 @@ final class EncodingPipeline: Sendable {
       audio = try contents.audio.map(source)
       texts = try contents.texts.map(source)
       frames = try contents.animation.map { _ in try pipeline.appSink("frames") }
-      for stream in contents.videos where !stream.encoderOptions.isEmpty {
-        guard let encoder = pipeline.element(stream.name)?.downstream.first(where: { $0.isOfClass("Encoder") }) else {
-          continue
-        }
-        for (name, value) in stream.encoderOptions { try encoder.set(name, value) }
-      }
-      try pipeline.keepStereoApartInAAC()
-      try pipeline.nameChromaSite(of: contents.videos.map { ($0.name, $0.caps) })
+      try pipeline.setEncoders(for: contents)
     } catch let error as GStreamerError {
       throw RetrogradeError.writing(target, error)
     }
-    if Quirk.h264parseDurations.applies { pipeline.keepEncodedDurations() }
-    if Quirk.flacparseLastBlock.applies { pipeline.keepLastFLACBlocks() }
-    pipeline.nameY4MChromaSite()
-    pipeline.nameProResVariant(of: contents.videos.map(\.name))
-    pipeline.keepChromaSite()
-    pipeline.fillRowsOfJPEG()
-    pipeline.takeDoubledHeaderAway()
-    pipeline.setDecodingTimesOfFewFrames()
-    pipeline.limitDecodingDelay()
     hasMP4Header = pipeline.hasMuxer(of: "video/quicktime")
-    let scales = contents.videos.map { VideoTimescale.units(for: $0.caps.fraction("framerate")) }
-    if hasMP4Header {
-      for (video, scale) in zip(contents.videos, scales) {
-        if let source = pipeline.element(video.name) { VideoTimescale.set(scale, after: source) }
-      }
-    }
-    // Edits are counted in this: so those of audio are exact to the sample, as long as they fit 32 bits.
-    if hasMP4Header, let rate = contents.audio.first?.caps.int("rate") ?? scales.first,
-      let duration = contents.duration, duration.seconds * Double(rate) < Double(Int32.max)
-    {
-      for muxer in pipeline.elements(ofClass: "Muxer")
-      where muxer.factoryName.map({ Registry.property("movie-timescale", of: $0) }) ?? false {
-        try muxer.set("movie-timescale", "\(rate)")
-      }
-    }
-    if contents.videos.count + contents.audio.count > 1, Quirk.oggmuxLastPage.applies {
-      for muxer in pipeline.elements(ofFactory: "oggmux") {
-        try muxer.set("max-page-delay", "0")
-        try muxer.set("max-delay", "\(Int64.max)")
-      }
-    }
-    if hasMP4Header {
-      for video in contents.videos { EncodingPipeline.nameChromaSite(pipeline.element(video.name)) }
-    }
-    for stream in contents.audio {
-      guard let size = stream.sampleCount.flatMap(FLACBlocks.size),
-        let encoder = pipeline.element(stream.name)?.downstream.first(where: { $0.factoryName == "flacenc" })
-      else { continue }
-      try encoder.set("blocksize", "\(size)")
-    }
+    pipeline.correctStreams(of: contents)
+    try pipeline.setMuxers(for: contents, hasMP4Header: hasMP4Header)
     priming =
       contents.priming
       ?? AudioPriming(pipeline, contents.audio, hasEditLists: contents.hasEditLists ?? hasMP4Header)
@@ -210,16 +166,7 @@ final class EncodingPipeline: Sendable {
           sink: sink, format: $0.format, path: path, target: target, settings: $0.settings)
       }
     }
-    // The orientation is a stream's own: Quirk.qtmuxGlobalOrientation.
-    let technical = EncodingPipeline.technical + ["image-orientation"]
-    let isFLAC = Quirk.flacencPictures.applies && !pipeline.elements(ofFactory: "flacenc").isEmpty
-    let own = isFLAC ? contents.tags?.withoutUndefinedImageTypes : contents.tags
-    let writesYears = !pipeline.elements(ofFactory: "id3v2mux").isEmpty
-    let dated = writesYears ? own?.withYear : own?.withDate
-    let tags = (dated?.removing(technical)).merging(TagList(comments: contents.comments))
-    if let tags, !tags.isEmpty {
-      pipeline.setTags(writesYears && Quirk.id3v2muxComments.applies ? tags.withCommentFrames : tags)
-    }
+    pipeline.setTags(of: contents)
     let moved = moved
     for sink in pipeline.elements(ofClass: "Sink") {
       sink.firstSinkPad?.onBuffer { _ in

@@ -32,12 +32,15 @@ struct OutputPlan: Sendable {
     let packets = PacketOutput(container, options)
     choice = try EncodingChoice(
       output: output, in: container,
-      videos: source.videos.map { ($0.caps, $0.video, $0.arePackets ? packets.form(of: $0.video) : nil) },
-      audio: source.audio,
-      subtitles: source.index.subtitles,
-      subtitlesApart: options.output.subtitles == nil ? nil : SubtitleFile.place(in: source.index.subtitles),
-      legs: source.legs, heard: source.heard, duration: source.index.presentationEnd,
-      frameRate: source.video?.shown.timeline.frameRate ?? 0, options: options.encoding)
+      .init(
+        videos: source.videos.map {
+          .init(raw: $0.caps, index: $0.video, packets: $0.arePackets ? packets.form(of: $0.video) : nil)
+        },
+        audio: source.audio,
+        subtitles: source.index.subtitles,
+        subtitlesApart: options.output.subtitles == nil ? nil : SubtitleFile.place(in: source.index.subtitles),
+        legs: source.legs, audioLegs: source.heard, duration: source.index.presentationEnd,
+        frameRate: source.video?.shown.timeline.frameRate ?? 0), options: options.encoding)
     for (video, frame) in zip(source.videos, choice.videos) {
       if source.legs.frameRate != nil || video.shown.isThinned,
         VideoPlayer.frameCount(video, source.legs, timing: options.playback.timing) == 0

@@ -32,7 +32,7 @@ struct AudioSegments: Sendable {
     let options = EncodingOptions(
       quality: settings.isLossless ? .lossless : .source, audioCodec: settings.isLossless ? "alac" : "aac")
     let choice = try EncodingChoice(
-      output: name, in: .segments, videos: [], audio: [track], duration: source.index.presentationEnd, frameRate: 0,
+      output: name, in: .segments, .init(audio: [track], duration: source.index.presentationEnd, frameRate: 0),
       options: options)
     encoder = SegmentEncoder(
       description: EncodingDescription(path: "", choice: choice).packets(.audio, 0, []),

@@ -69,8 +69,9 @@ struct MirrorPictures: Sendable {
     defer { if let name = file.name { unlink(name.cPath) } }
     let picture = "picture.jpg"
     let choice = try EncodingChoice(
-      output: picture, in: Container.images(picture), videos: [(caps, video.video, nil)], audio: [],
-      duration: source.index.presentationEnd, frameRate: 1,
+      output: picture, in: Container.images(picture),
+      .init(
+        videos: [.init(raw: caps, index: video.video)], duration: source.index.presentationEnd, frameRate: 1),
       options: EncodingOptions(framing: Framing(scale: .height(height))))
     let pipeline = try EncodingPipeline(
       EncodingPipeline.Contents(

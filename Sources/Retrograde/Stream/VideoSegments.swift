@@ -35,8 +35,10 @@ struct VideoSegments: Sendable {
       framing: Framing(scale: .height(height)))
     options.deinterlaces = video.caps.isInterlaced
     var choice = try EncodingChoice(
-      output: name, in: .segments, videos: [(video.caps, video.video, nil)], audio: [],
-      duration: source.index.presentationEnd, frameRate: frameRate, options: options)
+      output: name, in: .segments,
+      .init(
+        videos: [.init(raw: video.caps, index: video.video)], duration: source.index.presentationEnd,
+        frameRate: frameRate), options: options)
     // Browsers play this format.
     if !settings.isLossless { choice.videos[0].format = "I420" }
     guard let codec = choice.videos[0].codec, let size = choice.videos[0].geometry?.caps,

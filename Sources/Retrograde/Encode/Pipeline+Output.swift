@@ -1,0 +1,80 @@
+import GStreamer
+import Quirks
+import RetrogradeEngine
+
+/// Settings of encoders, parsers and muxers, before the pipeline starts.
+extension Pipeline {
+  /// Sets the encoders' own options, and corrects what they would get wrong.
+  func setEncoders(for contents: EncodingPipeline.Contents) throws {
+    for stream in contents.videos where !stream.encoderOptions.isEmpty {
+      guard let encoder = element(stream.name)?.downstream.first(where: { $0.isOfClass("Encoder") }) else {
+        continue
+      }
+      for (name, value) in stream.encoderOptions { try encoder.set(name, value) }
+    }
+    for stream in contents.audio {
+      guard let size = stream.sampleCount.flatMap(FLACBlocks.size),
+        let encoder = element(stream.name)?.downstream.first(where: { $0.factoryName == "flacenc" })
+      else { continue }
+      try encoder.set("blocksize", "\(size)")
+    }
+    try keepStereoApartInAAC()
+    try nameChromaSite(of: contents.videos.map { ($0.name, $0.caps) })
+  }
+
+  /// Adds the pad probes that correct buffers, caps and events on their way to the muxer.
+  func correctStreams(of contents: EncodingPipeline.Contents) {
+    if Quirk.h264parseDurations.applies { keepEncodedDurations() }
+    if Quirk.flacparseLastBlock.applies { keepLastFLACBlocks() }
+    nameY4MChromaSite()
+    nameProResVariant(of: contents.videos.map(\.name))
+    keepChromaSite()
+    fillRowsOfJPEG()
+    takeDoubledHeaderAway()
+    setDecodingTimesOfFewFrames()
+    limitDecodingDelay()
+  }
+
+  func setMuxers(for contents: EncodingPipeline.Contents, hasMP4Header: Bool) throws {
+    if hasMP4Header { try setTimescales(for: contents) }
+    if contents.videos.count + contents.audio.count > 1, Quirk.oggmuxLastPage.applies {
+      for muxer in elements(ofFactory: "oggmux") {
+        try muxer.set("max-page-delay", "0")
+        try muxer.set("max-delay", "\(Int64.max)")
+      }
+    }
+    if hasMP4Header {
+      for video in contents.videos { EncodingPipeline.nameChromaSite(element(video.name)) }
+    }
+  }
+
+  /// Sets the units in which MP4 and MOV count times. Edits are counted in the movie's: that is the audio's rate, so
+  /// edits of audio are exact to the sample, if they fit 32 bits.
+  private func setTimescales(for contents: EncodingPipeline.Contents) throws {
+    let scales = contents.videos.map { VideoTimescale.units(for: $0.caps.fraction("framerate")) }
+    for (video, scale) in zip(contents.videos, scales) {
+      if let source = element(video.name) { VideoTimescale.set(scale, after: source) }
+    }
+    guard let rate = contents.audio.first?.caps.int("rate") ?? scales.first,
+      let duration = contents.duration, duration.seconds * Double(rate) < Double(Int32.max)
+    else { return }
+    for muxer in elements(ofClass: "Muxer")
+    where muxer.factoryName.map({ Registry.property("movie-timescale", of: $0) }) ?? false {
+      try muxer.set("movie-timescale", "\(rate)")
+    }
+  }
+
+  /// Hands the tags and comments of the file to its encoders and muxer.
+  func setTags(of contents: EncodingPipeline.Contents) {
+    // The orientation is a stream's own: Quirk.qtmuxGlobalOrientation.
+    let technical = EncodingPipeline.technical + ["image-orientation"]
+    let isFLAC = Quirk.flacencPictures.applies && !elements(ofFactory: "flacenc").isEmpty
+    let own = isFLAC ? contents.tags?.withoutUndefinedImageTypes : contents.tags
+    let writesYears = !elements(ofFactory: "id3v2mux").isEmpty
+    let dated = writesYears ? own?.withYear : own?.withDate
+    let tags = (dated?.removing(technical)).merging(TagList(comments: contents.comments))
+    if let tags, !tags.isEmpty {
+      setTags(writesYears && Quirk.id3v2muxComments.applies ? tags.withCommentFrames : tags)
+    }
+  }
+}
