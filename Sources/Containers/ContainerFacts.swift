@@ -41,8 +41,9 @@ package struct ContainerFacts: Sendable {
   /// True for a WAVE file in which no audio is found: it ends before that, or the bytes before it are
   /// damaged.
   package private(set) var isEmptyWave = false
-  /// True if boxes or elements are nested so deeply that demuxers exhaust their stack. MP4, MOV, Matroska and WebM.
-  package private(set) var isTooDeep = false
+  /// Why no demuxer is given the file, after "too damaged to read:". MP4, MOV, Matroska, WebM, IVF, Y4M, AIFF, AU and
+  /// RealMedia.
+  package private(set) var fault: String?
   package private(set) var gif: GIFBlocks?
   /// One packet of audio follows the other: where there is time between them, some are missing. Ogg, FLAC, MP3, ADTS,
   /// AC-3.
@@ -127,6 +128,7 @@ package struct ContainerFacts: Sendable {
       if tags.contains(where: { $0.name == ASFTags.albumArtist }) { misreadTags = ["artist"] }
     case .au:
       report = .au(file)
+      fault = ContainerReport.auFault(file)
       tags = ContainerReport.auAnnotation(file).map { [NamedTag(name: "COMMENT", text: $0)] } ?? []
     case .avi:
       report = .avi(file)
@@ -145,12 +147,18 @@ package struct ContainerFacts: Sendable {
       let script = ContainerReport.flvScript(file)
       report = .flv(file, script: script)
       tags = script.map { FLVTags($0).unread } ?? []
-    case .ivf: report = .ivf(file)
+    case .ivf:
+      report = .ivf(file)
+      fault = ContainerReport.ivfFault(file)
     case .mxf: report = .mxf(file)
+    case .nut: report = .nut(file)
     case .programStream: report = .programStream(file)
-    case .realMedia: report = .realMedia(file)
+    case .realMedia:
+      report = .realMedia(file)
+      fault = ContainerReport.realMediaFault(file)
     case .y4m:
       report = .y4m(file)
+      fault = ContainerReport.y4mFault(file)
       y4mFieldOrder = ContainerReport.y4mFieldOrder(file)
       isUnusualY4M = ContainerReport.isUnusualY4M(file)
     case .flac(let stream): readFLAC(stream)
@@ -163,8 +171,7 @@ package struct ContainerFacts: Sendable {
     report = .mp4(file, index)
     lacksIndex = index == nil && ContainerReport.lacksIndex(file)
     guard let index else { return }
-    isTooDeep = index.isTooDeep
-    guard !isTooDeep else { return }
+    guard !index.isTooDeep else { return fault = Nesting.fault }
     tracks = MP4Track.all(in: index, fileSize: file.size)
     let found = MP4Tags(index)
     (tags, mp4Tags, created) = (found.named, found.tags, found.created)
@@ -179,10 +186,9 @@ package struct ContainerFacts: Sendable {
     report = .matroska(file)
     hasHeaderTime = true
     if let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size) {
-      isTooDeep = file.hasTooDeepChapters(in: segment)
+      guard !file.hasTooDeepChapters(in: segment) else { return fault = Nesting.fault }
       lacksCues = file.listedElement(MatroskaID.cues, in: segment) == nil
     }
-    guard !isTooDeep else { return }
     (tracks, details) = MatroskaTrack.all(in: file)
     let found = MatroskaTags.unread(in: file)
     tags = found.tags
@@ -196,6 +202,7 @@ package struct ContainerFacts: Sendable {
   private mutating func readAIFF(_ file: RandomAccessFile) {
     report = .aiff(file)
     let chunks = ContainerReport.aiffChunks(file)
+    fault = chunks.fault
     // An ID3 tag has the same texts.
     if let place = chunks.tag { readID3(file, at: place) } else { tags = chunks.texts }
     details += chunks.details
@@ -237,7 +244,7 @@ package struct ContainerFacts: Sendable {
 
 /// The format of a file, as far as its first bytes tell.
 enum ContainerFormat {
-  case aiff, asf, au, avi, flic, flv, gif, ivf, matroska, mp4, mxf, ogg, programStream, realMedia
+  case aiff, asf, au, avi, flic, flv, gif, ivf, matroska, mp4, mxf, nut, ogg, programStream, realMedia
   case wave, y4m
   case flac(FLACStream)
   case transportStream(TransportPackets)
@@ -256,6 +263,7 @@ enum ContainerFormat {
     case ("YUV4", "MPEG", _): self = .y4m
     case ("OggS", _, _): self = .ogg
     case (".snd", _, _): self = .au
+    case ("nut/", "mult", "imed"): self = .nut
     case ("GIF8", _, _): self = .gif
     case (_, let type, _) where ContainerReport.mp4Types.contains(type): self = .mp4
     default:

@@ -94,6 +94,12 @@ package struct MissingPlugin: Sendable, Hashable {
     description = MissingPlugin.description(of: mediaType) ?? "\(caps.codecName) decoder"
   }
 
+  /// A parser that takes `caps` as they are.
+  package init(parserOf caps: Caps) {
+    mediaType = caps.mediaType
+    description = "\(caps.codecName) in this form"
+  }
+
   /// - Parameter message: `gst_is_missing_plugin_message` is true of it.
   fileprivate init(_ message: UnsafeMutablePointer<GstMessage>) {
     let given = takeString(gst_missing_plugin_message_get_description(message)) ?? "a plugin"

@@ -70,7 +70,7 @@ package final class Element: @unchecked Sendable {
     return nil
   }
 
-  private var sourcePads: [Pad] { pads(gst_element_foreach_src_pad) }
+  package var sourcePads: [Pad] { pads(gst_element_foreach_src_pad) }
 
   /// True if a thread drives it or the elements after it. Sources and demuxers pause theirs (`GstTask`)
   /// before they send the end of the stream on, and a decoder may give out much on hearing that; typefind

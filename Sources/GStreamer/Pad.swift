@@ -274,6 +274,15 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
+  /// Ends what is read through this sink pad at `size` bytes, with an error.
+  package func failPulls(from size: Int) {
+    let types = [GST_PAD_PROBE_TYPE_PULL, GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER]
+    addProbe(GstPadProbeType(types.reduce(0) { $0 | $1.rawValue })) { _, info in
+      let isBeyond = info.pointee.data == nil && Int(clamping: info.pointee.offset) >= size
+      return isBeyond ? GST_PAD_PROBE_HANDLED : GST_PAD_PROBE_PASS
+    }
+  }
+
   /// Holds all buffers and events, until it is unblocked or stops.
   /// - Returns: the number for ``unblock(_:)``.
   @discardableResult
@@ -283,9 +292,6 @@ package final class Pad: @unchecked Sendable {
 
   /// Ends all that is read from it: whoever asks gets `GST_FLOW_FLUSHING`.
   package func stop() { gst_pad_set_active(raw, 0) }
-
-  /// Sends the end of the stream downstream.
-  package func pushEndOfStream() { gst_pad_push_event(raw, gst_event_new_eos()) }
 
   typealias ProbeBody = @Sendable (Pad, UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
 

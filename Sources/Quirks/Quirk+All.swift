@@ -1,7 +1,7 @@
 extension Quirk {
   /// All quirks, by element. docs/quirks.md and the tests go through them.
   package static let all: [Quirk] = [
-    aiffparse, appsink, asfdemux, audioconvert, av1enc, avdec, avdemuxGIF, avenc, avidemux, core, dashdemux,
+    aiffparse, appsink, asfdemux, audioconvert, av1enc, avdec, avdemux, avenc, avidemux, core, dashdemux,
     dfbvideosink, dvdlpcmdec, flacdec, flacenc, flacparse, flvdemux, gifdec, h264parse, h264timestamper,
     h265parse, id3demux, id3v2mux, jpeg2000parse, jpegdec, jpegenc, jpegparse, lamemp3enc, matroskademux, matroskamux,
     mpeg4videoparse, mpegaudioparse, mpegpsdemux, mpegtsmux, oggmux, openjpegdec, opusdec, opusenc,

@@ -64,7 +64,12 @@ extension Quirk {
     symptom: "RGB of more than eight bits is decoded to other values than by FFmpeg.",
     workaround: "None.")
 
-  private static let decoderLimits = [avdecGrey10, openjpegdecDeepRGB]
+  package static let audioconvertChannels = Quirk(
+    "audioconvert-channels", element: "audioconvert", releases: .before(Release(1, 22, 1)),
+    symptom: "Audio of 64 channels or more ends the process.",
+    upstream: "a14f8008fb, b2bdadd05b (1.22)", workaround: "Such audio is refused.")
+
+  private static let decoderLimits = [avdecGrey10, openjpegdecDeepRGB, audioconvertChannels]
 
   // MARK: Encoders
 

@@ -17,6 +17,15 @@ extension Quirk {
     upstream: "`gst_matroska_demux_parse_blockgroup_or_simpleblock`",
     workaround: "It is read from the file, and that much is cut from the audio.")
 
+  package static let matroskademuxOpusStart = Quirk(
+    "matroskademux-opus-start", element: "matroskademux", releases: .all,
+    symptom: """
+      Opus whose first block comes less than its priming (`CodecDelay`) after 0 gets 0 as its first timestamp, and is \
+      early by that block's time.
+      """,
+    upstream: "`gst_matroska_demux_parse_blockgroup_or_simpleblock`",
+    workaround: "The second timestamp says when it begins.")
+
   package static let matroskademuxSeekEnd = Quirk(
     "matroskademux-seek-end", element: "matroskademux", releases: .all,
     symptom: """
@@ -51,6 +60,7 @@ extension Quirk {
   static let matroskademux = [
     matroskademuxTagNames,
     matroskademuxProResTimes,
-    matroskademuxStartTime, matroskademuxCodecDelay, matroskademuxSeekEnd, matroskademuxChapters,
+    matroskademuxStartTime, matroskademuxCodecDelay, matroskademuxOpusStart, matroskademuxSeekEnd,
+    matroskademuxChapters,
   ]
 }

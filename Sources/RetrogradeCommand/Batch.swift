@@ -9,6 +9,8 @@ struct MirrorJob: Sendable {
   var number: Int
   var reverser: Reverser
   var output: String
+  /// Why it can't be made, if that is known before it begins.
+  var refusal: RetrogradeError?
 
   var input: String { reverser.input }
   /// Work for the process that makes it.
@@ -20,7 +22,7 @@ struct MirrorJob: Sendable {
   }
 }
 
-/// The mirrors of several files, with their names. If one can't be made, none is.
+/// The mirrors of several files, with their names. None is made if an output exists, or would replace another.
 struct Batch {
   private(set) var jobs: [MirrorJob] = []
 
@@ -32,16 +34,11 @@ struct Batch {
     _ inputs: [String], into folder: String, named name: OutputName, isDeep: Bool, _ folders: OutputFolders,
     _ reverser: (String) -> Reverser
   ) throws {
-    typealias Source = (reverser: Reverser, folder: String)
-    var sources: [Source] = []
-    for input in inputs {
-      let files =
-        MediaFolder.isFolder(input)
-        ? try MediaFolder.files(in: input, isDeep: isDeep, excluding: folder) : [MediaFolder.File(input)]
-      for file in files {
-        sources.append((reverser(file.path), file.subfolder.isEmpty ? folder : "\(folder)/\(file.subfolder)"))
-      }
+    typealias Source = (reverser: Reverser, folder: String, refusal: RetrogradeError?)
+    let sources = inputs.flatMap { Batch.files($0, isDeep: isDeep, excluding: folder) }.map { file in
+      Source(reverser(file.path), file.subfolder.isEmpty ? folder : "\(folder)/\(file.subfolder)", file.error)
     }
+    if let refusal = sources.first?.refusal, sources.allSatisfy({ $0.refusal != nil }) { throw refusal }
     func output(_ source: Source, isFull: Bool = false) -> String {
       let (path, format) = (source.reverser.input, source.reverser.options.encoding.format)
       return "\(source.folder)/\(name.name(of: path, format: format, isFull: isFull))"
@@ -50,10 +47,21 @@ struct Batch {
     let outputs = Dictionary(grouping: sources) { output($0).pathBytes }
     jobs = sources.enumerated().map { number, source in
       let isShared = (outputs[output(source).pathBytes]?.count ?? 0) > 1
-      return MirrorJob(number: number, reverser: source.reverser, output: output(source, isFull: isShared))
+      return MirrorJob(
+        number: number, reverser: source.reverser, output: output(source, isFull: isShared), refusal: source.refusal)
     }
     try checkNames()
-    for job in jobs { try folders.make(job.output.folderPath) }
+    for job in jobs where job.refusal == nil { try folders.make(job.output.folderPath) }
+  }
+
+  /// A file, or the media files in a folder.
+  private static func files(_ input: String, isDeep: Bool, excluding folder: String) -> [MediaFolder.File] {
+    guard MediaFolder.isFolder(input) else { return [MediaFolder.File(input)] }
+    do {
+      return try MediaFolder.files(in: input, isDeep: isDeep, excluding: folder)
+    } catch {
+      return [MediaFolder.File(input, error: error)]
+    }
   }
 
   /// Shares the memory among the jobs that run at once.
@@ -61,19 +69,22 @@ struct Batch {
     for place in jobs.indices { jobs[place].reverser = jobs[place].reverser.sharing(by: count) }
   }
 
-  /// Finds out whether all can be made, before any work is done.
-  /// - Throws: what stands in the way of the first of which that is so, with a word on the others.
-  func check() throws {
+  /// Checks the outputs before any work is done. If the name of one is the only obstacle, the others are made.
+  /// - Throws: the first error, with the names of other outputs that have the same one.
+  mutating func check() throws {
     let inputs = jobs.map(\.input)
     var refused: [RetrogradeError] = []
-    for job in jobs {
+    for (place, job) in jobs.enumerated() where job.refusal == nil {
       do {
         try job.reverser.checkOutput(job.output, besides: inputs)
       } catch let error as RetrogradeError {
         refused.append(error)
+        jobs[place].refusal = error
       }
     }
-    guard let first = refused.first.map(Batch.advised) else { return }
+    guard refused.contains(where: { $0.code != .usage }) || jobs.allSatisfy({ $0.refusal != nil }),
+      let first = refused.first.map(Batch.advised)
+    else { return }
     let others = refused.dropFirst().prefix(3).compactMap(\.subject)
     guard !others.isEmpty else { throw first }
     let more = refused.count - 1 - others.count
@@ -94,7 +105,7 @@ struct Batch {
   private func checkNames() throws {
     // By bytes: strings are equal that spell the same letters in other ways.
     var inputs: [[UInt8]: String] = [:]
-    for job in jobs {
+    for job in jobs where job.refusal == nil {
       guard job.input != "-" else {
         throw RetrogradeError(
           .usage, about: "standard input", "has no name to derive an output's from", remedy: "write INPUT OUTPUT"

@@ -62,6 +62,7 @@ struct BatchRun: Sendable {
   }
 
   private func made(_ job: MirrorJob) async -> Result<Summary, any Error> {
+    if let refusal = job.refusal { return .failure(refusal) }
     let path = (try? absolutePath(job.input)) ?? job.input
     let stamp = FileStamp(plainFile: path, atLeast: 0)
     if let crash = stamp.flatMap({ record.crash(of: path, $0, called: job.input) }) { return .failure(crash) }

@@ -94,7 +94,9 @@ struct CaptureCommand: AsyncParsableCommand {
     if source != nil && (size != nil || fps != nil) {
       throw ValidationError("--size and --fps are for cameras; put them into --source: '… ! video/x-raw,width=…'.")
     }
-    if let seconds, seconds <= 0 || seconds > 1e6 { throw ValidationError("--seconds must be above 0.") }
+    if let seconds, !(seconds > 0 && seconds <= 1e6) {
+      throw ValidationError("--seconds must be above 0, and at most 1000000.")
+    }
     if let frames, frames < 1 { throw ValidationError("--frames must be 1 or more.") }
     if !(0...3600).contains(countdown) { throw ValidationError("--countdown must be 0 to 3600.") }
   }

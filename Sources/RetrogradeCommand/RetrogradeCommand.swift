@@ -61,6 +61,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
     if Child.isThisProcess { ChildService.leaveSignalsToParent() }
     let interruption = Interruption()
     do {
+      try OpenFiles.check()
       do {
         try await run(
           parseAsRoot(

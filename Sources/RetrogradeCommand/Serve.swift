@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Paths
 import Retrograde
 import RetrogradeEngine
 import RetrogradeServer
@@ -118,7 +119,11 @@ struct Serve: AsyncParsableCommand {
       silence: ChildLimits.usualSilence,
       memory: ChildLimits.memory(budget: machine.memory, sharedBy: settings.jobs))
     let server = try Server(
-      settings, catalog, Child.runner(limits), said: { Terminal.error("retrograde: \($0): \($1)") },
+      settings, catalog, Child.runner(limits),
+      said: { path, line in
+        // An open file has a path in /proc, which is a link to its own.
+        Terminal.error("retrograde: \(realPath(path) ?? path): \(line)")
+      },
       tell: { Terminal.error("retrograde: \($0.message.inOptions)") })
     if !settings.isLoopback, token == nil {
       Terminal.error(

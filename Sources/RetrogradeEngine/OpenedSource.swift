@@ -30,6 +30,15 @@ package struct OpenedSource: Sendable {
     stored = try Source(
       input, fetched: fetched, sequenceRate: playback.sequenceRate, resources: settings.resources,
       cancellation: settings.cancellation)
+    // qtdemux can take half a minute to find out.
+    if stored.facts.lacksIndex, stored.facts.boxedImage == nil {
+      throw RetrogradeError(
+        .damagedInput,
+        about: input, "its index (moov) is missing: the file was cut, or recording it was not finished",
+        remedy:
+          "get the whole file, or rebuild the index from another file of the same device: nothing else tells where its "
+          + "frames begin")
+    }
     let plugins =
       settings.purpose == .watching && stored.facts.isUsuallyMPEG
       ? try Worker("load plugins") { FilmPlugins.load() } : nil
@@ -47,14 +56,6 @@ package struct OpenedSource: Sendable {
       throw RetrogradeError(
         .missingPlugin, about: input, "an image (\(stored.facts.boxedImage ?? "")), which is not supported",
         remedy: "convert it to PNG or JPEG, or a moving image to a video", underlying: error.underlying)
-    } catch let error as RetrogradeError where error.code == .damagedInput && stored.facts.lacksIndex {
-      throw RetrogradeError(
-        .damagedInput,
-        about: input, "its index (moov) is missing: the file was cut, or recording it was not finished",
-        remedy:
-          "get the whole file, or rebuild the index from another file of the same device: nothing else tells where its "
-          + "frames begin",
-        underlying: error.underlying)
     }
     tail = try span.flatMap { span in try excerpt?.join().map { (span, $0) } }
   }

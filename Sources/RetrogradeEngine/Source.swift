@@ -54,7 +54,7 @@ package struct Source: Sendable {
         blocks.brokenAt.map { "damaged: its first frame is incomplete; byte \($0) is not valid in a GIF" }
           ?? "cut: the file ends inside its first frame")
     }
-    // avdemux_gif waits for the rest of a GIF that ends in the middle (Quirk.avdemuxGIFEnd), or of one with something else in
+    // avdemux_gif waits for the rest of a GIF that ends in the middle (Quirk.avdemuxEnd), or of one with something else in
     // its middle: with only the frames before that it is whole.
     let whole = try Spool(directory: resources.spoolDirectory)
     try whole.append(blocks, of: path)
@@ -143,10 +143,8 @@ package struct Source: Sendable {
     _ path: String, _ name: String, _ facts: ContainerFacts, _ resources: Resources
   ) throws -> String {
     if let failure = facts.readingFailure { throw RetrogradeError(reading: name, errno: failure) }
-    if facts.isTooDeep {
-      throw RetrogradeError(
-        .damagedInput, about: name, "too damaged to read: parts of its header are nested in over 1,000 levels"
-      )
+    if let fault = facts.fault {
+      throw RetrogradeError(.damagedInput, about: name, "too damaged to read: \(fault)")
     }
     // wavparse ends such a file before anything that waits for its audio hears of it, or takes headers for audio.
     if facts.isEmptyWave {

@@ -39,6 +39,17 @@ import Testing
     }
   }
 
+  @Test("audioconvert ends the process if audio has 64 channels")
+  func manyChannels() throws {
+    try expect(.audioconvertChannels) {
+      let pipeline = [
+        "audiotestsrc", "num-buffers=1", "!", "audio/x-raw,format=S16LE,channels=64,channel-mask=(bitmask)0", "!",
+        "audioconvert", "!", "audio/x-raw,format=F32LE", "!", "fakesink",
+      ]
+      return try Program.run("/usr/bin/gst-launch-1.0", ["--no-fault"] + pipeline).status != 0
+    }
+  }
+
   private static let frame = "videotestsrc num-buffers=1 ! video/x-raw,width=64,height=64,colorimetry=bt709"
 
   @Test("av1enc does not write colorimetry")

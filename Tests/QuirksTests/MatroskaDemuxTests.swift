@@ -45,6 +45,17 @@ import Testing
     }
   }
 
+  @Test("Opus that starts within its priming starts at 0")
+  func opusStart() throws {
+    let folder = try TemporaryFolder()
+    // With the priming of 6.5 ms, the first block is at 5 ms.
+    let path = try ffmpeg(folder, "a.mka", tone, "-c:a libopus -output_ts_offset 0.0115")
+    try expect(.matroskademuxOpusStart) {
+      let times = try packets(of: "filesrc location=\(path) ! matroskademux").compactMap(\.buffer.pts)
+      return try #require(times.first) == .zero && times[1] > ClockTime(nanoseconds: 18_000_000)
+    }
+  }
+
   @Test("priming of audio other than Opus is played")
   func codecDelay() throws {
     let folder = try TemporaryFolder()

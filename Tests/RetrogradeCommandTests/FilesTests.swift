@@ -142,6 +142,17 @@ import Testing
     #expect(try run("reverse", "in", "--into", "out", "-y").status == 0)
   }
 
+  @Test("a file that can't be reversed stops no other")
+  func otherFiles() throws {
+    try makeClips("in/a.mp4", "in/%05d.mp4", "b.mp4")
+    try FileManager.default.createDirectory(atPath: scratch.path("empty"), withIntermediateDirectories: true)
+    let result = try run("reverse", "in", "empty", "b.mp4", "--into", "out")
+    #expect(result.status == 64)
+    #expect(Set(names(in: "out")) == ["a.mp4", "b.mp4"])
+    #expect(result.errors.contains("empty: no media files are in this folder"))
+    #expect(result.errors.contains("2 of 4 made") && result.errors.contains("2 failed: in/%05d.mp4, empty"))
+  }
+
   @Test("an empty folder is no input")
   func emptyFolder() throws {
     let result = try run("reverse", "in", "--into", "out")

@@ -45,6 +45,56 @@ import Testing
     #expect(try Command.run(["reverse", cut, scratch.path("c.mp4")]).status == 69)
   }
 
+  @Test("audio of 65 channels is refused if GStreamer can't convert it")
+  func manyChannels() throws {
+    func little(_ number: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(number >> (8 * $0) & 255) } }
+    let samples = [UInt8](repeating: 0, count: 130 * 100)
+    let form =
+      little(1, 2) + little(65, 2) + little(44_100, 4) + little(44_100 * 130, 4) + little(130, 2) + little(16, 2)
+    let body = Array("WAVEfmt ".utf8) + little(16, 4) + form + Array("data".utf8) + little(samples.count, 4) + samples
+    let path = try write("a.wav", Array("RIFF".utf8) + little(body.count, 4) + body)
+    let result = try Command.run(["reverse", path, scratch.path("b.wav")])
+    let isRefused = Quirk.audioconvertChannels.applies
+    #expect(result.status == (isRefused ? 69 : 0), "\(result.errors)")
+    #expect(result.errors.contains("its audio has 65 channels, and GStreamer takes at most 63 here") == isRefused)
+  }
+
+  /// IVF, Y4M, AIFF and AU that declare impossible numbers.
+  @Test(
+    "impossible numbers in a header are damage",
+    arguments: [
+      ("a.ivf", "it declares 4294967295/1 frames per second"), ("b.ivf", "it declares 1/4294967295 frames per second"),
+      ("a.y4m", "it declares -1:1 frames per second"), ("a.aiff", "its sample rate is not a number of Hz"),
+      ("a.au", "its audio begins after its end"),
+    ])
+  func impossibleNumbers(name: String, words: String) throws {
+    let most: [UInt8] = [255, 255, 255, 255]
+    let bytes: [UInt8] =
+      switch name {
+      case "a.ivf": Array("DKIF\0\0 \0VP80`\0@\0".utf8) + most + [1, 0, 0, 0] + [UInt8](repeating: 0, count: 60)
+      case "b.ivf": Array("DKIF\0\0 \0VP80`\0@\0".utf8) + [1, 0, 0, 0] + most + [UInt8](repeating: 0, count: 60)
+      case "a.y4m": Array("YUV4MPEG2 W8 H8 F-1:1\nFRAME\n".utf8) + [UInt8](repeating: 0, count: 96)
+      case "a.aiff":
+        Array("FORM\0\0\0.AIFFCOMM\0\0\0\u{12}\0\u{1}\0\0\0\u{4}\0\u{10}".utf8) + [
+          0x7F, 0xFF, 0x80, 0, 0, 0, 0, 0, 0, 0,
+        ]
+          + Array("SSND\0\0\0\u{10}".utf8) + [UInt8](repeating: 0, count: 16)
+      default:
+        Array(".snd".utf8) + most + [0, 0, 1, 0, 0, 0, 0, 3, 0, 0, 31, 64, 0, 0, 0, 1]
+          + [UInt8](repeating: 0, count: 256)
+      }
+    let result = try Command.run(["info", try write(name, bytes)])
+    #expect(result.status == 65 && result.errors.contains("too damaged to read: \(words)"), "\(result.errors)")
+    #expect(!result.errors.contains("CRITICAL"))
+  }
+
+  @Test("a low limit on open files is named")
+  func openFiles() throws {
+    let result = try Command.run(
+      ["-c", "ulimit -n 16; exec \"$0\" devices", Command.url.path], of: URL(fileURLWithPath: "/bin/sh"))
+    #expect(result.status == 74 && result.errors.contains("the limit on open files (ulimit -n) is 16"))
+  }
+
   @Test("MPEG-4 ALS is unsupported, not reported as damaged")
   func losslessAudio() throws {
     let path = scratch.path("a.m4a")

@@ -19,6 +19,19 @@ import Testing
     #expect(chunks == [AudioChunk(position: 0, count: 5000, offset: 0)])
   }
 
+  @Test(
+    "Opus in Matroska starts where its second timestamp says",
+    arguments: [(19_500, 6.5, 288), (19_500, 0, 0), (14_500, 6.5, 0)])
+  func cutPriming(second microseconds: Int, priming milliseconds: Double, start: Int) throws {
+    var layout = AudioLayout(rate: 48000, segment: Segment())
+    layout.cutPriming = ClockTime(seconds: milliseconds / 1000)
+    let buffers = [(0, 648), (microseconds, 960), (microseconds + 20_000, 960)].map { time, count in
+      let stamp = ClockTime(nanoseconds: Int64(time) * 1000)
+      return DecodedAudio(stamp: stamp, packetStamp: stamp, count: count)
+    }
+    #expect(try layout.place(buffers).chunks == [AudioChunk(position: start, count: 2568, offset: 0)])
+  }
+
   @Test("a gap stays a gap")
   func gap() throws {
     let layout = AudioLayout(rate: 48000, segment: Segment())

@@ -414,4 +414,16 @@ import Testing
     for number in 1..<packets.count { file[index + 16 * number + 4] &= ~0x10 }
     try Data(file).write(to: URL(fileURLWithPath: path))
   }
+
+  @Test("NUT is reversed, and a stream that the demuxer skips is reported", arguments: ["libmp3lame", "libvorbis"])
+  func nut(_ codec: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=64x64:r=10:d=1", "-f", "lavfi", "-i", "sine=d=1", "-c:v", "mpeg4", "-c:a", codec]
+        + [folder.path("s.nut")])
+    let summary = try await Reverser(folder.path("s.nut")).reverse(to: folder.path("m.mkv"))
+    #expect(try FFmpeg.frames(folder.path("m.mkv")).count == 10)
+    let isLeftOut = summary.warnings.contains { $0.message.description.contains("the audio stream of the file") }
+    #expect(isLeftOut == (codec == "libvorbis") && isLeftOut == summary.samples.isEmpty)
+  }
 }

@@ -159,6 +159,21 @@ import Testing
     #expect(lossy.warnings.contains { $0.message.description.contains("names of the tracks") })
   }
 
+  @Test("names of subtitle tracks are kept", arguments: ["m.mp4", "m.mov", "m.mkv"])
+  func subtitleTrackNames(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    try Data("1\n00:00:00,100 --> 00:00:00,600\nHello\n".utf8).write(to: URL(fileURLWithPath: folder.path("a.srt")))
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc=s=64x64:r=10:d=1", "-i", folder.path("a.srt"), "-c:s", "mov_text"]
+        + ["-metadata:s:s:0", "title=Signs", folder.path("s.mp4")])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    let summary = try await Reverser(folder.path("s.mp4"), options: options).reverse(to: folder.path(name))
+    #expect(summary.warnings.isEmpty)
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path(name))))
+    #expect(bytes.firstRange(of: Array((name.hasSuffix("mkv") ? "Signs" : "nameSigns").utf8)) != nil)
+  }
+
   @Test("track names are kept beside the title of the file", arguments: ["flac", "libopus", "libvorbis"])
   func trackNamesBesideTitle(_ codec: String) async throws {
     let folder = try TemporaryFolder()

@@ -169,4 +169,13 @@ import Testing
       #expect(side < 16)
     }
   }
+
+  @Test("a slide show in VP8 keeps its frames")
+  func slideShow() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=1/10:d=200", "-c:v", "libvpx", folder.path("s.webm")])
+    try await Reverser(folder.path("s.webm")).reverse(to: folder.path("m.webm"))
+    #expect(try FFmpeg.frames(folder.path("m.webm")).count == 20)
+  }
 }

@@ -89,6 +89,15 @@ import Testing
     }
   }
 
+  @Test("the language of a file is kept as its tag", arguments: ["s.mkv", "s.mp4"])
+  func fileLanguage(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      Self.movie + ["-metadata", "language=fin", "-movflags", "use_metadata_tags"] + [folder.path(name)])
+    _ = try await Reverser(folder.path(name)).reverse(to: folder.path("m.mkv"))
+    #expect(try Self.pairs(folder.path("m.mkv")).contains { $0.0.lowercased() == "language" && $0.1 == "fin" })
+  }
+
   /// Other names of a tag in GStreamer, if it is read from another container.
   private static let otherNames = [
     "conductor": ["performer"], "performer": ["conductor"], "track-number": ["show-episode-number"], "lyrics": ["USLT"],

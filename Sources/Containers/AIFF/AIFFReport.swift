@@ -34,6 +34,8 @@ extension ContainerReport {
     var tag: Int?
     /// Texts of the file, by their names in Vorbis comments.
     var texts: [NamedTag] = []
+    /// ``ContainerFacts/fault``.
+    var fault: String?
     /// Chunks that no output holds.
     var details: [ContainerDetail] = []
     /// A bit for each `GstAudioChannelPosition`; nil if it names none that GStreamer has a name for.
@@ -45,7 +47,13 @@ extension ContainerReport {
     var (place, channels, layout): (Int, Int, [UInt8]?) = (12, 0, nil)
     while let name = file.text(at: place), let size = file.number(at: place + 4, 4) {
       if name == "ID3 " { found.tag = found.tag ?? place + 8 }
-      if name == "COMM" { channels = file.number(at: place + 8, 2) ?? 0 }
+      if name == "COMM" {
+        channels = file.number(at: place + 8, 2) ?? 0
+        if file.number(at: place + 16, 2) != nil, file.extended(at: place + 16).map({ $0 > Double(Int32.max) }) ?? true
+        {
+          found.fault = "its sample rate is not a number of Hz"
+        }
+      }
       if name == "CHAN", size < 1 << 16 { layout = file.read(place + 8..<place + 8 + size) }
       if let tag = aiffTexts[name], size < 1 << 16, let bytes = file.read(place + 8..<place + 8 + size),
         let text = bytes.annotation

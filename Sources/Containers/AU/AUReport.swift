@@ -16,6 +16,11 @@ extension ContainerReport {
       isCut: size > file.size - start, end: end, streams: [Stream(kind: .audio, frames: nil, end: end)])
   }
 
+  /// ``ContainerFacts/fault``: auparse reads behind the end of such a file.
+  static func auFault(_ file: RandomAccessFile) -> String? {
+    file.number(at: 4, 4).map { $0 > file.size } ?? false ? "its audio begins after its end" : nil
+  }
+
   /// The text between the header and the audio; nil if there is none.
   static func auAnnotation(_ file: RandomAccessFile) -> String? {
     guard let start = file.number(at: 4, 4), (24..<1 << 16).contains(start) else { return nil }

@@ -4,6 +4,9 @@ enum Nesting {
   /// More levels than any file needs.
   private static let deepest = 1000
 
+  /// ``ContainerFacts/fault`` of such a file.
+  static let fault = "parts of its header are nested in over 1,000 levels"
+
   /// True if boxes or elements lie within each other in more levels than any file needs. Takes time in
   /// proportion to the bytes.
   /// - Parameters:

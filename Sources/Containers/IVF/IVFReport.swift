@@ -35,6 +35,16 @@ extension ContainerReport {
   }
 }
 
+extension ContainerReport {
+  /// ``ContainerFacts/fault``: ivfparse takes larger numbers for negative ones.
+  static func ivfFault(_ file: RandomAccessFile) -> String? {
+    guard let rate = file.number(at: 16, 4, isLittleEndian: true),
+      let scale = file.number(at: 20, 4, isLittleEndian: true), max(rate, scale) > Int32.max
+    else { return nil }
+    return "it declares \(rate)/\(scale) frames per second"
+  }
+}
+
 /// The frames in an IVF file, by the headers before them; times in ticks.
 private struct IVFFrames {
   private(set) var count = 0

@@ -192,7 +192,8 @@ package struct MP4Header {
   }
 
   /// Puts the numbers of Opus's header (`dOps`) into big-endian order if they are not
-  /// (`Quirk.qtmuxOpusByteOrder`; Encapsulation of Opus in ISO Base Media File Format, 4.3.2).
+  /// (`Quirk.qtmuxOpusByteOrder`; Encapsulation of Opus in ISO Base Media File Format, 4.3.2), and sets the rate to
+  /// 48 kHz (4.3.1).
   /// - Returns: the samples of priming, at 48 kHz; nil if the track is no Opus.
   private func orderOpus(_ movie: inout [UInt8], _ track: Range<Int>) -> Int? {
     guard let table = movie.box("mdia", "minf", "stbl", "stsd", in: track), table.count > 8,
@@ -208,22 +209,34 @@ package struct MP4Header {
         movie[opus.lowerBound + field.lowerBound..<opus.lowerBound + field.upperBound].reverse()
       }
     }
+    if fields == 28 { movie.set(48_000 << 16, at: entry.lowerBound + 24) }
     return movie.number(opus.lowerBound + 2..<opus.lowerBound + 4)
   }
 
   /// Gives Opus's first packet the duration of all others, and has the edit begin after the priming
-  /// (`Quirk.qtmuxOpusPriming`).
+  /// (`Quirk.qtmuxOpusPriming`). qtmux counts in the rate of the encoder's input; here all is counted at 48 kHz, by
+  /// which FFmpeg reads the edit.
   private func hide(_ preSkip: Int, of movie: inout [UInt8], _ track: Range<Int>, _ duration: Int) {
     guard let times = movie.box("mdia", "minf", "stbl", "stts", in: track), times.count >= 24,
       let media = movie.box("mdia", "mdhd", in: track), movie[media.lowerBound] == 0, media.count >= 20,
-      movie.timescale(media) == 48000, let edit = edit(movie, track)
+      let timescale = movie.timescale(media), timescale > 0, 48_000 % timescale == 0, let edit = edit(movie, track)
     else { return }
-    let first = times.lowerBound + 8
-    guard movie.integer(first) == 1, movie.integer(first + 4) + preSkip == movie.integer(first + 12) else { return }
-    movie.set(movie.integer(first + 12), at: first + 4)
-    movie.set(movie.integer(media.lowerBound + 16) + preSkip, at: media.lowerBound + 16)
+    let (factor, first) = (48_000 / timescale, times.lowerBound + 8)
+    let (packet, next) = (movie.integer(first + 4) * factor + preSkip, movie.integer(first + 12) * factor)
+    let length = movie.integer(media.lowerBound + 16) * factor + preSkip
+    // The second of two packets may be cut. Opus packets are multiples of 2.5 ms (RFC 6716, 2.1.4).
+    let isLast = times.count == 24 && movie.integer(first + 8) == 1
+    guard movie.integer(first) == 1, packet == next || isLast && packet % 120 == 0 && packet > next,
+      length <= UInt32.max
+    else { return }
+    for delta in stride(from: first + 4, through: times.upperBound - 4, by: 8) {
+      movie.set(movie.integer(delta) * factor, at: delta)
+    }
+    movie.set(packet, at: first + 4)
+    movie.set(48_000, at: media.lowerBound + 12)
+    movie.set(length, at: media.lowerBound + 16)
     movie.set(duration, at: edit)
-    movie.set(movie.integer(edit + 4) + preSkip, at: edit + 4)
+    movie.set(movie.integer(edit + 4) * factor + preSkip, at: edit + 4)
   }
 
   /// Place of the entry of a track's edit list that plays the track: its duration, then its start in the

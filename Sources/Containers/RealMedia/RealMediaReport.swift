@@ -1,6 +1,16 @@
 import MediaTime
 
 extension ContainerReport {
+  /// ``ContainerFacts/fault``: rmdemux asks for 0 bytes without end.
+  static func realMediaFault(_ file: RandomAccessFile) -> String? {
+    var place = 0
+    while let name = file.text(at: place), let size = file.number(at: place + 4, 4), size >= 8, name != "DATA" {
+      if name == "PROP" { return file.number(at: place + 22, 4) == 0 ? "its header declares packets of 0 bytes" : nil }
+      place += size
+    }
+    return file.text(at: place) == "DATA" ? "its header (PROP) is missing" : nil
+  }
+
   /// RealMedia ("RealMedia File Format", RealNetworks): chunks of a name and their size. `PROP`
   /// says how long the file plays, and where its index is.
   static func realMedia(_ file: RandomAccessFile) -> ContainerReport? {

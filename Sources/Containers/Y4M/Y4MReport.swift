@@ -18,6 +18,14 @@ extension ContainerReport {
     return place > file.size ? ContainerReport(isCut: true) : nil
   }
 
+  /// ``ContainerFacts/fault``: y4mdec takes rates below 0.
+  static func y4mFault(_ file: RandomAccessFile) -> String? {
+    guard let rate = file.line(at: 0)?.split(separator: " ").first(where: { $0.hasPrefix("F") })?.dropFirst(),
+      rate.contains("-")
+    else { return nil }
+    return "it declares \(rate) frames per second"
+  }
+
   /// The order of fields, as caps have it; nil of whole frames, and where it changes or is not said.
   static func y4mFieldOrder(_ file: RandomAccessFile) -> String? {
     let fields = file.line(at: 0)?.split(separator: " ").dropFirst() ?? []

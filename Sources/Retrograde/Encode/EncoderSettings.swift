@@ -16,6 +16,9 @@ struct EncoderSettings: Sendable {
   /// look. docs/quality.md has the measurements.
   static let headroom = 1.25
 
+  /// Least bit rate of video. libvpx drops all frames at rates that round to 0 kbit/s, as slide shows have.
+  private static let leastBitrate = 10_000
+
   /// The encoders whose quality can be set here. Of others a codec is used only where it is asked for: FFmpeg's MPEG and
   /// H.263 encoders keep to a rate of their own, refuse variable frame rates, or give packets without timestamps.
   static let known: Set<String> = [
@@ -255,7 +258,9 @@ struct EncoderSettings: Sendable {
   }
 
   private func defaultBitrate(_ raw: Caps) -> Int {
-    if let sourceBitrate, options.quality == .source { return Int(Double(sourceBitrate) * EncoderSettings.headroom) }
+    if let sourceBitrate, options.quality == .source {
+      return max(Int(Double(sourceBitrate) * EncoderSettings.headroom), EncoderSettings.leastBitrate)
+    }
     // A source without a rate of its own (raw, or intra-only): a tenth of a bit for each pixel.
     return Int(pixelRate(raw) * 0.1)
   }

@@ -12,8 +12,12 @@ package enum MediaFolder {
     package var path: String
     /// `""` where it is in that folder itself.
     package var subfolder: String
+    /// Set for a folder that can't be read.
+    package var error: RetrogradeError?
 
-    package init(_ path: String, subfolder: String = "") { (self.path, self.subfolder) = (path, subfolder) }
+    package init(_ path: String, subfolder: String = "", error: RetrogradeError? = nil) {
+      (self.path, self.subfolder, self.error) = (path, subfolder, error)
+    }
   }
 
   /// Whether `path` is a folder.
@@ -39,11 +43,14 @@ package enum MediaFolder {
   /// - Parameters:
   ///   - isDeep: whether folders in it are looked into.
   ///   - excluded: a folder that is not looked into: the outputs go there.
-  /// - Throws: ``RetrogradeError`` of code `noInput`, where there are none, or the folder can't be read.
-  package static func files(in folder: String, isDeep: Bool, excluding excluded: String) throws -> [File] {
+  /// - Returns: the files, and the folders that can't be read, with the error of each.
+  /// - Throws: ``RetrogradeError`` of code `noInput`, if there are no files and no folders.
+  package static func files(
+    in folder: String, isDeep: Bool, excluding excluded: String
+  ) throws(RetrogradeError) -> [File] {
     var info = stat()
     let left = stat(excluded.cPath, &info) == 0 ? [FileIdentity(info)] : []
-    let found = try all(in: folder, "", isDeep, Set(left))
+    let found = all(in: folder, "", isDeep, Set(left))
     guard !found.isEmpty else {
       throw RetrogradeError(
         .noInput, about: folder, "no media files are in this folder",
@@ -54,14 +61,15 @@ package enum MediaFolder {
 
   private static func all(
     in folder: String, _ subfolder: String, _ isDeep: Bool, _ visited: Set<FileIdentity>
-  ) throws -> [File] {
+  ) -> [File] {
     var info = stat()
     guard let names = fileNames(in: folder), stat(folder.cPath, &info) == 0 else {
-      throw RetrogradeError(.noInput, about: folder, "\(String(cString: strerror(errno)))")
+      let error = RetrogradeError(.noInput, about: folder, "\(String(cString: strerror(errno)))")
+      return [File(folder, subfolder: subfolder, error: error)]
     }
     // A link may lead back to where it is.
     let visited = visited.union([FileIdentity(info)])
-    return try names.sorted().filter { !$0.hasPrefix(".") }.flatMap { name -> [File] in
+    return names.sorted().filter { !$0.hasPrefix(".") }.flatMap { name -> [File] in
       let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
       // A link that leads nowhere.
       guard stat(path.cPath, &info) == 0 else {
@@ -69,7 +77,7 @@ package enum MediaFolder {
       }
       switch info.st_mode & S_IFMT {
       case S_IFDIR where isDeep && !visited.contains(FileIdentity(info)):
-        return try all(in: path, subfolder.isEmpty ? name : "\(subfolder)/\(name)", isDeep, visited)
+        return all(in: path, subfolder.isEmpty ? name : "\(subfolder)/\(name)", isDeep, visited)
       case S_IFREG: return isTaken(path) ? [File(path, subfolder: subfolder)] : []
       default: return []
       }

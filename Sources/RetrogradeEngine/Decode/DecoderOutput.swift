@@ -94,7 +94,7 @@ final class DecoderOutput: Sendable {
   /// Goes to `time`, in stream time, or to the last keyframe up to it.
   /// - Returns: false if the source cannot be sought in.
   /// - Throws: `RetrogradeError` if reading failed before: a demuxer that lacks a part of the file may seek without
-  ///   end (`Quirk.avdemuxGIFEnd`).
+  ///   end (`Quirk.avdemuxEnd`).
   func seek(to time: ClockTime, orKeyframeBefore isKeyframe: Bool) throws -> Bool {
     noteFailure()
     if let error = failure.withLock({ $0 }), error.kind == .inputOutput {

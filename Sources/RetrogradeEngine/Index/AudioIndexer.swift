@@ -16,6 +16,7 @@ package struct AudioDecoder: Sendable {
   /// - Parameter change: how packets differ.
   /// - Returns: nil if no plugin decodes `caps`.
   package init?(for caps: Caps, changing change: FLACChange? = nil) {
+    if AudioDecoder.hasTooManyChannels(caps) { return nil }
     guard caps.mediaType != "audio/x-raw" else {
       factory = nil
       reason = "since it is raw audio"
@@ -45,6 +46,13 @@ package struct AudioDecoder: Sendable {
           ? "which knows the loudspeakers"
           : isRefused ? "which decodes packets of another form" : "which gives one buffer for each packet")
       + ", of \(candidates.joined(separator: ", "))"
+  }
+
+  /// Largest number of channels that audioconvert takes (`Quirk.audioconvertChannels`).
+  static let mostChannels = 63
+
+  static func hasTooManyChannels(_ caps: Caps) -> Bool {
+    Quirk.audioconvertChannels.applies && caps.int("channels").map { $0 > mostChannels } ?? false
   }
 }
 
@@ -205,6 +213,7 @@ package final class AudioIndexer: Sendable {
     }
     var layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
     layout.fillsGaps = clock.fillsGaps
+    layout.cutPriming = trim.cut
     // Timestamps of FLAC are counts of samples at the rate of each packet, not the sum of the samples before.
     layout.ignoresTimestamps = changesForm
     let (chunks, anchor, isPlaced) = try layout.place(decoded, fit)

@@ -34,6 +34,8 @@ struct AudioLayout: Sendable {
   /// True for flacdec. libFLAC 1.4 and later put silence before a frame for those missing before it, 5 s at the most.
   /// GstAudioDecoder stamps this silence with the packet's time, and the frame with a later one.
   var fillsGaps = false
+  /// Priming that the demuxer cut off, after which the first packet has the timestamp 0 (`GaplessInfo.cut`).
+  var cutPriming = ClockTime.zero
   /// True if buffers follow each other without gaps, and their timestamps say nothing.
   var ignoresTimestamps = false
   /// Timestamps may be this far off the count of samples before that means a gap: containers round to a millisecond and
@@ -171,16 +173,21 @@ struct AudioLayout: Sendable {
     return fillings
   }
 
-  /// Start of audio that begins before 0; nil for other audio.
+  /// Start of audio whose first timestamp is 0 although it begins elsewhere; nil for other audio.
   ///
   /// There is no timestamp for that: oggdemux gives 0 to all that comes before 0 in an Opus stream whose
   /// first page ends earlier than what is on it (RFC 7845, 4.1, forbids it, and live streams have it), and
-  /// opusdec then leaves out less than it should. The timestamps that follow tell how much that is.
+  /// opusdec then leaves out less than it should. matroskademux gives 0 to Opus that begins within its priming
+  /// (`Quirk.matroskademuxOpusStart`). The timestamps that follow tell how much that is.
   private func beginning(_ buffers: [DecodedAudio], _ nominals: [Int?]) -> Int? {
     let head = nominals.prefix { $0 == 0 }.count
-    guard head > 1, head < nominals.count, let next = nominals[head] else { return nil }
-    let count = buffers[..<head].reduce(0) { $0 + $1.count }
-    return next < count ? next - count : nil
+    guard head > 0, head < nominals.count, let next = nominals[head] else { return nil }
+    let start = next - buffers[..<head].reduce(0) { $0 + $1.count }
+    if start < 0 { return head > 1 ? start : nil }
+    // FFmpeg rounds the first two times to a millisecond, each in another way.
+    let least = ClockTime(nanoseconds: 1_500_000).sampleIndex(rate: rate)
+    let most = (cutPriming + ClockTime(nanoseconds: 1_000_000)).sampleIndex(rate: rate)
+    return cutPriming > .zero && (least...max(least, most)).contains(start) ? start : nil
   }
 
   private func clipped(_ chunks: [AudioChunk], _ start: Int, _ end: Int) -> [AudioChunk] {

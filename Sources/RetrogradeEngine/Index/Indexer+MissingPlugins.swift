@@ -11,6 +11,13 @@ extension Indexer {
     _ videos: [StreamPath], _ audios: [StreamPath], besides others: [String]
   ) throws -> [Warning] {
     var missing = topology.missing.map { (name: $0.description, type: $0.mediaType ?? "") }
+    let crowded = topology.streams.first { $0.kind == .audio && AudioDecoder.hasTooManyChannels($0.caps) }
+    if let crowded, audios.isEmpty, playback.wantsAny(.audio) {
+      throw RetrogradeError(
+        .missingPlugin, about: topology.source,
+        "its audio has \(crowded.caps.int("channels") ?? 0) channels, and GStreamer takes at most "
+          + "\(AudioDecoder.mostChannels) here", remedy: "leave it out (\(setting: .noAudio))")
+    }
     missing += topology.streams.filter { $0.kind == .audio && AudioDecoder(for: $0) == nil }
       .map { ("\($0.caps.codecName) decoder", $0.caps.mediaType) }
     for (kind, found) in [(StreamKind.video, videos), (.audio, audios)] where found.isEmpty && playback.wantsAny(kind) {

@@ -167,7 +167,8 @@ final class IndexingPipeline {
       track.cues.append(
         Cue(span: TimeSpan(start: start, end: start + (duration ?? ClockTime(seconds: 5))), bytes: bytes))
     }
-    track.tags = reader.sink.pad?.tags(global: false) ?? track.tags
+    // Tags may come late; the demuxer does not know all of the path's.
+    track.tags = (reader.sink.pad?.tags(global: false)).merging(path.tags)
     track.cues.sort { $0.span.start < $1.span.start }
     return track
   }

@@ -164,7 +164,10 @@ extension StreamPath {
     if passes("matroskademux"), caps.mediaType == "video/x-prores", Quirk.matroskademuxProResTimes.applies {
       stream.unstampedTrack = track.number
     }
-    if kind == .audio, caps.mediaType != "audio/x-opus" { stream.trim.delay = track.codecDelay }
+    if kind == .audio {
+      let isOpus = caps.mediaType == "audio/x-opus"
+      (stream.trim.delay, stream.trim.cut) = isOpus ? (.zero, track.codecDelay) : (track.codecDelay, .zero)
+    }
     if kind == .audio, let gapless = facts.gapless, steps.first?.factory == "qtdemux" { stream.trim = gapless }
     if let title = track.title, tags?.has("title") != true,
       let tag = TagList("taglist, title=(string)\(Description.quoted(title))")
@@ -200,9 +203,10 @@ extension TagList {
     var known: [String: NamedTag] = [:]
     var others: [String] = []
     for comment in comments {
-      // Many tags have one value; ID3 may hold a year, and the day in a comment.
+      // Many tags have one value; ID3 may hold a year, and the day in a comment. The language of a file is none of a
+      // stream.
       if let named = NamedTag(comment: comment)?.withoutUnknownLanguage, let tag = TagList.tag(named: named.name),
-        known[tag] == nil, !has(tag) || texts(of: tag) == [named.text] || isPart(of: named, tag)
+        tag != "language-code", known[tag] == nil, !has(tag) || texts(of: tag) == [named.text] || isPart(of: named, tag)
       {
         known[tag] = named
       } else {

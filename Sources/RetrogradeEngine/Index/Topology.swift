@@ -117,7 +117,7 @@ package struct Topology: Sendable {
   /// Makes a pipeline from a description of ours give all that is in the file, when it is there; to be called before
   /// it starts.
   func prepare(_ pipeline: Pipeline) {
-    if Quirk.avdemuxGIFEnd.applies { endAtEndOfFile(pipeline) }
+    if Quirk.avdemuxEnd.applies { pipeline.endFFmpegDemuxers(withFile: source) }
     if excerpt != nil { nameFrameRates(pipeline) }
     nameShapes(pipeline)
     nameFieldOrder(pipeline)
@@ -129,32 +129,6 @@ package struct Topology: Sendable {
     // Quirk.flvdemuxEarlyAudio, Quirk.mpegpsdemuxStart, and fragments of MP4: changes nothing in other segments.
     pipeline.keepEarlyPackets()
     pipeline.preferColorsOfStreams()
-  }
-
-  /// So often avdemux_gif may ask for bytes past the end while it opens a file.
-  private static let mostAsked = 1000
-
-  /// Makes a pipeline from a description of ours end where the file does (`Quirk.avdemuxGIFEnd`).
-  private func endAtEndOfFile(_ pipeline: Pipeline) {
-    var info = stat()
-    guard let demuxer = streams.flatMap(\.steps).first(where: { $0.factory == "avdemux_gif" }),
-      stat(source.cPath, &info) == 0
-    else { return }
-    let size = Int(info.st_size)
-    let demux = pipeline.element("e\(demuxer.element)")
-    Log.index.info("\(source): avdemux_gif is told where the file ends")
-    let (asked, opening) = (Counter(), Counter())
-    pipeline.element("source")?.staticPad("src")?.onPull { offset, source in
-      guard offset >= size else { return }
-      // It also reads to the end once while it opens the file, before it has a pad. If reading failed before, it does
-      // not come to an end then, and holds a lock of gst-libav, for which its decoder waits.
-      guard let pad = demux?.staticPad(demuxer.pad) else {
-        if opening.add() == Topology.mostAsked { source.stop() }
-        return
-      }
-      // Packets that its parser still holds when it first finds nothing come out when it finds nothing again.
-      if asked.add() == 4 { pad.pushEndOfStream() }
-    }
   }
 
   /// Notes streams that come late in a pipeline from a description of ours.
@@ -194,12 +168,13 @@ extension Topology {
     let shared = Shared(pipeline)
     parse.onPadAdded { pad in shared.add(pad) }
     pipeline.plugOnlyMedia { element in shared.refuse(element) }
+    if Quirk.avdemuxEnd.applies { pipeline.endFFmpegDemuxers(withFile: path) }
     defer {
       pipeline.set(.null)
       // The signals' closures hold `shared`, and the pipeline holds the closures.
       shared.letGo()
     }
-    let disk = DiskWatch(pipeline, reading: path)
+    let disk = DiskWatch(pipeline, reading: path, isOpening: true)
     pipeline.set(.playing)
     var missing: [MissingPlugin] = []
     let step = ClockTime(nanoseconds: 5_000_000)
@@ -255,6 +230,7 @@ extension Topology {
     self.facts = facts
     // Since 1.24 (095356b67e) parsebin gives out streams that nothing decodes; it announced a missing plugin before.
     missing += found.filter { !$0.isDecodable }.map { MissingPlugin(decoderOf: $0.caps) }
+    missing += pipeline.unparsedStreams(besides: found)
     streams = found.filter(\.isDecodable).inOrder(of: facts.report?.streamNumbers ?? [])
       .map { $0.completed(from: facts) }
     contents = shared.pads.lazy.compactMap { $0.tableOfContents }.first
@@ -350,5 +326,17 @@ extension RetrogradeError {
     let reader = element.map { " (\($0.mediaType ?? "text") for GStreamer's \($0.factory))" } ?? ""
     self.init(
       .damagedInput, about: path, "holds no media: it names other files or addresses, which are not opened\(reader)")
+  }
+}
+
+extension Pipeline {
+  /// Streams of FFmpeg's demuxers that no parser takes. parsebin says nothing of them.
+  fileprivate func unparsedStreams(besides found: [StreamPath]) -> [MissingPlugin] {
+    elements(ofClass: "Demuxer").filter(\.isFFmpegDemuxer).flatMap { demuxer in
+      let known = found.flatMap(\.steps).filter { $0.factory == demuxer.factoryName }.map(\.pad)
+      return demuxer.sourcePads.filter { !known.contains($0.name) }.compactMap(\.caps).map {
+        MissingPlugin(parserOf: $0)
+      }
+    }
   }
 }

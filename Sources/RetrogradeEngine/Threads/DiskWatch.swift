@@ -7,14 +7,22 @@ package final class DiskWatch: Sendable {
   private let isWaiting = Atomic(false)
 
   /// To be made before the pipeline starts.
-  /// - Parameter path: the file that the pipeline's element `source` reads.
-  package init(_ pipeline: Pipeline, reading path: String) {
+  /// - Parameters:
+  ///   - path: the file that the pipeline's element `source` reads.
+  ///   - isOpening: true if the pipeline only finds the streams. Then a demuxer that asks for bytes far more often
+  ///     than the file has any is in a loop, and gets no more (rmdemux for packets of 0 bytes, qtdemux for `mfra`).
+  package init(_ pipeline: Pipeline, reading path: String, isOpening: Bool = false) {
     // The probes hold the watch, and the pipeline the probes.
     guard let size = RandomAccessFile(path)?.size, let pad = pipeline.element("source")?.staticPad("src") else {
       return
     }
     // At the end of the file there is nothing to wait for.
-    pad.onPull { [self] offset, _ in isWaiting.store(offset < size, ordering: .releasing) }
+    let (asked, most) = (Counter(), isOpening ? 100_000 + size / 4 : Int.max)
+    pad.onPull { [self] offset, pad in
+      let isLooping = asked.add() > most
+      isWaiting.store(!isLooping && offset < size, ordering: .releasing)
+      if isLooping { pad.stop() }
+    }
     pad.onBuffer { [self] _ in
       isWaiting.store(false, ordering: .releasing)
       return nil

@@ -26,7 +26,7 @@ final class CrashedFiles: Sendable {
       return try await body()
     } catch let error as RetrogradeError where error.code == .crashed {
       if let stamp { known.withLock { $0[path.pathBytes] = (stamp, error) } }
-      tell(error)
+      tell(error.naming(spooled: path))
       throw error
     }
   }

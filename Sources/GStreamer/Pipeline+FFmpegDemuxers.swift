@@ -1,0 +1,20 @@
+import Glibc
+import Paths
+
+extension Pipeline {
+  /// Makes FFmpeg's demuxers end with the file at `path`, also the ones that are added later (`Quirk.avdemuxEnd`).
+  package func endFFmpegDemuxers(withFile path: String) {
+    var info = stat()
+    guard stat(path.cPath, &info) == 0 else { return }
+    let size = Int(info.st_size)
+    @Sendable func end(_ element: Element) {
+      if element.isFFmpegDemuxer { element.staticPad("sink")?.failPulls(from: size) }
+    }
+    elements.forEach(end)
+    onElementAdded(end)
+  }
+}
+
+extension Element {
+  package var isFFmpegDemuxer: Bool { factoryName?.hasPrefix("avdemux_") ?? false }
+}

@@ -1,0 +1,22 @@
+import Foundation
+import GStreamer
+import MediaTime
+import Quirks
+import TestSupport
+import Testing
+
+@Suite("Quirks of FFmpeg's demuxers") struct AVDemuxTests {
+  @Test("avdemux_gif and avdemux_nut do not end with the file", arguments: [("gif", "gif"), ("nut", "mpeg4")])
+  func end(_ format: String, codec: String) throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.\(format)", tenFrames, "-c:v \(codec)")
+    try expect(.avdemuxEnd) {
+      do {
+        _ = try packets(of: "filesrc location=\(path) ! avdemux_\(format)", limit: ClockTime(nanoseconds: 300_000_000))
+      } catch is Stuck {
+        return true
+      }
+      return false
+    }
+  }
+}
