@@ -1,11 +1,11 @@
-// GST_PLUGIN_DEFINE is a macro, which Swift can't import; everything else of the plugin is Swift.
+// GST_PLUGIN_DEFINE is a macro, which Swift cannot import; the rest of the plugin is Swift.
 #include <gst/gst.h>
 
 #include "CVersion.h"
 
 #define PACKAGE "retrograde"
 
-/// RetrogradePlugin/Plugin.swift
+/// Defined in RetrogradePlugin/Plugin.swift.
 gboolean retrograde_register_elements(GstPlugin *plugin);
 
 static gboolean plugin_init(GstPlugin *plugin) {

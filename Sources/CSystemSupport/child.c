@@ -22,7 +22,7 @@ static void close_pipes(int pipes[3][2]) {
 int system_spawn(const char *program, char *const *arguments, int ends[3]) {
   int pipes[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
   for (int number = 0; number < 3; number++) {
-    // Close-on-exec from the start: other threads start children at the same time.
+    // Close-on-exec from the start: other threads may start children at the same time.
     if (pipe2(pipes[number], O_CLOEXEC) != 0) {
       close_pipes(pipes);
       return -1;
@@ -34,9 +34,9 @@ int system_spawn(const char *program, char *const *arguments, int ends[3]) {
   posix_spawnattr_init(&attributes);
   for (int number = 0; number < 3; number++)
     posix_spawn_file_actions_adddup2(&actions, pipes[number][number == 0 ? 0 : 1], number);
-  // A pipe of the program that it inherited would stay open, and its reader would wait, until the child ends.
+  // An inherited pipe of this program would stay open, and block its reader, until the child ends.
   posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-  // A terminal sends these to the whole process group. The child ignores them as soon as it runs.
+  // A terminal sends these to the whole process group. The child ignores them once it runs.
   sigset_t blocked;
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGINT);
@@ -74,7 +74,7 @@ void system_become_child(const int *ignored, int count) {
   pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
   int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (score < 0) return;
-  // The parent's own score may be higher; the kernel refuses to lower it.
+  // The parent's own score may be higher, and the kernel refuses to lower it.
   if (write(score, "500", 3) < 0) errno = 0;
   close(score);
 }

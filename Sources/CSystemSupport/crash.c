@@ -12,10 +12,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/// Bytes that plugins, encoders and threads ask for at once. Nearer to the limit, something was refused.
+/// Margin for a single allocation of a plugin, encoder or thread. Closer to the limit, one has
+/// failed.
 static const rlim_t address_margin = 256 << 20;
 
-/// Only what POSIX allows in a signal handler, and getrlimit, which is a system call and nothing else.
+/// Uses only async-signal-safe functions (POSIX), and getrlimit, which is a plain system call.
 int system_addresses_are_exhausted(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
@@ -42,7 +43,7 @@ static size_t put(char *line, size_t place, const char *text) {
   return place;
 }
 
-/// Only what POSIX allows in a signal handler, and prctl, which is a system call and nothing else.
+/// Uses only async-signal-safe functions (POSIX), and prctl, which is a plain system call.
 static void crashed(int number) {
   // Other threads that crash meanwhile wait for the end of the process.
   while (atomic_flag_test_and_set(&is_crashing)) pause();

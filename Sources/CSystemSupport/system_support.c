@@ -31,7 +31,8 @@ int system_exchange(const char *one, const char *other) {
 }
 
 int system_is_written(int descriptor) {
-  // Whoever opens it meanwhile has this process told: by SIGURG, which does nothing (signal(7)).
+  // If the file is opened meanwhile, the kernel notifies this process by SIGURG, which is ignored
+  // by default (signal(7)).
   if (fcntl(descriptor, F_SETSIG, SIGURG) != 0) return -1;
   if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN ? 1 : -1;
   fcntl(descriptor, F_SETLEASE, F_UNLCK);
@@ -42,11 +43,11 @@ static int signals_to = -1;
 
 static void forward_signal(int number, siginfo_t *info, void *context) {
   int before = errno;
-  // pipe(7) and setrlimit(2): sent by the writer to itself.
+  // The process sends these to itself when a write fails (pipe(7), setrlimit(2)).
   int is_own_write = (number == SIGPIPE || number == SIGXFSZ) && info->si_pid == getpid();
   unsigned char byte = (unsigned char)number;
   if (!is_own_write && write(signals_to, &byte, 1) < 0) {
-    // The pipe is full of signals that nobody has read yet: one more says nothing new.
+    // The pipe is full of unread signals, so this one can be dropped.
   }
   errno = before;
 }
@@ -62,7 +63,7 @@ int system_watch_signals(const int *numbers, int count) {
     sigaction(numbers[index], &action, NULL);
     sigaddset(&watched, numbers[index]);
   }
-  // Who started this process may have held them back for its own threads.
+  // The parent process may have blocked them for its own threads.
   pthread_sigmask(SIG_UNBLOCK, &watched, NULL);
   return ends[0];
 }
@@ -103,7 +104,7 @@ int system_is_locked(int descriptor, long place) {
 }
 
 void system_clear_memory(int isWanted) {
-  // glibc fills what it gives out with the complement (mallopt(3)).
+  // glibc fills allocated memory with the complement of this byte (mallopt(3)).
   mallopt(M_PERTURB, isWanted ? 0xFF : 0);
 }
 

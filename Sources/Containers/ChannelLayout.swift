@@ -1,8 +1,11 @@
-/// The places of loudspeakers as Core Audio describes them (`AudioChannelLayout`, CoreAudioBaseTypes.h): in `chan` of
-/// MOV and `CHAN` of AIFF.
+/// Speaker positions in Core Audio's format (`AudioChannelLayout`, CoreAudioBaseTypes.h), used by
+/// `chan` in MOV and `CHAN` in AIFF.
 enum ChannelLayout {
-  /// - Parameter bytes: the tag, the bitmap, and the number of descriptions, of 20 bytes each, which follow.
-  /// - Returns: a bit for each `GstAudioChannelPosition`; nil if there are none for them, or in another order.
+  /// Converts a layout to a GStreamer channel mask.
+  /// - Parameter bytes: tag, bitmap and number of descriptions, followed by the descriptions of 20
+  ///   bytes each.
+  /// - Returns: one bit per `GstAudioChannelPosition`; nil if GStreamer lacks a position or has
+  ///   them in another order.
   static func mask(_ bytes: ArraySlice<UInt8>) -> UInt64? {
     let bytes = Array(bytes)
     guard bytes.count >= 12 else { return nil }
@@ -22,8 +25,8 @@ enum ChannelLayout {
     return known.reduce(0) { $0 | 1 << UInt64($1) }
   }
 
-  /// Left, right, centre, LFE, the surround pair, the pair beside the centre, the rear centre; and the pair at the
-  /// sides, before which GStreamer has a second LFE.
+  /// `GstAudioChannelPosition` of a Core Audio label: left, right, centre, LFE, surround pair,
+  /// centre pair, rear centre, and the side pair, which follows a second LFE in GStreamer.
   private static func place(ofLabel label: Int) -> Int? {
     switch label {
     case 1...9: label - 1
@@ -32,7 +35,7 @@ enum ChannelLayout {
     }
   }
 
-  /// Layouts by number, with how many channels they have.
+  /// Channel masks by layout tag (layout number and channel count).
   private static let masks: [Int: UInt64] = [
     101 << 16 | 2: 0x3, 108 << 16 | 4: 0x33, 113 << 16 | 3: 0x7, 115 << 16 | 4: 0x107, 117 << 16 | 5: 0x37,
     121 << 16 | 6: 0x3F, 125 << 16 | 7: 0x13F, 126 << 16 | 8: 0xFF, 131 << 16 | 3: 0x103, 133 << 16 | 3: 0xB,

@@ -1,12 +1,12 @@
 package import MediaTime
 
-/// A chapter, as a file states it.
+/// Chapter as declared by the file.
 package struct ChapterMark: Equatable, Sendable {
   package var start: ClockTime
-  /// nil where the container does not say.
+  /// End; nil if the container declares none.
   package var end: ClockTime?
   package var title: String
-  /// Chapters that are parts of this one.
+  /// Nested chapters.
   package var children: [ChapterMark]
 
   package init(

@@ -1,4 +1,4 @@
-/// Numbers for the coding of colours (ITU-T H.273, tables 3 and 4) that GStreamer has no name for
+/// Colour code points (ITU-T H.273, tables 3 and 4) without a GStreamer name
 /// (`gst_video_color_matrix_from_iso`, `gst_video_transfer_function_from_iso`, 1.22 to 1.28).
 enum ColourCodes {
   private static let matrices = [
@@ -7,7 +7,7 @@ enum ColourCodes {
   ]
   private static let transfers = [11: "xvYCC", 12: "BT.1361", 17: "SMPTE 428"]
 
-  /// Names of these labels, for people: the mirror can't have them.
+  /// Displayed names of colour labels that are lost in the output.
   static func unnamed(matrix: Int?, transfer: Int?) -> [String] {
     [
       matrix.flatMap { matrices[$0] }.map { "the name of the colours' matrix (\($0))" },

@@ -1,15 +1,15 @@
-/// Something that a container holds and no output does: a track of another kind, a detail of a track, or one
-/// of the file.
+/// Detail that cannot be kept in any output: a track of an unsupported kind, or a property of a
+/// track or of the file.
 package struct ContainerDetail: Hashable, Sendable {
   package enum Owner: Hashable, Sendable {
-    /// It is a track of its own, neither video, audio nor subtitles.
+    /// A separate track that is neither video, audio nor subtitles.
     case track
-    /// Goes with streams of a kind.
+    /// Property of all streams of a kind.
     case streams(StreamKind)
     case file
   }
 
-  /// For people, such as `timecode (tmcd)`.
+  /// Displayed name, such as `timecode (tmcd)`.
   package let what: String
   package let owner: Owner
 
@@ -23,8 +23,8 @@ package struct ContainerDetail: Hashable, Sendable {
     owner = .file
   }
 
-  /// Loudspeakers that GStreamer has no names for.
-  /// - Returns: nil if they have names, or are the usual ones of mono and stereo.
+  /// Creates a detail for speaker positions without a GStreamer name.
+  /// - Returns: nil if they have names, or for mono and stereo.
   init?(_ loudspeakers: (mask: UInt64?, channels: Int), _ name: String) {
     guard loudspeakers.mask == nil, loudspeakers.channels > 2 else { return nil }
     self.init("the places of the \(loudspeakers.channels) channels (\(name))", of: .audio)

@@ -1,81 +1,83 @@
 package import MediaTime
 
-/// Facts that a file states and GStreamer does not tell, read once.
+/// Facts in a file that GStreamer does not report, read once.
 ///
-/// Each format has a folder; all facts that are read are listed here and nowhere else. All that GStreamer
-/// says is taken from GStreamer.
+/// Each format has a folder; this is the only list of the facts that are read. Everything that
+/// GStreamer reports is taken from GStreamer.
 package struct ContainerFacts: Sendable {
-  /// Its first bytes, 1,024 at the most.
+  /// First bytes of the file, at most 1,024.
   package private(set) var beginning: [UInt8] = []
-  /// True if files like it hold, as a rule, codecs that MPEG has standardised: H.264, HEVC and AAC, or their
-  /// predecessors.
+  /// True if files of this format usually contain codecs standardised by MPEG: H.264, HEVC, AAC, or
+  /// their predecessors.
   package private(set) var isUsuallyMPEG = false
-  /// How long it is, in bytes.
+  /// Size of the file in bytes.
   package private(set) var size = 0
-  /// Report of the file's content by the file itself; nil where its format says nothing, or is not known.
+  /// The file's own declaration of its content; nil if the format has none or is unknown.
   package private(set) var report: ContainerReport?
-  /// Tracks in order, of all kinds; MP4, MOV, Matroska, WebM, AVI and AIFF.
+  /// Tracks of all kinds, in order. MP4, MOV, Matroska, WebM, AVI and AIFF only.
   package private(set) var tracks: [ContainerTrack] = []
-  /// Details that no output can hold. Of MP4, MOV, Matroska, WebM, transport streams, AIFF, ASF, FLAC, MP3,
-  /// WavPack and GIF.
+  /// Details that cannot be kept in any output. MP4, MOV, Matroska, WebM, transport streams, AIFF,
+  /// ASF, FLAC, MP3, WavPack and GIF only.
   package private(set) var details: [ContainerDetail] = []
-  /// Tags of the file as a whole that GStreamer's demuxer does not read. Of MP4, MOV, Matroska, WebM,
-  /// AIFF, ASF, AVI, FLV, WAVE, MP3 and WavPack.
+  /// Tags of the whole file that GStreamer's demuxer does not read. MP4, MOV, Matroska, WebM, AIFF,
+  /// ASF, AVI, FLV, WAVE, MP3 and WavPack only.
   package private(set) var tags: [NamedTag] = []
-  /// Tags, by GStreamer's names, that its demuxer takes others for: ``tags`` has those. Of Matroska and ASF.
+  /// GStreamer names of tags that its demuxer sets wrongly; ``tags`` has the right ones. Matroska
+  /// and ASF only.
   package private(set) var misreadTags: [String] = []
-  /// The same of MP4 and MOV, as they lie there.
+  /// Tags that qtdemux does not read, in their stored form. MP4 and MOV only.
   package private(set) var mp4Tags: [MP4Tag] = []
-  /// When it was made, in seconds since 1970. Of MP4 and MOV, where a date without a time of day hides it from
-  /// GStreamer.
+  /// Creation time in seconds since 1970. MP4 and MOV only, because a date without a time of day
+  /// hides it from GStreamer.
   package private(set) var created: Int?
-  /// True if the header says when the file was made, and GStreamer's date with a time of day is that. MP4, MOV,
-  /// Matroska and WebM.
+  /// True if the header has a creation time, which GStreamer reports as a date with a time of day.
+  /// MP4, MOV, Matroska and WebM only.
   package private(set) var hasHeaderTime = false
-  /// MP4, MOV, Matroska and WebM.
+  /// Chapters. MP4, MOV, Matroska and WebM only.
   package private(set) var chapters: [ChapterMark] = []
-  /// How many chapters there are in an ID3 tag.
+  /// Number of chapters in the ID3 tag.
   package private(set) var tagChapterCount = 0
   package private(set) var correction: (any FileCorrection)?
   package private(set) var wave: WAVEHeader?
-  /// True for a WAVE file in which no audio is found: it ends before that, or the bytes before it are
-  /// damaged.
+  /// True for a WAVE file without readable audio: it ends before the audio, or the bytes before it
+  /// are damaged.
   package private(set) var isEmptyWave = false
-  /// Why no demuxer is given the file, after "too damaged to read:". MP4, MOV, Matroska, WebM, IVF, Y4M, AIFF, AU and
-  /// RealMedia.
+  /// Reason to refuse the file before a demuxer reads it, printed after "too damaged to read:".
+  /// MP4, MOV, Matroska, WebM, IVF, Y4M, AIFF, AU and RealMedia only.
   package private(set) var fault: String?
   package private(set) var gif: GIFBlocks?
-  /// One packet of audio follows the other: where there is time between them, some are missing. Ogg, FLAC, MP3, ADTS,
-  /// AC-3.
+  /// True if audio packets are contiguous, so that a gap in time means missing packets. Ogg, FLAC,
+  /// MP3, ADTS and AC-3 only.
   package private(set) var isContinuous = false
-  /// A Y4M file is neither 4:2:0, 4:2:2 nor 4:4:4 of eight bits a sample.
+  /// True for a Y4M file other than 4:2:0, 4:2:2 or 4:4:4 with eight bits per sample.
   package private(set) var isUnusualY4M = false
-  /// The order of fields in a Y4M file, as caps have it; nil if it does not say one.
+  /// Field order of a Y4M file, as in caps; nil if it declares none.
   package private(set) var y4mFieldOrder: String?
-  /// How frames of a FLAC file differ; nil if they don't.
+  /// Change of format between the frames of a FLAC file; nil if there is none.
   package private(set) var formChange: FLACChange?
-  /// MP3, and MP4 without edit lists.
+  /// Priming and padding of the audio. MP3, and MP4 without edit lists.
   package private(set) var gapless: GaplessInfo?
-  /// True for an MP4 or MOV file that ends before its index comes.
+  /// True for an MP4 or MOV file that ends before its index.
   package private(set) var lacksIndex = false
 
-  /// True for a Matroska or WebM file that does not say where its keyframes are, as programs write that can't
-  /// go back.
+  /// True for a Matroska or WebM file without an index of keyframes (Cues), as written to an
+  /// unseekable output.
   package private(set) var lacksCues = false
 
-  /// True if the file begins with an ID3v2 tag, which typefind passes over in ADTS.
+  /// True if the file begins with an ID3v2 tag, which typefind skips in ADTS.
   package var beginsWithID3: Bool { beginning.starts(with: "ID3".utf8) }
 
-  /// The file, if its format shows damage only to who reads all of it.
+  /// Path of the file, if its format reveals damage only when all of it is read.
   private var walked: String?
 
-  /// Error of the system if the file could not be read (errno(3)): then facts that are not here may be in the
-  /// file.
+  /// System error (errno(3)) if the file could not be read. If set, facts may be missing.
   package private(set) var readingFailure: Int32?
 
+  /// Reads the facts of a file.
   /// - Parameters:
-  ///   - path: of a plain file; of others nothing is read, and nothing is said.
-  ///   - isCancelled: asked now and then, for reading all of a long recording takes a while; then nothing more is read.
+  ///   - path: path of a regular file; other files are ignored.
+  ///   - isCancelled: polled while reading, because a long recording takes a while; reading stops
+  ///     once it returns true.
   package init(_ path: String, isCancelled: @escaping () -> Bool = { false }) {
     guard let file = RandomAccessFile(path, isCancelled: isCancelled) else { return }
     read(file)
@@ -83,15 +85,15 @@ package struct ContainerFacts: Sendable {
     if case .matroska = ContainerFormat(file) { walked = path }
   }
 
-  /// Goes through all of the file and looks for bytes in its middle that are damaged. Takes as long as there are
-  /// packets: to be called when all of them have been read. Matroska and WebM.
+  /// Searches the whole file for damaged bytes. Takes time in proportion to the packets: call it
+  /// after all of them have been read. Matroska and WebM only.
   package func damage(isCancelled: @escaping () -> Bool = { false }) -> [Damage] {
     walked.flatMap { RandomAccessFile($0, isCancelled: isCancelled) }.flatMap { MatroskaDamage($0)?.places } ?? []
   }
 
-  /// When the blocks of a track begin, in the order of the file, in stream time. Takes as long as
-  /// ``damage(isCancelled:)``.
-  /// - Parameter number: by which blocks name it. Matroska.
+  /// Start times of the blocks of a track, in file order and stream time. Takes as long as
+  /// ``damage(isCancelled:)``. Matroska only.
+  /// - Parameter number: track number used in blocks.
   package func blockTimes(ofTrack number: Int, isCancelled: @escaping () -> Bool = { false }) -> [ClockTime] {
     walked.flatMap { RandomAccessFile($0, isCancelled: isCancelled) }
       .flatMap { MatroskaDamage($0, timedTrack: number)?.times } ?? []
@@ -134,7 +136,7 @@ package struct ContainerFacts: Sendable {
       report = .avi(file)
       tags = file.aviTags
       tracks = file.aviTracks
-      // Found only if the file holds PCM and nothing else: one track.
+      // Succeeds only for a file with a single track of PCM.
       if !tracks.isEmpty, let stored = StoredAudio(avi: file) { tracks[0].stored = stored }
     case .ogg:
       report = .ogg(file)
@@ -203,7 +205,7 @@ package struct ContainerFacts: Sendable {
     report = .aiff(file)
     let chunks = ContainerReport.aiffChunks(file)
     fault = chunks.fault
-    // An ID3 tag has the same texts.
+    // An ID3 tag repeats the text chunks.
     if let place = chunks.tag { readID3(file, at: place) } else { tags = chunks.texts }
     details += chunks.details
     tracks = [ContainerTrack(kind: .audio, disposition: nil, loudspeakers: chunks.loudspeakers)]
@@ -219,7 +221,7 @@ package struct ContainerFacts: Sendable {
     isContinuous = true
   }
 
-  /// Reads the tags around audio that is in no container.
+  /// Reads the tags around audio without a container.
   private mutating func readBareAudio(_ file: RandomAccessFile) {
     report = .audio(file)
     isContinuous = report != nil
@@ -230,7 +232,8 @@ package struct ContainerFacts: Sendable {
     details += last.details
   }
 
-  /// True for MPEG audio without a tag of its own in front or in ID3v1 at the end: only mpegaudioparse reads it.
+  /// True for MPEG audio without a tag at the start or an ID3v1 tag at the end: only mpegaudioparse
+  /// reads it.
   private func isPlainMPEG(_ file: RandomAccessFile) -> Bool {
     beginning.count > 1 && beginning[0] == 0xFF && beginning[1] & 0xE0 == 0xE0
       && file.text(at: file.size - 128)?.hasPrefix("TAG") != true
@@ -242,16 +245,16 @@ package struct ContainerFacts: Sendable {
   }
 }
 
-/// The format of a file, as far as its first bytes tell.
+/// Format of a file, by its first bytes.
 enum ContainerFormat {
   case aiff, asf, au, avi, flic, flv, gif, ivf, matroska, mp4, mxf, nut, ogg, programStream, realMedia
   case wave, y4m
   case flac(FLACStream)
   case transportStream(TransportPackets)
-  /// Audio in no container, behind tags or not, or anything else.
+  /// Audio without a container, with or without tags, or anything else.
   case audio
 
-  /// - Returns: nil of files that are too short for any.
+  /// - Returns: nil if the file is too short for any format.
   init?(_ file: RandomAccessFile) {
     guard let start = file.read(0..<12) else { return nil }
     switch (start.text(0), start.text(4), start.text(8)) {

@@ -1,6 +1,6 @@
 import MediaTime
 
-/// Files of audio that is in no container.
+/// Audio files without a container.
 extension ContainerReport {
   static func audio(_ file: RandomAccessFile) -> ContainerReport? {
     let place = ID3Tag.end(in: file)
@@ -8,7 +8,8 @@ extension ContainerReport {
       file, from: place) ?? voc(file)
   }
 
-  /// - Parameter walk: result of going from frame to frame.
+  /// Creates the report of an audio stream.
+  /// - Parameter walk: result of ``walk(_:from:_:)``.
   static func audio(
     end: ClockTime?, _ walk: (isCut: Bool, brokenAt: Int?) = (false, nil), slack: ClockTime? = nil
   ) -> ContainerReport {
@@ -19,8 +20,10 @@ extension ContainerReport {
     return report
   }
 
-  /// Goes from frame to frame: returns whether the file ends within one, and the place where there is none
-  /// though others follow. Bytes after the last one, tags and padding, are no loss.
+  /// Walks from frame to frame. Bytes after the last frame, such as tags and padding, do not count
+  /// as damage.
+  /// - Returns: true if the file ends within a frame; and the offset at which a frame is missing
+  ///   although others follow.
   static func walk(
     _ file: RandomAccessFile, from start: Int, _ size: (Int) -> Int?
   ) -> (isCut: Bool, brokenAt: Int?) {

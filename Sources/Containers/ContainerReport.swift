@@ -1,18 +1,17 @@
 package import MediaTime
 
-/// Promises of a container about its content, whether or not that is there, and whether its bytes end before
-/// it does.
+/// A container's declarations about its content, and whether its bytes are complete.
 ///
-/// Demuxers give the packets there are and end, as if those were all: only the container's own words tell a
-/// file that was cut from a whole one.
+/// Demuxers output the packets of a truncated file and end normally: only the container's own
+/// declarations distinguish it from a complete file.
 package struct ContainerReport: Equatable, Sendable {
   package struct Stream: Equatable, Sendable {
     package var kind: StreamKind
-    /// Frames of video; nil where that is not said.
+    /// Number of video frames; nil if not declared.
     package var frames: Int?
-    /// When it ends, in stream time; nil where that is not said.
+    /// End in stream time; nil if not declared.
     package var end: ClockTime?
-    /// True if the stream is listed, and nothing of it is in the file.
+    /// True if the stream is listed but has no data in the file.
     package var isEmpty = false
 
     package init(kind: StreamKind, frames: Int?, end: ClockTime?) {
@@ -22,49 +21,53 @@ package struct ContainerReport: Equatable, Sendable {
     }
   }
 
-  /// Gaps of packets that are counted, or of bytes between them.
+  /// Gaps in counted packets, or in the bytes between packets.
   package struct Gaps: Equatable, Sendable {
-    /// Whose packets they are, in words.
+    /// Displayed name of the source of the packets.
     package var of = "the transport stream"
     package var count: Int
-    /// Bounds of the gaps, in stream time: the end of the data before the first, and the start of the data
-    /// after the last.
+    /// Bounds of the gaps in stream time: end of the data before the first gap, and start of the
+    /// data after the last one.
     package var start: ClockTime
     package var end: ClockTime
   }
 
-  /// The file ends inside something that says how long it is, or without the mark that the format ends with.
+  /// True if the file ends within a structure of declared size, or without the end mark of its
+  /// format.
   package var isCut = false
-  /// The first byte that is nothing that the format has, though more of it follows; nil where there is none,
-  /// or the file was not searched.
+  /// Offset of the first byte that is not valid in the format although valid data follows; nil if
+  /// there is none, or the file was not searched.
   package var brokenAt: Int?
-  /// When the whole ends, in stream time.
+  /// End of the presentation in stream time.
   package var end: ClockTime?
   package var streams: [Stream] = []
-  /// When the last fragment of an MP4 ends, in the time of decoding. Unlike ``end``, it is no promise.
+  /// End of the last fragment of an MP4 file, in decoding time. Unlike ``end``, it is measured, not
+  /// declared.
   package var fragmentsEnd: ClockTime?
-  /// Numbers of all streams in the order of the file: Ogg's serial numbers, PIDs of transport streams. Of others none.
+  /// Numbers of all streams in file order: serial numbers of Ogg, PIDs of transport streams. Empty
+  /// for other formats.
   package var streamNumbers: [Int] = []
-  /// Time by which the media may end earlier than ``presentationEnd`` where nothing else shows that something
-  /// is missing; nil: any time, since the declared end is not exact.
+  /// Time by which the media may end before ``presentationEnd`` without being considered truncated,
+  /// if nothing else indicates that. Nil if any difference is allowed, because the declared end is
+  /// not exact.
   package var slack: ClockTime?
-  /// True if its length is a count of samples: where some are missing, the end was cut off.
+  /// True if the declared length counts samples: missing samples then mean a truncated end.
   package var countsSamples = false
-  /// How many whole files there are one after the other, as Ogg allows (RFC 3533, 4); of others no more than two are
-  /// counted.
+  /// Number of concatenated files, as allowed by Ogg (RFC 3533, 4). At most two are counted in
+  /// other formats.
   package private(set) var links = 1
-  /// Start of the second of them, in bytes.
+  /// Offset of the second file in bytes.
   package private(set) var nextFile: Int?
 
-  /// nil where nothing is missing, or nothing is counted.
+  /// Gaps in the packets; nil if there are none, or if the format does not count packets.
   package var gaps: Gaps?
-  /// How many programs there are besides the one that is read, as broadcasts may have them.
+  /// Number of programs besides the one that is read, as in broadcasts.
   package var furtherPrograms = 0
-  /// Frames of FLI and FLC without content, which show the frame before them for longer. `flxdec`
-  /// drops them, and gives their time to no frame (seen with 1.22; 1.28 has the same source).
+  /// Number of FLI and FLC frames without content, which prolong the frame before them. `flxdec`
+  /// drops them, and their time is lost (seen with 1.22; 1.28 has the same source).
   package var unchangedFrames = 0
 
-  /// When the last stream ends, as far as anything is said of that.
+  /// Declared end of the last stream; nil if none is declared.
   package var presentationEnd: ClockTime? { end ?? streams.compactMap(\.end).max() }
 
   package init(
@@ -78,7 +81,7 @@ package struct ContainerReport: Equatable, Sendable {
     self.countsSamples = countsSamples
   }
 
-  /// Another file begins at `place`.
+  /// Counts another file that begins at `place`.
   mutating func noteFile(at place: Int) {
     links += 1
     nextFile = nextFile ?? place

@@ -1,35 +1,34 @@
 package import MediaTime
 
-/// Facts that a container states of a track, and GStreamer's demuxer does not.
+/// Facts about a track that GStreamer's demuxer does not report.
 package struct ContainerTrack: Sendable {
   package let kind: StreamKind
-  /// nil where the container has no word for it.
+  /// How players choose the track; nil if the container cannot express it.
   package let disposition: Disposition?
-  /// GST_TAG_IMAGE_ORIENTATION; nil where the container has no word for it, or says nothing.
+  /// GST_TAG_IMAGE_ORIENTATION; nil if the container cannot express it or declares none.
   package var orientation: String?
-  /// Name of the track. Of MP4 and MOV.
+  /// Name of the track. MP4, MOV and AVI only.
   package var title: String?
-  /// In three letters (ISO 639-2); nil where nothing is said. Of MP4 and MOV, whose demuxer says it only with the first
-  /// packet of a stream.
+  /// Three-letter language (ISO 639-2); nil if not declared. MP4 and MOV only, whose demuxer
+  /// reports it only with the first packet of a stream.
   package var language: String?
-  /// The shape of a pixel. Of MP4 and MOV.
+  /// Pixel aspect ratio. MP4 and MOV only.
   package var pixelAspect: (width: Int, height: Int)?
-  /// Which field of a frame is shown first, as caps say it (`top-field-first`); nil of progressive video, or if nothing
-  /// is said. Of MP4 and MOV.
+  /// Field order as in caps (`top-field-first`); nil for progressive video, or if not declared. MP4
+  /// and MOV only.
   package var fieldOrder: String?
-  /// Its edit list shows more than one part of it. Of MP4 and MOV.
+  /// True if the edit list presents more than one part of the media. MP4 and MOV only.
   package var isEdited = false
-  /// Number by which Matroska's blocks name the track.
+  /// Track number used in Matroska's blocks.
   package var number: Int?
-  /// A bit for each `GstAudioChannelPosition`, of PCM of which the container says that; GStreamer's demuxers do not
-  /// read it. Of MOV and AIFF.
+  /// Channel mask of PCM, one bit per `GstAudioChannelPosition`; nil if not declared. GStreamer's
+  /// demuxers do not read it. MOV and AIFF only.
   package var loudspeakers: UInt64?
-  /// The format of PCM as GStreamer names it, such as `F32LE`, if a box of its own says the byte order. Of MOV.
+  /// GStreamer format of PCM, such as `F32LE`, if a separate box declares the byte order. MOV only.
   package var sampleFormat: String?
-  /// Length of a codec's priming, by which all of the audio's times are too late (Matroska's `CodecDelay`,
-  /// RFC 9559, 5.1.4.1.25).
+  /// Duration of the codec's priming, by which all audio timestamps are late (Matroska's
+  /// `CodecDelay`, RFC 9559, 5.1.4.1.25).
   package var codecDelay = ClockTime.zero
-  /// Places of the samples, for audio of which the container says that; whether they are PCM, it need not
-  /// say.
+  /// Byte ranges of the audio samples, if the container declares them. The audio need not be PCM.
   package var stored: StoredAudio?
 }

@@ -1,20 +1,20 @@
 package import MediaTime
 
-/// Bytes in the middle of a file that are not those written there.
+/// Damaged bytes in the middle of a file.
 package struct Damage: Equatable, Sendable {
   package enum Kind: Sendable {
-    /// The bytes are nothing that the format has; demuxers go on at the next cluster.
+    /// The bytes are not valid in the format; demuxers resume at the next cluster.
     case unreadable
-    /// Their checksum is wrong.
+    /// The checksum does not match.
     case altered
   }
 
   package var kind: Kind
-  /// The first byte that can't be read, or of the part whose checksum is wrong.
+  /// Offset of the first unreadable byte, or of the part with the wrong checksum.
   package var byte: Int
-  /// From the time of the last packet before to that of the first one after, in stream time.
+  /// Time of the last packet before the damage, in stream time.
   package var start: ClockTime
-  /// nil if nothing follows.
+  /// Time of the first packet after the damage, in stream time; nil if nothing follows.
   package var end: ClockTime?
 
   package init(_ kind: Kind, byte: Int, start: ClockTime, end: ClockTime?) {

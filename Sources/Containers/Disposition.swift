@@ -1,9 +1,10 @@
-/// How a player chooses among the streams of a kind (RFC 9559, 5.1.4.1.5 and 5.1.4.1.6; ISO/IEC 14496-12, 8.3.2).
+/// Flags by which a player chooses among the streams of a kind (RFC 9559, 5.1.4.1.5 and 5.1.4.1.6;
+/// ISO/IEC 14496-12, 8.3.2).
 package struct Disposition: Hashable, Sendable, Codable {
   /// Played by default.
   package var isDefault: Bool
-  /// Shown whatever the viewer chooses, as subtitles of passages in a foreign language are. MP4 has no such
-  /// mark.
+  /// Shown regardless of user settings, such as subtitles for foreign-language dialogue. MP4 has no
+  /// such flag.
   package var isForced: Bool
 
   package init(isDefault: Bool = true, isForced: Bool = false) {

@@ -1,14 +1,16 @@
 package import MediaTime
 
-/// Bytes of a file that a demuxer of GStreamer has to read as others, to give all that is in it.
+/// Replacement of bytes that a GStreamer demuxer must see differently to output everything in the
+/// file.
 package protocol FileCorrection: Sendable {
-  /// The demuxer that needs it, by its element's name.
+  /// Element name of the demuxer that needs it.
   var demuxer: String { get }
-  /// True if the demuxer needs it also while the streams of the file are looked for.
+  /// True if the demuxer also needs it during stream discovery.
   var isForProbing: Bool { get }
-  /// When streams really end, in stream time, that have to be said to end later; by the names of the demuxer's pads.
+  /// Actual ends in stream time of streams that the correction declares longer, by demuxer pad
+  /// name.
   var ends: [String: ClockTime] { get }
-  /// True if anything changes at `range` of the file.
+  /// True if any byte in `range` of the file changes.
   func changes(_ range: Range<Int>) -> Bool
   /// Changes `bytes`, which were read at `offset` of the file.
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int)

@@ -1,15 +1,16 @@
 package import MediaTime
 
-/// Part of an audio stream that is heard, where its decoder does not know that.
+/// Audible part of an audio stream, if the decoder does not trim it.
 package struct GaplessInfo: Sendable {
-  /// Time by which its timestamps are later than the audible samples.
+  /// Time by which timestamps exceed the times of the audible samples.
   package var delay = ClockTime.zero
-  /// Priming that the demuxer cuts off (Opus in Matroska). Audio that begins within this time after 0 is stamped 0.
+  /// Priming that the demuxer trims (Opus in Matroska). Audio that begins within this time after 0
+  /// gets the timestamp 0.
   package var cut = ClockTime.zero
-  /// nil: to its end.
+  /// Duration of the audible part; nil for the rest of the stream.
   package var duration: ClockTime?
-  /// Number of sample frames that come out of the decoder if nothing was left out yet: only then is the info
-  /// to be applied; nil: in any case.
+  /// Number of decoded sample frames if nothing was trimmed: the info applies only then. Nil if it
+  /// always applies.
   package var ifDecoded: Int?
 
   package init(delay: ClockTime = .zero, duration: ClockTime? = nil, ifDecoded: Int? = nil) {

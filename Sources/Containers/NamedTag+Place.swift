@@ -1,13 +1,13 @@
 extension NamedTag {
-  /// Name of the tag for the place of the recording, in the words of ISO 6709. FFmpeg calls it the same in
-  /// Matroska and in Ogg.
+  /// Name of the tag for the recording location in ISO 6709 format. FFmpeg uses it in Matroska and
+  /// Ogg.
   package static let location = "LOCATION"
 
-  /// A place in the words of ISO 6709, such as `+48.8584+002.2945/`.
+  /// Formats a location by ISO 6709, such as `+48.8584+002.2945/`.
   /// - Parameters:
-  ///   - latitude: in degrees, as the longitude.
+  ///   - latitude: in degrees, like the longitude.
   ///   - altitude: in metres, written with two decimals.
-  ///   - decimals: of the degrees.
+  ///   - decimals: maximum number of decimals of the degrees.
   /// - Returns: nil if a number is not finite, or too large.
   package static func place(latitude: Double, longitude: Double, altitude: Double?, decimals: Int) -> String? {
     guard let north = coordinate(latitude, digits: 2, decimals), let east = coordinate(longitude, digits: 3, decimals)
@@ -15,7 +15,8 @@ extension NamedTag {
     return north + east + (altitude.flatMap { coordinate($0, digits: 1, 2) } ?? "") + "/"
   }
 
-  /// The value with a sign, at least `digits` before the point, and at least one after it.
+  /// Formats a value with a sign, at least `digits` digits before the point, and at least one after
+  /// it.
   private static func coordinate(_ value: Double, digits: Int, _ decimals: Int) -> String? {
     let scale = (0..<decimals).reduce(1) { scale, _ in scale * 10 }
     guard let scaled = Int(exactly: (abs(value) * Double(scale)).rounded()) else { return nil }

@@ -1,4 +1,4 @@
-/// A tag by name, as containers hold those that GStreamer has no word for.
+/// Tag with a free name, for tags that GStreamer does not define.
 package struct NamedTag: Hashable, Sendable, Codable {
   package var name: String
   package var text: String
@@ -8,7 +8,7 @@ package struct NamedTag: Hashable, Sendable, Codable {
     self.text = text
   }
 
-  /// From a comment such as `NAME=text`; nil if it has no name.
+  /// Creates a tag from a comment such as `NAME=text`; nil if it has no name.
   package init?(comment: String) {
     let parts = comment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, !parts[0].isEmpty else { return nil }
@@ -17,14 +17,14 @@ package struct NamedTag: Hashable, Sendable, Codable {
 
   package var comment: String { "\(name.replacing("=", with: "-"))=\(text)" }
 
-  /// The file that it stands in, its encoder or its length, all of which are other ones in an output.
+  /// True for tags about the source file, its encoder or its length, which differ in an output.
   package var isTechnical: Bool {
     let name = name.uppercased()
     return NamedTag.technical.contains(name) || name.hasPrefix("_STATISTICS_")
       || NamedTag.statistics.contains { name.hasPrefix($0) }
   }
 
-  /// Times or numbers of frames of the source, which are not true of an output.
+  /// True for tags with times or frame numbers of the source, which are wrong in an output.
   package var saysTimes: Bool {
     let name = name.uppercased()
     return ["CUESHEET", "TIMECODE", "SYNCEDLYRICS"].contains(name)
@@ -37,16 +37,17 @@ package struct NamedTag: Hashable, Sendable, Codable {
     "VENDOR_ID", "ITUNSMPB", "ENCODING PARAMS", "CDEC",
   ]
 
-  /// Written by mkvmerge, with a language behind them or without (`BPS-eng`).
+  /// Prefixes of tags written by mkvmerge, with or without a language suffix (`BPS-eng`).
   private static let statistics = ["BPS", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES", "SOURCE_ID", "DURATION-"]
 }
 
-/// A tag of an MP4 or MOV file as it lies there: QuickTime's metadata (`mdta`), or an item of iTunes' list.
+/// Tag of an MP4 or MOV file in its stored form: QuickTime metadata (`mdta`), or an item of the
+/// iTunes list.
 package struct MP4Tag: Hashable, Sendable, Codable {
   package var name: String
-  /// An item of iTunes' list, with its header; nil: a key of QuickTime's, with `type` and `value`.
+  /// Item of the iTunes list with its header; nil for a QuickTime key, with `type` and `value`.
   package var item: [UInt8]?
-  /// QuickTime File Format, "Well-Known Types".
+  /// Type of the value (QuickTime File Format, "Well-Known Types").
   package var type = 1
   package var value: [UInt8] = []
 
@@ -69,17 +70,17 @@ package struct MP4Tag: Hashable, Sendable, Codable {
     item = item(Array(box.utf8))
   }
 
-  /// This value as an item of iTunes' list.
+  /// Encodes this value as an item of the iTunes list.
   private func item(_ name: [UInt8]) -> [UInt8] {
     var item = Box.bytes("item", Box.bytes("data", .big(UInt32(type)), .zeros(4), value))
     item.replaceSubrange(4..<8, with: name)
     return item
   }
 
-  /// Numbers that iTunes' list has items for.
+  /// Numeric tags with an item in the iTunes list.
   private static let numbers = ["SHOW_SEASON_NUMBER": "tvsn", "SHOW_EPISODE_NUMBER": "tves"]
 
-  /// For people and other containers; nil if it is nothing that can be told in words.
+  /// Text form for display and other containers; nil if the value has none.
   package var text: String? {
     switch type {
     case 1: String(validating: value, as: UTF8.self)
@@ -88,7 +89,7 @@ package struct MP4Tag: Hashable, Sendable, Codable {
         validating: (0..<value.count / 2).map { UInt16(value[2 * $0]) << 8 | UInt16(value[2 * $0 + 1]) },
         as: UTF16.self)
     case 21, 65, 66, 67, 74: number(isSigned: true)
-    // Items of iTunes without a type are numbers.
+    // iTunes items without a type are numbers.
     case 0 where item != nil && value.count < 5: number(isSigned: true)
     case 22, 75, 76, 77, 78: number(isSigned: false)
     case 23 where value.count == 4: "\(Float(bitPattern: UInt32(value.integer(0))))"

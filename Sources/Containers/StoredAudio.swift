@@ -1,28 +1,28 @@
 package import MediaTime
 
-/// Places of PCM audio's samples in a file as they are, whole sample frames one after the other.
+/// Byte ranges of uncompressed audio samples in a file, as consecutive sample frames.
 package struct StoredAudio: Sendable {
-  /// The places of their bytes, in the order in which they are heard.
+  /// Byte ranges of the samples in playback order.
   package private(set) var runs: [Range<Int>] = []
-  /// The bytes of a sample frame.
+  /// Bytes per sample frame.
   package let frameBytes: Int
   /// In sample frames per second.
   package let rate: Int
-  /// Part of the samples that is presented, and its times; the first sample's timestamp is 0.
+  /// Presented part of the samples, and its times; the first sample's timestamp is 0.
   package var segment = Segment()
 
-  /// - Returns: nil where there are no sample frames of that size.
+  /// - Returns: nil if `frameBytes` or `rate` is not positive.
   init?(frameBytes: Int, rate: Int) {
     guard frameBytes > 0, rate > 0 else { return nil }
     self.frameBytes = frameBytes
     self.rate = rate
   }
 
-  /// How many sample frames there are.
+  /// Number of sample frames.
   package var count: Int { bytes / frameBytes }
   private var bytes = 0
 
-  /// Appends a run.
+  /// Appends a byte range, and merges it with an adjacent last one.
   mutating func append(_ run: Range<Int>) {
     bytes += run.count
     if let last = runs.last, last.upperBound == run.lowerBound {

@@ -1,8 +1,8 @@
 import CPango
 
 extension Color {
-  /// Reads a name of CSS, such as `gold`, or `#fc0`, `#ffcc00`, and `#ffcc0080` with an opacity (`pango_color_parse_with_alpha`); nil where
-  /// that is none.
+  /// Parses a CSS colour name such as `gold`, or `#fc0`, `#ffcc00` and `#ffcc0080` with alpha
+  /// (`pango_color_parse_with_alpha`); nil if invalid.
   public init?(parsing text: String) {
     var color = PangoColor()
     var alpha: UInt16 = .max

@@ -1,10 +1,10 @@
 import CPango
 
-/// Draws over a frame's own memory (Cairo, and Pango for text). Good only inside the closure that it was
-/// given to.
+/// Draws on a frame's own memory (Cairo, and Pango for text). Valid only inside the closure that
+/// receives it.
 ///
-/// Drawings on the frame before are gone: every frame starts as it says where the context was given. The unit
-/// is the pixel, x goes to the right, y downwards, the image stands upright.
+/// Each frame starts without the drawings of the previous one; the state of the context starts anew
+/// too. The unit is the pixel, x points right, y points down, and the image is upright.
 public final class DrawingContext {
   /// Size of the frame, in pixels.
   public let size: Size
@@ -18,12 +18,12 @@ public final class DrawingContext {
   /// The whole frame.
   public var bounds: Rectangle { Rectangle(origin: Point(x: 0, y: 0), size: size) }
 
-  /// Calls `body` with a context over `pixels`.
+  /// Calls `body` with a context that draws on `pixels`.
   ///
   /// - Parameters:
-  ///   - pixels: 32 bits each: blue, green, red, and alpha (which they are multiplied by already) or nothing.
-  ///   - transform: from the places that are drawn at to the pixels'; nil where they are the same.
-  /// - Throws: ``DrawingError``, where that is no image, or the drawing is impossible.
+  ///   - pixels: 32 bits each: blue, green, red, and premultiplied alpha or padding.
+  ///   - transform: from drawing coordinates to pixels; nil if they are the same.
+  /// - Throws: ``DrawingError`` if the pixels are not an image, or drawing fails.
   package static func draw(
     on pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int, hasAlpha: Bool,
     transform: (matrix: Transform, size: Size)? = nil, _ body: (DrawingContext) throws -> Void
@@ -59,7 +59,7 @@ public final class DrawingContext {
     use(paint) { cairo_fill(context) }
   }
 
-  /// Draws `path` as a line.
+  /// Strokes `path`.
   public func stroke(_ path: Path, with paint: Paint, _ stroke: Stroke) {
     trace(path)
     cairo_set_line_width(context, stroke.width)
@@ -69,7 +69,7 @@ public final class DrawingContext {
     use(paint) { cairo_stroke(context) }
   }
 
-  /// Limits the drawings of `body` to the inside of `path`.
+  /// Clips the drawings of `body` to the inside of `path`.
   public func clipped(to path: Path, _ body: () throws -> Void) rethrows {
     try saved {
       trace(path)
@@ -78,21 +78,21 @@ public final class DrawingContext {
     }
   }
 
-  /// Undoes, afterwards, the changes of `body` to the unit, the directions and the clip.
+  /// Saves the transform and the clip, runs `body`, and restores them.
   public func saved(_ body: () throws -> Void) rethrows {
     cairo_save(context)
     defer { cairo_restore(context) }
     try body()
   }
 
-  /// Moves the point from which places are counted.
+  /// Moves the origin.
   public func translate(x: Double, y: Double) { cairo_translate(context, x, y) }
-  /// Makes the unit larger.
+  /// Scales the unit.
   public func scale(x: Double, y: Double) { cairo_scale(context, x, y) }
-  /// Turns the directions clockwise.
+  /// Rotates the axes clockwise.
   public func rotate(radians: Double) { cairo_rotate(context, radians) }
 
-  /// Draws `image`, stretched to `rectangle`.
+  /// Draws `image`, scaled to `rectangle`.
   public func draw(_ image: Image, in rectangle: Rectangle, opacity: Double = 1) {
     saved {
       translate(x: rectangle.origin.x, y: rectangle.origin.y)
@@ -101,13 +101,13 @@ public final class DrawingContext {
         cairo_set_source_surface(context, surface, 0, 0)
         cairo_pattern_set_filter(cairo_get_source(context), CAIRO_FILTER_GOOD)
         cairo_paint_with_alpha(context, opacity)
-        // The context must not keep memory that is not its own.
+        // Drop the reference to the image's memory.
         cairo_set_source_rgb(context, 0, 0, 0)
       }
     }
   }
 
-  /// Draws `text` in `rectangle`, from its top, broken into lines where it is too wide.
+  /// Draws `text` from the top of `rectangle`, with lines wrapped to its width.
   /// - Returns: the size of the text.
   @discardableResult
   public func draw(_ text: Text, in rectangle: Rectangle) -> Size {
@@ -128,8 +128,8 @@ public final class DrawingContext {
     return size(of: layout)
   }
 
-  /// Size of `text` when it is broken into lines no wider than `width`; with `.infinity`, only at its own
-  /// line breaks.
+  /// Size of `text` if lines are wrapped to `width`; with `.infinity`, only its own line breaks
+  /// count.
   public func size(of text: Text, width: Double) -> Size {
     guard let layout = layout(text, width: width) else { return Size(width: 0, height: 0) }
     defer { g_object_unref(UnsafeMutableRawPointer(layout)) }
@@ -146,7 +146,7 @@ public final class DrawingContext {
     pango_layout_set_font_description(layout, font)
     pango_layout_set_text(layout, text.string, -1)
     let units = width * Double(PANGO_SCALE)
-    // -1 is Pango's word for no limit.
+    // -1 means no limit in Pango.
     pango_layout_set_width(layout, units < Double(Int32.max) ? Int32(max(units, Double(PANGO_SCALE))) : -1)
     pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
     let alignments: [Text.Alignment: PangoAlignment] = [
@@ -200,7 +200,7 @@ public final class DrawingContext {
   }
 }
 
-/// Transform of a place: x is `xx` of the place's x and `xy` of its y and `x0`, and so on.
+/// Affine transform: x becomes `xx` * x + `xy` * y + `x0`, y becomes `yx` * x + `yy` * y + `y0`.
 package struct Transform: Hashable, Sendable {
   package var (xx, xy, x0, yx, yy, y0): (Double, Double, Double, Double, Double, Double)
 
@@ -218,12 +218,12 @@ package struct Transform: Hashable, Sendable {
     Transform(xx: 1, xy: 0, x0: x, yx: 0, yy: 1, y0: y)
   }
 
-  /// The place after the transform.
+  /// Transformed point.
   package func callAsFunction(_ place: Point) -> Point {
     Point(x: xx * place.x + xy * place.y + x0, y: yx * place.x + yy * place.y + y0)
   }
 
-  /// This one, and then `next`.
+  /// Concatenation: this transform, then `next`.
   package func then(_ next: Transform) -> Transform {
     Transform(
       xx: next.xx * xx + next.xy * yx, xy: next.xx * xy + next.xy * yy, x0: next.xx * x0 + next.xy * y0 + next.x0,
@@ -233,7 +233,7 @@ package struct Transform: Hashable, Sendable {
   fileprivate var cairo: cairo_matrix_t { cairo_matrix_t(xx: xx, yx: yx, xy: xy, yy: yy, x0: x0, y0: y0) }
 }
 
-/// Reason why something could not be drawn.
+/// Drawing error.
 public struct DrawingError: Error, Sendable, CustomStringConvertible {
   public let message: String
   public var description: String { message }

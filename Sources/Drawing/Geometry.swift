@@ -1,4 +1,4 @@
-/// A place, in pixels from the upper left corner: x to the right, y downwards.
+/// Point, in pixels from the upper left corner: x points right, y points down.
 public struct Point: Hashable, Sendable {
   public var x: Double
   public var y: Double
@@ -9,7 +9,7 @@ public struct Point: Hashable, Sendable {
   }
 }
 
-/// A size in pixels.
+/// Size in pixels.
 public struct Size: Hashable, Sendable {
   public var width: Double
   public var height: Double
@@ -20,7 +20,7 @@ public struct Size: Hashable, Sendable {
   }
 }
 
-/// An upright rectangle, in pixels.
+/// Axis-aligned rectangle, in pixels.
 public struct Rectangle: Hashable, Sendable {
   /// Its upper left corner.
   public var origin: Point
@@ -37,7 +37,7 @@ public struct Rectangle: Hashable, Sendable {
 
   public var center: Point { Point(x: origin.x + size.width / 2, y: origin.y + size.height / 2) }
 
-  /// The largest rectangle of the shape of `size` that fits in this one, in its middle.
+  /// Largest rectangle with the aspect ratio of `size` that fits in this one, centred.
   public func fitting(_ size: Size) -> Rectangle {
     guard size.width > 0, size.height > 0 else { return self }
     let scale = min(self.size.width / size.width, self.size.height / size.height)
@@ -47,12 +47,12 @@ public struct Rectangle: Hashable, Sendable {
   }
 }
 
-/// A colour with an opacity, each part from 0 to 1.
+/// Colour with alpha; each component from 0 to 1.
 public struct Color: Hashable, Codable, Sendable {
   public var red: Double
   public var green: Double
   public var blue: Double
-  /// Opacity: 1 hides the pixels behind.
+  /// Opacity: 1 is opaque.
   public var alpha: Double
 
   public init(red: Double, green: Double, blue: Double, alpha: Double = 1) {
@@ -62,7 +62,7 @@ public struct Color: Hashable, Codable, Sendable {
     self.alpha = alpha
   }
 
-  /// A grey: 0 is black, 1 is white.
+  /// Creates a grey: 0 is black, 1 is white.
   public init(white: Double, alpha: Double = 1) {
     self.init(red: white, green: white, blue: white, alpha: alpha)
   }

@@ -1,18 +1,17 @@
 import CPango
 
-/// An image to be drawn.
+/// Image for drawing.
 public struct Image: Sendable {
   public let width: Int
   public let height: Int
-  /// Blue, green, red and alpha, which they are multiplied by, 8 bits each, rows without padding.
+  /// Blue, green, red and premultiplied alpha, 8 bits each, rows without padding.
   private let pixels: [UInt8]
 
   /// - Parameters:
-  ///   - width: in pixels, as is `height`.
+  ///   - width: in pixels.
   ///   - height: in pixels.
-  ///   - pixels: width times height times 4 bytes: blue, green, red, and alpha, which the others are not multiplied
-  ///   by.
-  /// - Throws: ``DrawingError`` where the sizes don't agree.
+  ///   - pixels: width times height times 4 bytes: blue, green, red, and straight alpha.
+  /// - Throws: ``DrawingError`` if the sizes do not match.
   public init(width: Int, height: Int, pixels: [UInt8]) throws {
     guard width > 0, height > 0, pixels.count == width * height * 4 else {
       throw DrawingError(
@@ -32,7 +31,7 @@ public struct Image: Sendable {
 
   func withSurface(_ body: (OpaquePointer?) -> Void) {
     pixels.withUnsafeBufferPointer { bytes in
-      // Cairo only reads a surface that is drawn from.
+      // Cairo only reads a source surface.
       let surface = cairo_image_surface_create_for_data(
         UnsafeMutablePointer(mutating: bytes.baseAddress), CAIRO_FORMAT_ARGB32, Int32(width), Int32(height),
         Int32(width * 4))

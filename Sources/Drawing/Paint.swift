@@ -1,12 +1,12 @@
-/// Colour or gradient with which a shape is filled or stroked.
+/// Colour or gradient to fill or stroke a shape with.
 public enum Paint: Hashable, Sendable {
   case color(Color)
-  /// Colours along a line, each at a place from 0 (its start) to 1 (its end).
+  /// Gradient along a line; stops are placed from 0 (its start) to 1 (its end).
   case linear(from: Point, to: Point, stops: [Stop])
-  /// Colours around a point, each at a place from 0 (the centre) to 1 (at `radius`).
+  /// Gradient around a point; stops are placed from 0 (the centre) to 1 (at `radius`).
   case radial(center: Point, radius: Double, stops: [Stop])
 
-  /// A colour at a place of a gradient.
+  /// Colour at a position in a gradient.
   public struct Stop: Hashable, Sendable {
     public var place: Double
     public var color: Color
@@ -18,13 +18,13 @@ public enum Paint: Hashable, Sendable {
   }
 }
 
-/// How a line is drawn.
+/// Line style.
 public struct Stroke: Hashable, Sendable {
   /// In pixels.
   public var width: Double
-  /// Round ends and corners, rather than square ones.
+  /// True for round ends and corners; false for square ones.
   public var isRound: Bool
-  /// The lengths of dashes and of the gaps between them, in turn, in pixels; empty: a whole line.
+  /// Alternating lengths of dashes and gaps, in pixels; empty for a solid line.
   public var dashes: [Double]
 
   public init(width: Double, isRound: Bool = true, dashes: [Double] = []) {
@@ -39,11 +39,11 @@ public struct Text: Hashable, Sendable {
   public enum Alignment: Hashable, Sendable { case left, center, right }
 
   public var string: String
-  /// Font as Pango reads it: family, style, size in pixels, such as `Sans Bold 32`.
+  /// Font in Pango's syntax: family, style, size in pixels, such as `Sans Bold 32`.
   public var font: String
   public var color: Color
   public var alignment: Alignment
-  /// An edge around the letters, which keeps them readable over any image, and its width in pixels.
+  /// Outline of the letters, for legibility over any image, and its width in pixels.
   public var outline: (color: Color, width: Double)? {
     get { outlineColor.map { ($0, outlineWidth) } }
     set { (outlineColor, outlineWidth) = (newValue?.color, newValue?.width ?? 0) }

@@ -1,4 +1,4 @@
-/// Lines and curves, to be filled or stroked.
+/// Lines and curves to fill or stroke.
 ///
 /// ```swift
 /// var path = Path()
@@ -18,7 +18,7 @@ public struct Path: Hashable, Sendable {
 
   public init() {}
 
-  /// An upright rectangle, with round corners where `radius` is above 0.
+  /// Creates an axis-aligned rectangle; the corners are round if `radius` is above 0.
   public init(_ rectangle: Rectangle, radius: Double = 0) {
     let (left, top) = (rectangle.origin.x, rectangle.origin.y)
     let (right, bottom) = (left + rectangle.size.width, top + rectangle.size.height)
@@ -41,24 +41,24 @@ public struct Path: Hashable, Sendable {
     close()
   }
 
-  /// A circle.
+  /// Creates a circle.
   public init(center: Point, radius: Double) {
     addArc(center: center, radius: radius, from: 0, to: 2 * .pi)
     close()
   }
 
-  /// Begins a new line at `point`.
+  /// Starts a new subpath at `point`.
   public mutating func move(to point: Point) { elements.append(.move(point)) }
-  /// A straight line to `point`.
+  /// Adds a straight line to `point`.
   public mutating func addLine(to point: Point) { elements.append(.line(point)) }
-  /// A cubic Bézier curve to `point`.
+  /// Adds a cubic Bézier curve to `point`.
   public mutating func addCurve(to point: Point, control1: Point, control2: Point) {
     elements.append(.curve(control1, control2, point))
   }
-  /// A part of a circle, clockwise, angles in radians from the right; joined by a line to the path before.
+  /// Adds a clockwise arc, angles in radians from the right; a line joins it to the current point.
   public mutating func addArc(center: Point, radius: Double, from start: Double, to end: Double) {
     elements.append(.arc(center: center, radius: radius, from: start, to: end))
   }
-  /// A straight line back to where the line began.
+  /// Closes the subpath with a straight line to its start.
   public mutating func close() { elements.append(.close) }
 }

@@ -1,12 +1,12 @@
 import CPango
 
 extension Text {
-  /// Whether a family of fonts that `font` names is installed: Pango takes another one where none is.
-  /// - Parameter font: as Pango reads it, such as `Serif Bold`.
+  /// True if a font family named in `font` is installed; Pango substitutes another otherwise.
+  /// - Parameter font: in Pango's syntax, such as `Serif Bold`.
   package static func isInstalled(_ font: String) -> Bool {
     guard let description = pango_font_description_from_string(font) else { return false }
     defer { pango_font_description_free(description) }
-    // If only a style is named, such as `Bold`, the family is the usual one.
+    // If only a style such as `Bold` is given, Pango uses its default family.
     guard let names = pango_font_description_get_family(description) else { return true }
     let wanted = Set(String(cString: names).lowercased().split(separator: ",").map(String.init))
     var families: UnsafeMutablePointer<UnsafeMutablePointer<PangoFontFamily>?>?

@@ -1,7 +1,7 @@
 import CGStreamer
 package import MediaTime
 
-/// The end of a pipeline from which a thread of ours takes samples (`GstAppSink`).
+/// Pipeline end from which the program pulls samples (`GstAppSink`).
 package final class AppSink: @unchecked Sendable {
   // gst_app_sink_try_pull_sample and gst_app_sink_is_eos may be called from any thread.
   private let element: Element
@@ -17,21 +17,23 @@ package final class AppSink: @unchecked Sendable {
     self.element = element
   }
 
-  /// Waits for the next sample, at the most for `timeout`; nil at the end of the stream, when the pipeline stops, and
-  /// when the time is over (``isEndOfStream`` tells the first from the others).
+  /// Waits up to `timeout` for the next sample.
+  ///
+  /// - Returns: nil after the timeout, at the end of the stream (``isEndOfStream`` is true then),
+  ///   or if the pipeline stops.
   package func pull(timeout: ClockTime) -> Sample? {
     gst_app_sink_try_pull_sample(raw, GstClockTime(timeout.raw)).flatMap { Sample(adopting: $0) }
   }
 
-  /// Takes and drops all samples until the stream ends, or the pipeline stops.
+  /// Pulls and drops all samples until the stream ends or the pipeline stops.
   package func drain() {
     while !isEndOfStream { _ = pull(timeout: ClockTime(nanoseconds: 100_000_000)) }
   }
 
-  /// The stream ended, and everything has been pulled.
+  /// True if the stream ended and every sample was pulled.
   package var isEndOfStream: Bool { gst_app_sink_is_eos(raw) != 0 }
 
-  /// Restricts the sink to `caps`, unless its caps were set already.
+  /// Restricts the sink to `caps` unless it already has caps.
   package func setDefaultCaps(_ caps: Caps) {
     if let known = gst_app_sink_get_caps(raw) {
       gst_caps_unref(known)
@@ -40,23 +42,24 @@ package final class AppSink: @unchecked Sendable {
     }
   }
 
-  /// Takes buffers outside their segments too, which sinks drop otherwise: packets that only help to decode others.
+  /// Lets buffers outside their segments through, which sinks drop by default: packets that are
+  /// only decoded as references.
   package func takeBuffersOutsideSegments() {
     gst_base_sink_set_drop_out_of_segment(
       UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GstBaseSink.self), 0)
   }
 
-  /// Seeks the elements before this sink to `time`, exactly, and drops their buffers.
+  /// Flushing, accurate seek of the upstream elements to `time`.
   package func seek(to time: ClockTime) -> Bool { seek(to: time, [GST_SEEK_FLAG_ACCURATE]) }
 
-  /// Seeks the elements before this sink to the last keyframe up to `time`, and drops their buffers.
+  /// Flushing seek of the upstream elements to the last keyframe at or before `time`.
   package func seek(toKeyframeBefore time: ClockTime) -> Bool {
     seek(to: time, [GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_BEFORE])
   }
 
-  /// Seeks without a stop, rather than with the stop left as it was: matroskademux takes that for the
-  /// duration that the file declares, drops a last frame that begins there (`Quirk.matroskademuxSeekEnd`),
-  /// and complains of a `time` behind it.
+  /// Seeks with no stop position. An unchanged stop makes matroskademux use the declared duration:
+  /// it then drops a last frame that begins there (`Quirk.matroskademuxSeekEnd`) and refuses a
+  /// later `time`.
   private func seek(to time: ClockTime, _ flags: [GstSeekFlags]) -> Bool {
     let all = flags.reduce(GST_SEEK_FLAG_FLUSH.rawValue) { $0 | $1.rawValue }
     return gst_element_seek(

@@ -1,7 +1,7 @@
 import CGStreamer
 import MediaTime
 
-/// The start of a pipeline into which a thread of ours puts buffers (`GstAppSrc`).
+/// Pipeline start into which the program pushes buffers (`GstAppSrc`).
 package final class AppSource: @unchecked Sendable {
   // Pushing to an appsrc is MT safe.
   private let element: Element
@@ -19,7 +19,7 @@ package final class AppSource: @unchecked Sendable {
 
   package func setCaps(_ caps: Caps) { gst_app_src_set_caps(raw, caps.raw) }
 
-  /// Sets the field order of the next buffers to that of `frames`, which changes with the direction.
+  /// Sets the field order of the following buffers to that of `frames`; reversing changes it.
   /// The other fields stay: muxers refuse a change of the frame rate, which is the output's.
   package func setFieldOrder(of frames: Caps) {
     guard let caps = gst_app_src_get_caps(raw).map({ Caps(adopting: $0) }),
@@ -28,8 +28,8 @@ package final class AppSource: @unchecked Sendable {
     setCaps(caps.setting("field-order", order))
   }
 
-  /// Gives `buffer` to the pipeline, and waits while its queue is full.
-  /// - Returns: false when the pipeline no longer takes any: it was stopped, or failed (its bus says why).
+  /// Pushes `buffer`; blocks while the queue is full.
+  /// - Returns: false if the pipeline was stopped or has failed (the error is on its bus).
   package func push(_ buffer: Buffer) -> Bool {
     gst_app_src_push_buffer(raw, gst_buffer_ref(buffer.raw)) == GST_FLOW_OK
   }
@@ -37,11 +37,11 @@ package final class AppSource: @unchecked Sendable {
   /// Ends the stream.
   package func endOfStream() { gst_app_src_end_of_stream(raw) }
 
-  /// Makes the source ask for its buffers. It must be seekable (`stream-type=seekable`); both bodies are
-  /// called on threads of GStreamer, and are held until the element is gone.
+  /// Makes the source request its buffers. It must be seekable (`stream-type=seekable`). GStreamer
+  /// threads call both closures, which the element retains.
   /// - Parameters:
-  ///   - need: gives at least one buffer, or ends the stream; called whenever none is left.
-  ///   - seek: told that the next buffer follows a flush.
+  ///   - need: pushes at least one buffer, or ends the stream; called whenever the queue is empty.
+  ///   - seek: called on a seek; the next buffer follows the flush.
   package func onDemand(need: @escaping @Sendable () -> Void, seek: @escaping @Sendable () -> Void) {
     final class Demand: Sendable {
       let need: @Sendable () -> Void

@@ -1,15 +1,16 @@
 import CGStreamer
 
-/// Turns raw interleaved audio into another sample format, rate or layout of channels (`GstAudioConverter`), without dither.
+/// Converts raw interleaved audio to another sample format, rate or channel layout
+/// (`GstAudioConverter`), without dither.
 ///
-/// For one thread at a time.
+/// Not thread-safe.
 package final class AudioConverter {
   private let raw: OpaquePointer
   private let input: GstAudioInfo
   private let output: GstAudioInfo
 
-  /// - Parameter variesRate: whether ``setInputRate(_:)`` is going to be called.
-  /// - Returns: nil where GStreamer can't turn one into the other.
+  /// - Parameter variesRate: true if ``setInputRate(_:)`` will be called.
+  /// - Returns: nil if GStreamer cannot do the conversion.
   package init?(from: Caps, to: Caps, variesRate: Bool = false) {
     var input = GstAudioInfo()
     var output = GstAudioInfo()
@@ -17,7 +18,8 @@ package final class AudioConverter {
       input.bpf > 0, output.bpf > 0,
       let raw = gst_audio_converter_new(
         variesRate ? GST_AUDIO_CONVERTER_FLAG_VARIABLE_RATE : GST_AUDIO_CONVERTER_FLAG_NONE, &input, &output,
-        // It takes the structure. Without it a change of rate may cost a tenth of a sample each time.
+        // Takes ownership of the structure. Without it each rate change may cost a tenth of a
+        // sample.
         variesRate ? gst_structure_new_from_string("exact,GstAudioResampler.max-phase-error=(double)0") : nil)
     else { return nil }
     self.raw = raw
@@ -27,25 +29,25 @@ package final class AudioConverter {
 
   deinit { gst_audio_converter_free(raw) }
 
-  /// The bytes of `samples`, converted. A change of rate needs some of the following samples: that much comes
-  /// with the next call, or with ``finish()``.
+  /// Converts `samples`. Resampling needs some of the following samples, so part of the result
+  /// comes from the next call, or from ``finish()``.
   package func convert(_ samples: UnsafeRawBufferPointer) throws -> [UInt8] {
     guard let base = samples.baseAddress else { return [] }
     return try run(UnsafeMutableRawPointer(mutating: base), samples.count / Int(input.bpf))
   }
 
-  /// From here on the samples that go in are of another rate, in Hz.
+  /// Sets the sample rate of the following input, in Hz.
   package func setInputRate(_ rate: Int) {
     gst_audio_converter_update_config(raw, gint(clamping: max(rate, 1)), output.rate, nil)
   }
 
-  /// How many samples, at the most, have gone in and wait for the following ones.
+  /// Maximum number of input samples that wait for later ones.
   package var latency: Int { Int(gst_audio_converter_get_max_latency(raw)) }
 
-  /// Returns the samples that were held back.
+  /// Returns the converted remaining samples.
   package func finish() throws -> [UInt8] { try run(nil, latency) }
 
-  /// - Parameter samples: nil: silence.
+  /// - Parameter samples: nil means silence.
   private func run(_ samples: UnsafeMutableRawPointer?, _ count: Int) throws -> [UInt8] {
     guard count > 0 else { return [] }
     let frames = Int(gst_audio_converter_get_out_frames(raw, gsize(count)))

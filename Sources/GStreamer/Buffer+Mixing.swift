@@ -1,18 +1,20 @@
 import CGStreamer
 
 extension Buffer {
-  /// Whether frames of raw video of such a form can be mixed: each value of a pixel has one byte, or two, of its own.
+  /// True if raw video frames with `caps` can be mixed: each component of a pixel has one or two
+  /// whole bytes.
   package static func canMix(_ caps: Caps) -> Bool {
     var info = GstVideoInfo()
     return gst_video_info_from_caps(&info, caps.raw) != 0 && info.valueBytes != nil
   }
 
-  /// The frame that lies between this one and `other`, which both have `caps`, in memory of its own: each value of each pixel is the
-  /// mean of both, rounded to the nearest. GStreamer's own mixers (`compositor`) are pipelines with a clock: a frame would have to be
-  /// waited for in each.
+  /// Mixes this frame with `other`; both have `caps`. Each component is a weighted mean, rounded to
+  /// the nearest. GStreamer's own mixers (`compositor`) are pipelines with a clock: each frame
+  /// would have to be waited for.
   ///
-  /// - Parameter share: how much of `other` is in it, 0 to 1, in 256ths.
-  /// - Throws: ``GStreamerError``, where the memory can't be had or reached, or frames of this form can't be mixed (``canMix(_:)``).
+  /// - Parameter share: weight of `other`, 0 to 1, in steps of 1/256.
+  /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped, or frames with these
+  ///   caps cannot be mixed (``canMix(_:)``).
   package func mixed(with other: Buffer, share: Double, _ caps: Caps) throws -> Buffer {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, caps.raw) != 0, let valueBytes = info.valueBytes else {
@@ -55,7 +57,7 @@ extension Buffer {
 }
 
 extension GstVideoInfo {
-  /// How many bytes each value of a pixel has, where no two share any; nil of other formats.
+  /// Bytes per component of a pixel; nil if components share bytes.
   fileprivate var valueBytes: Int? {
     guard let format = finfo?.pointee else { return nil }
     let count = Int(format.n_components)

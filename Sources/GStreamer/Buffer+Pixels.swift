@@ -1,8 +1,8 @@
 import CGStreamer
 
 extension Buffer {
-  /// Whether two frames of raw video that both have `caps` show the same pixels. What pads their rows is not looked at.
-  /// - Throws: ``GStreamerError``, where the memory can't be reached.
+  /// True if two raw video frames with `caps` have the same pixels; row padding is ignored.
+  /// - Throws: ``GStreamerError`` if the memory cannot be mapped.
   package func hasSamePixels(as other: Buffer, _ caps: Caps) throws -> Bool {
     try withPlanes(caps) { own in
       try other.withPlanes(caps) { others in
@@ -21,8 +21,8 @@ extension Buffer {
     }
   }
 
-  /// Hash of the pixels of a frame of raw video that has `caps`. What pads its rows and pixels does not count.
-  /// - Throws: ``GStreamerError``, where the memory can't be reached.
+  /// Hash of the pixels of a raw video frame with `caps`; padding of rows and pixels is ignored.
+  /// - Throws: ``GStreamerError`` if the memory cannot be mapped.
   package func pixelHash(_ caps: Caps) throws -> UInt64 {
     try withPlanes(caps) { planes in
       var hash = ByteHash()
@@ -35,8 +35,8 @@ extension Buffer {
     }
   }
 
-  /// Means of blocks of each plane of a frame of raw video whose planes hold one byte a value.
-  /// - Throws: ``GStreamerError``, where the memory can't be reached.
+  /// Means of blocks of each plane of a raw video frame whose planes have one byte a value.
+  /// - Throws: ``GStreamerError`` if the memory cannot be mapped.
   package func blockMeans(_ caps: Caps) throws -> [PlaneMeans] {
     try withPlanes(caps) { planes in planes.map { PlaneMeans($0) } }
   }
@@ -47,9 +47,9 @@ extension Buffer {
     /// Bytes from one row to the next.
     let stride: Int
     let rows: Int
-    /// Bytes of a row that are pixels.
+    /// Bytes of a row that hold pixels.
     let width: Int
-    /// Which of four bytes is none of the pixel's; nil where all are.
+    /// Index of the unused byte in each group of four; nil if all are used.
     let padding: Int?
 
     func withRow<Result>(_ row: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
@@ -63,7 +63,7 @@ extension Buffer {
 
   private static let paddings = ["RGBx": 3, "BGRx": 3, "xRGB": 0, "xBGR": 0]
 
-  /// - Throws: ``GStreamerError`` if the memory can't be reached, and errors of `body`.
+  /// - Throws: ``GStreamerError`` if the memory cannot be mapped, and errors of `body`.
   private func withPlanes<Result>(_ caps: Caps, _ body: ([Plane]) throws -> Result) throws -> Result {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, caps.raw) != 0 else { throw Buffer.unmappable }
@@ -82,14 +82,14 @@ extension Buffer {
   }
 }
 
-/// Means of blocks of eight by eight values of a plane, in sixteenths.
+/// Means of the 8x8 blocks of a plane, in sixteenths.
 package struct PlaneMeans: Sendable {
   package static let side = 8
   package let columns: Int
-  /// Row by row.
+  /// Means in row order.
   package let values: [UInt16]
 
-  /// The least and the greatest mean of a block and those around it.
+  /// Least and greatest mean of a block and its neighbours.
   package func levels(around place: Int) -> ClosedRange<UInt16> {
     let (row, column) = (place / columns, place % columns)
     var (least, greatest) = (values[place], values[place])
@@ -102,14 +102,14 @@ package struct PlaneMeans: Sendable {
     return least...greatest
   }
 
-  /// - Parameter plane: one byte a value.
+  /// - Parameter plane: has one byte a value.
   fileprivate init(_ plane: Buffer.Plane) {
     let side = PlaneMeans.side
     let (data, stride, width, rows) = (plane.data, plane.stride, plane.width, plane.rows)
     columns = (width + side - 1) / side
     var values: [UInt16] = []
     values.reserveCapacity(columns * ((rows + side - 1) / side))
-    // Values of every other byte, so that sums of eight rows fit.
+    // Masks every other byte, so that sums of eight rows fit in 16 bits.
     let mask: UInt64 = 0x00FF_00FF_00FF_00FF
     for top in Swift.stride(from: 0, to: rows, by: side) {
       let height = min(side, rows - top)
@@ -135,7 +135,7 @@ package struct PlaneMeans: Sendable {
   }
 }
 
-/// A 64-bit hash that tells bytes apart, fast. It is no protection against bytes made to have the same one.
+/// Fast 64-bit hash; not collision-resistant against chosen input.
 package struct ByteHash {
   package private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15
 
@@ -155,7 +155,7 @@ package struct ByteHash {
     value = hash
   }
 
-  /// Can be undone, as the factor is odd: two hashes that differ stay different.
+  /// Reversible, as the factor is odd: different hashes stay different.
   private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
     let mixed = (hash ^ word) &* 0xD6E8_FEB8_6659_FD93
     return mixed ^ (mixed >> 32)
@@ -163,8 +163,8 @@ package struct ByteHash {
 }
 
 extension GstVideoInfo {
-  /// How many rows each plane has, and how many bytes of a row are pixels; of formats whose pixels have no bytes of their
-  /// own, the whole row.
+  /// Number of rows of each plane, and bytes of a row that hold pixels; the whole row for formats
+  /// whose pixels share bytes.
   var planes: [(rows: Int, rowBytes: Int)] {
     guard let format = finfo?.pointee else { return [] }
     var planes = [(rows: Int, rowBytes: Int)](repeating: (0, 0), count: Int(format.n_planes))

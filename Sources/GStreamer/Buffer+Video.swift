@@ -1,22 +1,24 @@
 import CGStreamer
 
 extension Buffer {
-  /// True if the flags say that the top field comes first; nil if they do not say that the frame is interlaced.
-  /// ``Sample/isTopFieldFirst`` knows the caps too.
+  /// True if the flags mark the top field as the first; nil if they do not mark the frame as
+  /// interlaced.
+  /// ``Sample/isTopFieldFirst`` considers the caps too.
   package var isTopFieldFirst: Bool? {
     let flags = UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags
     guard flags & GST_VIDEO_BUFFER_FLAG_INTERLACED.rawValue != 0 else { return nil }
     return flags & GST_VIDEO_BUFFER_FLAG_TFF.rawValue != 0
   }
 
-  /// Creates a frame of 32 bits a pixel, blue, green, red and alpha or nothing, rows without padding, all 0.
+  /// Creates a frame with 32 bits a pixel (blue, green, red, and alpha or padding), no row padding,
+  /// and all bytes 0.
   package static func frame(width: Int, height: Int) throws -> Buffer {
     try Buffer(size: width * height * 4) { bytes in bytes.initializeMemory(as: UInt8.self, repeating: 0) }
   }
 
-  /// The frame with its planes where elements that do not know `GstVideoMeta` look for them: where the caps alone have them be
-  /// (`gst_video_info_from_caps`). The pixels are copied if they are elsewhere.
-  /// - Throws: ``GStreamerError``, where the memory can't be had or reached.
+  /// Frame in the default layout of its caps (`gst_video_info_from_caps`), for elements that ignore
+  /// `GstVideoMeta`. The pixels are copied if the layout differs.
+  /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped.
   package func inPlainLayout(_ caps: Caps) throws -> Buffer {
     var info = GstVideoInfo()
     guard let meta = gst_buffer_get_video_meta(raw), gst_video_info_from_caps(&info, caps.raw) != 0 else { return self }
@@ -33,19 +35,20 @@ extension Buffer {
     return try copied(&info)
   }
 
-  /// The frame in ordinary memory, copied from wherever the processor can't read it (`gst_video_frame_map`).
-  /// - Throws: ``GStreamerError``, where the memory can't be had or reached.
+  /// Frame in system memory; copied if the processor cannot read its memory
+  /// (`gst_video_frame_map`).
+  /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped.
   package func inSystemMemory(_ caps: Caps) throws -> Buffer {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, caps.raw) != 0 else { throw Buffer.unmappable }
     return try copied(&info)
   }
 
-  /// A copy whose rows are a multiple of 32 pixels long: the last pixel of each is repeated.
-  /// - Parameter caps: of the frame.
-  /// - Returns: nil if rows end with a whole block of JPEG already, if samples take more than a byte, or if a plane
-  ///   holds several components.
-  /// - Throws: ``GStreamerError``, where the memory can't be had or reached.
+  /// Copies the frame into rows of a multiple of 32 pixels, repeating the last pixel of each row.
+  /// - Parameter caps: caps of the frame.
+  /// - Returns: nil if rows already end with a whole JPEG block, if samples take more than a byte,
+  ///   or if a plane holds several components.
+  /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped.
   package func withRepeatedEdge(_ caps: Caps) throws -> Buffer? {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, caps.raw) != 0 else { return nil }
@@ -60,7 +63,7 @@ extension Buffer {
     let block = 8 << Int(first(format.w_sub, as: guint.self).max() ?? 0)
     guard Int(info.width) % block != 0 else { return nil }
     let shifts = zip(first(format.w_sub, as: guint.self), first(format.h_sub, as: guint.self))
-    // Rounded up, as GST_VIDEO_SUB_SCALE does.
+    // Rounds up, as GST_VIDEO_SUB_SCALE does.
     let sizes = shifts.map { (width: -(-Int(info.width) >> Int($0)), height: -(-Int(info.height) >> Int($1))) }
     var aligned = info
     var alignment = GstVideoAlignment()
@@ -85,14 +88,14 @@ extension Buffer {
     return copy
   }
 
-  /// A copy in memory of its own, in the plain layout.
+  /// Copies the frame into new memory, in the default layout.
   private func copied(_ info: inout GstVideoInfo) throws -> Buffer {
     var plain = info
     return try copied(&info, to: &plain) { _ in }
   }
 
-  /// A copy in memory of its own, in the layout of `other`.
-  /// - Parameter finish: gets the copy, still mapped.
+  /// Copies the frame into new memory, in the layout of `other`.
+  /// - Parameter finish: called with the copy while it is mapped.
   private func copied(
     _ info: inout GstVideoInfo, to other: inout GstVideoInfo, finish: (GstVideoFrame) -> Void
   ) throws -> Buffer {
@@ -106,18 +109,19 @@ extension Buffer {
     finish(to)
     gst_video_frame_unmap(&to)
     guard isCopied else { throw Buffer.unmappable }
-    // GStreamer leaves out metas that describe memory, GstVideoMeta among them, where it copies metas without memory.
+    // Without memory in the copy, GStreamer skips metas that describe memory, such as GstVideoMeta.
     let all = GST_BUFFER_COPY_FLAGS.rawValue | GST_BUFFER_COPY_TIMESTAMPS.rawValue | GST_BUFFER_COPY_META.rawValue
     gst_buffer_copy_into(plain, raw, GstBufferCopyFlags(all), 0, gsize.max)
     return copy
   }
 
-  /// The frame with `overlay` drawn over it, in memory of its own (`gst_video_overlay_composition_blend`).
+  /// Draws `overlay` over a copy of the frame (`gst_video_overlay_composition_blend`).
   ///
   /// - Parameters:
-  ///   - overlay: blue, green, red and alpha, by which the colours are multiplied, rows without padding, as wide as the frame.
-  ///   - rows: the rows of the overlay, and of the frame, that are used.
-  ///   - caps: of the frame.
+  ///   - overlay: blue, green, red and alpha, premultiplied, without row padding, as wide as the
+  ///     frame.
+  ///   - rows: rows of the overlay and of the frame to blend.
+  ///   - caps: caps of the frame.
   package func blending(_ overlay: Buffer, rows: Range<Int>, caps: Caps) throws -> Buffer {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, caps.raw) != 0 else { throw Buffer.unmappable }
@@ -153,14 +157,15 @@ extension Buffer {
 }
 
 extension Caps {
-  /// The bytes of a frame of raw video, in the plain layout (`gst_video_info_from_caps`).
+  /// Bytes of a raw video frame in the default layout (`gst_video_info_from_caps`).
   package var frameSize: Int? {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, raw) != 0 else { return nil }
     return Int(info.size)
   }
 
-  /// How many columns and lines of raw video share their colour: 2 and 2 in 4:2:0 (`GstVideoFormatInfo.w_sub` and `h_sub`).
+  /// Columns and lines of raw video that share a chroma sample: 2 and 2 for 4:2:0
+  /// (`GstVideoFormatInfo.w_sub` and `h_sub`).
   package var chromaSteps: (x: Int, y: Int) {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, raw) != 0, let format = info.finfo, format.pointee.n_components > 1 else {
@@ -169,20 +174,20 @@ extension Caps {
     return (1 << Int(format.pointee.w_sub.1), 1 << Int(format.pointee.h_sub.1))
   }
 
-  /// Whether raw video may have frames of two fields.
+  /// True if raw video may have interlaced frames.
   package var isInterlaced: Bool {
     var info = GstVideoInfo()
     return gst_video_info_from_caps(&info, raw) != 0 && info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE
   }
 
-  /// Whether the pixels of raw video are red, green and blue (`GST_VIDEO_FORMAT_FLAG_RGB`).
+  /// True if the pixels of raw video are red, green and blue (`GST_VIDEO_FORMAT_FLAG_RGB`).
   package var isRGB: Bool {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, raw) != 0, let format = info.finfo else { return false }
     return format.pointee.flags.rawValue & GST_VIDEO_FORMAT_FLAG_RGB.rawValue != 0
   }
 
-  /// Whether the pixels of raw video say how much of them is seen (`GST_VIDEO_FORMAT_FLAG_ALPHA`).
+  /// True if the pixels of raw video have alpha (`GST_VIDEO_FORMAT_FLAG_ALPHA`).
   package var hasAlpha: Bool {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, raw) != 0, let format = info.finfo else { return false }

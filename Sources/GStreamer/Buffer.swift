@@ -1,8 +1,8 @@
 package import CGStreamer
 package import MediaTime
 
-/// One reference to a `GstBuffer`. The reference may move between threads; the buffer is not written while it is
-/// shared.
+/// Reference to a `GstBuffer`. The reference may move between threads; a shared buffer is never
+/// written.
 package final class Buffer: @unchecked Sendable {
   // GstBuffer is refcounted atomically; `make_writable` copies the metadata before it is changed.
   package private(set) var raw: UnsafeMutablePointer<GstBuffer>
@@ -11,8 +11,8 @@ package final class Buffer: @unchecked Sendable {
   init(retaining raw: UnsafeMutablePointer<GstBuffer>) { self.raw = gst_buffer_ref(raw) }
   deinit { gst_buffer_unref(raw) }
 
-  /// Creates a buffer of `size` bytes and lets `fill` write them.
-  /// - Throws: whatever `fill` throws, or ``GStreamerError`` if the memory can't be had.
+  /// Creates a buffer of `size` bytes, which `fill` writes.
+  /// - Throws: errors of `fill`, or ``GStreamerError`` if memory cannot be allocated.
   package convenience init(size: Int, fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
     try GStreamer.initialize()
     guard let raw = gst_buffer_new_allocate(nil, gsize(size), nil) else {
@@ -28,22 +28,23 @@ package final class Buffer: @unchecked Sendable {
   package var dts: ClockTime? { ClockTime(raw: raw.pointee.dts) }
   package var duration: ClockTime? { ClockTime(raw: raw.pointee.duration) }
 
-  /// A number by which the source counts its buffers, if it does: frames, for a camera.
+  /// Count of the buffer at its source, if the source counts: the frame number, for a camera.
   package var offset: Int? { raw.pointee.offset == UInt64.max ? nil : Int(exactly: raw.pointee.offset) }
 
-  /// The bytes of the memory that the buffer shows.
+  /// Number of bytes in the buffer.
   package var size: Int { Int(gst_buffer_get_size(raw)) }
 
-  /// Whether the packet can be decoded without any before it: `GST_BUFFER_FLAG_DELTA_UNIT` is not set.
+  /// True if the packet can be decoded without earlier ones: `GST_BUFFER_FLAG_DELTA_UNIT` is not
+  /// set.
   package var isKeyframe: Bool { !has(GST_BUFFER_FLAG_DELTA_UNIT) }
-  /// True for the headers of a codec, without media: Theora's, for example. Parsers set `GST_BUFFER_FLAG_HEADER`
-  /// on keyframes that carry parameter sets too; those say at least when they are decoded.
+  /// True for codec headers without media, such as Theora's. Parsers also set
+  /// `GST_BUFFER_FLAG_HEADER` on keyframes with parameter sets; those have at least a DTS.
   package var isCodecHeader: Bool { has(GST_BUFFER_FLAG_HEADER) && pts == nil && dts == nil }
 
-  /// True if it is decoded for the following frames, and not shown: `GST_BUFFER_FLAG_DECODE_ONLY`.
+  /// True if it is only decoded as a reference and not shown: `GST_BUFFER_FLAG_DECODE_ONLY`.
   package var isDecodedOnly: Bool { has(GST_BUFFER_FLAG_DECODE_ONLY) }
 
-  /// True for a frame that its decoder calls damaged: `GST_BUFFER_FLAG_CORRUPTED`.
+  /// True if the decoder marked the frame as damaged: `GST_BUFFER_FLAG_CORRUPTED`.
   package var isCorrupted: Bool { has(GST_BUFFER_FLAG_CORRUPTED) }
 
   private func has(_ flag: GstBufferFlags) -> Bool { flags & flag.rawValue != 0 }
@@ -52,7 +53,7 @@ package final class Buffer: @unchecked Sendable {
     UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags
   }
 
-  /// Reads the bytes; the pointer is good for the length of `body`.
+  /// Reads the bytes; the pointer is valid only during `body`.
   package func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
     var map = GstMapInfo()
     guard gst_buffer_map(raw, &map, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
@@ -70,19 +71,19 @@ package final class Buffer: @unchecked Sendable {
   static let unmappable = GStreamerError(
     kind: .other, element: nil, message: "a buffer's memory can't be reached by the processor", debug: nil)
 
-  /// A buffer over the same memory and with the same metas, with its own times. No pixel is copied: the memory is
-  /// shared by reference (`gst_buffer_copy`).
-  /// - Parameter isMirrored: of interlaced frames the field that came first comes last: the flag for it
-  ///   (`GST_VIDEO_BUFFER_FLAG_TFF`) is turned.
+  /// Buffer that shares the memory and the metas, with new times (`gst_buffer_copy`); no pixel is
+  /// copied.
+  /// - Parameter isMirrored: swaps the order of the fields of interlaced frames
+  ///   (`GST_VIDEO_BUFFER_FLAG_TFF`).
   package func retimed(pts: ClockTime?, duration: ClockTime?, isMirrored: Bool) -> Buffer {
     let copy = shallowCopy()
     copy.setTimes(pts: pts, dts: nil, duration: duration, isMirrored: isMirrored)
     return copy
   }
 
-  /// Like ``retimed(pts:duration:isMirrored:)``, in its place: if the buffer has no other owner, nothing is
-  /// copied. A buffer whose memory a copy has is no longer fit to go back to its pool, and the decoder would
-  /// get fresh memory for every frame (gstbufferpool.c, `default_release_buffer`).
+  /// Like ``retimed(pts:duration:isMirrored:)``, but in place: nothing is copied if the buffer has
+  /// no other owner. Once a copy shares its memory, a buffer cannot return to its pool, and the
+  /// decoder would need fresh memory for every frame (gstbufferpool.c, `default_release_buffer`).
   package static func retime(
     _ buffer: inout Buffer, pts: ClockTime, dts: ClockTime? = nil, duration: ClockTime, isMirrored: Bool
   ) {
@@ -107,12 +108,13 @@ package final class Buffer: @unchecked Sendable {
       mini.pointee.flags ^= GST_VIDEO_BUFFER_FLAG_TFF.rawValue
     }
     removeMetas { api in
-      // A file's timecode counts up from its first frame's; pairs of caption bytes say nothing in another order.
+      // Timecodes count up from the file's first frame; caption byte pairs are meaningless in
+      // another order.
       api == gst_video_time_code_meta_api_get_type() || isMirrored && api == gst_video_caption_meta_api_get_type()
     }
   }
 
-  /// The same packet with other times.
+  /// Copy of the packet with other times.
   package func retimed(pts: ClockTime, dts: ClockTime?, duration: ClockTime) -> Buffer {
     let copy = shallowCopy()
     copy.stamp(pts: pts, duration: duration)
@@ -129,19 +131,19 @@ package final class Buffer: @unchecked Sendable {
     for meta in unwanted { gst_buffer_remove_meta(raw, meta) }
   }
 
-  /// Whether it has a timecode (`GstVideoTimeCodeMeta`).
+  /// True if it has a timecode (`GstVideoTimeCodeMeta`).
   package var hasTimeCode: Bool { gst_buffer_get_meta(raw, gst_video_time_code_meta_api_get_type()) != nil }
-  /// Whether it has caption data (`GstVideoCaptionMeta`: CEA-608 or 708).
+  /// True if it has caption data (`GstVideoCaptionMeta`: CEA-608 or 708).
   package var hasCaptions: Bool { gst_buffer_get_meta(raw, gst_video_caption_meta_api_get_type()) != nil }
 
-  /// A buffer of its own over the same memory, with the same times, flags and metas.
+  /// Copy that shares the memory, with the same times, flags and metas.
   package func shallowCopy() -> Buffer {
     let mini = UnsafePointer(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self))
     guard let copy = gst_mini_object_copy(mini) else { return Buffer(retaining: raw) }
     return Buffer(adopting: UnsafeMutableRawPointer(copy).assumingMemoryBound(to: GstBuffer.self))
   }
 
-  /// The same packet with only its last block of memory (`GstMemory`); nil if it has no other.
+  /// Copy of the packet with only its last memory block (`GstMemory`); nil if it has only one.
   package func withLastMemory() -> Buffer? {
     let count = gst_buffer_n_memory(raw)
     guard count > 1 else { return nil }
@@ -156,7 +158,7 @@ package final class Buffer: @unchecked Sendable {
     raw.pointee.duration = duration.raw
   }
 
-  /// The same packet, presented `delay` earlier.
+  /// Copy of the packet with a PTS earlier by `delay`.
   package func withPresentationTime(earlierBy delay: ClockTime) -> Buffer? {
     guard let pts else { return nil }
     let copy = shallowCopy()
@@ -165,25 +167,26 @@ package final class Buffer: @unchecked Sendable {
     return copy
   }
 
-  /// A buffer with this one's flags, times and metas (strides and offsets of planes among them) and no memory.
+  /// Copy with the flags, times and metas (among them strides and offsets of planes), without the
+  /// memory.
   ///
-  /// The copy has the memory first and loses it then: GStreamer leaves out metas that describe memory, GstVideoMeta
-  /// among them, where it copies metas without memory.
+  /// The memory is removed after the copy: GStreamer skips metas that describe memory, such as
+  /// GstVideoMeta, if it copies metas without memory.
   package func withoutMemory() -> Buffer {
     let copy = shallowCopy()
     gst_buffer_remove_all_memory(copy.raw)
     return copy
   }
 
-  /// Adds the memory of `other` to this one, by reference; this buffer must not be shared yet.
+  /// Appends the memory of `other` by reference; this buffer must not be shared yet.
   package func append(memoryOf other: Buffer) {
     gst_buffer_copy_into(raw, other.raw, GST_BUFFER_COPY_MEMORY, 0, gsize.max)
   }
 
-  /// A buffer with memory of its own.
+  /// Copy with its own memory.
   package func deepCopy() -> Buffer { gst_buffer_copy_deep(raw).map { Buffer(adopting: $0) } ?? shallowCopy() }
 
-  /// Whether it goes back to a pool that has only so many: `max_buffers` of its configuration is not 0.
+  /// True if its pool is limited: `max_buffers` of the pool's configuration is not 0.
   package var isOfBoundedPool: Bool {
     guard let pool = raw.pointee.pool, let configuration = gst_buffer_pool_get_config(pool) else { return false }
     defer { gst_structure_free(configuration) }
@@ -192,7 +195,8 @@ package final class Buffer: @unchecked Sendable {
     return most > 0
   }
 
-  /// The first sample frames of a buffer of raw audio, in any layout (`gst_audio_buffer_truncate`).
+  /// First `count` sample frames of a raw audio buffer, in any layout
+  /// (`gst_audio_buffer_truncate`).
   package func prefix(sampleFrames count: Int, of caps: Caps) -> Buffer {
     guard let size = caps.bytesPerSampleFrame, size > 0, count < self.size / size,
       let cut = gst_audio_buffer_truncate(gst_buffer_ref(raw), gint(size), 0, gsize(max(count, 0)))
@@ -200,7 +204,7 @@ package final class Buffer: @unchecked Sendable {
     return Buffer(adopting: cut)
   }
 
-  /// A buffer over some of the same memory, without times; the range must lie within ``size``.
+  /// Buffer that shares a range of the memory, without times; the range must lie within ``size``.
   package func part(_ range: Range<Int>) throws -> Buffer {
     guard range.lowerBound >= 0, range.upperBound <= size,
       let part = gst_buffer_copy_region(raw, GST_BUFFER_COPY_MEMORY, gsize(range.lowerBound), gsize(range.count))
@@ -208,24 +212,24 @@ package final class Buffer: @unchecked Sendable {
     return Buffer(adopting: part)
   }
 
-  /// Marks a buffer that is not shared as one that does not follow the buffer before
-  /// (`GST_BUFFER_FLAG_DISCONT`).
+  /// Sets `GST_BUFFER_FLAG_DISCONT`, which marks a gap before the buffer; it must not be shared.
   package func markDiscontinuous() {
     UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags |=
       GST_BUFFER_FLAG_DISCONT.rawValue
   }
 
-  /// A reference for a C function that takes one.
+  /// New reference for a C function that takes ownership.
   package func retained() -> UnsafeMutablePointer<GstBuffer> { gst_buffer_ref(raw) }
 
-  /// Calls `body` for each plane of raw audio, with the bytes that one sample frame takes there: one plane of whole
-  /// frames where the layout is interleaved, one a channel elsewhere. The buffer must not be shared.
+  /// Calls `body` for each plane of raw audio, with the bytes of one sample frame in it.
+  /// Interleaved audio has one plane of whole sample frames, other layouts have one plane a
+  /// channel. The buffer must not be shared.
   package func withAudioPlanes(
     _ caps: Caps, _ body: (UnsafeMutableRawBufferPointer, _ bytesPerFrame: Int) -> Void
   ) throws {
     var info = GstAudioInfo()
     var audio = GstAudioBuffer()
-    // Caps may say that there are no channels, and GStreamer divides by them.
+    // Caps may declare 0 channels, and GStreamer divides by that.
     guard gst_audio_info_from_caps(&info, caps.raw) != 0, info.bpf > 0, info.channels > 0,
       gst_audio_buffer_map(&audio, &info, raw, GstMapFlags(GST_MAP_READ.rawValue | GST_MAP_WRITE.rawValue)) != 0
     else { throw Buffer.unmappable }

@@ -9,10 +9,10 @@ package enum BusMessage: Sendable {
   /// A decoder or demuxer is not installed.
   case missingPlugin(MissingPlugin)
   case tags(TagList)
-  /// A key was pressed in a video sink's window: its name, as X11 has it.
+  /// A key was pressed in a video sink's window; its X11 name.
   case key(String)
-  /// Result of the element `spectrum` from some time of the stream on: how loud each band of frequencies is,
-  /// in dB.
+  /// Result of the element `spectrum`, starting at a stream time: level of each frequency band, in
+  /// dB.
   case spectrum(start: ClockTime, decibels: [Float])
   case other
 
@@ -58,7 +58,7 @@ package enum BusMessage: Sendable {
   private static func spectrum(_ message: UnsafeMutablePointer<GstMessage>) -> (ClockTime, [Float])? {
     guard message.pointee.type == GST_MESSAGE_ELEMENT, let structure = gst_message_get_structure(message),
       gst_structure_has_name(structure, "spectrum") != 0, let list = gst_structure_get_value(structure, "magnitude"),
-      // With `multi-channel` it is an array of them.
+      // With `multi-channel` it is an array of lists.
       g_type_check_value_holds(list, gst_value_list_get_type()) != 0
     else { return nil }
     var start = GstClockTime(0)
@@ -80,27 +80,27 @@ package enum BusMessage: Sendable {
   }
 }
 
-/// Plugin that is not installed, and the media that it would read.
+/// Plugin that is not installed, and the media it would read.
 package struct MissingPlugin: Sendable, Hashable {
-  /// For people, such as `H.264 decoder`.
+  /// Readable name, such as `H.264 decoder`.
   package let description: String
-  /// Media type that it would decode, such as `video/x-h264`; nil where another element is missing, such as a
-  /// demuxer that has no caps.
+  /// Media type that it would decode, such as `video/x-h264`; nil if another kind of element is
+  /// missing, such as a demuxer without caps.
   package let mediaType: String?
 
-  /// A decoder of `caps`.
+  /// Creates the entry of a missing decoder of `caps`.
   package init(decoderOf caps: Caps) {
     mediaType = caps.mediaType
     description = MissingPlugin.description(of: mediaType) ?? "\(caps.codecName) decoder"
   }
 
-  /// A parser that takes `caps` as they are.
+  /// Creates the entry of a missing parser that takes `caps` unchanged.
   package init(parserOf caps: Caps) {
     mediaType = caps.mediaType
     description = "\(caps.codecName) in this form"
   }
 
-  /// - Parameter message: `gst_is_missing_plugin_message` is true of it.
+  /// - Parameter message: must satisfy `gst_is_missing_plugin_message`.
   fileprivate init(_ message: UnsafeMutablePointer<GstMessage>) {
     let given = takeString(gst_missing_plugin_message_get_description(message)) ?? "a plugin"
     // "gstreamer|1.0|program|description|decoder-video/x-h264, …": gst_missing_plugin_message_get_installer_detail.
@@ -112,13 +112,14 @@ package struct MissingPlugin: Sendable, Hashable {
     description = MissingPlugin.description(of: mediaType) ?? given
   }
 
-  /// A decoder of a codec that qtdemux does not know, and makes a type of: `video/x-gst-fourcc-AVdh`; nil for others.
+  /// Description of a decoder for a codec unknown to qtdemux, whose media type has the form
+  /// `video/x-gst-fourcc-AVdh`; nil for other types.
   private static func description(of mediaType: String?) -> String? {
     let code = mediaType?.split(separator: "-fourcc-").dropFirst().first
     return code.map { "a decoder of \(names[$0] ?? "a codec") (\($0))" }
   }
 
-  /// Codecs that no plugin of GStreamer decodes from MOV, by their codes.
+  /// Codecs in MOV that no GStreamer plugin decodes, by FourCC.
   private static let names: [Substring: String] = [
     "AVdh": "DNxHR", "CFHD": "CineForm", "icod": "Apple Intermediate Codec",
   ]

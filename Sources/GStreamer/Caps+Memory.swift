@@ -1,13 +1,12 @@
 import CGStreamer
 
-/// Memory of frames: ordinary memory, or that of a graphics processor (caps features such as
-/// `memory:GLMemory`).
+/// Memory of frames: system memory or that of a GPU (caps features such as `memory:GLMemory`).
 extension Caps {
-  /// Memory that `gst_video_frame_map` copies to where the processor can read it. Not `memory:DMABuf`: that
-  /// marks memory that can't be mapped, or makes no sense when it is (gst/allocators/gstdmabuf.h).
+  /// Memory that `gst_video_frame_map` can copy to system memory. `memory:DMABuf` is excluded: it
+  /// marks memory that cannot be mapped, or whose mapping is useless (gst/allocators/gstdmabuf.h).
   private static let mappable = ["memory:VAMemory", "memory:GLMemory"]
 
-  /// These caps, with frames that can be mapped in ordinary memory.
+  /// These caps with mappable frames in system memory.
   package var inSystemMemory: Caps {
     guard gst_caps_is_any(raw) == 0, let copy = gst_caps_copy(raw) else { return self }
     for index in 0..<gst_caps_get_size(copy) {
@@ -20,7 +19,7 @@ extension Caps {
     return Caps(adopting: gst_caps_simplify(copy) ?? copy)
   }
 
-  /// These caps, and after them those of the same frames in any memory that can be mapped.
+  /// These caps, followed by the same caps in any mappable memory.
   package var inAnyMappableMemory: Caps {
     guard gst_caps_is_any(raw) == 0, let all = gst_caps_copy(raw) else { return self }
     for feature in Caps.mappable {
@@ -40,7 +39,7 @@ extension Caps {
     return gst_caps_features_is_equal(features, plain) != 0
   }
 
-  /// Caps that are in both, in the order of these caps; all of these where `other` is nil.
+  /// Caps in both, in the order of these caps; these caps if `other` is nil.
   package func intersection(_ other: Caps?) -> Caps {
     guard let other, let both = gst_caps_intersect_full(raw, other.raw, GST_CAPS_INTERSECT_FIRST) else { return self }
     return Caps(adopting: both)

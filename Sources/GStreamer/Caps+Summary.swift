@@ -1,9 +1,9 @@
 import CGStreamer
 
-/// Summary of raw caps, in the words of the field.
+/// Summary of raw caps in technical terms.
 extension Caps {
-  /// Facts of video such as `1920x1080, 29.97 fps, 10 bit, HDR10`, of audio `48 kHz, 5.1`; usual values go
-  /// without saying. Empty for other media.
+  /// Properties of video such as `1920x1080, 29.97 fps, 10 bit, HDR10`, or of audio such as `48
+  /// kHz, 5.1`; usual values are omitted. Empty for other media.
   package var summary: [String] {
     switch mediaType {
     case "video/x-raw": videoSummary
@@ -30,7 +30,7 @@ extension Caps {
     return parts
   }
 
-  /// nil of the usual 4:2:0.
+  /// Chroma sampling; nil for the usual 4:2:0.
   private func chroma(_ format: GstVideoFormatInfo) -> String? {
     let flags = format.flags.rawValue
     if flags & GST_VIDEO_FORMAT_FLAG_GRAY.rawValue != 0 { return "grey" }
@@ -45,7 +45,7 @@ extension Caps {
     }
   }
 
-  /// Name of the dynamic range, such as `HDR10`; nil for the standard one.
+  /// Name of the dynamic range, such as `HDR10`; nil for SDR.
   package var dynamicRange: String? {
     guard let colorimetry = string("colorimetry"), let transfer = colorimetry.split(separator: "-").last else {
       return nil
@@ -71,7 +71,7 @@ extension Caps {
     }
   }
 
-  /// At most two digits behind the point, and none that say nothing.
+  /// Value with at most two decimals, without trailing zeros.
   private func decimals(_ value: Double) -> String {
     let hundredths = Int((value * 100).rounded())
     let rest = hundredths % 100

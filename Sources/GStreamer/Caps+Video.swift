@@ -3,7 +3,7 @@ package import MediaTime
 
 /// Properties of raw video's caps.
 extension Caps {
-  /// The caps of interlaced video that is reversed: of two fields, the one that came first comes last.
+  /// Caps of interlaced video after reversal: the order of the fields is swapped.
   package var mirroredFields: Caps {
     switch string("field-order") {
     case "top-field-first": setting("field-order", "bottom-field-first")
@@ -12,7 +12,7 @@ extension Caps {
     }
   }
 
-  /// The transfer function of high dynamic range (ITU-R BT.2100) that the frames have; nil if theirs is another.
+  /// HDR transfer function of the frames (ITU-R BT.2100); nil if they have another.
   package var highDynamicRange: String? {
     let colours = string("colorimetry") ?? ""
     let transfer = colours.split(separator: ":").dropFirst(2).first.flatMap { Int($0) }
@@ -21,16 +21,17 @@ extension Caps {
     return isPQ ? "PQ" : isHLG ? "HLG" : nil
   }
 
-  /// These caps of decoded frames, with fields that the container knows better, from the caps of its packets.
+  /// Caps of decoded frames, completed with the fields that the container of `packets` knows
+  /// better.
   package func completed(from packets: Caps) -> Caps {
     var caps = self
-    // The container's pixel aspect ratio overrides the codec's, in every player.
+    // The container's pixel aspect ratio overrides the codec's, as in every player.
     if let own = packets.fraction("pixel-aspect-ratio"), own.numerator > 0, own.denominator > 0 {
       caps = caps.setting("pixel-aspect-ratio", "(fraction)\(own.numerator)/\(own.denominator)")
     }
     caps = caps.withPossiblePixels
-    // GstVideoInfo forgets all that is known of the colours of a frame whose matrix is not. Name the one that everybody
-    // assumes.
+    // GstVideoInfo drops all colorimetry if the matrix is unknown. Use the matrix that players
+    // assume.
     if let colours = string("colorimetry")?.split(separator: ":"), colours.count == 4, colours[1] == "0" {
       let matrix = isHighDefinition ? 3 : 4
       caps = caps.setting("colorimetry", "(string)\(colours[0]):\(matrix):\(colours[2]):\(colours[3])")
@@ -46,18 +47,18 @@ extension Caps {
     return setting("pixel-aspect-ratio", "(fraction)1/1")
   }
 
-  /// True if GStreamer takes colours that are not said for BT.709, by the height (`set_default_colorimetry` in
-  /// video-info.c).
+  /// True if GStreamer assumes BT.709 for unspecified colorimetry, by the height
+  /// (`set_default_colorimetry` in video-info.c).
   package var isHighDefinition: Bool { (int("height") ?? 0) > 576 }
 
-  /// Whether the range or the matrix of the colours is another one than that of `other`, and both are known: values stand for
-  /// other colours, and can be converted.
+  /// True if the colour ranges or matrices are both known and differ: the same values are different
+  /// colors, and can be converted.
   package func differsInMatrix(from other: Caps) -> Bool {
     guard let own = matrix, let theirs = other.matrix else { return false }
     return own.range != theirs.range || own.matrix != theirs.matrix
   }
 
-  /// nil where it is not known.
+  /// Range and matrix; nil if unknown.
   private var matrix: (range: GstVideoColorRange, matrix: GstVideoColorMatrix)? {
     var value = GstVideoColorimetry()
     guard let text = string("colorimetry"), gst_video_colorimetry_from_string(&value, text) != 0,
@@ -68,7 +69,7 @@ extension Caps {
 }
 
 extension FrameRate {
-  /// The one that is usual, if frames so far from each other have about that one.
+  /// Creates the common frame rate closest to frames `step` apart; nil if there is none.
   package init?(guessing step: ClockTime) {
     var (numerator, denominator): (gint, gint) = (0, 1)
     guard step > .zero, gst_video_guess_framerate(step.raw, &numerator, &denominator) != 0 else { return nil }

@@ -1,6 +1,6 @@
 package import CGStreamer
 
-/// The description of a media type (`GstCaps`): immutable here, so that it may be shared between threads.
+/// Description of a media type (`GstCaps`). Immutable, so it may be shared between threads.
 package final class Caps: @unchecked Sendable, CustomStringConvertible {
   // GstCaps is refcounted atomically and never written after creation here.
   package let raw: UnsafeMutablePointer<GstCaps>
@@ -9,7 +9,7 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
   package init(retaining raw: UnsafeMutablePointer<GstCaps>) { self.raw = gst_caps_ref(raw) }
   deinit { gst_caps_unref(raw) }
 
-  /// Parses caps such as `video/x-h264, alignment=au`; nil if that is not caps.
+  /// Parses caps such as `video/x-h264, alignment=au`; nil if the text is invalid.
   package convenience init?(_ text: String) {
     guard (try? GStreamer.initialize()) != nil, let raw = gst_caps_from_string(text) else { return nil }
     self.init(adopting: raw)
@@ -17,7 +17,7 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
 
   package var description: String { takeString(gst_caps_to_string(raw)) ?? "" }
 
-  /// The first structure's name, such as `video/x-raw`.
+  /// Name of the first structure, such as `video/x-raw`.
   package var mediaType: String {
     guard let structure = first, let name = gst_structure_get_name(structure) else { return "" }
     return String(cString: name)
@@ -33,7 +33,7 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
     return Int(value)
   }
 
-  /// The bytes of a field that is a buffer, such as `codec_data`.
+  /// Bytes of a field that is a buffer, such as `codec_data`.
   package func buffer(_ field: String) -> [UInt8]? {
     guard let first, let value = gst_structure_get_value(first, field), let raw = boxedBuffer(value) else {
       return nil
@@ -46,7 +46,7 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
     return String(cString: text)
   }
 
-  /// A fraction such as a frame rate or a pixel aspect ratio.
+  /// Value of a fraction field, such as a frame rate or a pixel aspect ratio.
   package func fraction(_ field: String) -> (numerator: Int, denominator: Int)? {
     var n: gint = 0
     var d: gint = 1
@@ -59,7 +59,7 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
     return gst_structure_has_field(first, field) != 0
   }
 
-  /// The same caps without some fields.
+  /// Copy of the caps without some fields.
   package func removing(_ fields: [String]) -> Caps {
     guard let copy = gst_caps_copy(raw) else { return self }
     for index in 0..<gst_caps_get_size(copy) {
@@ -68,28 +68,29 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
     return Caps(adopting: copy)
   }
 
-  /// The same caps with `field` set to `value`, a value in caps syntax such as `(fraction)30/1`.
+  /// Copy of the caps with `field` set to `value`, in caps syntax such as `(fraction)30/1`.
   package func setting(_ field: String, _ value: String) -> Caps {
     let rest = removing([field]).description
     return Caps("\(rest), \(field)=\(value)") ?? self
   }
 
-  /// Whether something that takes `other` could take these caps: `gst_caps_can_intersect`.
+  /// True if the caps have a common subset: `gst_caps_can_intersect`.
   package func intersects(_ other: Caps) -> Bool { gst_caps_can_intersect(raw, other.raw) != 0 }
 
-  /// Whether these caps and `other` are the same: `gst_caps_is_equal`.
+  /// True if both caps are equal: `gst_caps_is_equal`.
   package func isEqual(_ other: Caps) -> Bool { gst_caps_is_equal(raw, other.raw) != 0 }
 
-  /// A codec's name for people, such as `H.264 (High Profile)`: `gst_pb_utils_get_codec_description`.
+  /// Readable name of the codec, such as `H.264 (High Profile)`:
+  /// `gst_pb_utils_get_codec_description`.
   package var codecName: String {
-    // gst-libav's own type, for which GStreamer has no name.
+    // gst-libav's own type, unnamed in GStreamer.
     if mediaType == "image/gst-libav-gif" { return "GIF" }
     if isALS { return "MPEG-4 ALS" }
     return takeString(gst_pb_utils_get_codec_description(raw)) ?? mediaType
   }
 
-  /// MPEG-4 Audio Lossless Coding, which GStreamer takes for AAC: object type 36 (ISO/IEC 14496-3, 1.6.2.1), written as
-  /// 31, and 4 more than 32.
+  /// True for MPEG-4 Audio Lossless Coding, which GStreamer reports as AAC: object type 36, written
+  /// as the escape 31 plus 4 more than 32 (ISO/IEC 14496-3, 1.6.2.1).
   package var isALS: Bool {
     guard mediaType == "audio/mpeg", int("mpegversion") == 4, let start = buffer("codec_data"),
       start.count >= 2
@@ -99,7 +100,8 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
 }
 
 extension Caps {
-  /// The bytes of one sample frame of raw audio: all channels of one instant (`gst_audio_info_from_caps`).
+  /// Bytes of a sample frame of raw audio: one sample of every channel
+  /// (`gst_audio_info_from_caps`).
   package var bytesPerSampleFrame: Int? {
     var info = GstAudioInfo()
     guard gst_audio_info_from_caps(&info, raw) != 0 else { return nil }
@@ -108,8 +110,8 @@ extension Caps {
 }
 
 extension Caps {
-  /// Samples as 32-bit floats, interleaved; up to 8 channels are for the loudspeakers that GStreamer expects of so many
-  /// (`gst_audio_channel_get_fallback_mask`).
+  /// Creates caps of interleaved 32-bit float samples. Up to 8 channels get GStreamer's default
+  /// positions for that number (`gst_audio_channel_get_fallback_mask`).
   package convenience init?(floatSamplesOf channels: Int, rate: Int) {
     let mask = UInt64(gst_audio_channel_get_fallback_mask(gint(clamping: channels)))
     self.init(
@@ -118,14 +120,14 @@ extension Caps {
   }
 }
 
-/// `gst_value_get_buffer`, which is a macro.
+/// Equivalent of the macro `gst_value_get_buffer`.
 private func boxedBuffer(_ value: UnsafePointer<GValue>) -> UnsafeMutablePointer<GstBuffer>? {
   guard g_type_check_value_holds(value, gst_buffer_get_type()) != 0 else { return nil }
   return g_value_get_boxed(value)?.assumingMemoryBound(to: GstBuffer.self)
 }
 
 extension Caps {
-  /// Which loudspeakers the channels of raw audio are for: a bit for each `GstAudioChannelPosition`; nil where that is not said.
+  /// Channel mask of raw audio, one bit for each `GstAudioChannelPosition`; nil if not specified.
   package var channelMask: UInt64? {
     guard let first, let value = gst_structure_get_value(first, "channel-mask"),
       g_type_check_value_holds(value, gst_bitmask_get_type()) != 0
@@ -133,12 +135,13 @@ extension Caps {
     return UInt64(gst_value_get_bitmask(value))
   }
 
-  /// True for raw audio of more than two channels without a mask, which GStreamer's own elements refuse.
+  /// True for raw audio with more than two channels and no mask, which GStreamer's own elements
+  /// refuse.
   package var lacksChannelMask: Bool {
     mediaType == "audio/x-raw" && int("channels").map { $0 > 2 } ?? false && !has("channel-mask")
   }
 
-  /// A mask as a field of caps: ``channelMask`` reads it.
+  /// Field of caps for a mask, as ``channelMask`` reads it.
   package static func field(channelMask mask: UInt64) -> String {
     "channel-mask=(bitmask)0x\(String(mask, radix: 16))"
   }

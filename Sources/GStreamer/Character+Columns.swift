@@ -1,7 +1,7 @@
 import CGStreamer
 
 extension Character {
-  /// How many columns of a terminal it takes: 0, 1, or 2 as of letters of East Asian scripts (`g_unichar_iswide`).
+  /// Width in terminal columns: 0, 1, or 2 for letters of East Asian scripts (`g_unichar_iswide`).
   package var columns: Int {
     unicodeScalars.map { scalar in
       g_unichar_iszerowidth(scalar.value) != 0 ? 0 : g_unichar_iswide(scalar.value) != 0 ? 2 : 1

@@ -2,7 +2,7 @@ import CGStreamer
 import Glibc
 import Paths
 
-/// A SHA-256 digest of bytes that come one after the other (GLib's `GChecksum`).
+/// Incremental SHA-256 digest (GLib's `GChecksum`).
 package final class Checksum {
   private let raw: OpaquePointer?
 
@@ -13,11 +13,11 @@ package final class Checksum {
     g_checksum_update(raw, bytes.bindMemory(to: guchar.self).baseAddress, gssize(bytes.count))
   }
 
-  /// In hexadecimal digits. Nothing can be added after it.
+  /// Digest in hexadecimal. No data can be added after reading it.
   package var digest: String { raw.flatMap { g_checksum_get_string($0) }.map { String(cString: $0) } ?? "" }
 
-  /// Digest of a file's bytes.
-  /// - Returns: nil where it can't be read; `errno` says why.
+  /// Digest and size of a file.
+  /// - Returns: nil if it cannot be read; `errno` has the reason.
   package static func digest(ofFile path: String) -> (digest: String, size: Int)? {
     guard let file = fopen(path.cPath, "re") else { return nil }
     defer { fclose(file) }

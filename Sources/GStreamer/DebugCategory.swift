@@ -1,13 +1,13 @@
 package import CGStreamer
 
-/// A debug category of GStreamer's: its messages show where `GST_DEBUG` asks for it, as
-/// `GST_DEBUG=retrograde*:5` does. Elsewhere the text is not even made.
+/// GStreamer debug category. Its messages show if `GST_DEBUG` enables it, as in
+/// `GST_DEBUG=retrograde*:5`. The text of a disabled level is never built.
 package struct DebugCategory: @unchecked Sendable {
-  // A GstDebugCategory is made once, and lives as long as the process.
+  // A GstDebugCategory is created once and lives as long as the process.
   private let raw: UnsafeMutablePointer<GstDebugCategory>?
 
   package enum Level: Sendable {
-    /// Something is not as it should be, and there is a way round it.
+    /// Something is wrong, but there is a workaround.
     case warning
     /// A decision, and why.
     case info
@@ -47,7 +47,7 @@ package struct DebugCategory: @unchecked Sendable {
     write(.debug, text(), file: file, function: function, line: line)
   }
 
-  /// - Parameter element: the element of the message; nil: none.
+  /// - Parameter element: source of the message, if any.
   package func write(
     _ level: Level, _ text: @autoclosure () -> String, about element: UnsafeMutablePointer<GstElement>? = nil,
     file: String = #fileID, function: String = #function, line: Int32 = #line

@@ -1,17 +1,17 @@
 import CGStreamer
 
-/// A camera, microphone or screen that GStreamer knows of (`GstDevice`).
+/// Camera, microphone or screen known to GStreamer (`GstDevice`).
 public struct Device: Sendable {
   public enum Kind: String, Sendable, CaseIterable, Codable {
     case video, audio
   }
 
   public let kind: Kind
-  /// For people, such as `HD Webcam C525`.
+  /// Readable name, such as `HD Webcam C525`.
   public let name: String
-  /// The elements that read from it, in `gst-launch-1.0` syntax.
+  /// Source elements, in `gst-launch-1.0` syntax.
   public let source: String
-  /// Caps of the media that it can give.
+  /// Caps that the device can produce.
   package let caps: Caps?
 
   package init(kind: Kind, name: String, source: String, caps: Caps?) {
@@ -21,12 +21,13 @@ public struct Device: Sendable {
     self.caps = caps
   }
 
-  /// A camera that no monitor knows, such as one of a loopback driver, by its device file.
+  /// Creates a camera from its device file, for those that no monitor lists, such as a loopback
+  /// driver's.
   public init(videoAt path: String) {
     self.init(kind: .video, name: path, source: "v4l2src device=\(Description.quoted(path))", caps: nil)
   }
 
-  /// Devices that are there now (`gst_device_monitor_get_devices`).
+  /// Lists the connected devices (`gst_device_monitor_get_devices`).
   public static func all() throws -> [Device] {
     try GStreamer.initialize()
     return Kind.allCases.flatMap { kind in devices(kind) }
@@ -61,7 +62,7 @@ public struct Device: Sendable {
     self.kind = kind
     name = takeString(gst_device_get_display_name(raw)) ?? factory
     caps = gst_device_get_caps(raw).map { Caps(adopting: $0) }
-    // The properties that the device sets, and a fresh element does not have.
+    // Properties that the device sets to other values than those of a fresh element.
     let settings = ["device", "path", "target-object", "device-name"].compactMap { property -> String? in
       guard let value = element.string(property), value != plain.string(property) else { return nil }
       return "\(property)=\(Description.quoted(value))"

@@ -2,12 +2,13 @@ import CGStreamer
 import Paths
 
 extension Element {
-  /// Properties that hold a path, or a pattern of paths.
+  /// Properties that hold a path or a path pattern.
   private static let paths: Set = ["location", "playlist-location", "spool-dir"]
 
   static func isPath(_ property: String) -> Bool { paths.contains(property) }
 
-  /// Sets a path's bytes. Text in `gst-launch-1.0` syntax has to be UTF-8 (`gst_value_deserialize_string`).
+  /// Sets a path's raw bytes. Text in `gst-launch-1.0` syntax must be UTF-8
+  /// (`gst_value_deserialize_string`).
   func setPath(_ property: String, _ path: String) {
     var value = GValue()
     g_value_init(&value, FundamentalType.string)
@@ -16,7 +17,7 @@ extension Element {
     g_object_set_property(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, &value)
   }
 
-  /// Replaces each path that came from a pipeline description by its bytes.
+  /// Replaces each path from a pipeline description by its raw bytes.
   func setDescribedPaths() {
     for property in Element.paths {
       if let path = text(of: property, { String(cString: $0) }), path.hasRawBytes { setPath(property, path) }

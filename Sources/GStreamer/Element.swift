@@ -2,9 +2,10 @@ package import CGStreamer
 package import MediaTime
 import Paths
 
-/// One reference to a `GstElement`.
+/// Reference to a `GstElement`.
 package final class Element: @unchecked Sendable {
-  // GstObject's refcounting, state changes and property access are MT safe (GStreamer's design document MT-refcounting).
+  // GObject refcounting, state changes and property access are MT-safe (GStreamer's design document
+  // MT-refcounting).
   package let raw: UnsafeMutablePointer<GstElement>
 
   init(adopting raw: UnsafeMutablePointer<GstElement>) { self.raw = raw }
@@ -14,22 +15,21 @@ package final class Element: @unchecked Sendable {
   }
   deinit { gst_object_unref(raw) }
 
-  /// Makes an element from its factory's name; nil where there is no such factory.
+  /// Creates an element from a factory name; nil if no such factory exists.
   package convenience init?(factory: String, name: String? = nil) {
     guard (try? GStreamer.initialize()) != nil, let raw = gst_element_factory_make(factory, name) else { return nil }
     gst_object_ref_sink(raw)
     self.init(adopting: raw)
   }
 
-  /// The first sink pad, if the element has one.
+  /// First sink pad; nil if the element has none.
   package var firstSinkPad: Pad? { pads(gst_element_foreach_sink_pad).first }
 
-  /// The elements before this one that are linked already, nearest first, and this one first of all: through first sink
-  /// pads, and into bins.
+  /// This element and those linked before it, nearest first: through first sink pads and into bins.
   package var upstream: [Element] { [self] + origins.map(\.element) }
 
-  /// The output pads on the way to this element, through its first input pad and those of the elements before it,
-  /// nearest first, each with its element.
+  /// Output pads on the path to this element, nearest first, each with its element. Follows the
+  /// first sink pad of each element.
   package var origins: [(element: Element, pad: Pad)] {
     var chain: [(element: Element, pad: Pad)] = []
     while let next = (chain.last?.element ?? self).firstSinkPad?.peer?.origin,
@@ -40,11 +40,11 @@ package final class Element: @unchecked Sendable {
     return chain
   }
 
-  /// Whether it has a sink pad, and nothing is linked to that.
+  /// True if its sink pad is not linked.
   package var isOpenEnded: Bool { firstSinkPad.map { $0.peer == nil } ?? false }
 
-  /// The elements after this one that are linked already, nearest first, and this one first of all: through all source
-  /// pads, into bins and out of them.
+  /// This element and those linked after it, nearest first: through all source pads, into bins and
+  /// out of them.
   package var downstream: [Element] {
     var found: [Element] = [self]
     var next = 0
@@ -60,7 +60,7 @@ package final class Element: @unchecked Sendable {
     return found
   }
 
-  /// The first pad after this element through which streams come to an element that `isWanted`, nearest first.
+  /// Pad after this element through which data reaches an element that `isWanted`; the nearest one.
   package func entered(_ isWanted: (Element) -> Bool) -> Pad? {
     for element in downstream {
       for pad in element.sourcePads {
@@ -72,10 +72,10 @@ package final class Element: @unchecked Sendable {
 
   package var sourcePads: [Pad] { pads(gst_element_foreach_src_pad) }
 
-  /// True if a thread drives it or the elements after it. Sources and demuxers pause theirs (`GstTask`)
-  /// before they send the end of the stream on, and a decoder may give out much on hearing that; typefind
-  /// stops its own before the next element is connected. Such a thread holds the pad's stream lock until it
-  /// has come back.
+  /// True if a thread drives this element or those after it. Sources and demuxers pause their task
+  /// (`GstTask`) before they send EOS, and a decoder may output many frames on EOS; typefind stops
+  /// its task before it links the next element. Such a thread holds the pad's stream lock until it
+  /// returns.
   var isRunning: Bool {
     pads(gst_element_foreach_pad).contains { pad in
       if gst_pad_get_task_state(pad.raw) == GST_TASK_STARTED { return true }
@@ -85,8 +85,8 @@ package final class Element: @unchecked Sendable {
     }
   }
 
-  /// The pads that `forEach` walks over: on a copy of the element's list, which it makes with the object's lock held. Others
-  /// add and remove pads meanwhile.
+  /// Pads that `forEach` iterates over. It holds the object's lock and works on a copy of the list,
+  /// as other threads may add and remove pads.
   private func pads(
     _ forEach: (UnsafeMutablePointer<GstElement>, GstElementForeachPadFunc?, gpointer?) -> gboolean
   ) -> [Pad] {
@@ -102,7 +102,7 @@ package final class Element: @unchecked Sendable {
     return pads
   }
 
-  /// A property's value as text; nil if it has none, or is none that can be text.
+  /// Value of a property as text; nil if there is no such property, or its type has no text form.
   package func string(_ property: String) -> String? {
     text(of: property) { Element.isPath(property) ? String(cPath: $0) : String(cString: $0) }
   }
@@ -116,7 +116,7 @@ package final class Element: @unchecked Sendable {
     return g_value_get_string(&value).map { decode($0) }
   }
 
-  /// A property's value as a number; nil if it has none, or is no whole number.
+  /// Value of a property as an integer; nil if there is no such property, or it is not an integer.
   package func integer(_ property: String) -> Int? {
     guard let spec = specification(of: property) else { return nil }
     var value = GValue()
@@ -127,7 +127,8 @@ package final class Element: @unchecked Sendable {
     return Int(g_value_get_int64(&value))
   }
 
-  /// A property's value as a number with a fraction; nil if it has none, or is no number.
+  /// Value of a property as a floating-point number; nil if there is no such property, or it is not
+  /// a number.
   package func number(_ property: String) -> Double? {
     guard let spec = specification(of: property) else { return nil }
     var value = GValue()
@@ -138,31 +139,31 @@ package final class Element: @unchecked Sendable {
     return g_value_get_double(&value)
   }
 
-  /// How many bytes it has to give, where it is a source that knows.
+  /// Total bytes of a source; nil if unknown.
   package var byteCount: Int? {
     var value: gint64 = 0
     guard gst_element_query_duration(raw, GST_FORMAT_BYTES, &value) != 0, value > 0 else { return nil }
     return Int(value)
   }
 
-  /// Length of the media that it reads, if it knows.
+  /// Duration of the media it reads; nil if unknown.
   package var duration: ClockTime? {
     var value: gint64 = 0
     guard gst_element_query_duration(raw, GST_FORMAT_TIME, &value) != 0, value > 0 else { return nil }
     return ClockTime(nanoseconds: Int64(value))
   }
 
-  /// Whether its factory's class, such as `Codec/Decoder/Audio`, has `part` in it.
+  /// True if the class of its factory, such as `Codec/Decoder/Audio`, contains `part`.
   package func isOfClass(_ part: String) -> Bool {
     guard let factory = gst_element_get_factory(raw), let metadata = gst_element_factory_get_metadata(factory, "klass")
     else { return false }
     return String(cString: metadata).split(separator: "/").contains { $0 == part }
   }
 
-  /// The name within its bin.
+  /// Name within its bin.
   package var name: String { takeString(gst_object_get_name(raw.withObject)) ?? "" }
 
-  /// The name of the factory that made it, such as `x264enc`.
+  /// Name of its factory, such as `x264enc`.
   package var factoryName: String? { Element.factoryName(of: raw) }
 
   static func factoryName(of raw: UnsafeMutablePointer<GstElement>) -> String? {
@@ -173,7 +174,8 @@ package final class Element: @unchecked Sendable {
   }
 
   /// Sets a property from text, as `gst-launch-1.0` does (`gst_util_set_object_arg`).
-  /// - Throws: ``GStreamerError`` of kind `refusedValue` where there is no such property, or it does not take the value.
+  /// - Throws: ``GStreamerError`` of kind `refusedValue` if the property does not exist or refuses
+  ///   the value.
   package func set(_ property: String, _ value: String) throws(GStreamerError) {
     let allowed = Registry.allowed(property, of: self)
     guard specification(of: property) != nil, allowed?.contains(value) ?? true else {
@@ -185,19 +187,19 @@ package final class Element: @unchecked Sendable {
     gst_util_set_object_arg(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, value)
   }
 
-  /// Makes its pipeline fail with `error`, on the bus.
+  /// Makes its pipeline fail: posts `error` on the bus.
   package func fail(_ error: GStreamerError) {
     gst_element_message_full(
       raw, GST_MESSAGE_ERROR, gst_core_error_quark(), gint(GST_CORE_ERROR_FAILED.rawValue), g_strdup(error.description),
       nil, #file, #function, #line)
   }
 
-  /// The pad that always stands under `name`.
+  /// Always-present pad called `name`.
   package func staticPad(_ name: String) -> Pad? {
     gst_element_get_static_pad(raw, name).map { Pad(adopting: $0) }
   }
 
-  /// Calls `body` on a GStreamer thread for each pad that the element adds (its `pad-added` signal).
+  /// Calls `body` on a GStreamer thread for each pad that the element adds (`pad-added`).
   package func onPadAdded(_ body: @escaping @Sendable (Pad) -> Void) {
     typealias Handler =
       @convention(c) (
@@ -209,7 +211,7 @@ package final class Element: @unchecked Sendable {
     connect("pad-added", unsafeBitCast(handler, to: GCallback.self), Callback(body))
   }
 
-  /// Calls `body` on a GStreamer thread when the element says that it adds no more pads (`no-more-pads`).
+  /// Calls `body` on a GStreamer thread once the element adds no more pads (`no-more-pads`).
   package func onNoMorePads(_ body: @escaping @Sendable () -> Void) {
     typealias Handler = @convention(c) (UnsafeMutablePointer<GstElement>, gpointer) -> Void
     let handler: Handler = { _, box in
@@ -218,8 +220,8 @@ package final class Element: @unchecked Sendable {
     connect("no-more-pads", unsafeBitCast(handler, to: GCallback.self), Callback<Void, Void>(body))
   }
 
-  /// Calls `body` for each element that is added, to the bin or to a bin in it, on the thread that adds it
-  /// (`deep-element-added`). The element must be a bin.
+  /// Calls `body` for each element that is added to this bin or to a nested one
+  /// (`deep-element-added`), on the thread that adds it. The element must be a bin.
   func onElementAdded(_ body: @escaping @Sendable (Element) -> Void) {
     typealias Handler =
       @convention(c) (
@@ -231,8 +233,8 @@ package final class Element: @unchecked Sendable {
     connect("deep-element-added", unsafeBitCast(handler, to: GCallback.self), Callback(body))
   }
 
-  /// Asks `body` whether a factory is plugged before it makes an element: on the thread that plugs, with the factory and
-  /// the caps that it is to read (`autoplug-select`). Does nothing if the element has no such signal.
+  /// Calls `body` on the plugging thread before a factory is plugged (`autoplug-select`), with the
+  /// factory and the caps to read. Does nothing if the element has no such signal.
   func onAutoplugSelect(_ body: @escaping @Sendable (_ factory: OpaquePointer, Caps) -> Autoplug) {
     let type = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
     guard let type, g_signal_lookup("autoplug-select", type.pointee.g_type) != 0 else { return }
@@ -249,7 +251,7 @@ package final class Element: @unchecked Sendable {
     connect("autoplug-select", unsafeBitCast(handler, to: GCallback.self), callback)
   }
 
-  /// Calls `body` with the source that the element, a `playbin`, makes (`source-setup`).
+  /// Calls `body` with the source that this `playbin` creates (`source-setup`).
   func onSourceSetup(_ body: @escaping @Sendable (Element) -> Void) {
     typealias Handler =
       @convention(c) (UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstElement>, gpointer) -> Void
@@ -259,7 +261,7 @@ package final class Element: @unchecked Sendable {
     connect("source-setup", unsafeBitCast(handler, to: GCallback.self), Callback(body))
   }
 
-  /// The signal's connection holds `callback` for as long as it stands.
+  /// Connects a signal; the connection retains `callback`.
   private func connect(_ signal: String, _ handler: GCallback, _ callback: AnyObject) {
     g_signal_connect_data(
       raw, signal, handler, Unmanaged.passRetained(callback).toOpaque(),
@@ -275,13 +277,13 @@ private final class Callback<Argument, Result>: Sendable {
 }
 
 extension UnsafeMutablePointer {
-  /// The same instance seen as the GstObject that it derives from.
+  /// The same instance as a GstObject, which it derives from.
   var withObject: UnsafeMutablePointer<GstObject> {
     UnsafeMutableRawPointer(self).assumingMemoryBound(to: GstObject.self)
   }
 }
 
 extension Element {
-  /// Whether both are references to one element.
+  /// True if both refer to the same element.
   package func isSame(as other: Element) -> Bool { raw == other.raw }
 }

@@ -1,18 +1,18 @@
 import CGStreamer
 import Paths
 
-/// A file that says how media are encoded for some use (`GstEncodingTarget`), and other keys in it.
+/// GStreamer encoding target (`GstEncodingTarget`), and other keys in its file.
 package struct EncodingTarget: Sendable {
   package var name: String
   package var description: String
-  /// Video format of the target, as caps; nil where it does not say.
+  /// Video format of the target, as caps; nil if not specified.
   package var video: String?
   package var audio: String?
-  /// The values of a group of keys that GStreamer passes over.
+  /// Values of a key group that GStreamer ignores.
   private let values: [String: String]
 
-  /// - Parameter group: the name of the group of keys that are not GStreamer's.
-  /// - Throws: ``GStreamerError``, with GStreamer's message about the file.
+  /// - Parameter group: name of the key group that GStreamer ignores.
+  /// - Throws: ``GStreamerError`` with GStreamer's message about the file.
   package init(file path: String, group: String) throws {
     try GStreamer.initialize()
     var error: UnsafeMutablePointer<GError>?

@@ -1,17 +1,16 @@
 import CGStreamer
 
-/// Pool of the memory that a decoder decodes into: GStreamer's own pool of video frames in system memory, but
-/// for one thing.
+/// Decoder pool of system-memory video frames, which differs from GStreamer's own in one respect.
 ///
-/// gst-libav maps a frame for writing for as long as FFmpeg refers to it, which is long after it was given
-/// out: the frames that follow are predicted from it (`gst_ffmpegviddec_get_buffer2`). A frame that is mapped
-/// for writing can't be shared, so that GstVideoDecoder copies the pixels of most frames to stamp them with
-/// their times (`gst_video_decoder_finish_frame`, `gst_buffer_make_writable`). Here a frame's first map,
-/// which is the decoder's, is one for reading: system memory is the same for both. The frame is shared then:
-/// any other element that wants to write to it gets a copy of its own, and FFmpeg does not write to a frame
-/// that it has given out (`AV_BUFFER_FLAG_READONLY` in the same function).
+/// gst-libav keeps a frame mapped for writing as long as FFmpeg uses it as a reference, long after
+/// it was output (`gst_ffmpegviddec_get_buffer2`). A frame mapped for writing cannot be shared, so
+/// GstVideoDecoder copies the pixels of most frames to set their times
+/// (`gst_video_decoder_finish_frame`, `gst_buffer_make_writable`). This pool makes a frame's first
+/// map, the decoder's, a read map: both are the same for system memory. The frame can then be
+/// shared. Any other element that wants to write to it gets a copy, and FFmpeg does not write to
+/// frames that it has output (`AV_BUFFER_FLAG_READONLY` in the same function).
 enum FramePool {
-  /// A pool that is not configured yet.
+  /// Creates an unconfigured pool.
   static func make() -> UnsafeMutablePointer<GstBufferPool>? {
     guard type != 0, let object = g_object_new_with_properties(type, 0, nil, nil) else {
       return gst_video_buffer_pool_new()
@@ -19,10 +18,10 @@ enum FramePool {
     return gst_object_ref_sink(UnsafeMutableRawPointer(object))?.assumingMemoryBound(to: GstBufferPool.self)
   }
 
-  /// 0 where it can't be registered.
+  /// GType of the pool; 0 if it cannot be registered.
   private static let type: GType = {
     let name = "RetrogradeFramePool"
-    // The plugin, in a program that uses the library.
+    // The plugin may have registered it already, in a program that also uses the library.
     let known = g_type_from_name(name)
     if known != 0 { return known }
     var query = GTypeQuery()
@@ -67,7 +66,7 @@ enum FramePool {
     return map(meta, plane, info, data, stride, reading)
   }
 
-  /// GStreamer's way to map a plane, which only a frame knows.
+  /// GStreamer's function that maps a plane, which only a frame exposes.
   private static let map: Map? = {
     guard let frame = gst_buffer_new() else { return nil }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(frame).assumingMemoryBound(to: GstMiniObject.self)) }

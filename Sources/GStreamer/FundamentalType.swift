@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// GLib's types of values, which C has as macros (`G_TYPE_STRING` and the like).
+/// GLib's fundamental types, which are macros in C (`G_TYPE_STRING` and the like).
 enum FundamentalType {
   static let uint = GType(7 << 2)
   static let int64 = GType(10 << 2)

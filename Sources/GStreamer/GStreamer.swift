@@ -3,9 +3,9 @@ import CGStreamer
 import MediaTime
 import Paths
 
-/// The GStreamer library of this process.
+/// GStreamer library of this process.
 package enum GStreamer {
-  /// `gst_init_check` runs once, the first time anything here is used; later calls cost nothing.
+  /// Error of `gst_init_check`, or nil. It runs once, on first use; later calls cost nothing.
   private static let initialized: String? = {
     var error: UnsafeMutablePointer<GError>?
     guard gst_init_check(nil, nil, &error) != 0 else {
@@ -15,15 +15,15 @@ package enum GStreamer {
     return nil
   }()
 
-  /// Initialises GStreamer if that has not been done.
-  /// - Throws: ``GStreamerError`` if GStreamer can't be initialised.
+  /// Initialises GStreamer on the first call.
+  /// - Throws: ``GStreamerError`` if that fails.
   package static func initialize() throws(GStreamerError) {
     if let reason = initialized {
       throw GStreamerError(kind: .other, element: nil, message: "GStreamer can't start: \(reason)", debug: nil)
     }
   }
 
-  /// GStreamer's own version string, such as `GStreamer 1.22.0`.
+  /// GStreamer's version string, such as `GStreamer 1.22.0`.
   package static var version: String {
     _ = initialized
     guard let text = gst_version_string() else { return "GStreamer" }
@@ -33,11 +33,11 @@ package enum GStreamer {
 }
 
 extension GStreamer {
-  /// Makes GLib's random numbers follow from `seed`: muxers take identifiers of tracks and files from them,
-  /// in an order of their own. Any other work of the process with GStreamer meanwhile takes some too.
+  /// Seeds GLib's random numbers, from which muxers make track and file identifiers. Parallel
+  /// GStreamer work in the process draws from the same sequence.
   package static func seed(_ seed: UInt32) { g_random_set_seed(seed) }
 
-  /// The text that `gst_value_serialize` wrote in quotes; nil if that is none.
+  /// Parses text that `gst_value_serialize` quoted; nil if invalid.
   package static func unquoted(_ text: String) -> String? {
     guard (try? initialize()) != nil else { return nil }
     var value = GValue()

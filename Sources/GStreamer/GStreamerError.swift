@@ -1,24 +1,25 @@
 import CGStreamer
 
-/// An error that GStreamer reported, with the element it came from.
+/// Error reported by GStreamer, with its element.
 public struct GStreamerError: Error, Sendable, CustomStringConvertible {
-  /// Kind of error, as far as a program would act on it.
+  /// Kinds of error that a program may react to.
   public enum Kind: Sendable, Equatable {
-    /// A plugin or element is not installed (`GST_CORE_ERROR_MISSING_PLUGIN`, `GST_STREAM_ERROR_CODEC_NOT_FOUND`).
+    /// A plugin or element is not installed (`GST_CORE_ERROR_MISSING_PLUGIN`,
+    /// `GST_STREAM_ERROR_CODEC_NOT_FOUND`).
     case missingPlugin
-    /// The input is not media, or not readable as such.
+    /// The input is not readable as media.
     case notMedia
-    /// The file system has no room left (`GST_RESOURCE_ERROR_NO_SPACE_LEFT`).
+    /// No space left on the file system (`GST_RESOURCE_ERROR_NO_SPACE_LEFT`).
     case noSpace
     /// Reading or writing failed.
     case inputOutput
-    /// A property does not take the value that it was to have.
+    /// A property refused a value.
     case refusedValue
     case other
   }
 
   public let kind: Kind
-  /// The factory name of the element that failed, such as `qtdemux`.
+  /// Factory name of the element that failed, such as `qtdemux`.
   public let element: String?
   public let message: String
   public let debug: String?
@@ -27,7 +28,8 @@ public struct GStreamerError: Error, Sendable, CustomStringConvertible {
     element.map { "\($0): \(cause)" } ?? cause
   }
 
-  /// The reason in words: the message, or, if that is one of GStreamer's general ones, the detail for programmers.
+  /// Reason in words: the message, or the debug detail if the message is a generic one of
+  /// GStreamer's.
   package var cause: String {
     let general = ["Internal data", "Could not multiplex stream"]
     guard general.contains(where: message.hasPrefix), let detail = debug?.split(separator: "\n").last,
@@ -38,7 +40,7 @@ public struct GStreamerError: Error, Sendable, CustomStringConvertible {
     return String(detail)
   }
 
-  /// Describes a failure that GStreamer itself has no words for.
+  /// Creates an error for a failure that GStreamer has no message for.
   package init(kind: Kind, element: String?, message: String, debug: String?) {
     self.kind = kind
     self.element = element
@@ -46,7 +48,7 @@ public struct GStreamerError: Error, Sendable, CustomStringConvertible {
     self.debug = debug
   }
 
-  /// Takes over and frees `error`.
+  /// Takes ownership of `error` and frees it.
   init(adopting error: UnsafeMutablePointer<GError>?, element: String?, debug: String?) {
     self.element = element
     self.debug = debug

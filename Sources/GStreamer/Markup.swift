@@ -1,23 +1,23 @@
 import CGStreamer
 
-/// Properties whose text is markup: `&` and `<` mean something there.
+/// Properties whose text is markup: `&` and `<` are special in them.
 package enum Markup {
-  /// The types that have one, subclasses included: Pango's for the text overlays (`textoverlay`, `clockoverlay`, `timeoverlay`),
-  /// SVG for rsvgoverlay.
+  /// Types that have one, including subclasses: Pango markup for the text overlays (`textoverlay`,
+  /// `clockoverlay`, `timeoverlay`), SVG for rsvgoverlay.
   private static let properties = [(type: "GstBaseTextOverlay", name: "text"), (type: "GstRsvgOverlay", name: "data")]
 
-  /// Whether `property` of elements that `factory` makes is markup.
+  /// True if `property` of elements of `factory` is markup.
   package static func isExpected(by property: String, of factory: String) -> Bool {
     guard let element = Element(factory: factory) else { return false }
     let instance = UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GTypeInstance.self)
     return properties.contains { known in
-      // A type that has no number yet has no instances.
+      // A type that is not registered yet has no instances.
       let type = g_type_from_name(known.type)
       return known.name == property && type != 0 && g_type_check_instance_is_a(instance, type) != 0
     }
   }
 
-  /// Markup that shows as `text` (`g_markup_escape_text`).
+  /// Escapes `text` as markup (`g_markup_escape_text`).
   package static func escaped(_ text: String) -> String {
     takeString(g_markup_escape_text(text, gssize(text.utf8.count))) ?? text
   }

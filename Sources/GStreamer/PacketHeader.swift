@@ -1,25 +1,27 @@
 import CGStreamer
 package import MediaTime
 
-/// Header of a packet: all of it but its bytes.
+/// Header of a packet: everything except its bytes.
 package struct PacketHeader: Sendable {
-  /// Times in the packet's segment, as GStreamer has them.
+  /// Stream times in nanoseconds, `UInt.max` if missing (`GST_CLOCK_TIME_NONE`).
   private var pts, dts, duration: UInt
   /// `GstBufferFlags` and `GstVideoBufferFlags`.
   private let flags: UInt32
 
-  /// True if its frame is only decoded for the sake of others (``Buffer/isOutside(_:)``).
+  /// True if the frame is only decoded as a reference (``Buffer/isOutside(_:)``).
   package let isHidden: Bool
 
   /// - Parameters:
-  ///   - segment: that the packet came with; times become those of the stream (`gst_segment_to_stream_time`).
-  ///   - showsCutFrames: whether a frame is shown within which the segment begins.
+  ///   - segment: segment of the packet; times are converted to stream time
+  ///     (`gst_segment_to_stream_time`).
+  ///   - showsCutFrames: true if a frame that begins before the segment but ends within it is
+  ///     shown.
   package init(_ buffer: Buffer, in segment: Segment, showsCutFrames: Bool) {
     let decoded = buffer.dts.map { segment.streamTime(of: $0) }
     isHidden = buffer.isOutside(segment) || !showsCutFrames && buffer.pts.map { !segment.presents($0) } ?? false
-    // A hidden packet only needs some time: its frame is dropped.
+    // A hidden packet only needs some time, as its frame is dropped.
     pts = buffer.presentationTime(in: segment).map { max($0, .zero).raw } ?? UInt.max
-    // A decoder needs the order of these times only.
+    // A decoder only needs the order of these times.
     dts = decoded.map { max($0, .zero).raw } ?? UInt.max
     duration = buffer.duration?.raw ?? UInt.max
     let own = GST_BUFFER_FLAG_DISCONT.rawValue | GST_BUFFER_FLAG_RESYNC.rawValue | GST_BUFFER_FLAG_TAG_MEMORY.rawValue
@@ -27,15 +29,15 @@ package struct PacketHeader: Sendable {
     flags = UnsafeRawPointer(buffer.raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags & ~own & ~0xF
   }
 
-  /// When it is shown.
+  /// Presentation time.
   package var time: ClockTime? { ClockTime(raw: pts) }
 
   package mutating func show(at time: ClockTime) { pts = time.raw }
 }
 
 extension Buffer {
-  /// A packet of `size` bytes, which `fill` writes.
-  /// - Throws: whatever `fill` throws, or ``GStreamerError`` if the memory can't be had.
+  /// Creates a packet of `size` bytes, which `fill` writes.
+  /// - Throws: errors of `fill`, or ``GStreamerError`` if memory cannot be allocated.
   package convenience init(
     _ header: PacketHeader, size: Int, fill: (UnsafeMutableRawBufferPointer) throws -> Void
   ) throws {
@@ -44,18 +46,20 @@ extension Buffer {
     if header.isHidden { number = Buffer.hidden }
   }
 
-  /// True for a frame of a packet whose header is hidden.
+  /// True for a frame decoded from a hidden packet.
   package var isHidden: Bool { number == Buffer.hidden }
 
   private static let hidden = Int(Int32.max)
 
-  /// Adds the metas of `other` that do not describe its memory; this buffer must not be shared yet.
+  /// Appends the metas of `other` that do not describe its memory; this buffer must not be shared
+  /// yet.
   package func append(metasOf other: Buffer) {
     gst_buffer_copy_into(raw, other.raw, GST_BUFFER_COPY_META, 0, gsize.max)
   }
 
-  /// A number that a packet and the frame that is made of it have: decoders hand on a `GstReferenceTimestampMeta`
-  /// (`gst_video_decoder_transform_meta_default`). A buffer that gets one must not be shared yet.
+  /// Number shared by a packet and its decoded frame: decoders copy a `GstReferenceTimestampMeta`
+  /// (`gst_video_decoder_transform_meta_default`). The setter needs a buffer that is not shared
+  /// yet.
   package var number: Int? {
     get {
       Buffer.numbers.flatMap { gst_buffer_get_reference_timestamp_meta(raw, $0.raw) }
@@ -69,7 +73,7 @@ extension Buffer {
 
   private static let numbers = Caps("timestamp/x-packet-number")
 
-  /// True if something comes with it that is neither bytes nor times (`GstMeta`).
+  /// True if it has any `GstMeta`.
   package var hasMetas: Bool {
     var state: gpointer?
     return gst_buffer_iterate_meta(raw, &state) != nil

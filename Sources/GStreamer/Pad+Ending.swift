@@ -5,20 +5,20 @@ import Synchronization
 /// Effect of a buffer on its stream.
 package enum StreamProgress: Sendable {
   case goesOn
-  /// It ends before this buffer.
+  /// The stream ends before this buffer.
   case ends
   /// All wanted streams have ended; stop the demuxer.
   case allHaveEnded
 }
 
 extension Pad {
-  /// Asks `progress` about each buffer that comes to this sink pad, in the segment that came with it. Where
-  /// the stream ends, the buffer and the following ones are dropped, and the pusher gets the end
-  /// (`GST_FLOW_EOS`). The pad holds `progress`, which must not hold the pad. To be called before anything
-  /// changes the segment on its way into this pad.
+  /// Calls `progress` for each buffer that reaches this sink pad, with its segment. If the stream
+  /// ends, this buffer and the following ones are dropped, and the upstream element gets
+  /// `GST_FLOW_EOS`. The pad retains `progress`, which must not retain the pad. Call this before
+  /// adding probes that change segments on this pad.
   ///
-  /// When all have ended, the pusher is to stop (`GST_FLOW_FLUSHING`) until the next seek: qtdemux takes no
-  /// notice of `GST_FLOW_EOS` from all of its streams (`Quirk.qtdemuxUnwantedStreams`).
+  /// Once all streams have ended, upstream gets `GST_FLOW_FLUSHING` until the next seek: qtdemux
+  /// ignores `GST_FLOW_EOS` from all of its streams (`Quirk.qtdemuxUnwantedStreams`).
   package func endStream(when progress: @escaping @Sendable (Buffer, Segment) -> StreamProgress) {
     let segment = Mutex(Segment())
     watchSegments { new in segment.withLock { $0 = new } }
@@ -35,7 +35,7 @@ extension Pad {
     }
   }
 
-  /// Tells `body` that a seek has flushed this pad: buffers from now on are of the new place.
+  /// Calls `body` after a seek has flushed this pad: later buffers are from the new position.
   package func onFlush(_ body: @escaping @Sendable () -> Void) {
     addProbe(GST_PAD_PROBE_TYPE_EVENT_FLUSH) { _, info in
       let event = info.pointee.data?.assumingMemoryBound(to: GstEvent.self)
@@ -44,8 +44,8 @@ extension Pad {
     }
   }
 
-  /// Ends the stream that comes into this sink pad, unless it has ended. To be called on the thread that
-  /// pushes into it.
+  /// Ends the stream into this sink pad, unless it has ended. Must be called on the thread that
+  /// pushes to the pad.
   package func endStream() {
     guard gst_pad_get_sticky_event(raw, GST_EVENT_EOS, 0).map({ gst_mini_object_unref($0.asMiniObject) }) == nil else {
       return

@@ -2,7 +2,7 @@ import CGStreamer
 package import MediaTime
 import Synchronization
 
-/// One reference to a `GstPad`.
+/// Reference to a `GstPad`.
 package final class Pad: @unchecked Sendable {
   // GstPad is MT safe, like every GstObject.
   let raw: UnsafeMutablePointer<GstPad>
@@ -16,14 +16,14 @@ package final class Pad: @unchecked Sendable {
 
   package var name: String { takeString(gst_object_get_name(raw.withObject)) ?? "" }
 
-  /// The caps that were negotiated; nil where none are yet.
+  /// Negotiated caps; nil before negotiation.
   package var caps: Caps? { gst_pad_get_current_caps(raw).map { Caps(adopting: $0) } }
 
   /// Caps that the pad's template allows.
   package var possibleCaps: Caps? { gst_pad_get_pad_template_caps(raw).map { Caps(adopting: $0) } }
 
-  /// The tags that came with the stream so far: those of the whole file (`isGlobal`), or its own; nil if there are
-  /// none.
+  /// Tags received on the stream so far: global ones (`isGlobal`) or those of the stream; nil if
+  /// there are none.
   package func tags(global isGlobal: Bool) -> TagList? {
     let scope = isGlobal ? GST_TAG_SCOPE_GLOBAL : GST_TAG_SCOPE_STREAM
     var result: TagList?
@@ -41,7 +41,7 @@ package final class Pad: @unchecked Sendable {
     return result
   }
 
-  /// The element that the pad belongs to, and the name of the real pad behind a ghost pad.
+  /// Element of the pad, and the real pad behind a ghost pad.
   package var origin: (element: Element, pad: Pad)? {
     var pad = Pad(retaining: raw)
     while g_type_check_instance_is_a(pad.raw.typeInstance, gst_ghost_pad_get_type()) != 0 {
@@ -53,7 +53,7 @@ package final class Pad: @unchecked Sendable {
     return (Element(adopting: element), pad)
   }
 
-  /// Sets a property from text (`gst_util_set_object_arg`), if it is there and has its default value.
+  /// Sets a property from text (`gst_util_set_object_arg`) if it exists and has its default value.
   package func setUnlessChanged(_ property: String, _ value: String) {
     let object = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self)
     let type = object.pointee.g_type_instance.g_class.map(UnsafeMutableRawPointer.init)
@@ -69,14 +69,13 @@ package final class Pad: @unchecked Sendable {
     gst_util_set_object_arg(object, property, value)
   }
 
-  /// The pad that this one is linked to.
+  /// Pad that this one is linked to.
   package var peer: Pad? { gst_pad_get_peer(raw).map { Pad(adopting: $0) } }
 
-  /// Destination of this source pad's data: an element, and its own pad, also out of the bin that this one is
-  /// in.
+  /// Element and pad that this source pad is linked to, also across the bin that contains this pad.
   var destination: (element: Element, pad: Pad)? {
     var next = peer
-    // The inside of a bin's own source pad; the outside is linked on.
+    // Inner side of the bin's source pad; follow the link of the outer side.
     while let inside = next, g_type_check_instance_is_a(inside.raw.typeInstance, gst_ghost_pad_get_type()) == 0,
       g_type_check_instance_is_a(inside.raw.typeInstance, gst_proxy_pad_get_type()) != 0
     {
@@ -91,12 +90,12 @@ package final class Pad: @unchecked Sendable {
   @discardableResult
   package func link(to sink: Pad) -> Bool { gst_pad_link(raw, sink.raw) == GST_PAD_LINK_OK }
 
-  /// Calls `body` for each buffer that passes, on the streaming thread; the buffer that it returns, if any,
-  /// passes instead.
+  /// Calls `body` for each buffer, on the streaming thread. A returned buffer replaces the
+  /// original.
   package func onBuffer(_ body: @escaping @Sendable (Buffer) -> Buffer?) { onBuffer { buffer, _ in body(buffer) } }
 
-  /// Calls `body` for each buffer that passes, with the pad, which `body` must not hold; the buffer that it
-  /// returns, if any, passes instead.
+  /// Calls `body` for each buffer, with the pad, which `body` must not retain. A returned buffer
+  /// replaces the original.
   package func onBuffer(_ body: @escaping @Sendable (Buffer, Pad) -> Buffer?) {
     addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
@@ -109,8 +108,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Calls `body` for each buffer that passes, with the pad. The pad holds `body`, which must not hold the pad.
-  /// Buffers that come as a list, as RTP's do, are told one by one.
+  /// Calls `body` for each buffer, with the pad. The pad retains `body`, which must not retain the
+  /// pad. Buffers in lists, such as RTP's, are reported one by one.
   package func watchBuffers(_ body: @escaping @Sendable (Buffer, Pad) -> Void) {
     let lists = GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
     addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_BUFFER.rawValue | lists)) { pad, info in
@@ -125,7 +124,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Calls `body` for each buffer, with the pad, and lets none pass. The pad holds `body`, which must not hold the pad.
+  /// Calls `body` for each buffer, with the pad, and drops the buffer. The pad retains `body`,
+  /// which must not retain the pad.
   package func dropBuffers(_ body: @escaping @Sendable (Buffer, Pad) -> Void) {
     addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
@@ -134,13 +134,13 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Drops all buffers and events from now on, except for flushes.
+  /// Drops all buffers and events from now on, except flushes.
   func dropAll() { addProbe(GST_PAD_PROBE_TYPE_DATA_DOWNSTREAM) { _, _ in GST_PAD_PROBE_DROP } }
 
-  /// Tells `body` each segment that passes, as it is.
+  /// Calls `body` with each segment, unchanged.
   func watchSegments(_ body: @escaping @Sendable (Segment) -> Void) { onSegment { body(Segment($0)) } }
 
-  /// The segment that came with the stream last.
+  /// Most recent segment of the stream.
   package var segment: Segment {
     guard let event = gst_pad_get_sticky_event(raw, GST_EVENT_SEGMENT, 0) else { return Segment() }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(event).assumingMemoryBound(to: GstMiniObject.self)) }
@@ -149,9 +149,9 @@ package final class Pad: @unchecked Sendable {
     return Segment(segment)
   }
 
-  /// Lets every segment pass as one without a start or a stop, so that downstream clips nothing, and tells
-  /// `body` the real one. `body` numbers it: the number goes downstream as `base`, which only sinks look at
-  /// that wait for a clock.
+  /// Replaces each segment by one without start and stop, so that downstream clips nothing, and
+  /// calls `body` with the original. `body` returns a number for it, which goes downstream as
+  /// `base`: only sinks that sync to a clock use that field.
   package func openSegments(_ body: @escaping @Sendable (Segment) -> Int) {
     onSegment { segment in
       segment.base = UInt(body(Segment(segment)))
@@ -178,10 +178,10 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Keeps the start time of a segment that starts later than 0.
+  /// Keeps the start of a segment that starts after 0 as its stream time.
   fileprivate func keepStartTimes() { onSegment { if $0.time == 0 { $0.time = $0.start } } }
 
-  /// Makes every segment that ends after `end`, in stream time, end there.
+  /// Limits each segment to `end`, in stream time.
   package func endSegments(at end: ClockTime) {
     onSegment { segment in
       guard segment.stop != UInt.max, segment.time != UInt.max else { return }
@@ -191,11 +191,11 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Makes the first segment begin at 0 if it is in the file's own time, but begins later: buffers before its
-  /// start belong to the stream all the same.
+  /// Makes the first segment begin at 0 if its times are those of the file but it begins later:
+  /// earlier buffers still belong to the stream.
   package func openFirstSegment() { onFirstSegment { if $0.start == $0.time { ($0.start, $0.time) = (0, 0) } } }
 
-  /// Makes the first segment begin where its time is 0.
+  /// Extends the first segment back to the position whose stream time is 0.
   fileprivate func openFirstSegmentToItsZero() {
     onFirstSegment { segment in
       guard segment.time <= segment.start else { return }
@@ -211,8 +211,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Lets the caps that `change` returns pass in place of caps; nil: they pass as they are. The pad holds
-  /// `change`, which must not hold the pad.
+  /// Replaces caps by those that `change` returns; nil keeps them. The pad retains `change`, which
+  /// must not retain the pad.
   package func onCaps(_ change: @escaping @Sendable (Caps, Pad) -> Caps?) {
     addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
@@ -231,19 +231,21 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Lets a decoder write its frames into the memory in which they are held: answers its allocation query with
-  /// "planes may lie anywhere" (`GstVideoMeta`), and with a pool (``FramePool``).
+  /// Lets a decoder write frames directly into the memory that is kept. Answers its allocation
+  /// query with support for any plane layout (`GstVideoMeta`) and with a pool (``FramePool``).
   ///
-  /// Without the first, decoders copy every frame into the plain layout; appsink cannot ask for it
-  /// (`Quirk.appsinkAllocation`).
-  /// Without the second, gst-libav copies every frame whose height is no multiple of a macroblock's, such as 1080:
-  /// it compares the height shown with that of its own pool (`gst_ffmpegviddec_decide_allocation`).
+  /// Without `GstVideoMeta`, decoders copy every frame into the default layout; appsink cannot
+  /// announce it (`Quirk.appsinkAllocation`).
+  /// Without the pool, gst-libav copies every frame whose height is not a multiple of the
+  /// macroblock size, such as 1080: it compares the display height with that of its own pool
+  /// (`gst_ffmpegviddec_decide_allocation`).
   ///
-  /// The pool is offered once for the same caps. A decoder that asks again has dropped it: gst-libav compares the
-  /// pool's width with the coded one, 426 with 432, and may crash (`Quirk.avdecNarrowerThanCoded`). Such frames are
-  /// copied.
+  /// The pool is offered once for the same caps. A decoder that asks again has dropped it:
+  /// gst-libav compares the pool's width with the coded one, such as 426 with 432, and may crash
+  /// (`Quirk.avdecNarrowerThanCoded`). Such frames are copied.
   ///
-  /// - Parameter offersPool: false for decoders that have memory of their own; none of their frames is copied then.
+  /// - Parameter offersPool: false for decoders that use their own memory; their frames are not
+  ///   copied.
   package func acceptFramesAnywhere(offersPool: Bool = true) {
     let offered = OfferedPools()
     addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue)) {
@@ -264,8 +266,7 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Calls `body`, on the thread that reads, whenever the element after this source pad asks for bytes from `offset`
-  /// on.
+  /// Calls `body` on the reading thread whenever the downstream element pulls bytes from `offset`.
   package func onPull(_ body: @escaping @Sendable (_ offset: Int, _ pad: Pad) -> Void) {
     let types = [GST_PAD_PROBE_TYPE_PULL, GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER]
     addProbe(GstPadProbeType(types.reduce(0) { $0 | $1.rawValue })) { pad, info in
@@ -274,7 +275,7 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Ends what is read through this sink pad at `size` bytes, with an error.
+  /// Makes pulls through this sink pad fail from byte `size` on.
   package func failPulls(from size: Int) {
     let types = [GST_PAD_PROBE_TYPE_PULL, GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER]
     addProbe(GstPadProbeType(types.reduce(0) { $0 | $1.rawValue })) { _, info in
@@ -283,19 +284,19 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Holds all buffers and events, until it is unblocked or stops.
-  /// - Returns: the number for ``unblock(_:)``.
+  /// Blocks all buffers and events until it is unblocked or the pad stops.
+  /// - Returns: probe ID for ``unblock(_:)``.
   @discardableResult
   package func block() -> UInt { gst_pad_add_probe(raw, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM, nil, nil, nil) }
 
   func unblock(_ block: UInt) { gst_pad_remove_probe(raw, block) }
 
-  /// Ends all that is read from it: whoever asks gets `GST_FLOW_FLUSHING`.
+  /// Stops the pad: pulls from it return `GST_FLOW_FLUSHING`.
   package func stop() { gst_pad_set_active(raw, 0) }
 
   typealias ProbeBody = @Sendable (Pad, UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
 
-  /// The pad holds `body` until it is gone itself.
+  /// Adds a probe; the pad retains `body`.
   func addProbe(_ type: GstPadProbeType, _ body: @escaping ProbeBody) {
     final class Box: Sendable {
       let body: ProbeBody
@@ -321,16 +322,17 @@ extension UnsafeMutablePointer where Pointee == GstPad {
 }
 
 extension Pipeline {
-  /// Makes matroskademux's streams keep the times that the file gives them (`Quirk.matroskademuxStartTime`).
+  /// Makes matroskademux's streams keep the file's times (`Quirk.matroskademuxStartTime`).
   package func keepMatroskaTimes() {
     for demuxer in elements(ofFactory: "matroskademux") { demuxer.onPadAdded { $0.keepStartTimes() } }
   }
 
-  /// Makes flvdemux, qtdemux and mpegpsdemux keep packets before the time at which they say that a stream
-  /// starts: the time of the first frame for the audio beside it (flvdemux, tsdemux), of the first fragment
-  /// for samples before the fragments (qtdemux), of a clock reference that is not the first (mpegpsdemux,
-  /// which counts from the first nevertheless): `Quirk.flvdemuxEarlyAudio`, `Quirk.tsdemuxEarlyAudio`,
-  /// `Quirk.mpegpsdemuxStart`. Frames of an FLV that are shown before its first keyframe can't be decoded.
+  /// Makes flvdemux, qtdemux and mpegpsdemux keep packets before the declared start of a stream.
+  /// That start is the time of the first video frame for audio (flvdemux, tsdemux), of the first
+  /// fragment for samples before it (qtdemux), and of a clock reference that is not the first
+  /// (mpegpsdemux, which counts from the first one): `Quirk.flvdemuxEarlyAudio`,
+  /// `Quirk.tsdemuxEarlyAudio`, `Quirk.mpegpsdemuxStart`. FLV frames that are shown before the
+  /// first keyframe cannot be decoded.
   package func keepEarlyPackets() {
     for demuxer in elements(ofFactory: "flvdemux") {
       demuxer.onPadAdded { if $0.name == "audio" { $0.openFirstSegment() } }
@@ -343,11 +345,11 @@ extension Pipeline {
   }
 }
 
-/// Caps for which a pad has offered a pool of frames.
+/// Caps for which a pad has offered a frame pool.
 private final class OfferedPools: Sendable {
   private let caps = Mutex<[Caps]>([])
 
-  /// Notes that a pool is offered for `asked`; false if one was before.
+  /// Records that a pool is offered for `asked`; false if that was done before.
   func isFirst(_ asked: Caps) -> Bool {
     caps.withLock { caps in
       if caps.contains(where: asked.isEqual) { return false }

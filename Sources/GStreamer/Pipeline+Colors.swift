@@ -1,27 +1,29 @@
 import Synchronization
 
 extension Pipeline {
-  /// Makes the colours that a stream states itself override the container's, as in FFmpeg and most players
-  /// (`Quirk.h264parseContainerColors`, `Quirk.h265parseContainerColors`, `Quirk.avdecMJPEGContainerColors`).
-  /// Call this before the pipeline starts.
+  /// Makes a stream's own colorimetry override the container's, as in FFmpeg and most players
+  /// (`Quirk.h264parseContainerColors`, `Quirk.h265parseContainerColors`,
+  /// `Quirk.avdecMJPEGContainerColors`).
+  /// Must be called before the pipeline starts.
   package func preferColorsOfStreams() {
     for factory in ["h264parse", "h265parse"] {
       for parser in elements(ofFactory: factory) {
         ContainerColors.fillIn(from: parser.staticPad("sink"), to: parser.staticPad("src"))
       }
     }
-    // JPEG has colours of its own (JFIF).
+    // JPEG defines its own colorimetry (JFIF).
     for decoder in elements(ofFactory: "avdec_mjpeg") {
       decoder.staticPad("sink")?.onCaps { caps, _ in caps.removing(["colorimetry"]) }
     }
   }
 }
 
-/// Colours that a container states, hidden from a parser.
+/// Container colorimetry that is hidden from a parser.
 private final class ContainerColors: Sendable {
   private let stated = Mutex<String?>(nil)
 
-  /// Hides the colours at `first` from the element, and states them at `second` if the element states none.
+  /// Hides the colorimetry at `first` from the element, and restores it at `second` if the element
+  /// states none.
   static func fillIn(from first: Pad?, to second: Pad?) {
     let colors = ContainerColors()
     first?.onCaps { caps, _ in

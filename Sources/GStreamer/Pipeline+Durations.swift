@@ -2,7 +2,7 @@ import MediaTime
 import Synchronization
 
 extension Pipeline {
-  /// Gives packets the durations that their encoders gave them where a parser behind the encoder drops those.
+  /// Keeps the packet durations of encoders if a parser after the encoder drops them.
   package func keepEncodedDurations() {
     for encoder in elements(ofClass: "Encoder") {
       guard let parser = encoder.downstream.dropFirst().first(where: { $0.isOfClass("Parser") }) else { continue }
@@ -10,21 +10,21 @@ extension Pipeline {
     }
   }
 
-  /// Gives packets on their way to `sink` the durations that their demuxer gave them where a parser behind it drops or
-  /// changes those. To be called before the pipeline starts.
+  /// Keeps the demuxer's packet durations on the path to `sink` if a parser drops or changes them.
+  /// Must be called before the pipeline starts.
   package func keepDemuxedDurations(to sink: Element) {
     guard let parser = sink.upstream.last(where: { $0.isOfClass("Parser") }) else { return }
     PacketDurations.keep(from: parser.firstSinkPad, to: parser.staticPad("src"))
   }
 }
 
-/// Durations of packets on their way into a parser, by presentation time.
+/// Durations of packets that enter a parser, by PTS.
 private final class PacketDurations: Sendable {
   private let known = Mutex<[(pts: ClockTime, duration: ClockTime)]>([])
-  /// A parser holds back fewer packets than this.
+  /// Limit of stored packets; a parser holds back fewer.
   private static let most = 64
 
-  /// Makes packets at `second` get the durations that they had at `first`.
+  /// Restores at `second` the durations that packets had at `first`.
   static func keep(from first: Pad?, to second: Pad?) {
     let durations = PacketDurations()
     first?.onBuffer { packet in
@@ -42,7 +42,7 @@ private final class PacketDurations: Sendable {
     }
   }
 
-  /// `packet` with the duration that was noted for it; nil if it has that, or none was.
+  /// Packet with its recorded duration; nil if it has that, or none was recorded.
   @Sendable private func restored(_ packet: Buffer) -> Buffer? {
     guard let pts = packet.pts,
       let duration = known.withLock({ known in

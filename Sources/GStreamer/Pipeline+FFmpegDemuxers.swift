@@ -2,7 +2,8 @@ import Glibc
 import Paths
 
 extension Pipeline {
-  /// Makes FFmpeg's demuxers end with the file at `path`, also the ones that are added later (`Quirk.avdemuxEnd`).
+  /// Makes FFmpeg demuxers end at the end of the file at `path`, including demuxers added later
+  /// (`Quirk.avdemuxEnd`).
   package func endFFmpegDemuxers(withFile path: String) {
     var info = stat()
     guard stat(path.cPath, &info) == 0 else { return }

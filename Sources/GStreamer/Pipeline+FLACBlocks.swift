@@ -2,8 +2,8 @@ import CGStreamer
 import Synchronization
 
 extension Pipeline {
-  /// Keeps rewritten headers of FLAC from flacparse, which then drops the last block and the header
-  /// as well (`Quirk.flacparseLastBlock`).
+  /// Hides rewritten FLAC headers from flacparse, which otherwise drops the last block and the
+  /// header too (`Quirk.flacparseLastBlock`).
   package func keepLastFLACBlocks() {
     for encoder in elements(ofFactory: "flacenc") {
       encoder.entered { $0.factoryName == "flacparse" }?.dropRewrites()
@@ -12,8 +12,8 @@ extension Pipeline {
 }
 
 extension Pad {
-  /// Drops the first segment in bytes, which leads back to bytes that have passed, and all buffers
-  /// and such segments after it.
+  /// Drops all buffers and BYTES segments from the first BYTES segment that seeks back to written
+  /// bytes.
   fileprivate func dropRewrites() {
     let isRewriting = Atomic(false)
     let buffers = GST_PAD_PROBE_TYPE_BUFFER.rawValue

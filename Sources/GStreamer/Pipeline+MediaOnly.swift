@@ -1,34 +1,35 @@
 import CGStreamer
 
-/// An element that a file's bytes asked for, and that was not plugged.
+/// Element that the file's contents require, and that was refused.
 package struct RefusedElement: Sendable {
   /// Name of the factory, such as `hlsdemux`.
   package let factory: String
-  /// Media type that the element was to read, such as `application/x-hls`; nil if not known.
+  /// Media type the element would read, such as `application/x-hls`; nil if unknown.
   package let mediaType: String?
 }
 
-/// Whether a bin plugs an element for a stream (GstAutoplugSelectResult, which no header has).
+/// Decision of a bin about a factory (GstAutoplugSelectResult, which no header declares).
 package enum Autoplug: Int32, Sendable {
   case plug = 0
-  /// Gives the stream out as it is.
+  /// Exposes the stream undecoded.
   case expose = 1
-  /// Goes on to the next factory.
+  /// Tries the next factory.
   case skip = 2
 }
 
 extension Pipeline {
-  /// Makes decodebin, parsebin and their like plug only elements that read media from the bytes they are
-  /// given: demuxers, parsers and decoders. Elements that open the files that a file names (adaptive
-  /// demuxers, edit projects, sources) are skipped before they are created (`autoplug-select`).
+  /// Makes decodebin, parsebin and similar bins plug only elements that read media from their
+  /// input: demuxers, parsers and decoders. Elements that open other files named in a file
+  /// (adaptive demuxers, edit projects, sources) are skipped before they are created
+  /// (`autoplug-select`).
   ///
-  /// Bins without that signal, such as urisourcebin, plug such elements themselves. These get no data, and
-  /// the pipeline fails. To be called before the pipeline starts.
+  /// Bins without that signal, such as urisourcebin, plug such elements anyway. These get no data,
+  /// and the pipeline fails. Must be called before the pipeline starts.
   ///
   /// - Parameters:
-  ///   - choice: what to do with a factory of media, given the caps that it is to read.
-  ///   - refused: told about each that opens others, on the thread that would plug it. Held as long as the
-  ///     pipeline.
+  ///   - choice: decides about a media factory, given the caps to read.
+  ///   - refused: called for each refused element, on the thread that would plug it. The pipeline
+  ///     retains it.
   package func plugOnlyMedia(
     choosing choice: @escaping @Sendable (_ factory: String, Caps) -> Autoplug,
     _ refused: @escaping @Sendable (RefusedElement) -> Void
@@ -46,7 +47,8 @@ extension Pipeline {
     }
   }
 
-  /// True if an element is made for the network, or its property `uri` or `location` is an address of one.
+  /// True if an element is a network element, or its property `uri` or `location` is a network
+  /// address.
   package var readsAddresses: Bool {
     elements.contains { element in
       element.isOfClass("Network")
@@ -58,7 +60,7 @@ extension Pipeline {
 }
 
 extension Element {
-  /// Skips all factories but those of media, if the element asks which to plug.
+  /// Skips all but media factories, if the element has `autoplug-select`.
   fileprivate func selectOnlyMedia(
     _ choice: @escaping @Sendable (String, Caps) -> Autoplug, _ refused: @escaping @Sendable (RefusedElement) -> Void
   ) {
@@ -72,7 +74,7 @@ extension Element {
 
   fileprivate var factory: Factory? { gst_element_get_factory(raw).map { Factory(raw: $0) } }
 
-  /// True for the source that a bin makes of its own property `uri`, as uridecodebin does.
+  /// True for the source that a bin creates for its own property `uri`, as uridecodebin does.
   fileprivate var isReaderOfBin: Bool {
     guard isOfClass("Source"), let parent = gst_object_get_parent(raw.withObject) else { return false }
     defer { gst_object_unref(parent) }
@@ -83,7 +85,7 @@ extension Element {
   }
 }
 
-/// The factory of an element that may not exist yet.
+/// Factory of an element that may not exist yet.
 private struct Factory {
   let raw: OpaquePointer
 
@@ -91,7 +93,7 @@ private struct Factory {
     takeString(gst_object_get_name(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstObject.self))) ?? ""
   }
 
-  /// Parts of its class, such as `Codec`, `Demuxer` and `Adaptive`.
+  /// Words of its class, such as `Codec`, `Demuxer` and `Adaptive`.
   private var parts: Set<Substring> {
     guard let text = gst_element_factory_get_metadata(raw, "klass") else { return [] }
     return Set(String(cString: text).split(whereSeparator: { $0 == "/" || $0 == " " }))
@@ -99,7 +101,7 @@ private struct Factory {
 
   private var handlesURIs: Bool { gst_element_factory_get_uri_type(raw) != GST_URI_UNKNOWN }
 
-  /// True if it makes media of the bytes that it is given, and opens nothing itself.
+  /// True if it only reads media from its input, and opens nothing itself.
   var readsMedia: Bool {
     let parts = parts
     return !handlesURIs && parts.isSubset(of: Factory.known)
@@ -111,7 +113,7 @@ private struct Factory {
     handlesURIs || !parts.isDisjoint(with: ["Source", "Adaptive", "Playlist", "Editing", "Network"])
   }
 
-  /// Words that the class of a demuxer, a parser or a decoder of media may have.
+  /// Words allowed in the class of a media demuxer, parser or decoder.
   private static let known: Set<Substring> = [
     "Codec", "Demuxer", "Parser", "Decoder", "Audio", "Video", "Image", "Subtitle", "Metadata", "Meta", "Converter",
     "Hardware", "Bin",

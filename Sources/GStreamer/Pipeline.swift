@@ -3,14 +3,15 @@ package import MediaTime
 import CSystemSupport
 import Paths
 
-/// A `GstPipeline`, usually made from a description in `gst-launch-1.0` syntax. It goes to NULL when it is released.
+/// `GstPipeline`, usually built from a description in `gst-launch-1.0` syntax. It is set to NULL
+/// when it is released.
 package final class Pipeline: @unchecked Sendable {
-  // GstElement's state changes, and its bus, are MT safe.
+  // State changes of GstElement, and its bus, are MT-safe.
   package let raw: UnsafeMutablePointer<GstElement>
 
-  /// Builds the pipeline that `description` describes (`gst_parse_launch_full`, with fatal errors).
-  /// - Throws: ``GStreamerError``, of kind `missingPlugin` where an element of it is not installed, of kind `refusedValue` where
-  ///   a property does not take its value.
+  /// Builds the pipeline from `description` (`gst_parse_launch_full`, with fatal errors).
+  /// - Throws: ``GStreamerError`` of kind `missingPlugin` if an element is not installed, of kind
+  ///   `refusedValue` if a property refuses its value.
   package init(_ description: String) throws {
     try GStreamer.initialize()
     var error: UnsafeMutablePointer<GError>?
@@ -44,7 +45,7 @@ package final class Pipeline: @unchecked Sendable {
     giveSignalStacks()
   }
 
-  /// Gives each streaming thread a stack for signal handlers: a crash on an exhausted stack can be reported. A thread
+  /// Gives each streaming thread a signal stack, so that a stack overflow can be reported. A thread
   /// posts its first message itself.
   private func giveSignalStacks() {
     guard let bus = gst_element_get_bus(raw) else { return }
@@ -66,28 +67,28 @@ package final class Pipeline: @unchecked Sendable {
     UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstBin.self)
   }
 
-  /// The element called `name`, also inside bins.
+  /// Element called `name`, also inside bins.
   package func element(_ name: String) -> Element? {
     gst_bin_get_by_name(bin, name).map { Element(adopting: $0) }
   }
 
-  /// Adds an element, and brings it to the pipeline's state.
+  /// Adds an element and sets it to the pipeline's state.
   @discardableResult
   package func add(_ element: Element) -> Bool {
     guard gst_bin_add(bin, element.raw) != 0 else { return false }
     return gst_element_sync_state_with_parent(element.raw) != 0
   }
 
-  /// Every element of the pipeline, in bins of it too, that a factory of class `klass` made, such as `Encoder/Audio`.
+  /// Elements, also inside bins, whose factory is of class `klass`, such as `Encoder/Audio`.
   package func elements(ofClass klass: String) -> [Element] {
     let wanted = klass.split(separator: "/").map(String.init)
     return elements.filter { element in wanted.allSatisfy { element.isOfClass($0) } }
   }
 
-  /// Every element of the pipeline, in bins of it too, that `factory` made.
+  /// Elements, also inside bins, made by `factory`.
   package func elements(ofFactory factory: String) -> [Element] { elements.filter { $0.factoryName == factory } }
 
-  /// The local files that its elements name: their properties `location` and `uri`.
+  /// Local files of its elements: their properties `location` and `uri`.
   package var files: [String] {
     elements.flatMap { element -> [String] in
       let named = element.string("uri").flatMap { takePath(g_filename_from_uri($0, nil, nil)) }
@@ -95,19 +96,20 @@ package final class Pipeline: @unchecked Sendable {
     }
   }
 
-  /// Calls `body` for each element that is added from now on, in bins too, on the thread that adds it. What `body` holds
-  /// is held as long as the pipeline.
+  /// Calls `body` for each element added from now on, also inside bins, on the thread that adds it.
+  /// The pipeline retains `body`.
   package func onElementAdded(_ body: @escaping @Sendable (Element) -> Void) {
     Element(retaining: raw).onElementAdded(body)
   }
 
-  /// Gives tags of the whole file to its muxers, or to encoders if no muxer writes tags (`GstTagSetter`).
+  /// Sets tags of the whole file on the muxers, or on the encoders if no muxer writes tags
+  /// (`GstTagSetter`).
   package func setTags(_ tags: TagList) {
     let setters = elements(implementing: gst_tag_setter_get_type())
     let muxers = setters.filter { $0.isOfClass("Muxer") }
-    // Encoders that write tags give them to the muxer as those of their stream, in place of its own.
+    // Encoders that write tags pass them to the muxer as stream tags, in place of its own.
     for element in muxers.isEmpty ? setters : muxers {
-      // flacenc writes covers as blocks, and flactag would write them as comments beside those.
+      // flacenc writes covers as blocks; flactag would also write them as comments.
       let tags = element.factoryName == "flactag" ? tags.removing(["image", "preview-image"]) : tags
       gst_tag_setter_merge_tags(OpaquePointer(element.raw), tags.raw, GST_TAG_MERGE_REPLACE)
     }
@@ -120,18 +122,18 @@ package final class Pipeline: @unchecked Sendable {
     }
   }
 
-  /// True if anything may still come: elements go on after some of the errors that they post, and pause their threads
-  /// after others.
+  /// True if data may still arrive: after an error some elements continue and others pause their
+  /// threads.
   ///
-  /// A thread starts those of the elements after it, and adds them, before it ends. So the oldest elements are looked
-  /// at first, and the result is that nothing comes only if no element was added meanwhile.
+  /// A thread starts and adds the elements after it before it ends. So the oldest elements are
+  /// checked first, and false is returned only if no element was added meanwhile.
   package var isStreaming: Bool {
     let elements = elements
     if elements.reversed().contains(where: \.isRunning) { return true }
     return !elements.elementsEqual(self.elements) { $0.isSame(as: $1) }
   }
 
-  /// All elements, those inside bins too.
+  /// All elements, also inside bins.
   var elements: [Element] {
     guard let iterator = gst_bin_iterate_recurse(bin) else { return [] }
     defer { gst_iterator_free(iterator) }
@@ -145,7 +147,7 @@ package final class Pipeline: @unchecked Sendable {
         }
         g_value_unset(&value)
       case GST_ITERATOR_RESYNC:
-        // An element came or went meanwhile.
+        // An element was added or removed meanwhile.
         found = []
         gst_iterator_resync(iterator)
       default: return found
@@ -181,15 +183,15 @@ package final class Pipeline: @unchecked Sendable {
     }
   }
 
-  /// Begins to change state; a failure also appears on the bus. `.null` takes effect before this returns, and wakes
-  /// every thread that waits in one of the pipeline's appsinks and appsrcs.
+  /// Starts a state change; a failure is also posted on the bus. `.null` takes effect before this
+  /// returns, and wakes all threads blocked in the pipeline's appsinks and appsrcs.
   @discardableResult
   package func set(_ state: State) -> Bool {
     guard state == .playing else { return change(to: state) }
-    // Nothing reaches an appsink before it plays. It waits for its consumer, at the end of a stream or when
-    // it is full, with the lock that its change from PAUSED to PLAYING needs (gst_app_sink_event and
-    // gst_app_sink_render; gst_base_sink_change_state): with async=false the two can meet, and the consumer
-    // may be the thread that waits here.
+    // Block appsinks until the pipeline plays. An appsink at EOS or full waits for its consumer and
+    // holds the lock that the change from PAUSED to PLAYING needs (gst_app_sink_event and
+    // gst_app_sink_render; gst_base_sink_change_state). With async=false that deadlocks if this
+    // thread is the consumer.
     let pads = elements(ofFactory: "appsink").compactMap { $0.staticPad("sink") }
     let blocks = pads.map { $0.block() }
     defer { zip(pads, blocks).forEach { $0.unblock($1) } }
@@ -200,37 +202,37 @@ package final class Pipeline: @unchecked Sendable {
     gst_element_set_state(raw, state.raw) != GST_STATE_CHANGE_FAILURE
   }
 
-  /// Seeks every stream to `time`, exactly, and drops all buffers on their way (`FLUSH | ACCURATE`).
+  /// Flushing, accurate seek of all streams to `time`.
   package func seek(to time: ClockTime) -> Bool {
     gst_element_seek(
       raw, 1.0, GST_FORMAT_TIME, GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue),
       GST_SEEK_TYPE_SET, gint64(time.nanoseconds), GST_SEEK_TYPE_NONE, -1) != 0
   }
 
-  /// Makes all sources end their streams (`GST_EVENT_EOS`): buffers on their way still come out. Waits until
-  /// they have come out of each source; a consumer must take them.
+  /// Ends the streams of all sources (`GST_EVENT_EOS`); queued buffers still come out. Waits until
+  /// each source has delivered them, so a consumer must take them.
   package func endSources() { gst_element_send_event(raw, gst_event_new_eos()) }
 
-  /// Position, in stream time.
+  /// Position in stream time.
   package var position: ClockTime? {
     var value: gint64 = 0
     guard gst_element_query_position(raw, GST_FORMAT_TIME, &value) != 0, value >= 0 else { return nil }
     return ClockTime(nanoseconds: Int64(value))
   }
 
-  /// Calls `body` with the source that a `playbin` makes, before it starts (its `source-setup` signal).
+  /// Calls `body` with the source that a `playbin` creates, before it starts (`source-setup`).
   package func onSourceSetup(_ body: @escaping @Sendable (Element) -> Void) {
     Element(retaining: raw).onSourceSetup(body)
   }
 
-  /// Duration by the pipeline's own answer.
+  /// Duration as the pipeline reports it; nil if unknown.
   package var duration: ClockTime? {
     var value: gint64 = 0
     guard gst_element_query_duration(raw, GST_FORMAT_TIME, &value) != 0, value >= 0 else { return nil }
     return ClockTime(nanoseconds: Int64(value))
   }
 
-  /// Takes the next message of interest from the bus; waits for one until `timeout`.
+  /// Takes the next relevant message from the bus; waits up to `timeout`.
   package func nextMessage(timeout: ClockTime = .zero) -> BusMessage? {
     guard let bus = gst_element_get_bus(raw) else { return nil }
     defer { gst_object_unref(bus) }
@@ -245,7 +247,7 @@ package final class Pipeline: @unchecked Sendable {
     return BusMessage(message)
   }
 
-  /// The first error among the messages on the bus, which are all taken from it.
+  /// First error on the bus; removes all messages from it.
   package var pendingFailure: GStreamerError? {
     var failure: GStreamerError?
     while let message = nextMessage() {
@@ -256,7 +258,7 @@ package final class Pipeline: @unchecked Sendable {
 }
 
 extension Pipeline {
-  /// Makes the pipeline fail if a `videorate` is to change the speed of frames that come without a rate
+  /// Makes the pipeline fail if a `videorate` would change the speed of frames without a frame rate
   /// (`Quirk.videorateSpeedWithoutRate`).
   package func failWhereSpeedHasNoRate() {
     for element in elements(ofFactory: "videorate") where element.number("rate") ?? 1 != 1 {
@@ -269,7 +271,7 @@ extension Pipeline {
               "videorate can't change the speed of frames without a fixed rate (framerate=0/1): it would repeat them "
               + "without end; put videorate ! video/x-raw,framerate=30/1 before it",
             debug: nil))
-        // The pipeline may give it more frames before it stops, and one is enough for the crash.
+        // The pipeline may push more frames before it stops, and one is enough for the crash.
         pad.dropAll()
         return nil
       }

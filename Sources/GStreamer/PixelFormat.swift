@@ -1,20 +1,20 @@
 import CGStreamer
 
-/// A format of raw video frames.
+/// Raw video format.
 package struct PixelFormat: Sendable {
   /// Name in caps, such as `I420`.
   package let name: String
-  /// The bits of each component.
+  /// Bits of each component.
   private let depths: [UInt32]
-  /// How often the columns and lines of chroma are halved; nil if there is no chroma.
+  /// Subsampling of chroma, as powers of two; nil if there is no chroma.
   private let halvings: (columns: UInt32, lines: UInt32)?
-  /// Colour model, components, and for each of them its bits and how its columns and lines are halved.
+  /// Colour model, components, and each component's bits and subsampling of columns and lines.
   private let layout: [UInt32]
 
-  /// - Returns: nil if GStreamer knows no format of that name.
+  /// - Returns: nil if GStreamer has no format of that name.
   ///
-  /// `gst_video_format_from_string` is not asked: it reads the string, but is declared `G_GNUC_CONST` (1.22 to 1.28),
-  /// by which a compiler may call it after the string was freed.
+  /// Does not use `gst_video_format_from_string`: it is declared `G_GNUC_CONST` (1.22 to 1.28)
+  /// although it reads the string, so a compiler may move the call after the string was freed.
   package init?(_ name: String) {
     guard let format = PixelFormat.numbers.lazy.compactMap({ PixelFormat($0) }).first(where: { $0.name == name })
     else { return nil }
@@ -40,10 +40,10 @@ package struct PixelFormat: Sendable {
       [info.flags.rawValue & model] + depths + listed(info.w_sub) + listed(info.h_sub)
   }
 
-  /// The most bits of a component.
+  /// Bits of the deepest component.
   package var depth: Int { Int(depths.max() ?? 0) }
 
-  /// How chroma is sampled, as in `4:2:0`; nil of formats without chroma, and of rare ones.
+  /// Chroma subsampling such as `4:2:0`; nil for formats without chroma, and for rare ones.
   package var chroma: String? {
     switch halvings {
     case (0, 0)?: "4:4:4"
@@ -54,29 +54,30 @@ package struct PixelFormat: Sendable {
     }
   }
 
-  /// True if chroma has fewer columns or lines than brightness.
+  /// True if chroma has fewer columns or lines than luma.
   package var hasHalvedChroma: Bool { halvings.map { $0 != (0, 0) } ?? false }
 
-  /// True if it has less chroma than `other`; false where one of them has none.
+  /// True if it has less chroma than `other`; false if either has none.
   package func hasLessChroma(than other: PixelFormat) -> Bool {
     guard let halvings, let theirs = other.halvings else { return false }
     return halvings.columns > theirs.columns || halvings.lines > theirs.lines
   }
 
-  /// Formats with chroma of the same sampling, and no transparency, those of most bits first.
+  /// Formats with the same chroma subsampling and without alpha, deepest first.
   package var ofSameChroma: [PixelFormat] {
     guard let chroma else { return [] }
     return PixelFormat.numbers.compactMap { PixelFormat($0) }.filter { $0.chroma == chroma && $0.depths.count == 3 }
       .sorted { $0.depth > $1.depth }
   }
 
-  /// Formats with the same values in another order: this one first, the others by GStreamer's numbers.
+  /// Formats with the same components in another order: this one first, the others by GStreamer's
+  /// numbers.
   package var equivalents: [PixelFormat] {
     let others = PixelFormat.numbers.compactMap { PixelFormat($0) }
     return [self] + others.filter { $0.layout == layout && $0.name != name }
   }
 
-  /// The formats that this release of GStreamer knows, by their numbers.
+  /// Formats of this GStreamer release, by number.
   private static let numbers: [GstVideoFormat] = {
     var count: UInt32 = 0
     let all = UnsafeBufferPointer(start: gst_video_formats_raw(&count), count: Int(count))

@@ -2,10 +2,10 @@ import CGStreamer
 import Glibc
 import Synchronization
 
-/// Collects GObject's refusals while properties are set. GObject prints a warning and keeps the old value, so
-/// that the setter does not learn of it.
+/// Collects GObject's warnings while properties are set. If GObject refuses a value, it only prints
+/// a warning and keeps the old value; the setter reports nothing.
 enum PropertyWarnings {
-  /// Warnings by thread, while they are collected.
+  /// Warnings by thread, while collecting.
   private static let collected = Mutex<[pthread_t: [String]]>([:])
 
   private static let isInstalled: Bool = {
@@ -24,7 +24,7 @@ enum PropertyWarnings {
     return true
   }()
 
-  /// Runs `body`, and returns its result with GObject's warnings on this thread meanwhile.
+  /// Runs `body`; returns its result and the GObject warnings on this thread meanwhile.
   static func during<Value>(_ body: () throws -> Value) rethrows -> (value: Value, warnings: [String]) {
     _ = isInstalled
     let outer = collected.withLock { $0.updateValue([], forKey: pthread_self()) }

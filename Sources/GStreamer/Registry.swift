@@ -1,7 +1,7 @@
 import CGStreamer
 import Synchronization
 
-/// Installed element factories, by what they can do, best rank first.
+/// Installed element factories, best rank first.
 package enum Registry {
   package enum Kind: Sendable {
     case decoder, encoder, muxer
@@ -14,8 +14,8 @@ package enum Registry {
     }
   }
 
-  /// The factories of `kind` that take (`sinks`) or give (`sources`) `caps`.
-  /// - Parameter isRanked: whether factories of rank NONE are left out, which are there to be asked for by name.
+  /// Factories of `kind` that accept (`sinks`) or produce (`sources`) `caps`.
+  /// - Parameter isRanked: leaves out factories of rank NONE, which are only used by name.
   package static func factories(
     _ kind: Kind, sinks: Caps? = nil, sources: Caps? = nil, isRanked: Bool = true
   ) -> [String] {
@@ -43,10 +43,11 @@ package enum Registry {
     return names
   }
 
-  /// Runs `body`, in which elements that choose others by rank, and ``factories(_:sinks:sources:)``, choose those of `preferred`
-  /// before all others, and those of `avoided` never. Ranks are the whole process's: so they are as they were afterwards.
+  /// Runs `body` with `preferred` factories ranked first and `avoided` ones disabled, for
+  /// autoplugging and ``factories(_:sinks:sources:)``. Ranks are process-wide; they are restored
+  /// afterwards.
   ///
-  /// Not to be called within `body`.
+  /// Must not be called within `body`.
   package static func choosing<Value: Sendable, Failure: Error>(
     _ preferred: [String], avoiding avoided: [String], _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -60,10 +61,10 @@ package enum Registry {
     }
   }
 
-  /// Held while ranks are others than the host's.
+  /// Held while ranks differ from the host's.
   private static let ranking = Mutex(())
 
-  /// - Returns: the rank before; nil where there is no such factory.
+  /// - Returns: previous rank; nil if there is no such factory.
   private static func exchangeRank(of factory: String, _ rank: guint) -> guint? {
     guard let feature = gst_registry_lookup_feature(gst_registry_get(), factory) else { return nil }
     defer { gst_object_unref(UnsafeMutableRawPointer(feature)) }
@@ -71,31 +72,31 @@ package enum Registry {
     return gst_plugin_feature_get_rank(feature)
   }
 
-  /// Loads a plugin before elements of it are made, if it is installed (`gst_plugin_load_by_name`).
+  /// Loads a plugin in advance, if it is installed (`gst_plugin_load_by_name`).
   package static func load(plugin name: String) {
     guard (try? GStreamer.initialize()) != nil, let plugin = gst_plugin_load_by_name(name) else { return }
     gst_object_unref(UnsafeMutableRawPointer(plugin))
   }
 
-  /// Whether an element can be made from `factory`.
+  /// True if `factory` is installed.
   package static func has(_ factory: String) -> Bool {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return false }
     gst_object_unref(UnsafeMutableRawPointer(found))
     return true
   }
 
-  /// Kind of element that `factory` makes, as in `Codec/Encoder/Video/Hardware`; nil where there is no such
-  /// factory.
+  /// Class of the elements of `factory`, such as `Codec/Encoder/Video/Hardware`; nil if there is no
+  /// such factory.
   package static func kind(of factory: String) -> String? {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return nil }
     defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
     return gst_element_factory_get_metadata(found, GST_ELEMENT_METADATA_KLASS).map { String(cString: $0) }
   }
 
-  /// Caps that the source pads of `factory` may give.
+  /// Caps that the source pads of `factory` may produce.
   package static func sourceCaps(of factory: String) -> Caps? { templateCaps(of: factory, GST_PAD_SRC) }
 
-  /// The caps of the first sink pad's template of the element `factory`; nil if it has none, or is not installed.
+  /// Template caps of the first sink pad of `factory`; nil if it has none, or is not installed.
   package static func sinkCaps(of factory: String) -> Caps? { templateCaps(of: factory, GST_PAD_SINK) }
 
   private static func templateCaps(of factory: String, _ direction: GstPadDirection) -> Caps? {
@@ -113,14 +114,15 @@ package enum Registry {
     return nil
   }
 
-  /// Whether a sink pad of `factory` takes `caps`.
+  /// True if a sink pad of `factory` accepts `caps`.
   package static func factory(_ factory: String, takes caps: Caps) -> Bool {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return false }
     defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
     return gst_element_factory_can_sink_any_caps(found, caps.raw) != 0
   }
 
-  /// Whether a sink pad of `factory` takes all that `caps` describe: none of the fields that it asks for is missing.
+  /// True if a sink pad of `factory` accepts everything that `caps` describe: no required field is
+  /// missing.
   package static func factory(_ factory: String, takesAllOf caps: Caps) -> Bool {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return false }
     defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
@@ -129,26 +131,27 @@ package enum Registry {
 }
 
 extension Registry {
-  /// Whether elements of `factory` have a property called `name`.
+  /// True if elements of `factory` have the property `name`.
   package static func property(_ name: String, of factory: String) -> Bool {
     guard let element = Element(factory: factory) else { return false }
     return element.specification(of: name) != nil
   }
 
-  /// Purpose of a property of `factory`, in its author's words; nil where there is none of that name.
+  /// Description of a property of `factory`, by its author; nil if there is no such property.
   package static func purpose(of property: String, of factory: String) -> String? {
     Element(factory: factory)?.specification(of: property).flatMap { g_param_spec_get_blurb($0) }.map {
       String(cString: $0)
     }
   }
 
-  /// Values that a property takes; nil where that is neither a number, nor one of a list, nor where there is
-  /// no such property.
+  /// Values that a property accepts; nil if there is no such property, or it is neither a number
+  /// nor an enumeration.
   package static func allowed(_ name: String, of factory: String) -> AllowedValues? {
     Element(factory: factory).flatMap { allowed(name, of: $0) }
   }
 
-  /// Whether it is an encoding profile in GStreamer's serialised syntax, or the name of an encoding target that is installed.
+  /// True if it is an encoding profile in GStreamer's serialised syntax, or the name of an
+  /// installed encoding target.
   package static func isEncodingProfile(_ text: String) -> Bool {
     guard (try? GStreamer.initialize()) != nil else { return false }
     var value = GValue()
@@ -162,7 +165,7 @@ extension Registry {
     func seen<Specification>(as type: Specification.Type) -> Specification {
       UnsafeMutableRawPointer(spec).assumingMemoryBound(to: type).pointee
     }
-    // The types' own numbers, G_TYPE_PARAM_INT and so on, are macros.
+    // The type numbers, such as G_TYPE_PARAM_INT, are macros.
     switch g_type_name_from_instance(
       UnsafeMutableRawPointer(spec).assumingMemoryBound(to: GTypeInstance.self)
     ).map({
@@ -199,14 +202,14 @@ extension Registry {
   }
 }
 
-/// Values that a property takes.
+/// Values that a property accepts.
 package enum AllowedValues: CustomStringConvertible {
   case whole(ClosedRange<Int>)
   case number(ClosedRange<Double>)
-  /// The nicks by which people know its values, and the values.
+  /// Nicks of the values, and the values.
   case names([(nick: String, value: Int)])
 
-  /// Whether it takes `text`, as ``Element/set(_:_:)`` reads it.
+  /// True if it accepts `text`, in the syntax of ``Element/set(_:_:)``.
   package func contains(_ text: String) -> Bool {
     switch self {
     case .whole(let range): Int(text).map(range.contains) ?? false
@@ -215,7 +218,7 @@ package enum AllowedValues: CustomStringConvertible {
     }
   }
 
-  /// `0 to 50`, or the nicks.
+  /// Text such as `0 to 50`, or the nicks.
   package var description: String {
     switch self {
     case .whole(let range): "\(range.lowerBound) to \(range.upperBound)"

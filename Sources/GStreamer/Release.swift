@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// A release of GStreamer or of one of its plugins, such as 1.26.2.
+/// Release of GStreamer or of a plugin, such as 1.26.2.
 package struct Release: Comparable, Hashable, Sendable, CustomStringConvertible {
   package let major: Int
   package let minor: Int
@@ -10,7 +10,8 @@ package struct Release: Comparable, Hashable, Sendable, CustomStringConvertible 
     (self.major, self.minor, self.micro) = (major, minor, micro)
   }
 
-  /// Reads `1.26.2`; a suffix such as `1.26.2.1` (a build from git) is ignored. nil if that is no release.
+  /// Parses `1.26.2`; a suffix as in `1.26.2.1` (a build from git) is ignored. nil if the text is
+  /// not a release.
   package init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).prefix(3).map { Int($0) }
     guard parts.count >= 2, let major = parts[0], let minor = parts[1] else { return nil }
@@ -25,7 +26,7 @@ package struct Release: Comparable, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension GStreamer {
-  /// Release of the GStreamer library that this process uses (`gst_version`).
+  /// Release of the GStreamer library in use (`gst_version`).
   package static var release: Release {
     var (major, minor, micro, nano): (guint, guint, guint, guint) = (0, 0, 0, 0)
     gst_version(&major, &minor, &micro, &nano)
@@ -34,8 +35,8 @@ extension GStreamer {
 }
 
 extension Registry {
-  /// Release of the plugin that has the element `factory` (`gst_plugin_get_version`); nil if no plugin
-  /// has it, or the version is no release.
+  /// Release of the plugin that contains `factory` (`gst_plugin_get_version`); nil if no plugin
+  /// does, or its version is not a release.
   package static func release(ofPluginWith factory: String) -> Release? {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return nil }
     defer { gst_object_unref(UnsafeMutableRawPointer(found)) }

@@ -1,20 +1,20 @@
 import CGStreamer
 import Synchronization
 
-/// Lines of a log, of which each is printed once and counted.
+/// Log lines; each is printed once and counted.
 package struct RepeatedLines: Sendable {
   private var counts: [String: Int] = [:]
   private var order: [String] = []
-  /// Lines that were not printed since there were too many different ones.
+  /// Lines that were not printed because there were too many different ones.
   package private(set) var omitted = 0
 
-  /// Most lines that are told apart.
+  /// Limit of distinct lines.
   package static let most = 1000
 
   package init() {}
 
-  /// Notes a line.
-  /// - Returns: true if it is to be printed.
+  /// Counts a line.
+  /// - Returns: true if it should be printed.
   package mutating func note(_ line: String) -> Bool {
     if let count = counts[line] {
       counts[line] = count + 1
@@ -29,7 +29,7 @@ package struct RepeatedLines: Sendable {
     return true
   }
 
-  /// Lines that came more than once, with how often, in the order in which they first came.
+  /// Repeated lines with their counts, in order of first occurrence.
   package var repeated: [(line: String, count: Int)] {
     order.compactMap { line in counts[line].flatMap { $0 > 1 ? (line, $0) : nil } }
   }
@@ -38,8 +38,8 @@ package struct RepeatedLines: Sendable {
 extension GStreamer {
   private static let lines = Mutex(RepeatedLines())
 
-  /// Prints warnings and errors of GLib's log once each: a damaged file may cause one a packet. To be called
-  /// once.
+  /// Prints each warning and error of GLib's log only once: a damaged file may cause one per
+  /// packet. Must be called only once.
   package static func printLogLinesOnce() {
     g_log_set_writer_func(
       { level, fields, count, _ in
@@ -58,7 +58,7 @@ extension GStreamer {
       }, nil, nil)
   }
 
-  /// Sentences on lines that were not printed: one for each line that came more than once.
+  /// Messages about unprinted lines: one for each repeated line.
   package static var unprintedLogLines: [String] {
     lines.withLock { lines in
       lines.repeated.map { "\($0.line) (\($0.count) times)" }

@@ -2,9 +2,10 @@ import CGStreamer
 import MediaTime
 
 extension Sample {
-  /// True if the top field of an interlaced frame comes first; nil for a frame that is not interlaced.
+  /// True if the top field of an interlaced frame comes first; nil for a progressive frame.
   ///
-  /// An order of fields in the caps holds for all frames, whose flags then may say nothing (`gst_video_frame_map`).
+  /// A field order in the caps applies to all frames, whatever their flags are
+  /// (`gst_video_frame_map`).
   package var isTopFieldFirst: Bool? {
     switch caps?.string("field-order") {
     case "top-field-first": true
@@ -13,16 +14,16 @@ extension Sample {
     }
   }
 
-  /// The frame as `caps` has it, where its size, pixel format, or the range or matrix of its colours is another one: scaled,
-  /// with borders where the shape is another too (`gst_video_convert_sample`). Nil where nothing has to be done.
+  /// Converts the frame to the size, pixel format, colour range and matrix of `caps`. Adds borders
+  /// if the shape differs (`gst_video_convert_sample`). nil if nothing has to be converted.
   ///
-  /// - Throws: ``GStreamerError``, where it can't be converted.
+  /// - Throws: ``GStreamerError`` if it cannot be converted.
   package func fitted(to caps: Caps) throws -> Sample? {
     guard let own = self.caps, own.raw != caps.raw, !own.isEqual(caps),
       own.frameForm != caps.frameForm || own.differsInMatrix(from: caps)
     else { return nil }
     var error: UnsafeMutablePointer<GError>?
-    // The fields of the caps about interlacing can't be converted, and are not meant to be: only pixels are.
+    // Only pixels are converted; the interlacing fields of the caps cannot be.
     let fields = ["interlace-mode", "field-order"]
     let (from, to) = (own.removing(fields), caps.removing(fields))
     guard let sample = gst_sample_new(buffer.raw, from.raw, nil, nil) else { return nil }
@@ -37,10 +38,11 @@ extension Sample {
 }
 
 extension Sample {
-  /// The frame of raw video as a container stores it, with word of where its planes lie if its rows have no padding
-  /// (`GstVideoMeta`): GStreamer 1.22's demuxers say nothing of that, and its own layout pads rows to four bytes.
+  /// Adds the plane layout (`GstVideoMeta`) to a raw video frame from a container, if its rows have
+  /// no padding: demuxers of GStreamer 1.22 omit it, and the default layout pads rows to four
+  /// bytes.
   ///
-  /// - Throws: ``GStreamerError``, where there are too few bytes for a frame.
+  /// - Throws: ``GStreamerError`` if there are too few bytes for a frame.
   package func laidOut() throws -> Sample {
     var info = GstVideoInfo()
     guard let caps, gst_video_info_from_caps(&info, caps.raw) != 0, buffer.size < Int(info.size) else { return self }
@@ -60,8 +62,8 @@ extension Sample {
 }
 
 extension GstVideoInfo {
-  /// Offsets of the planes, and lengths of their rows, without padding.
-  /// - Returns: the bytes of the frame; nil for formats whose pixels do not lie in bytes of their own.
+  /// Offsets and row lengths of the planes, without padding.
+  /// - Returns: bytes of the frame; nil for formats whose pixels share bytes.
   fileprivate func unpadded(_ offsets: inout [gsize], _ strides: inout [gint]) -> Int? {
     guard let format = finfo?.pointee, format.flags.rawValue & GST_VIDEO_FORMAT_FLAG_COMPLEX.rawValue == 0 else {
       return nil
@@ -88,7 +90,7 @@ extension GstVideoInfo {
 }
 
 extension Caps {
-  /// Properties that two frames must share to be shown by one stream.
+  /// Properties that frames of one stream must share.
   fileprivate var frameForm: [String] {
     [int("width").map(String.init) ?? "", int("height").map(String.init) ?? "", string("format") ?? ""]
   }

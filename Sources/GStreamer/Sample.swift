@@ -1,7 +1,7 @@
 import CGStreamer
 package import MediaTime
 
-/// A buffer with the caps and the segment it came with.
+/// Buffer with its caps and segment.
 package struct Sample: Sendable {
   package let buffer: Buffer
   package let caps: Caps?
@@ -15,17 +15,18 @@ package struct Sample: Sendable {
     segment = gst_sample_get_segment(raw).map { Segment($0.pointee) } ?? Segment()
   }
 
-  /// A buffer whose timestamps are stream time.
+  /// Creates a sample; with the default segment the timestamps are stream time.
   package init(buffer: Buffer, caps: Caps?, segment: Segment = Segment()) {
     self.buffer = buffer
     self.caps = caps
     self.segment = segment
   }
 
-  /// The presentation timestamp in stream time: the position in the presentation, in any segment.
+  /// PTS in stream time.
   package var streamTime: ClockTime? { buffer.pts.map { segment.streamTime(of: $0) } }
 
-  /// Like ``streamTime``, and the start of the segment for a frame that begins before and goes on after it.
+  /// Like ``streamTime``, but the start of the segment for a frame that begins earlier and ends
+  /// within it.
   package var presentationTime: ClockTime? { buffer.presentationTime(in: segment) }
 }
 
@@ -46,7 +47,7 @@ extension Buffer {
     pts.map { segment.presentation(of: $0, lasting: duration) ?? segment.streamTime(of: $0) }
   }
 
-  /// True if it has a time that `segment` does not present.
+  /// True if it has a PTS and lies outside `segment`.
   package func isOutside(_ segment: Segment) -> Bool {
     pts.map { segment.presentation(of: $0, lasting: duration) == nil } ?? false
   }

@@ -2,20 +2,20 @@ import CGStreamer
 import Glibc
 import Paths
 
-/// Other programs, and the words of their command lines, as GLib has them (`g_spawn_sync`, `g_shell_parse_argv`).
+/// Runs programs and parses command lines, through GLib (`g_spawn_sync`, `g_shell_parse_argv`).
 package enum Shell {
-  /// How a program ended.
+  /// Exit status and output of a program.
   package struct Ending: Sendable {
-    /// Exit status; after a signal 128 and its number.
+    /// Exit status; 128 plus the signal's number after a signal.
     package var status: Int32
     package var output: String
     package var errors: String
   }
 
-  /// Runs a program, found in `PATH` unless its name is a path, and waits for its end.
+  /// Runs a program and waits for its end. It is searched in `PATH` unless its name is a path.
   ///
   /// - Parameter arguments: the program's name first.
-  /// - Returns: nil where there is no such program, or it can't be run.
+  /// - Returns: nil if there is no such program, or it cannot be run.
   package static func run(_ arguments: [String]) -> Ending? {
     var words = arguments.map { strdup($0.cPath) } + [nil]
     defer { words.forEach { free($0) } }
@@ -29,17 +29,17 @@ package enum Shell {
     guard g_spawn_sync(nil, &words, nil, G_SPAWN_SEARCH_PATH, nil, nil, &output, &errors, &status, nil) != 0 else {
       return nil
     }
-    // As wait(2) has it: the signal in the low seven bits, or the exit status above the low eight.
+    // Format of wait(2): the signal in the low seven bits, or the exit status above the low eight.
     let signal = status & 0x7f
     return Ending(
       status: signal == 0 ? status >> 8 & 0xff : 128 + signal,
       output: output.map { String(cString: $0) } ?? "", errors: errors.map { String(cString: $0) } ?? "")
   }
 
-  /// A command line's words, as a shell takes them apart, without doing anything that it says.
-  /// - Returns: nil where a quote is not closed.
+  /// Splits a command line into words as a shell does, without expansions.
+  /// - Returns: nil if a quote is not closed.
   package static func words(_ line: String) -> [String]? {
-    // GLib takes it for an error that there is none.
+    // An empty line is an error for GLib.
     if line.allSatisfy(\.isWhitespace) { return [] }
     var count: gint = 0
     var words: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
@@ -48,8 +48,8 @@ package enum Shell {
     return (0..<Int(count)).compactMap { words?[$0].map { String(cString: $0) } }
   }
 
-  /// One word of a command that people copy, as `bash`, `zsh` and `ksh` take it: in quotes if it holds any character
-  /// with a meaning there, and as `$'caf\xe9.mp4'` if a terminal cannot show all of it.
+  /// Quotes a word for `bash`, `zsh` and `ksh`: in quotes if it contains special characters, as
+  /// `$'caf\xe9.mp4'` if a terminal cannot show all of it.
   package static func quoted(_ word: String) -> String {
     let isHidden = word.unicodeScalars.contains { $0.rawByte != nil || $0.properties.generalCategory == .control }
     guard isHidden else { return quotedInScript(word) }
@@ -69,7 +69,7 @@ package enum Shell {
     }
   }
 
-  /// One word of a script for `sh`, in single quotes if it holds any character with a meaning there.
+  /// Quotes a word for a `sh` script: in single quotes if it contains special characters.
   package static func quotedInScript(_ word: String) -> String {
     let isPlain = word.utf8.allSatisfy { byte in
       (97...122).contains(byte) || (65...90).contains(byte) || (48...57).contains(byte)

@@ -1,11 +1,11 @@
 import CGStreamer
 package import MediaTime
 
-/// Chapters, as a container has them (`GstToc`).
+/// Chapters of a container (`GstToc`).
 package struct TableOfContents: Sendable {
   package struct Entry: Sendable {
     package var start: ClockTime
-    /// nil where the container does not say.
+    /// End of the chapter; nil if the container does not state it.
     package var end: ClockTime?
     package var title: String?
     package var children: [Entry]
@@ -21,7 +21,7 @@ package struct TableOfContents: Sendable {
 
   package init(entries: [Entry]) { self.entries = entries }
 
-  /// The first edition's entries, or all, where there are no editions.
+  /// Creates the chapters from the first edition, or from all entries if there are no editions.
   init(_ toc: OpaquePointer) {
     let all = TableOfContents.list(gst_toc_get_entries(toc))
     if let first = all.first, gst_toc_entry_get_entry_type(first) == GST_TOC_ENTRY_TYPE_EDITION {
@@ -52,7 +52,7 @@ package struct TableOfContents: Sendable {
       children: list(gst_toc_entry_get_sub_entries(raw)).compactMap { entry($0) })
   }
 
-  /// For a muxer (`gst_toc_setter_set_toc`).
+  /// Creates a TOC for a muxer (`gst_toc_setter_set_toc`).
   func make() -> OpaquePointer? {
     guard let toc = gst_toc_new(GST_TOC_SCOPE_GLOBAL), let edition = gst_toc_entry_new(GST_TOC_ENTRY_TYPE_EDITION, "0")
     else { return nil }
@@ -80,7 +80,7 @@ package struct TableOfContents: Sendable {
 }
 
 extension Pad {
-  /// The chapters that came with the stream (`GST_EVENT_TOC`).
+  /// Chapters received on the stream (`GST_EVENT_TOC`).
   package var tableOfContents: TableOfContents? {
     guard let event = gst_pad_get_sticky_event(raw, GST_EVENT_TOC, 0) else { return nil }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(event).assumingMemoryBound(to: GstMiniObject.self)) }
@@ -93,13 +93,14 @@ extension Pad {
 }
 
 extension Pipeline {
-  /// Gives chapters to every element that writes them (`GstTocSetter`).
-  /// - Returns: whether there was one.
+  /// Sets chapters on every muxer, or on every `GstTocSetter` if there is no muxer.
+  /// - Returns: true if any element accepted them.
   package func setTableOfContents(_ contents: TableOfContents) -> Bool {
     let setters = elements(implementing: gst_toc_setter_get_type())
     guard !setters.isEmpty, let toc = contents.make() else { return false }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(toc).assumingMemoryBound(to: GstMiniObject.self)) }
-    // If `flacenc`, which makes a cue sheet of them, gets them too, matroskamux of 1.22 writes no titles.
+    // matroskamux 1.22 writes no titles if `flacenc`, which makes a cue sheet of chapters, gets
+    // them too.
     let muxers = setters.filter { $0.isOfClass("Muxer") }
     for setter in muxers.isEmpty ? setters : muxers { gst_toc_setter_set_toc(OpaquePointer(setter.raw), toc) }
     return true

@@ -1,8 +1,8 @@
 import CGStreamer
 
 extension TagList {
-  /// Tags by the names that they have in other containers; names that GStreamer has no tag for become
-  /// `extended-comment`. nil if there are none.
+  /// Creates tags from their names in other containers; unknown names become `extended-comment`.
+  /// nil if there are none.
   package convenience init?(named tags: [(name: String, text: String)]) {
     guard !tags.isEmpty, (try? GStreamer.initialize()) != nil, let raw = gst_tag_list_new_empty() else { return nil }
     for (name, text) in tags {
@@ -17,7 +17,8 @@ extension TagList {
     self.init(adopting: raw)
   }
 
-  /// GStreamer's tag of this name in Vorbis comments, or of its own name with underscores; nil if it has none.
+  /// GStreamer's tag for a Vorbis comment name, or for its own name with underscores; nil if there
+  /// is none.
   package static func tag(named name: String) -> String? {
     guard (try? GStreamer.initialize()) != nil else { return nil }
     if let listed = gst_tag_from_vorbis_tag(name) { return String(cString: listed) }
@@ -28,7 +29,8 @@ extension TagList {
     return own
   }
 
-  /// Text in the syntax of a value of a tag; nil if the tag has no such values.
+  /// Value of a tag in GStreamer's syntax; nil if the tag has another type, or the text does not
+  /// fit it.
   fileprivate static func value(_ tag: String, _ text: String) -> String? {
     switch gst_tag_get_type(tag) {
     case FundamentalType.string: "(string)\(Description.quoted(text))"
@@ -38,13 +40,13 @@ extension TagList {
     }
   }
 
-  /// The values of a tag as comments, `NAME=text`; nil if they are no text.
+  /// Values of a tag as `NAME=text` comments; nil if they are not text.
   package func comments(of tag: String) -> [String]? {
     if tag == GST_TAG_EXTENDED_COMMENT { return strings(tag) }
     let own = tag.uppercased().replacing("-", with: "_")
     return texts(of: tag)?.map { text in
-      // GStreamer's name of a license's address is the license's own. Other programs look for coordinates where
-      // GStreamer has the name of a place.
+      // GStreamer's comment name for the license's URI is LICENSE, which means the license itself.
+      // Other programs expect coordinates where GStreamer writes the name of a place.
       let isPlain =
         tag == GST_TAG_GEO_LOCATION_NAME ? text.hasPrefix("+") || text.hasPrefix("-") : tag != GST_TAG_LICENSE_URI
       guard isPlain else { return "\(own)=\(text)" }
@@ -52,7 +54,7 @@ extension TagList {
     }
   }
 
-  /// The values of a tag as text; nil if they are none.
+  /// Values of a tag as text; nil if they have no text form.
   package func texts(of tag: String) -> [String]? {
     let type = gst_tag_get_type(tag)
     if type == FundamentalType.string { return strings(tag) }

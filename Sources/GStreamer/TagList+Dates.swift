@@ -1,9 +1,9 @@
 import CGStreamer
 
-/// Dates: GStreamer has whole days (`date`), and dates that may be a year, a month, or a time of day too
-/// (`datetime`).
+/// Dates: GStreamer has whole days (`date`), and `datetime`, which may be a year, a month, a day or
+/// a time.
 extension TagList {
-  /// The list with a date, where it has only a date with a time of day: GStreamer's muxers write no other.
+  /// The list with a `date`, if it only has a `datetime`: GStreamer's muxers write only `date`.
   package var withDate: TagList {
     guard !has(GST_TAG_DATE), dateComments.isEmpty, let (year, month, day) = dateParts, let month, let day,
       let list = TagList("taglist, date=(date)\(year)-\(month)-\(day)")
@@ -11,7 +11,7 @@ extension TagList {
     return merging(list)
   }
 
-  /// The same for muxers that write only its year.
+  /// Like ``withDate``, for muxers that write only the year.
   package var withYear: TagList {
     let told = dateComments.first.flatMap { Int32($0.prefix(4)) } ?? dateParts?.year
     guard !has(GST_TAG_DATE), let year = told, let list = TagList("taglist, date=(date)\(year)-1-1") else {
@@ -20,13 +20,13 @@ extension TagList {
     return withDate.merging(list)
   }
 
-  /// A date that is only a year, or a year and a month: `2020`, `2020-05`.
+  /// Date without a day, such as `2020` or `2020-05`.
   package var partialDate: String? {
     guard let parts = dateParts, parts.day == nil else { return nil }
     return texts(of: GST_TAG_DATE_TIME)?.first
   }
 
-  /// The list without a whole date that a demuxer made of a year, or of a year and a month.
+  /// The list without a whole date that a demuxer derived from a year, or from a year and a month.
   package var withoutInventedDate: TagList {
     guard let date = texts(of: GST_TAG_DATE)?.first else { return self }
     var isInvented = dateComments.contains { (4..<date.count).contains($0.count) && date.hasPrefix($0) }
@@ -36,7 +36,7 @@ extension TagList {
     return isInvented ? removing([GST_TAG_DATE]) : self
   }
 
-  /// Beside the time in a header the date is a comment.
+  /// Date comments, which stand beside the time in the header.
   private var dateComments: [Substring] {
     strings(GST_TAG_EXTENDED_COMMENT).filter { $0.hasPrefix("DATE=") }.map { $0.dropFirst(5) }
   }
@@ -52,15 +52,15 @@ extension TagList {
     )
   }
 
-  /// Date in the form `2020-05-06T07:08:09Z`.
-  /// - Parameter time: in seconds since 1970.
+  /// Text of a time, such as `2020-05-06T07:08:09Z`.
+  /// - Parameter time: seconds since 1970.
   package static func dateTime(_ time: Int) -> String {
     guard let value = gst_date_time_new_from_unix_epoch_utc(gint64(time)) else { return "" }
     defer { gst_date_time_unref(value) }
     return takeString(gst_date_time_to_iso8601_string(value)) ?? ""
   }
 
-  /// When it was made, in seconds since 1970, if it says the time of day.
+  /// Creation time in seconds since 1970; nil if it has no time of day.
   package var time: Int? {
     var dateTime: OpaquePointer?
     guard gst_tag_list_get_date_time(raw, GST_TAG_DATE_TIME, &dateTime) != 0, let dateTime else { return nil }

@@ -1,11 +1,11 @@
 import CGStreamer
 
 extension TagList {
-  /// The list with comments as ID3v2.4 frames, which id3v2mux writes unchanged (`Quirk.id3v2muxComments`):
-  /// `COMM`, and `TXXX` for comments with a name.
+  /// The list with comments as ID3v2.4 frames, which id3v2mux writes unchanged
+  /// (`Quirk.id3v2muxComments`): `COMM`, and `TXXX` for comments with a name.
   package var withCommentFrames: TagList {
     let own = strings(GST_TAG_COMMENT).enumerated().map { number, text in
-      // Comments of one description replace each other.
+      // Comments with equal descriptions would replace each other.
       TagList.frame("COMM", Array("XXX".utf8) + Array((number == 0 ? "" : "c\(number)").utf8) + [0] + Array(text.utf8))
     }
     let named = strings(GST_TAG_EXTENDED_COMMENT).map { comment in
@@ -32,7 +32,7 @@ extension TagList {
 
   private static let frameTag = "private-id3v2-frame"
 
-  /// A frame whose text is UTF-8 (ID3v2.4.0, "Main Structure", 4).
+  /// Creates a frame with UTF-8 text (ID3v2.4.0, "Main Structure", 4).
   private static func frame(_ name: String, _ text: [UInt8]) -> [UInt8] {
     let size = text.count + 1
     return Array(name.utf8) + (0..<4).reversed().map { UInt8(size >> (7 * $0) & 0x7F) } + [0, 0, 3] + text

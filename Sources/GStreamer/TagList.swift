@@ -12,13 +12,13 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
   }
   deinit { gst_mini_object_unref(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self)) }
 
-  /// Parses text such as `taglist, title="A day"`.
+  /// Parses text such as `taglist, title="A day"`; nil if invalid.
   package convenience init?(_ text: String) {
     guard (try? GStreamer.initialize()) != nil, let raw = gst_tag_list_new_from_string(text) else { return nil }
     self.init(adopting: raw)
   }
 
-  /// Text in the form that `taginject` and ``init(_:)`` take.
+  /// Text in the syntax of `taginject` and ``init(_:)``.
   package var description: String { takeString(gst_tag_list_to_string(raw)) ?? "" }
 
   package var isEmpty: Bool { gst_tag_list_is_empty(raw) != 0 }
@@ -43,33 +43,34 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     }
   }
 
-  /// The language of a stream, as GStreamer's demuxers give it: in two letters where there are any (ISO 639-1).
-  /// - Parameter language: in three letters (ISO 639-2).
+  /// Creates the language tag of a stream as GStreamer's demuxers do: the two-letter code (ISO
+  /// 639-1) if one exists.
+  /// - Parameter language: three-letter code (ISO 639-2).
   package convenience init?(languageOfThreeLetters language: String) {
     let code = gst_tag_get_language_code_iso_639_1(language).map { String(cString: $0) } ?? language
     self.init("taglist, language-code=(string)\(Description.quoted(code))")
   }
 
-  /// A list of comments such as `NAME=text`; nil if there are none.
+  /// Creates a list of comments such as `NAME=text`; nil if there are none.
   package convenience init?(comments: [String]) {
     guard !comments.isEmpty else { return nil }
     let values = comments.map { "(string)\(Description.quoted($0))" }.joined(separator: ", ")
     self.init("taglist, extended-comment={ \(values) }")
   }
 
-  /// Names of all tags in it.
+  /// Names of all tags.
   package var names: [String] {
     (0..<gst_tag_list_n_tags(raw)).compactMap { number in
       gst_tag_list_nth_tag_name(raw, guint(number)).map { String(cString: $0) }
     }
   }
 
-  /// How many values a tag has.
+  /// Number of values of a tag.
   package func count(of tag: String) -> Int { Int(gst_tag_list_get_tag_size(raw, tag)) }
 
   package func has(_ tag: String) -> Bool { count(of: tag) > 0 }
 
-  /// Hash of the bytes of the first image of a tag; nil if there is none.
+  /// Hash of the first image of a tag; nil if there is none.
   package func hash(ofImage tag: String) -> UInt64? {
     var raw: OpaquePointer?
     guard gst_tag_list_get_sample(self.raw, tag, &raw) != 0, let raw else { return nil }
@@ -80,12 +81,12 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     }
   }
 
-  /// Both lists' tags; where both have one, this list's.
+  /// Merges both lists; values of this list take precedence.
   package func merging(_ other: TagList) -> TagList {
     gst_tag_list_merge(raw, other.raw, GST_TAG_MERGE_KEEP).map { TagList(adopting: $0) } ?? self
   }
 
-  /// The list with images whose type is not known as images of no type.
+  /// The list with images of undefined type marked as having no type.
   package var withoutUndefinedImageTypes: TagList {
     let none = gst_structure_from_string("GstTagImageInfo, image-type=(GstTagImageType)none", nil)
     guard has(GST_TAG_IMAGE), let none else { return self }
@@ -114,7 +115,7 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     return list
   }
 
-  /// The list without some tags.
+  /// Copy of the list without some tags.
   package func removing(_ tags: [String]) -> TagList {
     guard let copy = gst_mini_object_copy(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self)) else {
       return self

@@ -4,10 +4,10 @@ import Synchronization
 extension GStreamer {
   private static let shortage = Mutex<(@Sendable () -> Void)?>(nil)
 
-  /// Calls `body` where the system gives GStreamer no thread for a task.
+  /// Calls `body` if the system cannot create a thread for a GStreamer task.
   ///
-  /// GStreamer only prints a warning (`Quirk.coreThreadShortage`), and a state change of that element
-  /// waits for ever for a thread that does not run. Nothing can be done for that pipeline any more.
+  /// GStreamer only prints a warning (`Quirk.coreThreadShortage`), and a state change of that
+  /// element waits forever for the missing thread. The pipeline cannot recover.
   package static func onThreadShortage(_ body: @escaping @Sendable () -> Void) {
     shortage.withLock { $0 = body }
     g_log_set_handler(

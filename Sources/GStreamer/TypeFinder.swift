@@ -1,9 +1,11 @@
 import CGStreamer
 
-/// Finds the type of a file by its first bytes (`gst_type_find_helper_for_data`).
+/// Detects a file's media type from its first bytes (`gst_type_find_helper_for_data`).
 package enum TypeFinder {
-  /// - Parameter bytes: the more, the surer: MP3 without a tag is known by a row of its frames.
-  /// - Returns: the media type, such as `video/quicktime`; nil where GStreamer knows none that is at least as likely as not.
+  /// - Parameter bytes: more bytes give a surer result: MP3 without a tag is recognized by several
+  ///   frames in a row.
+  /// - Returns: media type such as `video/quicktime`; nil if none has a probability of at least one
+  ///   half.
   package static func mediaType(ofFileBeginningWith bytes: [UInt8]) -> String? {
     guard (try? GStreamer.initialize()) != nil, !bytes.isEmpty else { return nil }
     var probability = GST_TYPE_FIND_NONE

@@ -1,22 +1,23 @@
 import CImages
 
-/// Turns PNG files, one a frame, into the chunks of one animated PNG.
+/// Converts PNG frames into the chunks of an animated PNG.
 ///
-/// PNG, third edition, section 4.9 and 11.3.6: an APNG is a PNG whose further frames' compressed pixels lie in `fdAT` chunks
-/// instead of `IDAT`, each frame with an `fcTL` before it that says how long it is shown.
+/// PNG, third edition, sections 4.9 and 11.3.6: an APNG is a PNG whose further frames have their
+/// compressed pixels in `fdAT` instead of `IDAT` chunks. An `fcTL` before each frame states its
+/// duration.
 package struct APNGChunks {
   private var sequence: UInt32 = 0
   private let plays: Int
 
-  /// - Parameter plays: how often players show it; 0: without end.
+  /// - Parameter plays: number of times players show it; 0 loops forever.
   package init(plays: Int = 0) { self.plays = plays }
 
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-  /// Bytes to write for a frame.
+  /// Returns the bytes to write for a frame.
   /// - Parameters:
-  ///   - png: the frame as a PNG file, of the same size and form as all others.
-  ///   - milliseconds: how long it is shown.
+  ///   - png: the frame as a PNG file, with the size and format of all others.
+  ///   - milliseconds: duration of the frame.
   package mutating func frame(_ png: UnsafeRawBufferPointer, milliseconds: Int) throws -> [UInt8] {
     var output: [UInt8] = sequence == 0 ? APNGChunks.signature : []
     let isFirst = sequence == 0
@@ -35,7 +36,7 @@ package struct APNGChunks {
       case "IEND", "IHDR":
         break
       default:
-        // Colour space and the like: of the file, so before its first pixels.
+        // Colour space and the like apply to the file, so they precede its first pixels.
         if isFirst && !hasControl { output += APNGChunks.chunk(type, body) }
       }
     }
@@ -45,11 +46,11 @@ package struct APNGChunks {
   /// Bytes to write after the last frame.
   package static let end = chunk("IEND", [])
 
-  /// Bytes to write at ``countOffset`` when the number of frames is known.
+  /// Returns the bytes to write at ``countOffset`` once the number of frames is known.
   package func count(_ frames: Int) -> [UInt8] {
     APNGChunks.chunk("acTL", bigEndian(UInt32(clamping: frames)) + bigEndian(UInt32(clamping: plays)))
   }
-  /// Behind the signature and the `IHDR` chunk.
+  /// Position after the signature and the `IHDR` chunk.
   package static let countOffset = 8 + 25
 
   private mutating func next() -> UInt32 {
@@ -65,14 +66,14 @@ package struct APNGChunks {
     return APNGChunks.chunk("fcTL", bigEndian(next()) + size + offset + delay + [0, 0])
   }
 
-  /// The chunks of a whole file.
+  /// Chunks of a complete file.
   static func chunks(of png: UnsafeRawBufferPointer) throws -> [(type: String, body: [UInt8])] {
     let found = whole(in: png)
     guard found.end != nil else { throw ImageError(message: "the PNG encoder output no complete file") }
     return found.chunks
   }
 
-  /// The chunks that are whole, and where the file ends by its own account, in bytes; nil where it is cut before that.
+  /// Complete chunks, and the position after `IEND` in bytes; nil if the file is truncated.
   static func whole(in png: UnsafeRawBufferPointer) -> (chunks: [(type: String, body: [UInt8])], end: Int?) {
     var found: [(String, [UInt8])] = []
     var place = signature.count

@@ -1,25 +1,25 @@
 import CImages
 
-/// The frames of an animated PNG, each as a PNG file of its own, with its place on the canvas and its
+/// Frames of an animated PNG, each as a separate PNG file with its position on the canvas and its
 /// disposal (PNG, third edition, 11.3.6).
 package struct APNGFrames {
   package struct Frame {
-    /// The compressed pixels.
+    /// Compressed pixels.
     fileprivate var data: [UInt8]
-    /// Chunks before the data in a PNG file, but for the size: the same for all frames, and held once.
+    /// Chunks before the data in a PNG file, except for the size: shared by all frames.
     fileprivate var form: (header: [UInt8], common: [UInt8])
     package var x: Int
     package var y: Int
     package var width: Int
     package var height: Int
-    /// How long it is shown.
+    /// Duration.
     package var milliseconds: Double
-    /// Disposal of its area when it is over: it stays, becomes clear, or the area before comes back.
+    /// Disposal of its area afterwards: kept, cleared, or restored.
     package var disposal: UInt8
-    /// True if it is drawn over the canvas, rather than in its place.
+    /// True if it is blended over the canvas instead of replacing it.
     package var blends: Bool
 
-    /// A whole PNG file.
+    /// Complete PNG file.
     package var png: [UInt8] {
       let size =
         withUnsafeBytes(of: UInt32(truncatingIfNeeded: width).bigEndian, Array.init)
@@ -31,24 +31,24 @@ package struct APNGFrames {
 
   package let width: Int
   package let height: Int
-  /// Whole frames, up to the first one that is not.
+  /// Complete frames, up to the first incomplete one.
   package private(set) var frames: [Frame] = []
-  /// How many there are by the file's own account (`acTL`).
+  /// Number of frames that `acTL` declares.
   package let promised: Int
-  /// How often they are played; 0: without end.
+  /// Number of plays; 0 loops forever.
   package let plays: Int
-  /// True if it ends before its last chunk.
+  /// True if the file ends before its last chunk.
   package let isCut: Bool
-  /// Start of another file behind it, in bytes.
+  /// Start of another file after this one, in bytes.
   package let next: Int?
 
-  /// Whether a file that starts so is a PNG, animated or not.
+  /// True if a file with these first bytes is a PNG, animated or not.
   package static func isPNG(_ start: [UInt8]) -> Bool { start.starts(with: APNGChunks.signature) }
 
-  /// The longest side of a canvas: as WebP has it. A header of a few bytes must not ask for all memory.
+  /// Longest side of a canvas, as in WebP. A tiny file must not be able to allocate all memory.
   private static let longest = 16_383
 
-  /// The size of the canvas, as the first bytes of a file say it; nil where it is no PNG, or none that is read.
+  /// Size of the canvas from the first bytes of a file; nil if it is not a supported PNG.
   package static func canvas(_ start: [UInt8]) -> (width: Int, height: Int)? {
     guard isPNG(start), start.count >= 24 else { return nil }
     func word(_ place: Int) -> Int { start[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
@@ -56,11 +56,11 @@ package struct APNGFrames {
     return (1...longest).contains(width) && (1...longest).contains(height) ? (width, height) : nil
   }
 
-  /// Whether a PNG is animated: whether `acTL` stands before the first pixels.
-  /// - Parameter read: gives some bytes of the file; nil where it has not so many.
+  /// True if a PNG is animated: `acTL` comes before the first pixels.
+  /// - Parameter read: reads bytes of the file; nil if it is shorter.
   package static func isAnimated(_ read: (Range<Int>) -> [UInt8]?) -> Bool {
     var place = APNGChunks.signature.count
-    // More chunks than that before the pixels no file has.
+    // Limit of chunks before the pixels; no real file has more.
     for _ in 0..<1000 {
       guard let start = read(place..<place + 8) else { return false }
       switch String(decoding: start[4...], as: UTF8.self) {
@@ -72,7 +72,7 @@ package struct APNGFrames {
     return false
   }
 
-  /// - Returns: nil where `bytes` are no animated PNG.
+  /// - Returns: nil if `bytes` are not an animated PNG.
   package init?(_ bytes: [UInt8]) {
     let (chunks, end) = bytes.withUnsafeBytes { APNGChunks.whole(in: $0) }
     guard bytes.starts(with: APNGChunks.signature), let header = chunks.first, header.type == "IHDR",
@@ -88,7 +88,7 @@ package struct APNGFrames {
     promised = word(chunks[control].body, 0)
     plays = word(chunks[control].body, 4)
     guard (1...APNGFrames.longest).contains(width), (1...APNGFrames.longest).contains(height) else { return nil }
-    // Palette, transparency, colour space: of every frame.
+    // Palette, transparency and colour space apply to every frame.
     let common = chunks[..<(chunks.firstIndex { $0.type == "IDAT" } ?? 0)].filter {
       !["IHDR", "acTL", "fcTL"].contains($0.type)
     }
@@ -109,13 +109,13 @@ package struct APNGFrames {
       default: break
       }
     }
-    // If the file is cut, more of the last frame may have followed.
+    // If the file is truncated, the last frame may be incomplete.
     if !isCut, let frame = close() { frames.append(frame) }
     let (width, height) = (width, height)
     frames = Array(frames.prefix { $0.x + $0.width <= width && $0.y + $0.height <= height })
   }
 
-  /// Puts the pixels of a frame on the canvas, RGBA both, not multiplied by their alpha.
+  /// Draws the pixels of a frame on the canvas; both are RGBA with straight alpha.
   package static func draw(_ pixels: [UInt8], of frame: Frame, on canvas: inout [UInt8], width: Int) {
     for y in 0..<frame.height {
       for x in 0..<frame.width {
@@ -136,7 +136,7 @@ package struct APNGFrames {
     }
   }
 
-  /// Makes the area of a frame clear.
+  /// Clears the area of a frame.
   package static func clear(_ frame: Frame, on canvas: inout [UInt8], width: Int) {
     for y in frame.y..<frame.y + frame.height {
       for place in (y * width + frame.x) * 4..<(y * width + frame.x + frame.width) * 4 { canvas[place] = 0 }

@@ -2,15 +2,15 @@ import CImages
 import Glibc
 import Paths
 
-/// An animated GIF, as it is written (giflib).
+/// Writer of an animated GIF (giflib).
 package final class GIFFile {
   private var file: UnsafeMutablePointer<GifFileType>?
   private let palette: Palette
   private let width: Int
   private let height: Int
 
-  /// Begins a file at `path`.
-  /// - Parameter plays: how often players show it; 0: without end.
+  /// Creates a file at `path`.
+  /// - Parameter plays: number of times players show it; 0 loops forever.
   package init(_ path: String, width: Int, height: Int, palette: Palette, plays: Int = 0) throws {
     guard (1...65_535).contains(width), (1...65_535).contains(height) else {
       throw ImageError(message: "GIF holds images of up to 65535x65535, and this one has \(width)x\(height)")
@@ -22,7 +22,7 @@ package final class GIFFile {
     self.width = width
     self.height = height
     EGifSetGifVersion(file, true)
-    // A table of colours has a power of two of them.
+    // The size of a colour table is a power of two.
     var size = 2
     while size < palette.colors.count { size *= 2 }
     var colors = palette.colors.map { GifColorType(Red: $0.red, Green: $0.green, Blue: $0.blue) }
@@ -31,7 +31,7 @@ package final class GIFFile {
     defer { GifFreeMapObject(map) }
     try check(EGifPutScreenDesc(file, Int32(width), Int32(height), 8, 0, map))
     guard plays != 1 else { return }
-    // Netscape's extension counts repetitions; 0: without end.
+    // Netscape's extension counts repetitions; 0 loops forever.
     let repetitions = UInt16(clamping: max(plays - 1, 0))
     try check(EGifPutExtensionLeader(file, APPLICATION_EXT_FUNC_CODE))
     try check(EGifPutExtensionBlock(file, 11, "NETSCAPE2.0"))
@@ -41,13 +41,13 @@ package final class GIFFile {
 
   deinit { if let file { EGifCloseFile(file, nil) } }
 
-  /// Adds a frame, of which only the changed area is written.
+  /// Adds a frame; only the changed area is written.
   ///
   /// - Parameters:
-  ///   - values: the palette's values, rows without padding.
-  ///   - centiseconds: how long the frame is shown.
-  ///   - isWhole: it stands alone: transparent pixels show the background of the animation, not the frame
-  ///     before.
+  ///   - values: palette indices, rows without padding.
+  ///   - centiseconds: duration of the frame.
+  ///   - isWhole: replaces the previous frame: transparent pixels show the background of the
+  ///     animation.
   package func add(_ values: [UInt8], centiseconds: Int, isWhole: Bool = false) throws {
     let area = isWhole ? (x: 0..<width, y: 0..<height) : changed(values)
     var control = GraphicsControlBlock(
@@ -66,7 +66,8 @@ package final class GIFFile {
     }
   }
 
-  /// The rectangle outside which everything shows the frame before; of one pixel where nothing has changed.
+  /// Rectangle that contains all changes since the previous frame; one pixel if nothing has
+  /// changed.
   private func changed(_ values: [UInt8]) -> (x: Range<Int>, y: Range<Int>) {
     var (left, right, top, bottom) = (width, -1, height, -1)
     for y in 0..<height {
@@ -82,7 +83,7 @@ package final class GIFFile {
     return right < 0 ? (0..<1, 0..<1) : (left..<right + 1, top..<bottom + 1)
   }
 
-  /// Ends the file.
+  /// Finishes the file.
   package func close() throws {
     guard let file else { return }
     self.file = nil
@@ -97,7 +98,7 @@ package final class GIFFile {
 
 private func failure(_ status: Int32) -> ImageError {
   let reason = errno
-  // giflib 6 adds 200 to the numbers of giflib 5, and both are libgif.so.7.
+  // giflib 6 adds 200 to giflib 5's error numbers, and both are libgif.so.7.
   let ofWriting = [E_GIF_ERR_OPEN_FAILED, E_GIF_ERR_WRITE_FAILED, E_GIF_ERR_CLOSE_FAILED].map { $0 % 200 }
   if ofWriting.contains(status % 200) {
     return ImageError(message: String(cString: strerror(reason)), isWriting: true)

@@ -1,7 +1,7 @@
-/// Error of a library that writes images.
+/// Error of an image library.
 package struct ImageError: Error, CustomStringConvertible {
   package let message: String
-  /// Whether it was the file that could not be written, not the images.
+  /// True if writing the file failed, rather than encoding the images.
   package let isWriting: Bool
 
   package init(message: String, isWriting: Bool = false) {

@@ -1,27 +1,29 @@
 import CImages
 
-/// Up to 256 colours for all frames of an animation, and the way from pixels to them (libimagequant).
+/// Palette of up to 256 colours for all frames of an animation (libimagequant).
 ///
-/// All frames share one palette, so that the same frame gets the same colours whenever it is shown: forwards and back.
+/// All frames share it, so that a frame gets the same colours each time it is shown, forwards and
+/// backwards.
 package final class Palette {
-  /// The colours, red, green and blue, 0 to 255 each; the place in the list is a pixel's value.
+  /// Colours: red, green and blue, 0 to 255 each; the index is a pixel's value.
   package let colors: [(red: UInt8, green: UInt8, blue: UInt8)]
-  /// The value that lets the frame before show through.
+  /// Value of a transparent pixel, which shows the previous frame.
   package let transparent: UInt8
   private let attributes: OpaquePointer
   private let result: OpaquePointer
 
-  /// Colours as they come, frame by frame.
+  /// Collects colours frame by frame.
   package final class Builder {
     fileprivate let attributes: OpaquePointer
     fileprivate let histogram: OpaquePointer
 
-    /// - Parameter colors: how many there are to be at the most, 2 to 256, with the one that lets the frame before show through.
+    /// - Parameter colors: maximum number of colours, 2 to 256, including the transparent one.
     package init(colors: Int = 256) throws {
       guard let attributes = liq_attr_create() else { throw ImageError(message: "no memory for a palette") }
-      // 1 is the slowest and best of 1 to 10. From 8 on, it looks at no frame for edges, which took half of the time (docs/benchmarks.md).
+      // 1 is the slowest and best of 1 to 10. From 8 on it does not detect edges, which took half
+      // of the time (docs/benchmarks.md).
       liq_set_speed(attributes, 8)
-      // With a maximum of two, one would be left.
+      // A maximum of two would leave one colour.
       liq_set_max_colors(attributes, Int32(min(max(colors, 3), 256)))
       guard let histogram = liq_histogram_create(attributes) else {
         liq_attr_destroy(attributes)
@@ -46,7 +48,7 @@ package final class Palette {
     }
   }
 
-  /// Chooses the colours that are nearest to all that were counted.
+  /// Chooses the colours closest to all counted ones.
   package init(_ builder: Builder) throws {
     var result: OpaquePointer?
     try check(liq_histogram_quantize(builder.histogram, builder.attributes, &result))
@@ -68,13 +70,14 @@ package final class Palette {
     liq_attr_destroy(attributes)
   }
 
-  /// Gives each pixel its colour's value, dithered; where `shown`, the frame that is on show, is as near as any colour, the
-  /// value is ``transparent``.
+  /// Maps pixels to palette values, dithered. A pixel that `shown`, the frame on screen, matches as
+  /// well as any colour becomes ``transparent``.
   ///
   /// - Parameters:
   ///   - pixels: RGBA, 8 bits each, rows without padding.
-  ///   - shown: of the same form; nil before the first frame.
-  ///   - dither: how much, 0 to 1. More makes noise, which takes bytes and likeness; less makes bands.
+  ///   - shown: in the same format; nil before the first frame.
+  ///   - dither: strength, 0 to 1. More adds noise, which costs bytes and fidelity; less leaves
+  ///     bands.
   package func map(
     _ pixels: UnsafeRawBufferPointer, over shown: UnsafeRawBufferPointer?, width: Int, height: Int,
     dither: Double = 0.35
@@ -83,7 +86,7 @@ package final class Palette {
     defer { liq_image_destroy(image) }
     if let shown {
       let background = try makeImage(attributes, shown, width, height)
-      // The image owns it from here on.
+      // From here on the image owns it.
       try check(liq_image_set_background(image, background))
     }
     try check(liq_set_dithering_level(result, Float(dither)))

@@ -1,19 +1,19 @@
 import CImages
 
-/// An animated WebP (libwebp's WebPAnimEncoder). It is held in memory, compressed, until it is whole: its header has
-/// its length.
+/// Writer of an animated WebP (libwebp's WebPAnimEncoder). The compressed file stays in memory
+/// until it is complete, as its header contains its length.
 package final class WebPAnimation {
   private let encoder: OpaquePointer
   private var config = WebPConfig()
   private let width: Int
   private let height: Int
   private let plays: Int
-  /// When each frame is shown, in milliseconds.
+  /// Start of each frame, in milliseconds.
   private var starts: [Int] = []
 
   /// - Parameters:
   ///   - quality: 0 to 100; nil: lossless.
-  ///   - plays: how often players show it; 0: without end.
+  ///   - plays: number of times players show it; 0 loops forever.
   package init(width: Int, height: Int, quality: Double?, plays: Int = 0) throws {
     guard (1...16_383).contains(width), (1...16_383).contains(height) else {
       throw ImageError(message: "WebP holds images of up to 16383x16383, and this one has \(width)x\(height)")
@@ -37,17 +37,17 @@ package final class WebPAnimation {
 
   deinit { WebPAnimEncoderDelete(encoder) }
 
-  /// Layout of a frame's bytes.
+  /// Pixel layout of a frame.
   package enum Layout: Sendable {
     /// 8 bits each, rows without padding.
     case rgba
-    /// Y, U and V, 4:2:0, as BT.601 has them (RFC 9649, 2.5), one plane after the other; rows are padded to four bytes, and to an even
-    /// number of them. What WebP with loss holds is this: nothing is lost on the way there and back.
+    /// Y, U and V planes, 4:2:0, BT.601 (RFC 9649, 2.5). Rows are padded to four bytes, and their
+    /// number to an even one. Lossy WebP stores this format, so no conversion is lost.
     case i420
   }
 
   /// Adds a frame.
-  /// - Parameter milliseconds: when it is shown.
+  /// - Parameter milliseconds: start of the frame.
   package func add(_ pixels: UnsafeRawBufferPointer, as layout: Layout, at milliseconds: Int) throws {
     var image = WebPPicture()
     guard WebPPictureInit(&image) != 0 else { throw failure }
@@ -66,7 +66,7 @@ package final class WebPAnimation {
     starts.append(milliseconds)
   }
 
-  /// Makes the image show planes that are the caller's.
+  /// Makes the image refer to the caller's planes.
   private func point(_ image: inout WebPPicture, at pixels: UnsafeRawBufferPointer) throws {
     func padded(_ count: Int, to unit: Int) -> Int { (count + unit - 1) / unit * unit }
     let (rows, stride, halfStride) = (padded(height, to: 2), padded(width, to: 4), padded((width + 1) / 2, to: 4))
@@ -83,7 +83,7 @@ package final class WebPAnimation {
     (image.y_stride, image.uv_stride) = (Int32(stride), Int32(halfStride))
   }
 
-  /// Ends the animation `milliseconds` after its start, and gives its bytes to `body`.
+  /// Ends the animation `milliseconds` after its start, and passes its bytes to `body`.
   package func finish(at milliseconds: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     var data = WebPData()
     WebPDataInit(&data)

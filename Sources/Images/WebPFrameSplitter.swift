@@ -1,21 +1,21 @@
 import CImages
 
-/// Gives each frame of an animation its own place again. WebPAnimEncoder shows a frame for longer where the
-/// next one looks like it, and makes a still image of an animation that has one frame left; how many frames
-/// there were, and when, would be lost.
+/// Restores the frames that WebPAnimEncoder merged. It extends a frame if the next one looks the
+/// same, and writes a still image if only one frame remains. The number and times of the frames
+/// would be lost.
 ///
-/// A frame that was left out becomes one without a visible pixel, drawn over the frame on show. The encoder
-/// does the same where a frame is shown for too long (`IncreasePreviousDuration` in libwebp's anim_encode.c).
+/// An omitted frame is replaced by a fully transparent one, blended over the canvas. The encoder
+/// does the same if a frame lasts too long (`IncreasePreviousDuration` in libwebp's anim_encode.c).
 struct WebPFrameSplitter {
   let width: Int
   let height: Int
-  /// How often players show it; 0: without end.
+  /// Number of times players show it; 0 loops forever.
   let plays: Int
 
   /// - Parameters:
   ///   - data: the encoder's output.
-  ///   - durations: how long each frame is to be shown, in milliseconds.
-  ///   - body: given the bytes of the file.
+  ///   - durations: duration of each frame, in milliseconds.
+  ///   - body: receives the bytes of the file.
   func split(_ data: WebPData, _ durations: [Int], _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     var given = data
     guard let source = WebPMuxCreate(&given, 0) else { throw failure }
@@ -37,7 +37,7 @@ struct WebPFrameSplitter {
       var frame = WebPMuxFrameInfo()
       try check(WebPMuxGetFrame(source, number, &frame))
       defer { WebPDataClear(&frame.bitstream) }
-      // An image has no duration.
+      // A still image has no duration.
       if count == 0 { (frame.id, frame.duration) = (WEBP_CHUNK_ANMF, Int32(clamping: durations.reduce(0, +))) }
       try add(frame, to: target, &remaining)
     }
@@ -48,8 +48,8 @@ struct WebPFrameSplitter {
     try body(UnsafeRawBufferPointer(start: made.bytes, count: made.size))
   }
 
-  /// Adds a frame, and one without a visible pixel for each that it stands for.
-  /// - Parameter remaining: the durations that no frame was added for; that of the first may be used up in part.
+  /// Adds a frame, and a transparent frame for each one merged into it.
+  /// - Parameter remaining: durations of the frames still to add; the first may be partly used.
   private func add(_ frame: WebPMuxFrameInfo, to target: OpaquePointer, _ remaining: inout ArraySlice<Int>) throws {
     var (shown, left) = (frame, Int(frame.duration))
     var cover: WebPData?
@@ -62,7 +62,7 @@ struct WebPFrameSplitter {
         if first == own { remaining.removeFirst() }
       }
       shown.duration = Int32(clamping: own)
-      // The canvas stays as it is until the last of them ends.
+      // Keep the canvas until the last of them ends.
       shown.dispose_method = left > 0 ? WEBP_MUX_DISPOSE_NONE : frame.dispose_method
       try check(WebPMuxPushFrame(target, &shown, 1))
       if left > 0 {
@@ -74,7 +74,7 @@ struct WebPFrameSplitter {
     } while left > 0
   }
 
-  /// An image as large as another, all of which can be seen through.
+  /// Fully transparent image of the same size as another.
   private func invisible(like other: WebPData) throws -> WebPData {
     var features = WebPBitstreamFeatures()
     var (config, image) = (WebPConfig(), WebPPicture())

@@ -1,43 +1,43 @@
 import CImages
 
-/// An animated WebP: the places of its frames in the file, and the duration and content of each (RFC 9649,
-/// 2.7).
+/// Frames of an animated WebP: their positions in the file, durations and contents (RFC 9649, 2.7).
 package struct WebPFrames {
   package struct Frame {
-    /// How long it is shown.
+    /// Duration.
     package var milliseconds: Int
     /// Start of its chunk in the file.
     package var offset: Int
   }
 
-  /// Reason why the frames end before the file does, or before its declared end.
+  /// Reason why the frames end before the file, or before its declared end.
   package enum Damage: Equatable {
-    /// The file ends within a frame, or before the end that its header gives.
+    /// The file ends within a frame, or before its declared end.
     case cut
-    /// At this byte there is nothing that the format has: at least so many frames are missing, as far as their beginnings can be
-    /// found behind it. What they show would be drawn over a frame that is not there.
+    /// Invalid data at this offset. At least `missing` frames are lost, counted by the frame
+    /// headers found after it. They cannot be shown, as they are drawn over a missing frame.
     case broken(offset: Int, missing: Int)
   }
 
   package let width: Int
   package let height: Int
-  /// Whole frames, up to any damage.
+  /// Complete frames, up to any damage.
   package private(set) var frames: [Frame] = []
   package private(set) var damage: Damage?
-  /// How often they are played; 0: without end.
+  /// Number of plays; 0 loops forever.
   package private(set) var plays = 0
-  /// Start of another file behind it, in bytes.
+  /// Start of another file after this one, in bytes.
   package let next: Int?
-  /// The file, up to where the last of them ends.
+  /// Bytes of the file, up to the end of the last complete frame.
   private let whole: [UInt8]
 
-  /// Whether a file that starts so is an animated WebP: RIFF, WEBP, VP8X, and the flag for animation.
+  /// True if a file with these first bytes is an animated WebP: RIFF, WEBP, VP8X, and the animation
+  /// flag.
   package static func isAnimated(_ start: [UInt8]) -> Bool {
     start.count > 21 && start.prefix(4).elementsEqual("RIFF".utf8) && start[8..<16].elementsEqual("WEBPVP8X".utf8)
       && start[20] & 2 != 0
   }
 
-  /// The size of the canvas, as the first bytes of a file say it; nil where it is no animated WebP.
+  /// Size of the canvas from the first bytes of a file; nil if it is not an animated WebP.
   package static func canvas(_ start: [UInt8]) -> (width: Int, height: Int)? {
     guard isAnimated(start), start.count >= 30 else { return nil }
     return (number(start, 24, 3) + 1, number(start, 27, 3) + 1)
@@ -47,8 +47,8 @@ package struct WebPFrames {
     bytes[place..<place + count].reversed().reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// Finds the frames; decodes none.
-  /// - Returns: nil where `bytes` are no animated WebP.
+  /// Locates the frames without decoding them.
+  /// - Returns: nil if `bytes` are not an animated WebP.
   package init?(_ bytes: [UInt8]) {
     guard let canvas = WebPFrames.canvas(bytes) else { return nil }
     (width, height) = canvas
@@ -86,7 +86,8 @@ package struct WebPFrames {
     return .broken(offset: place, missing: 1 + further)
   }
 
-  /// Whether a frame's chunk has an image of the size that it says, within the canvas: else libwebp refuses the whole file.
+  /// True if a frame's chunk has an image of the declared size within the canvas; otherwise libwebp
+  /// refuses the whole file.
   private static func holdsImage(_ bytes: [UInt8], _ chunk: Range<Int>, _ canvas: (width: Int, height: Int)) -> Bool {
     let start = chunk.lowerBound
     let (x, y) = (number(bytes, start, 3) * 2, number(bytes, start + 3, 3) * 2)
@@ -99,8 +100,9 @@ package struct WebPFrames {
     return status == VP8_STATUS_OK && Int(features.width) == width && Int(features.height) == height
   }
 
-  /// Calls `body` with each frame as it is shown, RGBA, rows without padding, and its number (libwebp's WebPAnimDecoder).
-  /// - Returns: how many there were: fewer than ``frames`` where the next one can't be decoded.
+  /// Calls `body` with each composed frame, RGBA, rows without padding, and its number (libwebp's
+  /// WebPAnimDecoder).
+  /// - Returns: number of frames; less than that of ``frames`` if one cannot be decoded.
   package func read(_ body: (_ pixels: UnsafeRawBufferPointer, _ number: Int) throws -> Void) throws -> Int {
     guard !frames.isEmpty else { return 0 }
     return try whole.withUnsafeBufferPointer { buffer in

@@ -1,14 +1,14 @@
-/// Times are written as those of `Duration` are, and become one.
+/// Factories named like those of `Duration`, and conversions.
 extension ClockTime {
   /// `seconds`, rounded to the nearest nanosecond; out-of-range values saturate.
   public static func seconds(_ seconds: Double) -> ClockTime { ClockTime(seconds: seconds) }
 
-  /// `milliseconds`, to the nanosecond; out-of-range values saturate.
+  /// `milliseconds` as a time; out-of-range values saturate.
   public static func milliseconds(_ milliseconds: Int) -> ClockTime { ClockTime(nanoseconds: 1_000_000) * milliseconds }
 
   public static func nanoseconds(_ nanoseconds: Int64) -> ClockTime { ClockTime(nanoseconds: nanoseconds) }
 
-  /// The same length, without fractions of a nanosecond; out-of-range values saturate.
+  /// Converts a `Duration`, dropping fractions of a nanosecond; out-of-range values saturate.
   public init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     self.init(
@@ -17,7 +17,7 @@ extension ClockTime {
 }
 
 extension Duration {
-  /// The same length.
+  /// Converts a time without loss.
   public init(_ time: ClockTime) { self = .nanoseconds(time.nanoseconds) }
 }
 

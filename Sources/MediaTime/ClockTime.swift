@@ -1,7 +1,8 @@
-/// A point or a length in time, in nanoseconds. Signed, since a mirrored or shifted time may lie before 0.
+/// Point in time or duration, in nanoseconds. Signed, since a reversed or shifted time may be below
+/// 0.
 ///
-/// Times come out of files and streams, which may say anything. So nothing here traps: a result past 292
-/// years, either way, stays there.
+/// Files and streams may contain any time, so nothing here traps: results beyond 292 years
+/// saturate.
 public struct ClockTime: Hashable, Comparable, Sendable {
   /// The value in nanoseconds.
   public var nanoseconds: Int64
@@ -9,7 +10,8 @@ public struct ClockTime: Hashable, Comparable, Sendable {
   /// Creates a time of `nanoseconds`.
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-  /// Creates a time from GStreamer's `GstClockTime`; nil for `GST_CLOCK_TIME_NONE` and for times past 292 years.
+  /// Creates a time from GStreamer's `GstClockTime`; nil for `GST_CLOCK_TIME_NONE` and for times
+  /// over 292 years.
   package init?(raw: UInt) {
     guard let value = Int64(exactly: raw) else { return nil }
     nanoseconds = value
@@ -21,9 +23,9 @@ public struct ClockTime: Hashable, Comparable, Sendable {
     nanoseconds = Int64(exactly: value) ?? (value < 0 ? -ClockTime.saturation : ClockTime.saturation)
   }
 
-  /// The time at which sample frame `index` of a stream of `rate` Hz starts, rounded to the nearest
-  /// nanosecond; a result that no time can hold saturates, at 73 years. Rates outside 1 to 2^32 are taken for
-  /// the nearest of these, here and in ``sampleIndex(rate:)``.
+  /// Creates the start time of sample frame `index` at `rate` Hz, rounded to the nearest
+  /// nanosecond; out-of-range results saturate, at 73 years. Rates are clamped to 1 to 2^32, here
+  /// and in ``sampleIndex(rate:)``.
   public init(sampleIndex index: Int, rate: Int) {
     let rate = ClockTime.possible(rate)
     let whole = index / rate
@@ -35,8 +37,8 @@ public struct ClockTime: Hashable, Comparable, Sendable {
     nanoseconds = Int64(whole) * 1_000_000_000 + (Int64(rest) * 1_000_000_000 + Int64(rate) / 2) / Int64(rate)
   }
 
-  /// The sample frame nearest to this time at `rate` Hz; a result that no number can hold saturates, as
-  /// damaged files' times do.
+  /// Index of the sample frame nearest to this time at `rate` Hz; out-of-range results saturate, as
+  /// times in damaged files may need.
   public func sampleIndex(rate: Int) -> Int {
     let rate = ClockTime.possible(rate)
     let whole = Int(nanoseconds / 1_000_000_000).multipliedReportingOverflow(by: rate)
@@ -48,10 +50,10 @@ public struct ClockTime: Hashable, Comparable, Sendable {
     return whole.partialValue + Int((rest * Int64(rate) + half) / 1_000_000_000)
   }
 
-  /// Far enough from the limits that sums of a few such values fit.
+  /// Saturated value; sums of a few of them do not overflow.
   private static let saturation = Int64.max / 4
 
-  /// Nearest rate with which a second in either unit times the other fits 64 bits.
+  /// Rate clamped so that its product with a second's units fits in 64 bits.
   private static func possible(_ rate: Int) -> Int { min(max(rate, 1), 1 << 32) }
 
   public static let zero = ClockTime(nanoseconds: 0)
@@ -59,7 +61,7 @@ public struct ClockTime: Hashable, Comparable, Sendable {
   /// The time in seconds.
   public var seconds: Double { Double(nanoseconds) / 1e9 }
 
-  /// The value as `GstClockTime`; negative times become 0, since GStreamer has none.
+  /// Value as `GstClockTime`; negative times become 0, since GStreamer has none.
   package var raw: UInt { UInt(clamping: nanoseconds) }
 
   public static func < (a: ClockTime, b: ClockTime) -> Bool { a.nanoseconds < b.nanoseconds }
@@ -72,7 +74,7 @@ extension ClockTime: DurationProtocol {
   public static func - (a: ClockTime, b: ClockTime) -> ClockTime {
     ClockTime(nanoseconds: a.nanoseconds.saturatingSubtract(b.nanoseconds))
   }
-  /// `count` times this length.
+  /// `count` times this duration.
   public static func * (time: ClockTime, count: Int) -> ClockTime {
     ClockTime(nanoseconds: time.nanoseconds.saturatingMultiply(Int64(count)))
   }
@@ -80,7 +82,7 @@ extension ClockTime: DurationProtocol {
   public static func / (time: ClockTime, count: Int) -> ClockTime {
     ClockTime(nanoseconds: time.nanoseconds.saturatingDivide(Int64(count)))
   }
-  /// How often `b` fits into `a`; infinite, or not a number, where `b` is 0.
+  /// Ratio of `a` to `b`; infinite or NaN if `b` is 0.
   public static func / (a: ClockTime, b: ClockTime) -> Double { Double(a.nanoseconds) / Double(b.nanoseconds) }
 }
 

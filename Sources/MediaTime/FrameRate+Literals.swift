@@ -1,17 +1,17 @@
-/// `30`: a number that is no rate from 1 to 1000 becomes the nearest that is.
+/// Integer literal such as `30`, clamped to 1 to 1000.
 extension FrameRate: ExpressibleByIntegerLiteral {
   public init(integerLiteral value: Int) { self.init(whole: min(max(value, 1), 1000)) }
 }
 
-/// `29.97`, which is 30000/1001 as in ``init(parsing:)``: a number that is no rate from one frame an hour to
-/// 1000 a second becomes 1 or 1000.
+/// Literal such as `29.97`, which is 30000/1001 as in ``init(parsing:)``. Rates below one frame an
+/// hour become 1, rates above 1000 a second become 1000.
 extension FrameRate: ExpressibleByFloatLiteral {
   public init(floatLiteral value: Double) {
     self = FrameRate(parsing: "\(value)") ?? FrameRate(whole: value > 1 ? 1000 : 1)
   }
 }
 
-/// `"30000/1001"`, as ``init(parsing:)`` reads it. Only literals can be written so; one that is no rate stops the program where it stands.
+/// Literal such as `"30000/1001"`, in the syntax of ``init(parsing:)``. An invalid literal traps.
 extension FrameRate: ExpressibleByStringLiteral {
   public init(stringLiteral text: StaticString) {
     guard let rate = FrameRate(parsing: "\(text)") else { preconditionFailure("“\(text)” is no frame rate") }

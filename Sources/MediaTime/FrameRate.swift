@@ -1,9 +1,9 @@
-/// Frames per second, as a fraction: 30000/1001 is NTSC's rate.
+/// Frames per second, as a fraction: 30000/1001 for NTSC.
 public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
   public let numerator: Int
   public let denominator: Int
 
-  /// - Parameters: both positive, and below 2^31, as GstFraction holds them.
+  /// - Parameters: positive, and below 2^31, as in GstFraction.
   public init?(_ numerator: Int, _ denominator: Int) {
     guard numerator > 0, denominator > 0, numerator < Int32.max, denominator < Int32.max else { return nil }
     self.numerator = numerator
@@ -18,7 +18,8 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
   /// Default rate of image sequences.
   public static let usual = FrameRate(whole: 25)
 
-  /// Reads `25`, `29.97` or `30000/1001`. Nil if it is none, or beyond 1000 frames per second or below one an hour.
+  /// Parses `25`, `29.97` or `30000/1001`. nil if invalid, above 1000 frames per second, or below
+  /// one an hour.
   public init?(parsing text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     if parts.count == 2, let numerator = Int(parts[0]), let denominator = Int(parts[1]) {
@@ -39,7 +40,7 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
   /// Frames per second.
   public var value: Double { Double(numerator) / Double(denominator) }
 
-  /// When frame `index` starts, rounded to the nearest nanosecond; a result that no time can hold saturates,
+  /// Start time of frame `index`, rounded to the nearest nanosecond; out-of-range results saturate,
   /// at 146 years.
   public func start(of index: Int) -> ClockTime {
     guard Double(index) / value < 4.6e9 else { return ClockTime(nanoseconds: .max / 2) }
@@ -50,21 +51,22 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
     return ClockTime(nanoseconds: divided.quotient)
   }
 
-  /// How many frames start before `time`; times past 146 years count as that.
+  /// Number of frames that start before `time`, which is clamped to 146 years.
   package func count(before time: ClockTime) -> Int {
     let limit = min(time.nanoseconds, .max / 2)
     guard limit > 0 else { return 0 }
     let (high, low) = limit.multipliedFullWidth(by: Int64(numerator))
     let unit = 1_000_000_000 * Int64(denominator)
     guard high < unit / 2 else { return Int.max / 2 }
-    // One off at the most, since starts are rounded; more where frames are shorter than a nanosecond, which none is.
+    // Off by at most one, since starts are rounded; frames are never shorter than a nanosecond.
     var count = Int(unit.dividingFullWidth((high, low)).quotient)
     if start(of: count).nanoseconds < limit { count += 1 }
     if count > 0, start(of: count - 1).nanoseconds >= limit { count -= 1 }
     return count
   }
 
-  /// Rate of the same frames, played at another speed; nil where no fraction of thousandths says it.
+  /// Rate of the same frames at another speed; nil if the speed is not a whole number of
+  /// thousandths, or the result is not representable.
   package func times(_ speed: Double) -> FrameRate? {
     let thousandths = speed * 1000
     guard thousandths == thousandths.rounded(), let factor = Int(exactly: thousandths), factor > 0 else { return nil }

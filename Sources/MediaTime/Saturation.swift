@@ -1,4 +1,4 @@
-/// Arithmetic that stops at the ends of 64 bits, where the operators trap.
+/// Saturating arithmetic, where the operators trap.
 extension Int64 {
   func saturatingAdd(_ other: Int64) -> Int64 {
     let (sum, isOver) = addingReportingOverflow(other)
@@ -15,7 +15,7 @@ extension Int64 {
     return isOver ? ((self < 0) != (other < 0) ? .min : .max) : product
   }
 
-  /// A division by 0 gives the end that its sign points to.
+  /// Division by 0 gives the limit with the sign of the dividend.
   func saturatingDivide(_ other: Int64) -> Int64 {
     if other == 0 { return self == 0 ? 0 : self < 0 ? .min : .max }
     let (quotient, isOver) = dividedReportingOverflow(by: other)

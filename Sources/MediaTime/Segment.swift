@@ -1,26 +1,27 @@
-/// The stretch of a stream that is to be presented, and how its timestamps map onto the presentation (`GstSegment`).
+/// Part of a stream to present, and how its timestamps map to stream time (`GstSegment`).
 package struct Segment: Sendable, Hashable {
-  /// The first timestamp that is presented.
+  /// First timestamp that is presented.
   package var start: ClockTime = .zero
-  /// The timestamp at which the presentation of the segment ends; nil where it is open.
+  /// Timestamp at which the segment ends; nil if open.
   package var stop: ClockTime?
-  /// The stream time of `start`.
+  /// Stream time of `start`.
   package var time: ClockTime = .zero
 
-  /// Which of a stream's segments it is, counted from 0; known of those that were opened (`Pad.openSegments`).
+  /// Index of the segment in its stream, from 0; only set by `Pad.openSegments`.
   package var number = 0
 
   package init() {}
 
-  /// Linear also outside the segment, where `gst_segment_to_stream_time` gives nothing.
+  /// Stream time of a timestamp; extrapolated outside the segment, unlike
+  /// `gst_segment_to_stream_time`.
   package func streamTime(of pts: ClockTime) -> ClockTime { pts - start + time }
 
-  /// True if a buffer that starts at timestamp `pts` is presented.
+  /// True if a buffer with timestamp `pts` is presented.
   package func presents(_ pts: ClockTime) -> Bool {
     pts >= start && stop.map { pts < $0 } ?? true
   }
 
-  /// Stream time from which a frame is presented; the segment's start if the frame begins before and ends after it, as
+  /// Stream time from which a frame is presented: the segment's start if the frame overlaps it, as
   /// in `gst_video_decoder_clip_and_push_buf`. nil if the frame lies outside the segment.
   package func presentation(of pts: ClockTime, lasting duration: ClockTime?) -> ClockTime? {
     if presents(pts) { return streamTime(of: pts) }
@@ -28,9 +29,9 @@ package struct Segment: Sendable, Hashable {
     return time
   }
 
-  /// Frames that overlap the start by less end before it: containers round times.
+  /// Overlap below which a frame counts as ending before the start: containers round times.
   private static let rounding = ClockTime.milliseconds(2)
 
-  /// End of the segment in stream time, if it ends.
+  /// End of the segment in stream time; nil if open.
   package var streamEnd: ClockTime? { stop.map { streamTime(of: $0) } }
 }

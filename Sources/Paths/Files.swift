@@ -1,8 +1,7 @@
 import Glibc
 
-/// Names of everything in a folder but `.` and `..`, in no order.
-/// - Parameter most: bytes of the largest file that is read.
-/// - Returns: nil if it cannot be read; `errno` says why: `EFBIG` for one that is too large.
+/// Names of all entries of a folder except `.` and `..`, unordered.
+/// - Returns: nil if it cannot be read; `errno` has the reason.
 package func fileNames(in folder: String) -> [String]? {
   guard let directory = opendir(folder.cPath) else { return nil }
   defer { closedir(directory) }
@@ -16,9 +15,9 @@ package func fileNames(in folder: String) -> [String]? {
   return names
 }
 
-/// All bytes of a file.
-/// - Parameter most: bytes of the largest file that is read.
-/// - Returns: nil if it cannot be read; `errno` says why: `EFBIG` for one that is too large.
+/// Contents of a file.
+/// - Parameter most: size limit, in bytes.
+/// - Returns: nil if it cannot be read; `errno` has the reason: `EFBIG` if it is too large.
 package func fileBytes(at path: String, most: Int = .max) -> [UInt8]? {
   let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return nil }
@@ -38,11 +37,11 @@ package func fileBytes(at path: String, most: Int = .max) -> [UInt8]? {
   }
 }
 
-/// True if the path names anything that exists.
+/// True if the path exists.
 package func exists(at path: String) -> Bool { access(path.cPath, F_OK) == 0 }
 
-/// Path without links, `.` and `..`.
-/// - Returns: nil if it names nothing that exists.
+/// Path with links, `.` and `..` resolved.
+/// - Returns: nil if it does not exist.
 package func realPath(_ path: String) -> String? {
   guard let real = realpath(path.cPath, nil) else { return nil }
   defer { free(real) }

@@ -1,19 +1,20 @@
-// A Linux file name is any bytes but `/` and NUL; a `String` holds Unicode only. Here, as Python does with
-// `surrogateescape`, a path is a `String` in which U+10E080 to U+10E0FF stand for the bytes 0x80 to 0xFF that are not
-// part of valid UTF-8. The real characters U+10E080 to U+10E0FF, which are private use, are written as their four
-// bytes, so each sequence of bytes has one `String`, and gets back from it unchanged.
+// A Linux file name is any sequence of bytes except `/` and NUL; a `String` holds only Unicode. As
+// with Python's `surrogateescape`, a path is a `String` in which U+10E080 to U+10E0FF stand for the
+// bytes 0x80 to 0xFF that are not valid UTF-8. The real characters U+10E080 to U+10E0FF (private
+// use) are escaped as their four bytes. So each sequence of bytes has exactly one `String`, and
+// converts back unchanged.
 //
-// Paths become strings where they come in: arguments, readdir(3), inotify(7), the environment, URIs. They become bytes
-// where they go out: `cPath`, in each call of C.
+// Paths become strings on input: arguments, readdir(3), inotify(7), the environment, URIs. They
+// become bytes on output: `cPath`, in each C call.
 
-/// The code points that stand for the bytes 0x80 to 0xFF.
+/// Code points that stand for the bytes 0x80 to 0xFF.
 private let rawBytes: ClosedRange<UInt32> = 0x10E080...0x10E0FF
 
 extension Unicode.Scalar {
-  /// Byte of a path that this stands for; nil for an ordinary character.
+  /// Byte of a path that this code point stands for; nil for an ordinary character.
   package var rawByte: UInt8? { rawBytes.contains(value) ? UInt8(truncatingIfNeeded: value) : nil }
 
-  /// Stands for a byte of a path.
+  /// Creates the code point for a byte of a path.
   /// - Returns: nil for ASCII, which is always valid UTF-8.
   fileprivate init?(rawByte byte: UInt8) {
     guard byte >= 0x80 else { return nil }
@@ -22,9 +23,9 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// Reads a path. Every sequence of bytes is one.
+  /// Decodes a path; any sequence of bytes is valid.
   package init(pathBytes bytes: some Collection<UInt8>) {
-    // Only scalars from U+100000 begin with this byte.
+    // Only scalars from U+100000 on start with this byte.
     if !bytes.contains(0xF4), let text = String(validating: bytes, as: UTF8.self) {
       self = text
       return
@@ -54,7 +55,7 @@ extension String {
     }
   }
 
-  /// Reads a path that C wrote.
+  /// Decodes a C path.
   package init(cPath: UnsafePointer<CChar>) {
     var count = 0
     while cPath[count] != 0 { count += 1 }
@@ -66,16 +67,16 @@ extension String {
   /// True if some bytes of the path are not UTF-8.
   package var hasRawBytes: Bool { utf8.contains(0xF4) && unicodeScalars.contains { $0.rawByte != nil } }
 
-  /// The path's bytes, as the system has them.
+  /// Bytes of the path, as the system uses them.
   package var pathBytes: [UInt8] {
     guard hasRawBytes else { return Array(utf8) }
     return unicodeScalars.flatMap { scalar in scalar.rawByte.map { [$0] } ?? Array(String(scalar).utf8) }
   }
 
-  /// The path for a call of C: its bytes and a NUL.
+  /// Path for a C call: its bytes and a NUL.
   package var cPath: [CChar] { pathBytes.map { CChar(bitPattern: $0) } + [0] }
 
-  /// The path with text in place of each byte that is not UTF-8.
+  /// Path with each byte that is not UTF-8 replaced by text.
   package func replacingRawBytes(_ text: (UInt8) -> String) -> String {
     guard hasRawBytes else { return self }
     return unicodeScalars.reduce(into: "") { path, scalar in
@@ -83,9 +84,10 @@ extension String {
     }
   }
 
-  /// Folder of a path: the part before the last slash, `/` for a file in the root, `.` for a bare name.
+  /// Folder of a path: the part before the last slash, `/` for a file in the root, `.` for a bare
+  /// name.
   package var folderPath: String {
-    // Bytes are compared: a slash with a combining mark behind it is another `Character`, but the same separator.
+    // Compare bytes: a slash with a combining mark is another `Character`, but the same separator.
     guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == startIndex ? "/" : String(self[..<slash])
   }
@@ -95,6 +97,6 @@ extension String {
     utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self[utf8.index(after: $0)...]) } ?? self
   }
 
-  /// The path for people: `caf\xe9.mp4`.
+  /// Readable form of the path, such as `caf\xe9.mp4`.
   package var readablePath: String { replacingRawBytes { "\\x" + String($0, radix: 16) } }
 }

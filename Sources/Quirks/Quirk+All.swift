@@ -1,5 +1,5 @@
 extension Quirk {
-  /// All quirks, by element. docs/quirks.md and the tests go through them.
+  /// All quirks, by element; used by docs/quirks.md and the tests.
   package static let all: [Quirk] = [
     aiffparse, appsink, asfdemux, audioconvert, av1enc, avdec, avdemux, avenc, avidemux, core, dashdemux,
     dfbvideosink, dvdlpcmdec, flacdec, flacenc, flacparse, flvdemux, gifdec, h264parse, h264timestamper,

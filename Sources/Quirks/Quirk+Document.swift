@@ -1,5 +1,5 @@
 extension Quirk {
-  /// docs/quirks.md: the table of all quirks.
+  /// Text of docs/quirks.md: the table of all quirks.
   package static var document: String {
     let seeks = all.filter(\.isForSeeks).map { "`\($0.name)`" }.joined(separator: ", ")
     return """

@@ -1,6 +1,6 @@
 import GStreamer
 
-/// Limits of GStreamer's elements that Retrograde does not work around. docs/limits.md names each, with the
+/// Limits of GStreamer's elements without a workaround. docs/limits.md lists each one, with the
 /// release that ends it.
 extension Quirk {
   package static let limits = demuxerLimits + decoderLimits + encoderLimits + muxerLimits

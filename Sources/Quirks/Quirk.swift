@@ -1,30 +1,31 @@
 package import GStreamer
 import Synchronization
 
-/// A workaround for one element of GStreamer: a fault of it, or something that it cannot do.
+/// Workaround for a fault or a limit of a GStreamer element.
 ///
-/// Callers ask for a quirk by name, `if Quirk.qtmuxOpusByteOrder.applies { … }`, and never for a release.
-/// `QuirksTests` produces the symptom of each with plain elements, and expects it on exactly
-/// ``releases``: when a release ends the fault, the test fails and names the quirk that can go.
+/// Callers ask for a quirk by name, `if Quirk.qtmuxOpusByteOrder.applies { … }`, and never for a
+/// release. `QuirksTests` reproduces each symptom with plain elements, and expects it on exactly
+/// ``releases``. When a release fixes the fault, the test fails and names the obsolete quirk.
 package struct Quirk: Sendable {
   /// Unique name, `element-symptom`, as in `qtmux-opus-byte-order`.
   package let name: String
-  /// Name of the element's factory. Its plugin's version decides whether the quirk applies.
+  /// Factory name of the element. The version of its plugin decides whether the quirk applies.
   package let element: String
   /// Releases of the plugin that have the symptom.
   package let releases: Releases
   /// Effect without the workaround: one or two sentences.
   package let symptom: String
-  /// Function, commit, merge request or issue upstream that has or ends the fault; nil if none is known.
+  /// Upstream function, commit, merge request or issue that causes or fixes the fault; nil if
+  /// unknown.
   package let upstream: String?
-  /// Action that the project takes against the symptom: one or two sentences.
+  /// Countermeasure in this project: one or two sentences.
   package let workaround: String
-  /// True for a workaround that only seeks of demuxers need.
+  /// True if only seeks need the workaround.
   package let isForSeeks: Bool
   private let probe: (@Sendable () -> Bool)?
 
-  /// - Parameter probe: asks the installed element for the behaviour itself, where a caps template, a
-  ///   property or a short run can tell. It runs once; its answer is preferred to ``releases``.
+  /// - Parameter probe: tests the behaviour of the installed element, if a caps template, a
+  ///   property or a short run can show it. It runs once and overrides ``releases``.
   package init(
     _ name: String, element: String, releases: Releases, symptom: String, upstream: String? = nil,
     workaround: String, isForSeeks: Bool = false, probe: (@Sendable () -> Bool)? = nil
@@ -42,7 +43,7 @@ package struct Quirk: Sendable {
   /// True if the installed element needs the workaround; false if it is not installed.
   package var applies: Bool {
     if let known = Quirk.answers.withLock({ $0[name] }) { return known }
-    // Outside the lock: a probe may run a pipeline, or ask for another quirk.
+    // Outside the lock: a probe may run a pipeline or use another quirk.
     let answer = probe?() ?? isExpected
     Quirk.answers.withLock { $0[name] = answer }
     return answer
@@ -54,7 +55,7 @@ package struct Quirk: Sendable {
   private static let answers = Mutex<[String: Bool]>([:])
 }
 
-/// A range of releases, open at either end.
+/// Range of releases, open at either end.
 package struct Releases: Sendable, CustomStringConvertible {
   /// First release with the symptom; nil if older ones may have it too.
   package let from: Release?

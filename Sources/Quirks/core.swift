@@ -1,6 +1,6 @@
 import GStreamer
 
-/// Faults of base classes and of GStreamer's core, which every element has.
+/// Faults of GStreamer's core and base classes, which affect every element.
 extension Quirk {
   package static let coreHeldSourceEnd = Quirk(
     "core-held-source-end", element: "fakesrc", releases: .all,

@@ -1,7 +1,7 @@
 import GStreamer
 
 extension Quirk {
-  /// Names of the elements to keep out of encodebin.
+  /// Elements that encodebin must not use.
   package static let timestampers = ["h264timestamper", "h265timestamper"]
 
   package static let h264timestamperVariableRate = Quirk(

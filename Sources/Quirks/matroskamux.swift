@@ -1,6 +1,6 @@
 import GStreamer
 
-/// matroskamux and webmmux are one element in different clothes.
+/// matroskamux and webmmux share one implementation.
 extension Quirk {
   package static let matroskamuxTagQuotes = Quirk(
     "matroskamux-tag-quotes", element: "matroskamux", releases: .all,

@@ -1,6 +1,6 @@
 import GStreamer
 
-/// mp4mux and qtmux are one element in different clothes.
+/// mp4mux and qtmux share one implementation.
 extension Quirk {
   package static let qtmuxOpusByteOrder = Quirk(
     "qtmux-opus-byte-order", element: "mp4mux", releases: .before(Release(1, 22, 4)),

@@ -1,5 +1,5 @@
-// Types of the layers below that belong to this library's interface: a client that imports Retrograde needs
-// none of their modules.
+// Types of the lower layers that are part of this library's interface. A client that imports
+// Retrograde needs none of their modules.
 
 public import Containers
 public import Drawing
@@ -12,7 +12,7 @@ public typealias ClockTime = MediaTime::ClockTime
 public typealias FrameRate = MediaTime::FrameRate
 public typealias TimeSpan = RetrogradeEngine::TimeSpan
 
-// The source to mirror, and options.
+// Source and options.
 public typealias ByteCount = RetrogradeEngine::ByteCount
 public typealias Direction = RetrogradeEngine::Direction
 public typealias Loop = RetrogradeEngine::Loop

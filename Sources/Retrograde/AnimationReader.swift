@@ -4,7 +4,7 @@ import Images
 import MediaTime
 import RetrogradeEngine
 
-/// Reads animated WebP and PNG, which GStreamer's decoders do not (`Quirk.webpdecAnimation`,
+/// Reader of animated WebP and PNG, which GStreamer does not decode (`Quirk.webpdecAnimation`,
 /// `Quirk.pngdecAnimation`).
 struct AnimationReader {
   private enum Form {
@@ -12,36 +12,37 @@ struct AnimationReader {
     case png(APNGFrames)
   }
 
-  /// Name of the source as users know it.
+  /// Name of the source in messages.
   private let path: String
   private let form: Form
-  /// When each frame is shown, and how long the last one is.
+  /// Start and duration of each frame.
   private let starts: [ClockTime]
   private let delays: [ClockTime]
   private let caps: Caps
-  /// Resources with the part of the budget that is left for frames.
+  /// Resources, with the part of the memory budget that remains for frames.
   private let resources: Resources
   private let playback: PlaybackOptions
   private let output: OutputRequirements
 
-  /// Finds the frames of the file at `location`; decodes nothing.
-  /// - Parameter name: name of the file as users know it; nil: its path.
-  /// - Returns: nil where it is neither.
+  /// Indexes the frames of the file at `location`, without decoding.
+  /// - Parameter name: name of the file in messages; nil: its path.
+  /// - Returns: nil if it is neither animated WebP nor animated PNG.
   /// - Throws: ``RetrogradeError``.
   init?(
     _ location: String, called name: String? = nil, playback: PlaybackOptions = PlaybackOptions(),
     for output: OutputRequirements = OutputRequirements(),
     _ resources: Resources
   ) throws {
-    // WAV and AVI are RIFF too, of any length.
+    // Read the header first: WAV and AVI are RIFF too, and can be of any size.
     guard let file = RandomAccessFile(location) else { return nil }
     let path = name ?? location
     let start = file.read(0..<min(64, file.size)) ?? []
     let canvas = WebPFrames.canvas(start) ?? (APNGFrames.isAnimated(file.read) ? APNGFrames.canvas(start) : nil)
-    // An unreadable file must not pass for a frame that does not move.
+    // A read error must not make the file look like a still image.
     try file.checkReading(path)
     guard let canvas else { return nil }
-    // The file as it is, and taken apart; the canvas, the canvas before the frame, and a frame on its way.
+    // Bytes of the file, raw and parsed; the canvas, the canvas before the frame, and a frame in
+    // transit.
     let needed = file.size * (WebPFrames.isAnimated(start) ? 2 : 3) + canvas.width * canvas.height * 4 * 5
     guard needed < resources.memory.bytes else {
       throw RetrogradeError(
@@ -92,14 +93,14 @@ struct AnimationReader {
 
   private var rate: FrameRateLimit { FrameRateLimit(playback, output) }
 
-  /// The source as it is for a report: no frame of it can be played.
+  /// Source for a report. Its frames can't be played.
   func described(_ gauge: MemoryGauge) throws -> PlayableSource {
     try source(
       try VideoSource.described(caps, starts: starts, lastDelay: delays.last, rate: rate, resources, gauge), [])
   }
 
   /// Decodes all frames.
-  /// - Parameter report: told when the frame that was decoded last is shown.
+  /// - Parameter report: called after each frame, with its time.
   func decoded(
     _ gauge: MemoryGauge, _ cancellation: Cancellation, report: (IndexProgress) -> Void
   ) throws -> PlayableSource {
@@ -148,7 +149,7 @@ struct AnimationReader {
 
   private var end: ClockTime { starts.last.map { $0 + (delays.last ?? .zero) } ?? .zero }
 
-  /// Warning about an animation that has more bits a sample than are read.
+  /// Warning if the animation has more bits per sample than are read.
   private var rounding: [Warning] {
     guard case .png(let frames) = form, frames.frames.first?.png.withUnsafeBytes(PNGPacket.isDeep) ?? false else {
       return []
@@ -156,7 +157,7 @@ struct AnimationReader {
     return [Warning(.converted, "changed: 16 bits a sample become 8: animated PNG is read with 8")]
   }
 
-  /// Warnings about frames that are not whole in the file.
+  /// Warnings about frames that are missing from the file.
   private var damage: [Warning] {
     switch form {
     case .webP(let frames): frames.damage.map { [damage($0)] } ?? []
@@ -210,7 +211,7 @@ struct AnimationReader {
       }
       let pixels = try sample.buffer.withBytes { Array($0) }
       guard pixels.count >= frame.width * frame.height * 4 else { throw ImageError(message: "too damaged to read") }
-      // The canvas before the frame comes back after a frame of that disposal only.
+      // Only this disposal restores the previous canvas.
       let before = frame.disposal == 2 ? canvas : []
       APNGFrames.draw(pixels, of: frame, on: &canvas, width: animation.width)
       try canvas.withUnsafeBytes { try add($0, number) }

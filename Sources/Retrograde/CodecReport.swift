@@ -1,25 +1,25 @@
 import GStreamer
 
-/// A codec, and GStreamer's elements on this machine that make and read it.
+/// Codec, with the GStreamer elements on this machine that encode and decode it.
 public struct CodecReport: Codable, Sendable {
-  /// An element that encodes or decodes.
+  /// Encoder or decoder.
   public struct Element: Codable, Sendable {
-    /// Its name in GStreamer, such as `x264enc`.
+    /// Name of the element, such as `x264enc`.
     public var name: String
-    /// Whether it says that it runs on a device of its own.
+    /// True if it declares itself a hardware element.
     public var isHardware: Bool
   }
 
   /// Common name, such as `h264`.
   public var name: String
-  /// Its caps in GStreamer.
+  /// Caps in GStreamer's syntax.
   public var caps: String
-  /// The first is taken unless another is asked for.
+  /// Encoders; the first is used unless another is requested.
   public var encoders: [Element]
-  /// The first is taken.
+  /// Decoders; the first is used.
   public var decoders: [Element]
 
-  /// All codecs that have a name here: of video, then of audio.
+  /// All codecs that have a short name: video first, then audio.
   public static func all() -> [CodecReport] {
     Codec.names.compactMap { name, _ in
       guard let codec = Codec(named: name), !codec.isRaw else { return nil }

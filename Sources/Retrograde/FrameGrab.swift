@@ -6,24 +6,25 @@ public import RetrogradeEngine
 /// try await FrameGrab("holiday.mp4", at: [3.2, .frame(250), .end]).write(to: "frame-%02d.png")
 /// ```
 ///
-/// A frame is the one on show at a place, as it is shown: upright, with square pixels. For a place that is a
-/// time, only its surroundings are read, if the container can be sought in.
+/// Each image is the frame on screen at a position, as it is displayed: upright, with square
+/// pixels. For a time, only the surrounding part of the source is read, if the container allows
+/// seeking.
 public struct FrameGrab: Sendable {
-  /// The path of the source; `-` is standard input.
+  /// Path of the source; `-` is standard input.
   public let input: String
-  /// Places inside the source, in any order. Its end stands for its last frame.
+  /// Positions in the source, in any order. `.end` means the last frame.
   public var places: [SourcePosition]
-  /// Options of decoding and encoding. Their order of play and audio settings have no meaning here.
+  /// Options of decoding and encoding. The order of play and the audio settings are ignored.
   public var options: ReverseOptions
 
   public init(_ input: String, at places: [SourcePosition], options: ReverseOptions = ReverseOptions()) {
     (self.input, self.places, self.options) = (input, places, options)
   }
 
-  /// Writes the frames. The files appear whole and together, or not at all.
+  /// Writes the frames. Either all files appear, complete, or none.
   ///
-  /// - Parameter output: its extension chooses the format; for more than one frame, or for a numbered file,
-  ///   it has a pattern for the number, such as `%02d`, which counts from 1.
+  /// - Parameter output: its extension selects the format. For more than one frame, it contains a
+  ///   number pattern such as `%02d`, which counts from 1.
   /// - Returns: the summary.
   /// - Throws: ``RetrogradeError``, or `CancellationError`.
   @discardableResult
@@ -31,7 +32,7 @@ public struct FrameGrab: Sendable {
     try await start(to: output).summary()
   }
 
-  /// Begins to write the frames; the result tells how far that is.
+  /// Begins to write the frames; the result reports the progress.
   public func start(to output: String) -> Reversal {
     Reversal { try run(to: output, $0) }
   }
@@ -60,7 +61,8 @@ public struct FrameGrab: Sendable {
   private func open(_ output: OutputRequirements, _ work: Work) throws -> PlayableSource {
     var playback = PlaybackOptions(
       loop: .forward, sequenceRate: options.playback.sequenceRate, streams: options.playback.streams)
-    // When a time is depends on when the audio begins; a frame's number does not.
+    // Times count from the start of the presentation, which depends on the audio. Frame numbers do
+    // not.
     playback.noAudio = places.allSatisfy { $0.isFrame }
     let settings = PlaybackSettings(
       playback, count: 1, for: output, resources: options.resources, gauge: work.gauge,
@@ -86,6 +88,6 @@ public struct FrameGrab: Sendable {
 }
 
 extension SourcePosition {
-  /// Whether it names a frame by its place among the others.
+  /// True if it selects a frame by number, or the last one.
   fileprivate var isFrame: Bool { if case .frame = self { true } else { self == .end } }
 }

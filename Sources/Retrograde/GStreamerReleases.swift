@@ -1,13 +1,13 @@
 import GStreamer
 
-/// Releases of GStreamer and of its plugins on this machine, for reports of faults.
+/// Releases of GStreamer and its plugins on this machine, for bug reports.
 public struct GStreamerReleases: Sendable, Codable {
-  /// Release of the library, such as `1.26.2`.
+  /// Release of the GStreamer library, such as `1.26.2`.
   public var library: String
-  /// Releases by plugin, such as `libav: 1.26.2`; a plugin that is not installed is missing.
+  /// Release of each plugin, such as `libav: 1.26.2`. Plugins that are not installed are missing.
   public var plugins: [String: String]
 
-  /// An element of each plugin that most results depend on.
+  /// One element of each plugin that most results depend on.
   private static let elements = [
     "isomp4": "qtdemux", "matroska": "matroskamux", "mpegtsdemux": "tsdemux", "avi": "avidemux", "ogg": "oggmux",
     "wavparse": "wavparse", "audioparsers": "aacparse", "videoparsersbad": "h264parse", "libav": "avdec_h264",
@@ -20,7 +20,7 @@ public struct GStreamerReleases: Sendable, Codable {
     plugins = Self.elements.compactMapValues { Registry.release(ofPluginWith: $0)?.description }
   }
 
-  /// Lines for people: the library, plugins of another release, and plugins that are missing.
+  /// Report in lines: the library, plugins of other releases, and missing plugins.
   package var description: String {
     let others = plugins.filter { $0.value != library }.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
     let missing = Self.elements.keys.filter { plugins[$0] == nil }.sorted()

@@ -4,20 +4,20 @@ import RetrogradeEngine
 
 /// Opens the files of a source.
 struct Opening {
-  /// How all of it is to be played.
+  /// Playback settings of the joined source.
   var settings: PlaybackSettings
-  /// How many files it has.
+  /// Number of files.
   var count: Int
   /// Progress step of the indexing.
   var step: Step
   var work: Work
 
-  /// The only file.
+  /// Opens the only file.
   func source(_ input: String) throws -> PlayableSource {
     try indexed(input, try fetched(input, 0), 0, settings, isQuick: settings.purpose == .watching)
   }
 
-  /// Fetches the media at an address.
+  /// Fetches the media behind a web address or a playlist; nil if there is nothing to fetch.
   private func fetched(_ input: String, _ number: Int) throws -> FetchedFile? {
     try FetchedFile(input, settings.resources, work.cancellation) { done, total in
       work.report(
@@ -26,13 +26,13 @@ struct Opening {
     }
   }
 
-  /// Share of a step for all files, when so much is done for one.
+  /// Share of the whole step that is done if `part` of file `number` is done, 0 to 1.
   private func share(_ part: Double, of number: Int) -> Double {
     (Double(number) + min(max(part, 0), 1)) / Double(count)
   }
 
-  /// - Parameter isQuick: no more is read of a long source than watching it takes; damage in the rest is not
-  ///   known then.
+  /// - Parameter isQuick: reads only as much of a long source as playback needs. Damage in the
+  ///   remainder goes unreported.
   private func indexed(
     _ input: String, _ fetched: FetchedFile?, _ number: Int, _ settings: PlaybackSettings, isQuick: Bool = false
   ) throws -> PlayableSource {
@@ -58,7 +58,7 @@ struct Opening {
     }
   }
 
-  /// Several files, one after the other, as one.
+  /// Joins several files, in this order, into one source.
   func joined(_ inputs: [String]) throws -> PlayableSource {
     guard inputs.count(where: { $0 == "-" }) < 2 else {
       throw RetrogradeError(.usage, "standard input can be read only once")
@@ -72,7 +72,7 @@ struct Opening {
     whole.output.takesPackets = { _ in false }
     whole.output.keepsForwardWhole = false
     if settings.playback.dissolve > .zero { whole.resources = settings.resources.shared(by: 2) }
-    // No more of each file is decoded now than tells how it is to be read.
+    // Decode only what is needed to know how each file is read.
     if settings.purpose == .output { whole.purpose = .watching }
     let sources = try zip(inputs, fetched).enumerated().map { number, input in
       let source = try indexed(input.0, input.1, number, whole)

@@ -1,13 +1,13 @@
-/// The two pipelines of a reversal, in `gst-launch-1.0` syntax, that this library joins.
+/// The two pipelines of a reversal, in `gst-launch-1.0` syntax. This library connects them.
 public struct PipelineDescriptions: Sendable {
-  /// Pipeline that decodes; the output of its appsinks is reversed.
+  /// Pipeline that decodes. The output of its appsinks is reversed.
   public var decoding: String
-  /// Pipeline that encodes and writes the input of its appsrcs, which have the same names.
+  /// Pipeline that encodes and writes. Its appsrcs have the names of the appsinks.
   public var encoding: String
-  /// Settings that ``PipelineFile`` writes as `@name value`: the order of play, tags, orientation.
+  /// Settings that ``PipelineFile`` writes as `@name value`: order of play, tags, orientation.
   public var settings: [String]
-  /// Details of the source that the output does not have, or has otherwise, as ``Summary/warnings`` of a
-  /// reversal would list them.
+  /// Details of the source that the output lacks or changes, as in ``Summary/warnings`` of a
+  /// reversal.
   public var warnings: [Warning] = []
 
   /// Text of a pipeline file.
@@ -18,7 +18,7 @@ public struct PipelineDescriptions: Sendable {
 }
 
 extension Reverser {
-  /// The pipelines that would reverse the source into `output`. Nothing is written.
+  /// Describes the pipelines that would reverse the source into `output`. Writes nothing.
   ///
   /// - Throws: ``RetrogradeError``.
   public func pipelines(to output: String) async throws -> PipelineDescriptions {

@@ -2,11 +2,11 @@ import MediaTime
 import RetrogradeEngine
 
 extension PlayableSource {
-  /// Opens a file, numbered images, standard input, or several of them as one, and the file of subtitles that
-  /// goes with it.
+  /// Opens a file, numbered images, standard input, or several of these joined; and the subtitle
+  /// file, if any.
   ///
   /// - Parameters:
-  ///   - inputs: at least one; the ones after the first are played after it.
+  ///   - inputs: at least one; they are played one after the other.
   ///   - step: progress step of the indexing.
   static func open(
     _ inputs: [String], _ options: ReverseOptions, for output: OutputRequirements = OutputRequirements(), _ work: Work,
@@ -31,7 +31,7 @@ extension PlayableSource {
     return source
   }
 
-  /// Replaces its audio with that of a file.
+  /// Replaces the audio with that of the file at `path`.
   private mutating func hear(_ path: String, _ settings: PlaybackSettings) throws {
     var own = PlaybackSettings(
       PlaybackOptions(loop: .forward, noVideo: true), count: 1, resources: settings.resources, gauge: settings.gauge,

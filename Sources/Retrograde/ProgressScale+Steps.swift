@@ -1,11 +1,11 @@
 import MediaTime
 import RetrogradeEngine
 
-// How long steps take beside each other, more or less: encoding video takes the most, by far.
+// Relative durations of the steps, approximately: encoding video takes by far the longest.
 
 extension [ExpectedStep] {
-  /// Steps of reversing a source of which nothing is known yet.
-  /// - Parameter isFetched: whether it comes from the web.
+  /// Steps of reversing a source before anything is known about it.
+  /// - Parameter isFetched: true if it is fetched from the web.
   static func reversing(isVerified: Bool, isFetched: Bool = false) -> [ExpectedStep] {
     [
       ExpectedStep(.fetching, isFetched ? 3 : 0), ExpectedStep(.indexing, 1), ExpectedStep(.reversing, 12),
@@ -19,7 +19,7 @@ extension [ExpectedStep] {
     [ExpectedStep(.indexingSource, 1), ExpectedStep(.indexingMirror, 1)] + compared(videos: videos, audio: audio)
   }
 
-  /// Steps of the comparison that remain when both are indexed.
+  /// Remaining steps of a comparison once both files are indexed.
   static func compared(videos: Int, audio: Int) -> [ExpectedStep] {
     (0..<videos).map { ExpectedStep(.comparingVideo($0), 6) }
       + (0..<audio).map { ExpectedStep(.comparingAudio($0), videos > 0 ? 1 : 2) }
@@ -27,7 +27,7 @@ extension [ExpectedStep] {
 }
 
 extension OutputPlan {
-  /// About as many frames as encoders hold back, to look ahead, until they hear that there are no more.
+  /// Approximate number of frames that encoders buffer for look-ahead until the end of the stream.
   private static let heldFrames = 50.0
 
   private var frames: Double {
@@ -35,11 +35,11 @@ extension OutputPlan {
       ?? 0
   }
 
-  /// Steps that follow when the source is indexed.
+  /// Steps that follow the indexing of the source.
   var steps: [ExpectedStep] {
     let writing: (reversing: Double, finishing: Double) =
       if choice.container.animation == .gif {
-        (1, 9)  // It gets its palette, and is written, when all its frames are known.
+        (1, 9)  // The palette, and the file, need all frames.
       } else if videos.isEmpty {
         (2, 0.1)
       } else if choice.videos.allSatisfy({ $0.packets != nil }) {

@@ -2,10 +2,10 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// A part of a run that takes time.
+/// Step of a run that takes time.
 enum Step: Hashable, Sendable {
   case countdown, capturing, fetching, indexing, searching, reversing, finishing, joining
-  /// Steps of a comparison: both files are indexed, and then each stream is read of both.
+  /// Steps of a comparison: index both files, then read each stream of both.
   case indexingSource, indexingMirror, comparingVideo(Int), comparingAudio(Int)
 
   var stage: ReversalProgress.Stage {
@@ -23,7 +23,7 @@ enum Step: Hashable, Sendable {
   }
 }
 
-/// A step that is to come, and how long it takes beside the others.
+/// Step to come, with its duration relative to the others.
 struct ExpectedStep: Sendable {
   var step: Step
   var weight: Double
@@ -31,24 +31,26 @@ struct ExpectedStep: Sendable {
   init(_ step: Step, _ weight: Double) { (self.step, self.weight) = (step, weight) }
 }
 
-/// The one scale of a run, from 0 to 1, on which each of its steps has a part about as large as its part of the time. It never goes back, and
-/// does not reach its end before the run does.
+/// Progress of a run on one scale from 0 to 1, shared by all steps in proportion to their expected
+/// time.
+///
+/// It never goes back, and reaches 1 only when the run ends.
 final class ProgressScale: Sendable {
   private struct State {
-    /// Steps to come, in order; the first one is under way.
+    /// Remaining steps in order; the first one is under way.
     var steps: [ExpectedStep] = []
-    /// Start of the first step.
+    /// Place on the scale where the first step starts.
     var start = 0.0
-    /// The furthest place that was told.
+    /// Furthest reported place on the scale.
     var reached = 0.0
-    /// When, and where, the step that is under way was first told.
+    /// Time and place of the first report of the current step.
     var begun: (watch: Stopwatch, place: Double)?
   }
   private let state = Mutex(State())
   private static let last = 0.999
 
-  /// From here on these are the steps that are to come, in that order. They share the rest of the scale:
-  /// later knowledge of the work does not move progress that was reported.
+  /// Sets the remaining steps, in order. They share the rest of the scale, so reported progress
+  /// stays as it is when more is known about the work.
   func expect(_ steps: [ExpectedStep]) {
     state.withLock { state in
       state.steps = steps.filter { $0.weight > 0 }
@@ -57,11 +59,12 @@ final class ProgressScale: Sendable {
     }
   }
 
-  /// Notes that `step` is done to a share of it, from 0 to 1; steps before it are over. One that was not
-  /// expected moves nothing, unless nothing was expected: then it is all that there is.
-  /// - Parameter listener: told how much of all is done, and the time left if the step's pace is that of the
-  ///   rest; nil while there is none. The lock is held meanwhile, so that reports from several threads come
-  ///   in order.
+  /// Reports that `share` of `step` is done, from 0 to 1, and all steps before it.
+  ///
+  /// An unexpected step changes nothing, unless no steps are expected: then it is the only step.
+  /// - Parameter listener: gets the fraction of the whole run, and the remaining time, extrapolated
+  ///   from the current step; nil if unknown. Called under the lock, so that reports of several
+  ///   threads stay in order.
   func tell(_ step: Step, share: Double, _ listener: (_ fraction: Double, _ remaining: ClockTime?) -> Void) {
     state.withLock { state in
       if state.steps.isEmpty { state.steps = [ExpectedStep(step, 1)] }
@@ -74,7 +77,7 @@ final class ProgressScale: Sendable {
         state.begun = nil
       }
       let told = state.start + unit * weights[place] * min(max(share, 0), 1)
-      // NaN, from a source without length, is no place.
+      // False for NaN, from a source without a length.
       if told > state.reached { state.reached = min(told, ProgressScale.last) }
       let begun = state.begun ?? (Stopwatch(), state.reached)
       state.begun = begun

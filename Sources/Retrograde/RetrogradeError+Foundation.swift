@@ -1,8 +1,8 @@
-// Foundation itself comes with ICU, which would make the command three times as large.
+// Foundation itself depends on ICU, which would triple the size of the command.
 public import FoundationEssentials
 public import RetrogradeEngine
 
-/// `localizedDescription` says what `description` does.
+/// `localizedDescription` equals `description`.
 extension RetrogradeError: LocalizedError {
   public var errorDescription: String? { description }
 }

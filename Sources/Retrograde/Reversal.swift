@@ -1,9 +1,9 @@
 import RetrogradeEngine
 
-/// A reversal under way.
+/// Running reversal.
 public struct Reversal: Sendable {
-  /// Progress of the work, several times a second, until it ends, well or not. Values are dropped while there
-  /// is no consumer.
+  /// Progress of the work, several times a second. The stream finishes when the work ends or fails.
+  /// Values without a consumer are dropped.
   public let progress: AsyncStream<ReversalProgress>
   private let cancellation: Cancellation
   private let work: Task<Summary, any Error>
@@ -21,7 +21,7 @@ public struct Reversal: Sendable {
     }
   }
 
-  /// Waits for the end of the work. Cancelling the task that waits cancels the work.
+  /// Waits for the end of the work. Cancelling the waiting task cancels the work.
   /// - Throws: ``RetrogradeError``, or `CancellationError` if it was cancelled.
   public func summary() async throws -> Summary {
     try await withTaskCancellationHandler {

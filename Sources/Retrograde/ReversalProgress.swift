@@ -2,15 +2,15 @@ import GStreamer
 public import MediaTime
 public import RetrogradeEngine
 
-/// How far the work is.
+/// Progress of a run.
 public struct ReversalProgress: Sendable, Codable {
   public enum Stage: String, Sendable, Codable {
-    /// A camera runs, and nothing is kept yet: `position` of `duration` has passed.
+    /// The camera runs, but nothing is recorded yet: `position` of `duration` has passed.
     case countdown
-    /// Frames from a camera are kept.
+    /// Recording frames from a camera.
     case capturing
-    /// Fetching the media at an address or behind a playlist into the spool: `done` of `total` bytes; 0 if
-    /// the total is not known.
+    /// Fetching the media of an address or a playlist into the spool: `done` of `total` bytes.
+    /// `total` is 0 if unknown.
     case fetching
     /// Reading all packets, and decoding the audio.
     case indexing
@@ -18,31 +18,31 @@ public struct ReversalProgress: Sendable, Codable {
     case searching
     /// Decoding the frames backwards, and encoding.
     case reversing
-    /// All frames are given: the encoder's last ones are written, and a GIF gets its palette.
+    /// All frames were pushed. The encoder flushes its last ones; a GIF gets its palette.
     case finishing
-    /// Putting chunks together.
+    /// Joining chunks.
     case joining
     /// Comparing the mirror with its source.
     case verifying
   }
 
   public var stage: Stage
-  /// Frames of video, or, in a source without one, sample frames of audio, given to the encoder.
+  /// Number of video frames pushed into the encoder; sample frames of audio if there is no video.
   public var done: Int
-  /// Total that `done` is out of.
+  /// Total that `done` counts towards.
   public var total: Int
-  /// Length of the mirror up to there.
+  /// Position in the mirror that is reached.
   public var position: ClockTime
-  /// The length of the mirror; 0 while it is not known.
+  /// Length of the mirror; 0 while unknown.
   public var duration: ClockTime
-  /// Time taken so far, of this stage where it has several.
+  /// Time taken so far, by the current stage if there are several.
   public var elapsed: ClockTime
-  /// Bytes of decoded media held now.
+  /// Bytes of decoded media in memory now.
   public var memoryHeld: Int
-  /// Share of all of the work that is done, from 0 to 1, over all stages. It never goes back, and does not
-  /// reach 1 before the run has ended.
+  /// Share of the whole run that is done, from 0 to 1, over all stages. It never goes back, and
+  /// reaches 1 only when the run ends.
   public var fraction: Double
-  /// Time left, if things go on as they do; nil while there is nothing to tell it by.
+  /// Estimated remaining time at the current pace; nil if unknown.
   public var remaining: ClockTime?
 
   /// Share of this stage that is done, from 0 to 1.
@@ -50,36 +50,36 @@ public struct ReversalProgress: Sendable, Codable {
     if total > 0 { return min(1, Double(done) / Double(total)) }
     return duration > .zero ? min(1, position / duration) : 0
   }
-  /// Frames per second of this stage, on average; 0 where it is about bytes.
+  /// Average frames per second of this stage; 0 if it counts bytes.
   public var rate: Double { stage != .fetching && elapsed > .zero ? Double(done) / elapsed.seconds : 0 }
-  /// Seconds of media per second.
+  /// Seconds of media processed per second.
   public var speed: Double { elapsed > .zero ? position / elapsed : 0 }
 }
 
 /// Result of a run.
 public struct Summary: Sendable, Codable {
   public var output: String
-  /// Frames of video written.
+  /// Number of video frames written.
   public var frames: Int
-  /// Sample frames written of each audio stream.
+  /// Number of sample frames written to each audio stream.
   public var samples: [Int]
   public var duration: ClockTime
-  /// Time taken.
+  /// Time that the run took.
   public var elapsed: ClockTime
-  /// The most bytes of decoded media held at once.
+  /// Largest number of bytes of decoded media in memory at once.
   public var peakMemory: Int
   public var plan: Plan?
-  /// Warnings about promises of the source that the mirror does not keep.
+  /// Warnings about details of the source that the mirror lacks or changes.
   public var warnings: [Warning]
-  /// Content of the file; nil where a pipeline of the user's own writes several.
+  /// Content of the file; nil if a user's pipeline writes several.
   public var written: WrittenMedia?
   /// Streams that changed to another codec, and why.
   public var changes: [CodecChange] = []
-  /// Frames that were recorded from a live source.
+  /// Number of frames recorded from a live source; nil for others.
   public var captured: Int?
-  /// Loop that was found, if one was looked for.
+  /// Loop that was found, if one was searched for.
   public var loop: FoundLoop?
-  /// Size of the data fetched from an address, or by way of a playlist, that lay in the spool; nil where
-  /// nothing was fetched.
+  /// Size of the data fetched into the spool, from an address or through a playlist; nil if nothing
+  /// was fetched.
   public var fetched: ByteCount?
 }

@@ -3,7 +3,7 @@ import MediaTime
 import RetrogradeEngine
 
 extension Reverser {
-  /// Turns the source round, into `output`, from the file to the mirror. Reading it from top to bottom is reading the design.
+  /// Reverses the source into `output`. The whole design can be read here, from top to bottom.
   func run(to output: String, _ work: Work) throws -> Summary {
     try checkVerification(of: output)
     Log.job.info(
@@ -21,7 +21,7 @@ extension Reverser {
       }
       let plan = try outputPlan(output, work)
       if let path = options.output.subtitles { try SubtitleFile.check(path, has: plan.source.index.subtitles) }
-      // Known before any frame is encoded.
+      // Checked before any frame is encoded.
       try (plan.source.warnings + plan.choice.warnings).check(isStrict: options.output.isStrict, input)
       work.scale.expect(plan.steps)
       let counts = try plan.write(outputs, work)
@@ -44,7 +44,8 @@ extension Reverser {
       changes: plan.choice.changes, fetched: plan.source.fetchedBytes.map { ByteCount($0) })
   }
 
-  /// Finds out early whether the mirror, if that is asked for, can be compared with the source before it gets its name.
+  /// Checks early whether the mirror can be verified against the source before it is renamed, if
+  /// that is requested.
   private func checkVerification(of output: String) throws {
     guard options.output.isVerified else { return }
     if let pipe = files.first(where: { !Source.canBeReadAgain($0) }) {
@@ -82,7 +83,7 @@ extension Reverser {
     return try OutputPlan(output, try PlayableSource.open(inputs, options, for: requirements, work), options, drawing)
   }
 
-  /// The files that it reads.
+  /// All files that are read.
   var files: [String] { inputs + [options.subtitles, options.soundtrack].compactMap { $0 } }
 
   var drawing: FrameDrawing { FrameDrawing(lettering: options.lettering, overlay: overlay, title: title) }

@@ -8,21 +8,21 @@ import RetrogradeEngine
 /// print(summary.frames, "frames,", summary.duration)
 /// ```
 ///
-/// Several files are reversed as one, as if they were played one after the other: `Reverser(["a.mp4",
-/// "b.mp4"])`. The files after the first are made to fit it: pictures in size, with bars where their shape is
-/// another one, and in orientation, audio in rate and channels. A warning says what was changed.
+/// Several files are joined and reversed as one: `Reverser(["a.mp4", "b.mp4"])`. The result has the
+/// first file's format. The other files are converted to its frame size (with bars if the shape
+/// differs), orientation, sample rate and channels. A warning lists the changes.
 ///
-/// A reverser is a value: several may work at once, each on threads of its own. Cancelling the task that
-/// waits stops the work at once, and removes its files.
+/// A reverser is a value. Several can work at once, each on its own threads. Cancelling the waiting
+/// task stops the work at once, and removes its files.
 public struct Reverser: Sendable {
-  /// The paths of the files to reverse, in the order of play; `-` is standard input.
+  /// Paths of the files to reverse, in the order of play; `-` is standard input.
   public let inputs: [String]
-  /// Name of the source as users know it: the path of its only file, or those of all, with a + between them.
+  /// Name of the source in messages: the path of its only file, or all paths joined by +.
   public var input: String { Reverser.name(of: inputs) }
   public var options: ReverseOptions
-  /// Draws over every frame; nil: nothing does.
+  /// Drawing over every frame; nil: none.
   public var overlay: Overlay?
-  /// Comes before the first frame.
+  /// Title before the first frame; nil: none.
   public var title: Title?
 
   public init(
@@ -31,7 +31,7 @@ public struct Reverser: Sendable {
     self.init([input], options: options, overlay: overlay, title: title)
   }
 
-  /// - Parameter inputs: the paths of files that are reversed as one; at least one.
+  /// - Parameter inputs: paths of the files to join and reverse; at least one.
   public init(
     _ inputs: [String], options: ReverseOptions = ReverseOptions(), overlay: Overlay? = nil, title: Title? = nil
   ) {
@@ -43,9 +43,9 @@ public struct Reverser: Sendable {
 
   static func name(of inputs: [String]) -> String { inputs.joined(separator: " + ") }
 
-  /// Writes the mirror of the source to `output`. The file appears whole, or not at all.
+  /// Writes the mirror of the source to `output`. The file appears complete, or not at all.
   ///
-  /// - Parameter output: its extension chooses the container.
+  /// - Parameter output: its extension selects the container.
   /// - Returns: the summary.
   /// - Throws: ``RetrogradeError``.
   @discardableResult
@@ -53,7 +53,7 @@ public struct Reverser: Sendable {
     try await start(to: output).summary()
   }
 
-  /// Begins to write the mirror of the source to `output`; the result tells how far it is.
+  /// Begins to write the mirror of the source to `output`; the result reports the progress.
   ///
   /// ```swift
   /// let reversal = Reverser("holiday.mp4").start(to: "yadiloh.mp4")
@@ -64,7 +64,8 @@ public struct Reverser: Sendable {
     Reversal { try run(to: output, $0) }
   }
 
-  /// Looks at the source, and plans how it would be read backwards. Decodes the audio, and one window of video.
+  /// Inspects the source, and plans how to read it backwards. Decodes the audio, and one window of
+  /// video.
   ///
   /// - Throws: ``RetrogradeError``.
   public func plan() async throws -> SourceReport {

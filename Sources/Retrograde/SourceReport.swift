@@ -2,36 +2,35 @@ public import Containers
 import GStreamer
 public import RetrogradeEngine
 
-/// Content of a source, and the plan by which it would be read backwards. Encoded, times are numbers of
-/// seconds.
+/// Content of a source, and the plan to read it backwards. Times are encoded as seconds.
 public struct SourceReport: Sendable, Codable {
   public struct Stream: Sendable, Codable {
     public var kind: StreamKind
-    /// For people, such as `H.264 (High Profile)`.
+    /// Codec in words, such as `H.264 (High Profile)`.
     public var codec: String
-    /// The stretch of the presentation that it takes.
+    /// Part of the presentation that the stream covers.
     public var start: ClockTime
     public var end: ClockTime
-    /// Frames of video, or sample frames of audio.
+    /// Number of video frames, audio sample frames, or subtitle cues.
     public var count: Int
-    /// The format in a few words, such as `1920x1080`, `29.97 fps`, `10 bit`, or `48 kHz`, `5.1`.
+    /// Format in a few words, such as `1920x1080`, `29.97 fps`, `10 bit`, or `48 kHz`, `5.1`.
     public var summary: [String]
-    /// Raw caps: size, pixel format, rate, channels; of subtitles the packets' caps.
+    /// Raw caps: size, pixel format, rate, channels. For subtitles, the caps of the packets.
     public var format: String
-    /// ISO 639 code, title, and GST_TAG_IMAGE_ORIENTATION, where the source says so.
+    /// ISO 639 code, title, and GST_TAG_IMAGE_ORIENTATION, if the source has them.
     public var language: String?
     public var title: String?
     public var orientation: String?
-    /// Field of interlaced video that comes first.
+    /// Order of the fields of interlaced video, in words.
     public var fieldOrder: String?
-    /// True if players play it by default, and if they show it whatever the viewer chooses (forced); nil if
-    /// the container does not say.
+    /// True if players play the stream by default; and if they show it regardless of the viewer's
+    /// choice (forced). nil if the container does not say.
     public var isDefault: Bool?
     public var isForced: Bool?
-    /// File name extensions of the containers in which the video's packets are reversed as they are, so that
-    /// nothing is decoded or encoded.
+    /// File name extensions of the containers in which the video's packets can be reversed without
+    /// decoding or encoding.
     public var turnsAsPacketsIn: [String]?
-    /// Reason why no container takes the video's packets as they are.
+    /// Reason why no container takes the video's packets unchanged.
     public var whyDecoded: String?
   }
 
@@ -49,26 +48,26 @@ public struct SourceReport: Sendable, Codable {
     }
   }
 
-  /// Details that a mirror in a container would leave out.
+  /// Details that the mirror would lack in one container.
   public struct MirrorReport: Sendable, Codable {
-    /// Its file name extension.
+    /// File name extension of the container.
     public var container: String
-    /// Codecs of the video and audio streams, for people.
+    /// Codecs of the video and audio streams, in words.
     public var codecs: [String]
     public var leftOut: [Warning]
   }
 
-  /// A stretch of the source on its way to the output.
+  /// Part of the source in the order of play.
   public struct Played: Sendable, Codable {
-    /// When it is played, in the output.
+    /// Start and end in the output.
     public var start: ClockTime
     public var end: ClockTime
-    /// Start and end in the presentation; backwards where the second is the smaller one.
+    /// Start and end in the presentation. Played backwards if `to` is before `from`.
     public var from: ClockTime
     public var to: ClockTime
     public var speed: Speed
     public var audio: Score.Audio
-    /// How long the first frame stays before anything moves, and the last one after that.
+    /// How long the first frame is held before playback starts, and the last one after it ends.
     public var heldBefore: ClockTime
     public var heldAfter: ClockTime
 
@@ -82,26 +81,26 @@ public struct SourceReport: Sendable, Codable {
 
   public var input: String
   public var duration: ClockTime
-  /// Duration by the container, if that is longer than the source.
+  /// Duration declared by the container, if longer than the actual one.
   public var declaredDuration: ClockTime?
   public var streams: [Stream]
   public var chapters: [ChapterReport]
-  /// Tags of the file as a whole, in GstTagList's syntax.
+  /// Tags of the whole file, in GstTagList's syntax.
   public var tags: String?
-  /// Whether it has cover art.
+  /// True if it has cover art.
   public var hasCoverArt: Bool
-  /// Mirrors in the containers that hold most.
+  /// Mirrors in the containers that hold the most.
   public var mirrors: [MirrorReport]
-  /// When the keyframes are shown.
+  /// Times of the keyframes.
   public var keyframes: [ClockTime]
-  /// Stretches that are played, in that order. At a turn, the next stretch begins behind the frame that is on
-  /// show.
+  /// Parts in the order of play. At a turn, the frame on screen is not repeated: the next part
+  /// begins after it.
   public var order: [Played]
   public var plan: Plan?
-  /// The most bytes of decoded media that will be held, and the most that will be in the spool.
+  /// Peak bytes of decoded media in memory, and in the spool.
   public var memoryBytes: Int
   public var spoolBytes: Int
-  /// The descriptions of the pipelines that decode, in `gst-launch-1.0` syntax.
+  /// Descriptions of the decoding pipelines, in `gst-launch-1.0` syntax.
   public var decoding: String?
   public var warnings: [Warning]
   /// Releases of GStreamer and its plugins that read the source.

@@ -2,7 +2,8 @@ public import FoundationEssentials
 public import MediaTime
 public import RetrogradeEngine
 
-// Files by URL, wherever they can be named by a path. A URL of another scheme is looked for as it is written, and not found.
+// File URLs, wherever a path is accepted. URLs of other schemes are taken as paths literally, and
+// are not found.
 
 extension Reverser {
   public init(
@@ -11,15 +12,15 @@ extension Reverser {
     self.init(input.filePath, options: options, overlay: overlay, title: title)
   }
 
-  /// Writes the mirror of the source to `output`. The file appears whole, or not at all.
+  /// Writes the mirror of the source to `output`. The file appears complete, or not at all.
   ///
-  /// - Parameter output: its extension chooses the container.
+  /// - Parameter output: its extension selects the container.
   /// - Returns: the summary.
   /// - Throws: ``RetrogradeError``, or `CancellationError`.
   @discardableResult
   public func reverse(to output: URL) async throws -> Summary { try await reverse(to: output.filePath) }
 
-  /// Begins to write the mirror of the source to `output`; the result tells how far it is.
+  /// Begins to write the mirror of the source to `output`; the result reports the progress.
   public func start(to output: URL) -> Reversal { start(to: output.filePath) }
 }
 
@@ -39,25 +40,25 @@ extension Verifier {
 }
 
 extension Capture {
-  /// Begins to record; the clip is written to `output` when that ends.
+  /// Begins to record. The clip is written to `output` when the recording ends.
   public func start(to output: URL) -> CaptureSession { start(to: output.filePath) }
 }
 
 extension PipelineFile {
   /// Reads a pipeline file.
-  /// - Throws: ``RetrogradeError``, with the place in the file.
+  /// - Throws: ``RetrogradeError``, with line and column.
   public init(_ file: URL) throws { try self.init(path: file.filePath) }
 }
 
 extension Image {
-  /// Reads an image from a file: PNG, JPEG, or any format that GStreamer has a decoder for; of a video its
+  /// Reads an image file: PNG, JPEG, or any format that GStreamer decodes. Of a video, it takes the
   /// first frame.
   /// - Throws: ``RetrogradeError``.
   public init(contentsOf file: URL) async throws { try await self.init(contentsOf: file.filePath) }
 }
 
 extension MovieWriter {
-  /// Opens a movie, as with a path.
+  /// Opens a movie file for writing.
   public convenience init(
     _ output: URL, width: Int, height: Int, frameRate: FrameRate, loop: Loop = .forward,
     audio: MovieAudio? = nil, options: ReverseOptions = ReverseOptions()
@@ -71,7 +72,7 @@ extension MovieWriter {
 }
 
 extension URL {
-  /// The path of a file URL, whose bytes need not be UTF-8; the text of any other URL.
+  /// Path of a file URL, which need not be UTF-8. Any other URL is returned as its text.
   package var filePath: String {
     guard isFileURL else { return absoluteString }
     let path = absoluteURL.path(percentEncoded: true)

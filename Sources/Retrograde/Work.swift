@@ -1,11 +1,11 @@
 import MediaTime
 import RetrogradeEngine
 
-/// One run on its way: its cancellation, its use of memory, its time, and the listener of its progress.
+/// Running job: its cancellation, memory use, elapsed time, and progress listener.
 struct Work: Sendable {
   let cancellation: Cancellation
   let gauge = MemoryGauge()
-  /// How far all of it is.
+  /// Progress of the whole run.
   let scale: ProgressScale
   private let watch = Stopwatch()
   private let listener: @Sendable (ReversalProgress) -> Void
@@ -19,8 +19,8 @@ struct Work: Sendable {
     self.listener = listener
   }
 
-  /// Runs `body` on a thread of its own; cancelling the task that waits cancels it.
-  /// - Parameter name: of the thread.
+  /// Runs `body` on its own thread. Cancelling the waiting task cancels it.
+  /// - Parameter name: name of the thread.
   static func perform<Value: Sendable>(
     _ name: String, _ listener: @escaping @Sendable (ReversalProgress) -> Void = { _ in },
     _ body: @escaping @Sendable (Work) throws -> Value
@@ -29,16 +29,18 @@ struct Work: Sendable {
     return try await onOwnThread(name, work.cancellation) { try body(work) }
   }
 
-  /// The same run, with a memory count of its own: for a check that comes after the work.
+  /// Copy with a separate memory count, for a check after the work.
   var apart: Work { Work(cancellation, scale: scale, listener) }
 
-  /// Since it began.
+  /// Time since the start of the work.
   var elapsed: ClockTime { watch.elapsed }
 
+  /// Reports the progress of `step`.
   /// - Parameters:
-  ///   - share: how much of the step is done, from 0 to 1; nil: as much as `done` is of `total`, or `position` of `duration`.
-  ///   - total: 0 where it is not known, as is the duration.
-  ///   - stageWatch: since when the stage takes; nil: since the work began.
+  ///   - share: how much of the step is done, from 0 to 1; nil: `done` / `total`, or `position` /
+  ///     `duration`.
+  ///   - total: 0 if unknown, like `duration`.
+  ///   - stageWatch: runs since the stage began; nil: the stage began with the work.
   func report(
     _ step: Step, share: Double? = nil, done: Int = 0, of total: Int = 0, position: ClockTime,
     duration: ClockTime = .zero, since stageWatch: Stopwatch? = nil
@@ -53,16 +55,16 @@ struct Work: Sendable {
     }
   }
 
-  /// Passes on the progress of the same work in another process.
+  /// Passes on the progress of the same work in a child process.
   func relay(_ progress: ReversalProgress) { listener(progress) }
 
-  /// Tells how far the index of a source is.
+  /// Reports the indexing progress of a source.
   func report(_ step: Step, _ progress: IndexProgress) {
     report(step, position: progress.position, duration: progress.end ?? .zero)
   }
 }
 
-/// The time since it was made, by a monotonic clock.
+/// Monotonic time since its creation.
 struct Stopwatch: Sendable {
   private let start = ContinuousClock.now
   var elapsed: ClockTime { ClockTime(ContinuousClock.now - start) }

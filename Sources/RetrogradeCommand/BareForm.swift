@@ -3,21 +3,22 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// `retrograde clip.mov out.mp4`, which stands for `retrograde reverse clip.mov out.mp4`.
+/// Short form `retrograde clip.mov out.mp4` of `retrograde reverse clip.mov out.mp4`.
 enum BareForm {
-  /// Arguments that the program answers itself.
+  /// Arguments that need no command.
   private static let own: Set = ["-h", "--help", "--help-hidden", "--version", "--experimental-dump-help"]
 
-  /// The arguments with the name of the command that they leave out.
+  /// Adds the omitted command name to the arguments.
   ///
-  /// A word that is neither a command nor looks like a file is a command that is misspelt, not a file that is not there.
-  /// - Throws: `ValidationError` that names the command that may be meant.
+  /// A word that is neither a command nor looks like a file counts as a misspelt command, not as a
+  /// missing file.
+  /// - Throws: `ValidationError` that suggests a command.
   static func completed(_ arguments: [String], _ commands: [any ParsableCommand.Type]) throws -> [String] {
     let known = commands.filter { $0.configuration.shouldDisplay }.map { $0._commandName } + ["help"]
     if arguments.first == "help" {
       let asked = Array(arguments.dropFirst())
       if let name = asked.first, WorkCommand.names.contains(name) { return ["help", WorkCommand._commandName] + asked }
-      // The parser shows the help of all for a command that it does not know.
+      // For an unknown command the parser would show the general help.
       if let name = asked.first(where: { !$0.hasPrefix("-") }), !known.contains(name) { throw unknown(name, known) }
       return arguments
     }
@@ -41,7 +42,7 @@ enum BareForm {
     word.contains { "./%".contains($0) } || access(word.cPath, F_OK) == 0
   }
 
-  /// How many letters are to be put in, left out or changed to make one word of the other (Levenshtein).
+  /// Edit distance of two words (Levenshtein).
   static func distance(_ a: String, _ b: String) -> Int {
     let b = Array(b)
     var row = Array(0...b.count)

@@ -3,32 +3,32 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// One mirror of several.
+/// Output of a batch, and the job that makes it.
 struct MirrorJob: Sendable {
-  /// Its place among the others, from 0.
+  /// Index in the batch, from 0.
   var number: Int
   var reverser: Reverser
   var output: String
-  /// Why it can't be made, if that is known before it begins.
+  /// Reason why it cannot be made, if known in advance.
   var refusal: RetrogradeError?
 
   var input: String { reverser.input }
-  /// Work for the process that makes it.
+  /// Task for the process that makes it.
   var task: ChildTask { .reverse(inputs: reverser.inputs, reverser.options, output: output) }
-  /// Size of the source, in bytes; 0 where that is not known.
+  /// Size of the source in bytes; 0 if unknown.
   var size: Double {
     var info = stat()
     return stat(input.cPath, &info) == 0 ? Double(info.st_size) : 0
   }
 }
 
-/// The mirrors of several files, with their names. None is made if an output exists, or would replace another.
+/// Outputs of several files. None is made if an output exists, or would replace another.
 struct Batch {
   private(set) var jobs: [MirrorJob] = []
 
   /// - Parameters:
-  ///   - inputs: files, and folders, which stand for the media files in them.
-  ///   - reverser: makes the reverser of a file.
+  ///   - inputs: files, and folders of media files.
+  ///   - reverser: creates the reverser of a file.
   /// - Throws: ``RetrogradeError``.
   init(
     _ inputs: [String], into folder: String, named name: OutputName, isDeep: Bool, _ folders: OutputFolders,
@@ -43,7 +43,7 @@ struct Batch {
       let (path, format) = (source.reverser.input, source.reverser.options.encoding.format)
       return "\(source.folder)/\(name.name(of: path, format: format, isFull: isFull))"
     }
-    // `a.flv` and `a.mkv` of one folder become `a.flv.mkv` and `a.mkv`.
+    // `a.flv` and `a.mkv` in one folder become `a.flv.mkv` and `a.mkv`.
     let outputs = Dictionary(grouping: sources) { output($0).pathBytes }
     jobs = sources.enumerated().map { number, source in
       let isShared = (outputs[output(source).pathBytes]?.count ?? 0) > 1
@@ -54,7 +54,7 @@ struct Batch {
     for job in jobs where job.refusal == nil { try folders.make(job.output.folderPath) }
   }
 
-  /// A file, or the media files in a folder.
+  /// The file itself, or the media files in a folder.
   private static func files(_ input: String, isDeep: Bool, excluding folder: String) -> [MediaFolder.File] {
     guard MediaFolder.isFolder(input) else { return [MediaFolder.File(input)] }
     do {
@@ -64,13 +64,14 @@ struct Batch {
     }
   }
 
-  /// Shares the memory among the jobs that run at once.
+  /// Divides the memory among `count` concurrent jobs.
   mutating func share(by count: Int) {
     for place in jobs.indices { jobs[place].reverser = jobs[place].reverser.sharing(by: count) }
   }
 
-  /// Checks the outputs before any work is done. If the name of one is the only obstacle, the others are made.
-  /// - Throws: the first error, with the names of other outputs that have the same one.
+  /// Checks the outputs before any work. If an output's name is the only problem, the other outputs
+  /// are still made.
+  /// - Throws: the first error, with the names of other outputs that have the same problem.
   mutating func check() throws {
     let inputs = jobs.map(\.input)
     var refused: [RetrogradeError] = []
@@ -94,7 +95,7 @@ struct Batch {
       remedy: first.remedy, underlying: first.underlying)
   }
 
-  /// The error with a remedy for an extension in `--name` that no container has.
+  /// Error with a remedy, if no container has the extension in `--name`.
   private static func advised(_ error: RetrogradeError) -> RetrogradeError {
     guard error.code == .usage, error.remedy == nil, error.subject != nil else { return error }
     return RetrogradeError(
@@ -103,7 +104,7 @@ struct Batch {
   }
 
   private func checkNames() throws {
-    // By bytes: strings are equal that spell the same letters in other ways.
+    // Compare bytes: strings with equal letters in different encodings are equal.
     var inputs: [[UInt8]: String] = [:]
     for job in jobs where job.refusal == nil {
       guard job.input != "-" else {

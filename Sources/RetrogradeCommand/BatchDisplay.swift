@@ -5,8 +5,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Shows the progress of several mirrors: on a terminal, a line for each that is being made and one for all;
-/// elsewhere the result of each.
+/// Progress display of a batch: on a terminal, a line for each running job and one for the total;
+/// otherwise the result of each job.
 final class BatchDisplay: Sendable {
   private struct Running {
     var job: MirrorJob
@@ -16,26 +16,26 @@ final class BatchDisplay: Sendable {
 
   private struct State {
     var running: [Running] = []
-    /// Jobs that were begun and did not succeed.
+    /// Started jobs that have not succeeded; only recorded while the total is unknown.
     var begun: [MirrorJob] = []
-    /// Size of the jobs that have ended, in bytes of their sources.
+    /// Source size of the finished jobs, in bytes.
     var ended = 0.0
     var made: Set<Int> = []
     var failures: [(job: MirrorJob, error: any Error)] = []
-    /// Lines on the terminal that the next ones take the place of.
+    /// Number of terminal lines that the next update replaces.
     var lines = 0
     var drawn: ContinuousClock.Instant?
   }
 
   private let display: ProgressDisplay
   private let budget: ByteCount
-  /// All jobs, and the bytes of their sources; nil while more may come.
+  /// All jobs, and the total size of their sources; nil if more may be added.
   private let total: (jobs: [MirrorJob], size: Double)?
   private let start = ContinuousClock.now
   private let state = Mutex(State())
   private static let pause = Duration.milliseconds(100)
 
-  /// - Parameter jobs: all that there are; nil while more may come.
+  /// - Parameter jobs: all jobs; nil if more may be added.
   init(_ display: ProgressDisplay, _ budget: ByteCount, _ jobs: [MirrorJob]?) {
     self.display = display
     self.budget = budget
@@ -71,7 +71,7 @@ final class BatchDisplay: Sendable {
     }
   }
 
-  /// Reports the result of one.
+  /// Reports the result of a job.
   func end(_ job: MirrorJob, _ result: Result<Summary, any Error>) {
     state.withLock { state in
       if let place = state.running.firstIndex(where: { $0.job.number == job.number }) {
@@ -92,7 +92,7 @@ final class BatchDisplay: Sendable {
     }
   }
 
-  /// Passes on a line that the process which makes `job` wrote to its standard error.
+  /// Prints a line from the standard error of the job's process.
   func tell(_ line: String, of job: MirrorJob) {
     state.withLock { state in
       wipe(&state)
@@ -116,8 +116,8 @@ final class BatchDisplay: Sendable {
     Terminal.error("retrograde: \(isNamed ? "" : "\(job.input): ")\(known.message.inOptions)")
   }
 
-  /// Reports how many mirrors were made.
-  /// - Throws: the error of the first one that has failed, in the order in which they were named.
+  /// Reports how many outputs were made.
+  /// - Throws: the error of the first failed job, in the order of naming.
   func finish(isCancelled: Bool) throws {
     let (made, failures, left) = state.withLock { state in
       wipe(&state)
@@ -172,7 +172,7 @@ final class BatchDisplay: Sendable {
     state.lines = lines.count
   }
 
-  /// How far all of them are, by the bytes of their sources; nil where more may come.
+  /// Total progress, by the size of the sources; nil if more jobs may be added.
   private func allOfThem(_ state: State) -> ProgressLine? {
     guard let total, total.jobs.count > 1 else { return nil }
     let done = state.ended + state.running.reduce(0) { $0 + $1.size * ($1.progress?.fraction ?? 0) }

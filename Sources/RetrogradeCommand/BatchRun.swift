@@ -3,24 +3,24 @@ import Retrograde
 import RetrogradeEngine
 import Synchronization
 
-/// Makes mirrors as they come, some at once, each in a process of its own.
+/// Runs jobs as they arrive, several at once, each in its own process.
 struct BatchRun: Sendable {
   let display: BatchDisplay
-  /// Number of mirrors made at once.
+  /// Number of concurrent jobs.
   let jobs: Int
   let limits: ChildLimits
-  /// Files that crashed before.
+  /// Files that have crashed before.
   let record: WatchRecord
 
-  /// Default number of jobs at once: each keeps about two cores busy, one that decodes and one that encodes,
-  /// and wants some memory.
+  /// Default number of concurrent jobs. Each uses about two cores, one for decoding and one for
+  /// encoding, and some memory.
   static func usualJobs(_ memory: ByteCount) -> Int {
     max(1, min(sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2, memory.bytes / (64 << 20)))
   }
 
-  /// Runs jobs until there are no more, or a signal ends it.
-  /// - Parameter ended: told the result of each.
-  /// - Throws: the error of the first one that has failed; all were reported.
+  /// Runs jobs until there are no more, or a signal cancels.
+  /// - Parameter ended: called with the result of each job.
+  /// - Throws: the error of the first failed job; all errors were reported.
   func run(
     _ coming: AsyncStream<MirrorJob>,
     ended: @escaping @Sendable (MirrorJob, Result<Summary, any Error>) -> Void = { _, _ in }

@@ -42,7 +42,7 @@ struct RecordingArguments: ParsableArguments {
   var source: String?
 }
 
-/// Option of the order of play, forwards and then backwards by default.
+/// Order-of-play option; the default is forwards, then backwards.
 struct CaptureLoopArguments: ParsableArguments {
   @Option(help: .loop)
   var loop: Loop = .pingPong
@@ -122,7 +122,7 @@ struct CaptureCommand: AsyncParsableCommand {
 }
 
 extension Device {
-  /// A camera by its number, path or name; the first one for nil.
+  /// Finds a camera by number, path or name; nil selects the first one.
   static func camera(_ text: String?) throws -> Device {
     try find(text, .video) ?? text.flatMap { path in
       path.hasPrefix("/dev/") ? Device(videoAt: path) : nil
@@ -136,7 +136,7 @@ extension Device {
       }()
   }
 
-  /// Element that reads from a microphone.
+  /// Source element for a microphone.
   static func microphone(_ text: String) throws -> String {
     if text == "default" { return "autoaudiosrc" }
     if let found = try find(text, .audio) { return found.source }
@@ -153,7 +153,7 @@ extension Device {
   }
 }
 
-/// A size in pixels: `1280x720`.
+/// Size in pixels, such as `1280x720`.
 struct PixelSize: ExpressibleByArgument {
   var width: Int
   var height: Int

@@ -1,12 +1,12 @@
 import ArgumentParser
 import Retrograde
 
-/// A process that another one of this program starts for one file, so that a crash stops no other file.
+/// Process that this program starts for a single file, so that a crash affects no other file.
 struct Child: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "child", abstract: "Works for another process of this program.", shouldDisplay: false)
 
-  /// True if this process is one.
+  /// True if this process is a child.
   static var isThisProcess: Bool { CommandLine.arguments.dropFirst().first == configuration.commandName }
 
   static func runner(_ limits: ChildLimits) -> ChildRunner {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Retrograde
 
-/// The folder that commands on chunks work in.
+/// Folder of chunks.
 struct ChunkFolderArguments: ParsableArguments {
   @Argument(help: "Folder that `retrograde work split` or `reverse --work` created.", completion: .directory)
   var folder: String
@@ -92,7 +92,7 @@ struct Chunk: AsyncParsableCommand {
   }
 }
 
-/// Numbers of chunks: `7` or `3-7`.
+/// Range of chunk numbers: `7` or `3-7`.
 struct ChunkNumbers: ExpressibleByArgument {
   var range: ClosedRange<Int>
 
@@ -147,7 +147,7 @@ struct Status: AsyncParsableCommand {
     if let remaining = status.remaining, count(.done) < status.chunks.count {
       Terminal.print("time left  about \(ClockTime.seconds(remaining.rounded(.up)))")
     }
-    // Of thousands of chunks only the exceptions are listed.
+    // For many chunks, list only the exceptions.
     let isLong = status.chunks.count > 100
     for chunk in status.chunks where !isLong || [.running, .failed].contains(chunk.state) {
       Terminal.print("  " + line(chunk))

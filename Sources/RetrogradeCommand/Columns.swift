@@ -1,6 +1,6 @@
-// Foundation's own function for this comes with ICU, which would make the command three times as large.
+// Foundation's own function for this needs ICU, which would triple the size of the command.
 
 extension String {
-  /// The text, and spaces after it up to `width` characters.
+  /// Pads the text with spaces to `width` characters.
   func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

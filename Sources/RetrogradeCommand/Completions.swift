@@ -2,7 +2,7 @@ import ArgumentParser
 import Paths
 import Retrograde
 
-/// Words that shells complete, by what is installed.
+/// Shell completions from the installed files.
 enum Completions {
   static let presets = CompletionKind.custom { _, _, _ in PresetFolders().files().map(\.name) }
 
@@ -14,7 +14,7 @@ enum Completions {
     CodecReport.all().filter(\.isVideo).flatMap(\.encoders).map(\.name)
   }
 
-  /// Installed pipeline files by name, and pipeline files by path.
+  /// Installed pipeline files by name, and other pipeline files by path.
   static let pipelines = CompletionKind.custom { _, _, prefix in
     let folder = prefix.lastIndex(of: "/").map { String(prefix[...$0]) } ?? ""
     let beside = (fileNames(in: folder.isEmpty ? "." : folder) ?? []).filter {

@@ -4,11 +4,11 @@ import Glibc
 import Retrograde
 import RetrogradeEngine
 
-/// Plugins of GStreamer, and the libraries below them, abort or crash on some damaged files. They run in this process, which ends
-/// with them; that there was no output, and why, is said all the same.
+/// Crash reports. GStreamer plugins and their libraries abort or crash on some damaged files. They
+/// run in this process and end it; the report still says that there is no output, and why.
 enum Crash {
-  /// From here on, a crash ends the process with a message and the status of an internal failure. A user who
-  /// sets SWIFT_BACKTRACE wants to see where it was, and gets the message of Swift's runtime instead.
+  /// Makes a crash end the process with a message and the status of an internal failure. With
+  /// SWIFT_BACKTRACE set, the Swift runtime's message appears instead, which shows the location.
   static func report() {
     GStreamer.printLogLinesOnce()
     GStreamer.onThreadShortage {
@@ -25,7 +25,7 @@ enum Crash {
       RetrogradeError.Code.inputOutput.exitStatus)
   }
 
-  /// The line with which a process ends. The parent of a child process says what it was working on.
+  /// Last line of a crashing process. The parent of a child process adds the file name.
   private static func lastWords(_ cause: Message, isCrash: Bool = true) -> String {
     Child.isThisProcess
       ? "crashed: \(cause.inOptions)"

@@ -2,30 +2,30 @@ import FoundationEssentials
 import Glibc
 import Paths
 
-/// The folders in which files of one kind lie that come with the command, or that users add: `retrograde/pipelines`, `retrograde/presets`.
+/// Folders for one kind of installed or user file: `retrograde/pipelines` or `retrograde/presets`.
 struct DataFolders {
-  /// File name extension, with its dot.
+  /// File name extension, with the dot.
   let pathExtension: String
-  /// Folders in the order in which they are looked into: a file in an earlier one hides those of its name in
-  /// later ones.
+  /// Folders in search order: a file hides files of the same name in later folders.
   let paths: [String]
 
-  /// The path of the running program.
+  /// Path of the running program.
   static var executable: String? { realPath("/proc/self/exe") }
 
-  /// The variables that name folders.
+  /// Environment variables that name folders.
   static var environment: [String: String] {
     ["HOME", "XDG_DATA_HOME", "XDG_DATA_DIRS"].reduce(into: [:]) { values, name in
       values[name] = getenv(name).map { String(cPath: $0) }
     }
   }
 
-  /// The user's own files come first, then those that came with this very command, or with the source it was built from, then the system's.
+  /// Search order: the user's files, those installed with this command or in its source tree, then
+  /// the system's.
   ///
-  /// The XDG Base Directory Specification says what the variables mean, and that relative paths in them are ignored.
+  /// The variables follow the XDG Base Directory Specification; relative paths in them are ignored.
   /// - Parameters:
-  ///   - name: of the folder in `retrograde`.
-  ///   - executable: the path of the running program, `…/bin/retrograde`.
+  ///   - name: name of the folder in `retrograde`.
+  ///   - executable: path of the running program, `…/bin/retrograde`.
   init(
     _ name: String, _ pathExtension: String,
     environment: [String: String] = DataFolders.environment,
@@ -48,12 +48,12 @@ struct DataFolders {
     (self.pathExtension, self.paths) = (pathExtension, paths)
   }
 
-  /// The folder of the source of a program that lies where SwiftPM puts it; nil of another one.
+  /// Source folder of a program in SwiftPM's build folder; nil for an installed program.
   private static func source(of executable: String) -> String? {
     executable.firstRange(of: "/.build/").map { String(executable[..<$0.lowerBound]) }
   }
 
-  /// The files in these folders, by name.
+  /// Files in these folders, by name.
   func files() -> [(name: String, path: String)] {
     var found: [String: String] = [:]
     for folder in paths {

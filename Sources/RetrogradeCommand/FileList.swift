@@ -1,20 +1,20 @@
 import ArgumentParser
 
-/// Names that follow `reverse`: `INPUT OUTPUT`; where the outputs' names follow from those of the inputs,
-/// inputs alone.
+/// File names after `reverse`: `INPUT OUTPUT`, or only inputs if the outputs' names are derived
+/// from them.
 ///
-/// A `+` by itself stands between inputs that are played one after the other, as one source.
+/// A separate `+` joins inputs to one source.
 struct FileList {
-  /// A file for each source; several where they are joined.
+  /// Files of each source; several if they are joined.
   var inputs: [[String]]
-  /// nil where the outputs' names follow from those of the inputs.
+  /// Output; nil if the names are derived from the inputs.
   var output: String?
 
   static let joint = "+"
 
   init(inputs: [[String]], output: String?) { (self.inputs, self.output) = (inputs, output) }
 
-  /// - Parameter isNamed: whether the last name is that of the output.
+  /// - Parameter isNamed: true if the last name is the output.
   init(_ names: [String], isNamed: Bool) throws {
     var groups: [[String]] = []
     var isJoined = false

@@ -2,27 +2,27 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// Reports the files that arrive in a folder (inotify(7)). A thread of its own waits for the kernel's events,
-/// and for nothing else.
+/// Reports new files in a folder (inotify(7)). A dedicated thread only waits for the kernel's
+/// events.
 final class FolderWatch: Sendable {
   enum Event: Sendable {
-    /// The program that wrote the file has closed it, or it was moved there: it is whole.
+    /// The file was closed by its writer or moved here: it is complete.
     case closed(String)
-    /// The file is there. It may be whole, as a link to another file is, or about to be written.
+    /// The file exists. It may be complete, such as a link to another file, or about to be written.
     case appeared(String)
-    /// More happened than the kernel keeps: the folder has to be read.
+    /// The kernel's queue overflowed: the folder must be read again.
     case missedSome
-    /// The folder was removed or renamed, or its file system is gone. Nothing more comes.
+    /// The folder was removed or renamed, or its file system was unmounted. No further events.
     case gone
   }
 
   private let kernel: Int32
-  /// Ends the thread when the other end is closed.
+  /// Pipe that ends the thread when its write end is closed.
   private let ends: (read: Int32, write: Int32)
   private let worker: Worker<Void>
 
   /// - Parameter tell: called on the watch's thread.
-  /// - Throws: ``RetrogradeError`` of code `noInput`, where the folder can't be watched.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if the folder cannot be watched.
   init(_ folder: String, _ tell: @escaping @Sendable (Event) -> Void) throws {
     let kernel = inotify_init1(O_CLOEXEC | O_NONBLOCK)
     let wanted = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
@@ -50,7 +50,7 @@ final class FolderWatch: Sendable {
     }
   }
 
-  /// Ends it. To be called once.
+  /// Stops the watch. Must be called only once.
   func stop() {
     close(ends.write)
     _ = try? worker.join()
@@ -76,8 +76,7 @@ final class FolderWatch: Sendable {
     }
   }
 
-  /// Events as the kernel packs them: a watch, an event mask, a number, the length of the name, the name and
-  /// zeros after it.
+  /// Parses the kernel's events: watch, event mask, cookie, name length, and the zero-padded name.
   private static func events(in bytes: UnsafeRawBufferPointer) -> [Event] {
     var events: [Event] = []
     var place = 0

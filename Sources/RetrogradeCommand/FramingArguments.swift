@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import Retrograde
 
-/// Options of the picture's shape.
+/// Options for the frame's shape.
 struct FramingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -4,17 +4,17 @@ import Glibc
 import Retrograde
 import Synchronization
 
-/// The signals that ask a process to end: the first one cancels the work under way, and the process ends when
-/// that has cleaned up; without work under way, it ends at once. A later SIGINT or SIGTERM ends it at once
-/// too, even if something hangs.
+/// Handler of termination signals. The first one cancels the current work, and the process ends
+/// after cleanup; without work it ends immediately. A second SIGINT or SIGTERM ends it immediately,
+/// even if something hangs.
 final class Interruption {
-  /// Ctrl-C, `kill`, a closed terminal, Ctrl-\, a pipe without a reader, a limit on the size of files
+  /// Ctrl-C, `kill`, a closed terminal, Ctrl-\, a pipe without a reader, and the file size limit
   /// (`ulimit -f`).
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ]
-  /// Handlers of signals, the next one first; nil where no work is under way.
+  /// Signal handlers, next one first; nil if no work is running.
   private static let handlers = Mutex<[@Sendable () -> Void]?>(nil)
   private static let received = Mutex<Int32>(SIGINT)
-  /// When SIGINT or SIGTERM cancelled the work under way; nil before that.
+  /// Time at which SIGINT or SIGTERM cancelled the current work; nil before.
   private static let cancelled = Mutex<ContinuousClock.Instant?>(nil)
   private let source: (any DispatchSourceRead)?
 
@@ -26,7 +26,7 @@ final class Interruption {
       source = nil
       return
     }
-    // A queue of its own: no work that hangs may keep it from reading.
+    // A separate queue: hanging work must not block it.
     let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: DispatchQueue(label: "signals"))
     source.setEventHandler {
       var number: UInt8 = 0
@@ -42,7 +42,7 @@ final class Interruption {
       guard let known = handlers else { return (nil, true) }
       return known.count > 1 && number == SIGINT ? (handlers?.removeFirst(), false) : (known.last, true)
     }
-    // timeout(1) sends one request as two signals: to the process, and to its group.
+    // timeout(1) sends each request as two signals: to the process, and to its group.
     let isSecond =
       [SIGINT, SIGTERM].contains(number) && isLast
       && cancelled.withLock { cancelled in
@@ -52,12 +52,12 @@ final class Interruption {
         }
         return first.duration(to: ContinuousClock.now) > .milliseconds(200)
       }
-    // Threads may be at work: exit(3) would take libraries from under them.
+    // Other threads may be running: exit(3) would unload libraries that they use.
     guard let handler, !isSecond else {
       killChildren()
       _exit(128 + number)
     }
-    // Cancelling may hang as well.
+    // Cancelling may hang too.
     DispatchQueue.global().async { handler() }
   }
 
@@ -67,13 +67,13 @@ final class Interruption {
     return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Exit status of the process: for work that a signal cancelled, 128 plus its number, as shells have it.
+  /// Exit status of the process: 128 plus the signal number for cancelled work, as in shells.
   func status(of error: any Error) -> Int32 {
     error is CancellationError
       ? 128 + Interruption.received.withLock { $0 } : ((error as? RetrogradeError)?.code ?? .internalFailure).exitStatus
   }
 
-  /// Runs `body`; a signal meanwhile calls `handler`, but the first Ctrl-C calls `first`, where there is that.
+  /// Runs `body`. A signal calls `handler`; the first Ctrl-C calls `first` instead, if given.
   static func handled<T>(
     by handler: @escaping @Sendable () -> Void, first: (@Sendable () -> Void)? = nil, _ body: () async throws -> T
   ) async rethrows -> T {

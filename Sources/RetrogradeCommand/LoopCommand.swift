@@ -1,7 +1,7 @@
 import ArgumentParser
 import Retrograde
 
-/// Options of the search for a loop, and of its seam.
+/// Options of the loop search and of its seam.
 struct LoopSearchArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp("Length of the loop, in seconds. (default: 2..6)", valueName: "from..to"))
@@ -81,7 +81,7 @@ struct LoopCommand: AsyncParsableCommand {
   }
 }
 
-/// Two lengths of time, in seconds: `2..6`.
+/// Range of durations in seconds, such as `2..6`.
 struct LengthRange: ExpressibleByArgument {
   var range: ClosedRange<ClockTime>
 
@@ -94,7 +94,7 @@ struct LengthRange: ExpressibleByArgument {
 }
 
 extension FoundLoop {
-  /// Description of the loop that was found, and of how well it fits, in a line for each.
+  /// Description of the found loop and of its quality, in several lines.
   var words: [String] {
     let place = "loop: \(span.start) to \(span.end) of the source, \(span.duration)"
     let seam = isGood ? "can't be noticed" : "can be noticed"

@@ -1,14 +1,15 @@
 import Glibc
 import RetrogradeEngine
 
-/// The limit on open files of this process (`ulimit -n`, `RLIMIT_NOFILE`).
+/// Limit of open files in this process (`ulimit -n`, `RLIMIT_NOFILE`).
 enum OpenFiles {
-  /// A small file takes up to 24. Below that, GStreamer's plugins seem to be missing, and files damaged.
+  /// A small file needs up to 24. Below this limit, GStreamer's plugins appear to be missing, and
+  /// files damaged.
   private static let fewest: rlim_t = 64
-  /// Libraries that call select(2) take no more.
+  /// Limit for libraries that call select(2).
   private static let most: rlim_t = 1024
 
-  /// Raises the limit as far as the process may, up to the usual one.
+  /// Raises the limit as far as allowed, up to the usual one.
   /// - Throws: ``RetrogradeError`` of code `inputOutput` if it is too low.
   static func check() throws {
     var limit = rlimit()

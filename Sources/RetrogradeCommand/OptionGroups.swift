@@ -1,7 +1,7 @@
 import ArgumentParser
 import Retrograde
 
-/// Options of the machine's resources that a run may use.
+/// Options that limit the use of machine resources.
 struct ResourceArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -16,7 +16,7 @@ struct ResourceArguments: ParsableArguments {
   var resources: Resources { Resources(memory: memory, spoolDirectory: spoolDir) }
 }
 
-/// Option of the order of play.
+/// Order-of-play option.
 struct LoopArguments: ParsableArguments {
   @Option(help: .loop)
   var loop: Loop = .reverse
@@ -28,7 +28,7 @@ struct OverwriteArguments: ParsableArguments {
   var overwrite = false
 }
 
-/// Options of the part of a source that is played.
+/// Options that select a part of the source.
 struct RangeArguments: ParsableArguments {
   @Option(
     name: [.long, .customLong("from")], parsing: .unconditional,
@@ -51,7 +51,7 @@ struct StrictArguments: ParsableArguments {
   var strict = false
 }
 
-/// Options of the output while the command works.
+/// Options of progress output.
 struct DisplayArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -63,7 +63,7 @@ struct DisplayArguments: ParsableArguments {
   var quiet = false
 
   var display: ProgressDisplay {
-    // JSON is for a program, which asked for it.
+    // JSON progress is meant for programs, so --quiet does not silence it.
     let isSilent = quiet && progress != .json
     return ProgressDisplay(isSilent ? .none : progress ?? (Terminal.isInteractive ? .line : .none), isQuiet: quiet)
   }

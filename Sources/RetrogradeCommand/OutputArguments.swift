@@ -2,7 +2,7 @@ import ArgumentParser
 import Retrograde
 import RetrogradeEngine
 
-/// The one file that a command makes.
+/// Output file of a command.
 struct OutputArgument: ParsableArguments {
   @Argument(
     help: "Output file, which appears when it is complete. - is standard output, with --format.",
@@ -10,7 +10,7 @@ struct OutputArgument: ParsableArguments {
   var output: String
 }
 
-/// Options of every command that makes files, but for their names.
+/// Output options, except for names; used by every command that writes media files.
 struct OutputArguments: ParsableArguments {
   // The help lists headings and options in this order.
   @OptionGroup(title: "What to play") var repetition: CountArguments
@@ -185,8 +185,7 @@ extension CaptionStyle {
   }
 }
 
-/// Properties and their values, `name=value`, with spaces between; quotes hold a value together that has
-/// spaces in it.
+/// Encoder properties as `name=value`, separated by spaces; values with spaces are quoted.
 struct EncoderOptions: ExpressibleByArgument {
   var values: [String: String] = [:]
 
@@ -200,7 +199,7 @@ struct EncoderOptions: ExpressibleByArgument {
   }
 }
 
-/// A number of bytes, as limits of files are given.
+/// File size limit in bytes.
 struct FileSize: ExpressibleByArgument {
   var bytes: ByteCount
 
@@ -210,7 +209,7 @@ struct FileSize: ExpressibleByArgument {
   }
 }
 
-/// How the colours of a GIF are mixed.
+/// Dithering of a GIF.
 struct Dithering: ExpressibleByArgument {
   var level: Double
 
@@ -221,7 +220,7 @@ struct Dithering: ExpressibleByArgument {
   }
 }
 
-/// A number of bits per second: `4M`, `800k`, `2500000`.
+/// Bits per second, such as `4M`, `800k` or `2500000`.
 struct BitRate: ExpressibleByArgument {
   var bitsPerSecond: Int
 

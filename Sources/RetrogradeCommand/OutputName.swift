@@ -2,11 +2,11 @@ import ArgumentParser
 import Paths
 import Retrograde
 
-/// Pattern of mirrors' names that follow from those of their sources: `{stem}-reversed.{ext}`.
+/// Pattern for output names, such as `{stem}-reversed.{ext}`.
 struct OutputName: ExpressibleByArgument, Equatable {
   private let template: String
 
-  /// Names of the sources.
+  /// Keeps the source's name.
   static let same = OutputName(template: "{stem}.{ext}")
 
   private init(template: String) { self.template = template }
@@ -19,11 +19,12 @@ struct OutputName: ExpressibleByArgument, Equatable {
 
   var defaultValueDescription: String { template }
 
-  /// The name of a mirror. An extension at its end is `mkv` instead where the source's container can't be written.
+  /// Returns the output name. A final `{ext}` becomes `mkv` if the source's container cannot be
+  /// written.
   /// - Parameters:
-  ///   - path: of the source.
-  ///   - format: the format of the mirror, if an option chooses it: then the extension stays.
-  ///   - isFull: the source's own extension comes before `mkv`, as another mirror has the shorter name.
+  ///   - path: path of the source.
+  ///   - format: output format, if an option selects one: the extension is then kept.
+  ///   - isFull: keeps the source's extension before `mkv`, as another output has the shorter name.
   func name(of path: String, format: String?, isFull: Bool = false) -> String {
     let name = path.lastPart
     let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
@@ -31,7 +32,7 @@ struct OutputName: ExpressibleByArgument, Equatable {
     let ending = dot.map { String(name[name.index(after: $0)...]) } ?? ""
     let isMade = format != nil || !template.hasSuffix("{ext}") || Reverser.writes(fileExtension: ending)
     let template = isMade ? template : "\(template.dropLast("{ext}".count))\(isFull ? "{ext}.mkv" : "mkv")"
-    // In one pass: a name may have braces of its own.
+    // Replace in one pass, as file names may contain braces.
     return template.split(separator: "{stem}", omittingEmptySubsequences: false).map {
       $0.replacing("{ext}", with: ending)
     }.joined(separator: stem)

@@ -2,13 +2,13 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// The folders in which `retrograde run NAME` looks for a pipeline file that has no path.
+/// Folders in which `retrograde run NAME` searches for pipeline files.
 struct PipelineFolders {
   static let pathExtension = ".pipeline"
 
   private let folders: DataFolders
 
-  /// - Parameter executable: the path of the running program, `…/bin/retrograde`.
+  /// - Parameter executable: path of the running program, `…/bin/retrograde`.
   init(
     environment: [String: String] = DataFolders.environment,
     executable: String? = DataFolders.executable
@@ -17,15 +17,15 @@ struct PipelineFolders {
       "pipelines", PipelineFolders.pathExtension, environment: environment, executable: executable)
   }
 
-  /// Folders in the order in which they are looked into.
+  /// Folders in search order.
   var paths: [String] { folders.paths }
 
-  /// The files in these folders, by name.
+  /// Files in these folders, by name.
   func files() -> [(name: String, path: String)] { folders.files() }
 
-  /// Path of the file that a user calls `name`: a path, or a file in the current folder, is that file;
-  /// another name, with or without `.pipeline`, stands for one in these folders.
-  /// - Throws: ``RetrogradeError`` of code `noInput`, with the folders that were looked into.
+  /// Resolves a pipeline `name`: a path or a file in the current folder is used as is; another
+  /// name, with or without `.pipeline`, is searched in these folders.
+  /// - Throws: ``RetrogradeError`` of code `noInput`, with the searched folders.
   func path(of name: String) throws -> String {
     if name.contains("/") || exists(at: name) { return name }
     let fileName = name.hasSuffix(PipelineFolders.pathExtension) ? name : name + PipelineFolders.pathExtension

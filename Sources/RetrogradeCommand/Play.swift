@@ -6,7 +6,7 @@ import RetrogradeEngine
 import RetrogradePlayer
 import Synchronization
 
-/// Order of play, which can be endless.
+/// Order-of-play options, including endless playback.
 struct PlayOrderArguments: ParsableArguments {
   @Option(help: .loop)
   var loop: Loop = .reverse
@@ -16,7 +16,7 @@ struct PlayOrderArguments: ParsableArguments {
   var count = 1
 }
 
-/// Elements that show frames and play audio, and messages.
+/// Options for sinks and messages.
 struct SinkArguments: ParsableArguments {
   @Flag(help: "Print only warnings and errors.")
   var quiet = false
@@ -128,12 +128,12 @@ struct Play: AsyncParsableCommand {
   }
 }
 
-/// Keys pressed in the terminal, one by one, while it lives.
+/// Reader of single key presses in the terminal, while it lives.
 private final class Keyboard: Sendable {
   private let before: termios?
   private let isStopped = Mutex(false)
 
-  /// - Parameter press: called on a thread of its own with a character or the name of an arrow.
+  /// - Parameter press: called on a separate thread with a character or the name of an arrow key.
   init(_ press: @escaping @Sendable (String) -> Void) {
     var settings = termios()
     guard isatty(STDIN_FILENO) == 1, tcgetattr(STDIN_FILENO, &settings) == 0 else {
@@ -157,7 +157,7 @@ private final class Keyboard: Sendable {
     }
   }
 
-  /// Gives the terminal back as it was.
+  /// Restores the terminal's settings.
   func stop() {
     isStopped.withLock { $0 = true }
     if var before { tcsetattr(STDIN_FILENO, TCSANOW, &before) }

@@ -3,17 +3,17 @@ import FoundationEssentials
 import Retrograde
 import RetrogradeEngine
 
-/// The presets that `--for` takes, by their names.
+/// Presets for `--for`, by name.
 struct PresetFolders {
   private let folders = DataFolders("presets", ".gep")
 
   var paths: [String] { folders.paths }
 
-  /// The files in these folders, by name.
+  /// Files in these folders, by name.
   func files() -> [(name: String, path: String)] { folders.files() }
 
-  /// The preset that a user calls `name`: one in these folders, or a file of that path.
-  /// - Throws: ``RetrogradeError`` of code `usage`, with the names that there are.
+  /// Resolves a preset `name`: one in these folders, or a path.
+  /// - Throws: ``RetrogradeError`` of code `usage`, with the available names.
   func preset(_ name: String) throws -> Preset {
     if name.contains("/") { return try Preset(path: name) }
     let files = files()
@@ -29,7 +29,7 @@ struct PresetFolders {
 }
 
 extension Preset {
-  /// Reads an argument.
+  /// Parses an argument.
   @Sendable static func argument(_ name: String) throws -> Preset {
     do {
       return try PresetFolders().preset(name)
@@ -38,7 +38,7 @@ extension Preset {
     }
   }
 
-  /// Limits of the place, in words.
+  /// Readable limits of the preset.
   fileprivate var limits: String {
     var parts: [String] = []
     if !extensions.isEmpty { parts.append(extensions.map { ".\($0)" }.joined(separator: " or ")) }

@@ -3,7 +3,7 @@ import Glibc
 import Retrograde
 import RetrogradeEngine
 
-/// How progress is shown.
+/// Form of the progress output.
 enum ProgressForm: String, ExpressibleByArgument, CaseIterable {
   case line, json, none
 }
@@ -18,10 +18,10 @@ struct ProgressDisplay {
     self.isQuiet = isQuiet
   }
 
-  /// Shows the progress of `reversal` until it ends, and its summary; Ctrl-C and SIGTERM cancel it.
+  /// Shows the progress and the summary of `reversal`; Ctrl-C and SIGTERM cancel it.
   /// - Parameters:
-  ///   - work: the folder from which the same command resumes, if there is one.
-  ///   - first: action of the first Ctrl-C instead; the next one cancels.
+  ///   - work: folder from which the same command resumes, if any.
+  ///   - first: replaces the action of the first Ctrl-C; the next one cancels.
   func follow(
     _ reversal: Reversal, _ budget: ByteCount, work: String? = nil, first: (@Sendable () -> Void)? = nil
   ) async throws {
@@ -56,12 +56,12 @@ struct ProgressDisplay {
     }
   }
 
-  /// Wipes the line, so that messages stand alone.
+  /// Clears the progress line before a message.
   func clear() {
     if form == .line { Terminal.write("\r\u{1B}[K", to: STDERR_FILENO) }
   }
 
-  /// - Parameter input: of one file of several.
+  /// - Parameter input: source of the summary, if there are several files.
   func show(_ summary: Summary, _ budget: ByteCount, input: String? = nil) {
     if form == .json {
       Terminal.error(json: ProgressReport.Done(summary, input: input))

@@ -1,11 +1,11 @@
 import GStreamer
 import Retrograde
 
-/// Progress of a run, in one line of a terminal. If there is not room for all, the most important facts stay.
+/// Progress of a run, as one terminal line. Less important facts are omitted if there is no room.
 struct ProgressLine {
-  /// Facts on the line, in that order, and their ranks: the fact with the highest rank is left out first.
+  /// Facts in order, with their ranks: the fact with the highest rank is omitted first.
   private var facts: [(text: String, rank: Int)]
-  /// Share of the bar that is filled; nil where nothing is known of the end.
+  /// Filled share of the bar; nil if the end is unknown.
   private var share: Double?
 
   init(_ progress: ReversalProgress) {
@@ -41,7 +41,7 @@ struct ProgressLine {
     }
   }
 
-  /// How far all of several runs are.
+  /// Creates the total progress of several runs.
   init(_ words: String, share: Double, remaining: ClockTime?) {
     self.init(
       [("\(Int(share * 100))%", 0), (words, 1), (remaining.map { "\($0.inWords) left" }, 2)], share)
@@ -52,15 +52,15 @@ struct ProgressLine {
     self.share = share
   }
 
-  /// The line, at most `width` columns wide.
-  /// - Parameter name: name of the file; in `nameWidth` columns.
+  /// Formats the line, at most `width` columns wide.
+  /// - Parameter name: name of the file, in `nameWidth` columns.
   func text(_ name: String = "", nameWidth: Int = 0, width: Int) -> String {
     let label = nameWidth > 0 ? name.fitted(to: nameWidth).filled(to: nameWidth) + "  " : ""
     let room = width - label.columns
     var kept = facts
     func columns() -> Int { kept.reduce(0) { $0 + $1.text.columns } + max(kept.count - 1, 0) * 2 }
     while kept.count > 1, let least = kept.indices.max(by: { kept[$0].rank < kept[$1].rank }) {
-      // Figures are worth less than a bar, words more.
+      // A bar is worth more than figures, and less than words.
       let bar = share != nil && kept[least].rank > 2 ? ProgressLine.shortestBar + 3 : 0
       guard columns() + bar > room else { break }
       kept.remove(at: least)
@@ -77,7 +77,7 @@ struct ProgressLine {
 }
 
 extension ClockTime {
-  /// The time in words, as exactly as is useful: `75 s`, `12 min`, `3 h 20 min`.
+  /// Readable duration with a useful precision: `75 s`, `12 min`, `3 h 20 min`.
   var inWords: String {
     let seconds = Int(self.seconds.rounded(.up))
     if seconds < 100 { return "\(seconds) s" }
@@ -87,7 +87,7 @@ extension ClockTime {
 }
 
 extension String {
-  /// The text without its middle, where it takes more than `width` columns.
+  /// Text without its middle if it is wider than `width` columns.
   func fitted(to width: Int) -> String {
     guard columns > width else { return self }
     guard width > 1 else { return String(repeating: "…", count: max(width, 0)) }
@@ -101,6 +101,6 @@ extension String {
     return "\(left)…\(right)"
   }
 
-  /// The text with spaces up to `width` columns.
+  /// Pads the text with spaces to `width` columns.
   fileprivate func filled(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - columns)) }
 }

@@ -1,25 +1,25 @@
 import Glibc
 import Retrograde
 
-/// Output of `--progress json`: an object a line on standard error, told apart by `stage`.
+/// Output of `--progress json`: one object a line on standard error, distinguished by `stage`.
 struct ProgressReport: Encodable {
-  /// Present if several files are made.
+  /// Source file; only present for several files.
   var input: String?
   var output: String?
   var stage: String
-  /// Share of all of the work that is done, and of this stage, from 0 to 1.
+  /// Finished share of all work, and of this stage, from 0 to 1.
   var fraction: Double
   var stageFraction: Double
   var done: Int
   var total: Int
-  /// In seconds, as all times are here.
+  /// In seconds, like all times here.
   var position: Double
   var duration: Double
   var fps: Double
   var speed: Double
-  /// Present only when there is something to estimate it by.
+  /// Estimated time left; only present if it can be estimated.
   var remaining: Double?
-  /// In bytes.
+  /// Memory in use, in bytes.
   var memory: Int
 
   init(_ progress: ReversalProgress, input: String? = nil, output: String? = nil) {
@@ -37,14 +37,14 @@ struct ProgressReport: Encodable {
     memory = progress.memoryHeld
   }
 
-  /// The last line of a run that succeeded.
+  /// Last line of a successful run.
   struct Done: Encodable {
     var stage = "done"
-    /// Present if several files are made.
+    /// Source file; only present for several files.
     var input: String?
     var output: String
     var frames: Int
-    /// Sample frames of each stream of audio.
+    /// Sample frames of each audio stream.
     var samples: [Int]
     var duration: Double
     var elapsed: Double
@@ -55,9 +55,9 @@ struct ProgressReport: Encodable {
     /// In bytes.
     var fetched: Int?
     var windows: Int
-    /// Content of the file.
+    /// Contents of the file.
     var written: WrittenMedia?
-    /// Streams that changed to another codec, and why.
+    /// Streams whose codec changed, and why.
     var changes: [CodecChange]
     var warnings: [Warning]
 
@@ -78,12 +78,12 @@ struct ProgressReport: Encodable {
     }
   }
 
-  /// The last line of a run that failed.
+  /// Last line of a failed run.
   struct Failed: Encodable {
     struct Reason: Encodable {
-      /// Code of the error. Stable: programs may act on it.
+      /// Stable error code for programs.
       var code: String
-      /// The whole sentence; its subject and remedy stand by themselves too, where they are known.
+      /// The whole sentence; subject and remedy are also given separately, if known.
       var message: String
       var subject: String?
       var remedy: String?
@@ -91,7 +91,7 @@ struct ProgressReport: Encodable {
       var status: Int32
     }
     var stage = "failed"
-    /// Present if several files are made.
+    /// Source file; only present for several files.
     var input: String?
     var output: String?
     var error: Reason
@@ -110,25 +110,25 @@ struct ProgressReport: Encodable {
 }
 
 extension ProgressReport {
-  /// The first line, where a folder is watched.
+  /// First line when a folder is watched.
   struct Watching: Encodable {
     var stage = "watching"
     var folder: String
   }
 
-  /// The last line, where several files are made.
+  /// Last line for several files.
   struct All: Encodable {
     var stage = "all"
     var made: Int
     var failed: Int
-    /// Present only if the total is known.
+    /// Only present if the total is known.
     var total: Int?
     var elapsed: Double
-    /// Inputs that a signal left without a mirror; absent without a signal.
+    /// Inputs not reversed because of a signal; absent without a signal.
     var notMade: [String]?
   }
 
-  /// A line from the process that works on one file of several, such as one of GLib's log.
+  /// Line from the process of one of several files, such as GLib's log.
   struct Said: Encodable {
     var stage = "message"
     var input: String
@@ -136,13 +136,13 @@ extension ProgressReport {
   }
 }
 
-/// An error that was told already, in the form that was asked for.
+/// Error that was already reported in the requested form.
 struct ReportedError: Error {
   var error: any Error
 }
 
 extension Double {
-  /// Rounded to so many digits behind the point; a value that is no number becomes 0, which JSON can hold.
+  /// Value rounded to a number of decimals; NaN and infinity become 0, which JSON can represent.
   func rounded(to digits: Int) -> Double {
     let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
     let rounded = (self * scale).rounded() / scale

@@ -55,8 +55,9 @@ struct RetrogradeCommand: AsyncParsableCommand {
   static func main() async {
     Terminal.holdStandardDescriptors()
     Crash.report()
-    // FFmpeg's libraries bring OpenBLAS along, for recognition of speech. When it is loaded it starts a thread for each processor, which spins for
-    // a tenth of a second before it sleeps (THREAD_TIMEOUT in its Makefile.rule): as long as a short clip's first frames take to decode.
+    // FFmpeg's libraries load OpenBLAS for speech recognition. It starts a thread per processor,
+    // each of which spins for a tenth of a second (THREAD_TIMEOUT in its Makefile.rule): as long as
+    // the first frames of a short clip take to decode.
     setenv("OPENBLAS_NUM_THREADS", "1", 0)
     if Child.isThisProcess { ChildService.leaveSignalsToParent() }
     let interruption = Interruption()
@@ -80,14 +81,15 @@ struct RetrogradeCommand: AsyncParsableCommand {
     } catch let error as CancellationError {
       Terminal.exit(interruption.status(of: error))
     } catch {
-      // swift-argument-parser's own: usage errors end with EX_USAGE.
+      // Error of swift-argument-parser: usage errors end with EX_USAGE.
       let message = fullMessage(for: error)
       if !message.isEmpty { Terminal.error(lines: message) }
       Terminal.exit(exitCode(for: error).rawValue)
     }
   }
 
-  /// The arguments after the program's name. `CommandLine.arguments` replaces bytes that are not UTF-8.
+  /// Arguments after the program's name. `CommandLine.arguments` would replace bytes that are not
+  /// UTF-8.
   private static var arguments: [String] {
     UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst()
       .compactMap { $0.map { String(cPath: $0) } }
@@ -107,7 +109,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
         try command.run()
       }
     } catch let error as ValidationError {
-      // For an error in `run()` the parser does not know the command.
+      // For errors from `run()` the parser does not know the command.
       let type = Swift.type(of: command)
       Terminal.error(
         lines: """
@@ -119,7 +121,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
     }
   }
 
-  /// `reverse`, or `work split`.
+  /// Full command name, such as `reverse` or `work split`.
   private static func path(of command: any ParsableCommand.Type) -> String {
     let parent = WorkCommand.names.contains(command._commandName) ? "\(WorkCommand._commandName) " : ""
     return parent + command._commandName

@@ -4,7 +4,7 @@ import RetrogradeEngine
 
 // Several files.
 extension Reverse {
-  /// Makes a mirror of each, in `folder`.
+  /// Reverses each input into `folder`.
   func runAll(_ inputs: [String], into folder: String) async throws {
     let memory = arguments.source.machine.memory
     let folders = OutputFolders()
@@ -22,7 +22,7 @@ extension Reverse {
       coming)
   }
 
-  /// Makes a mirror in `target` of each file that arrives in `folder`, until a signal ends it.
+  /// Reverses each file that arrives in `folder` into `target`, until a signal ends it.
   func watch(_ folder: String, into target: String) async throws {
     let memory = arguments.source.machine.memory
     let folders = OutputFolders()
@@ -47,7 +47,7 @@ extension Reverse {
     }
   }
 
-  /// Limits of each of `count` processes.
+  /// Limits for each of `count` processes.
   private func limits(_ count: Int) -> ChildLimits {
     ChildLimits(
       silence: files.stallLimit.map { .milliseconds(Int($0 * 1000)) } ?? ChildLimits.usualSilence,

@@ -8,7 +8,7 @@ struct PrintArguments: ParsableArguments {
   var printPipeline = false
 }
 
-/// Number of files or chunks at once.
+/// Number of concurrent files or chunks.
 struct JobsArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -66,7 +66,8 @@ struct Reverse: AsyncParsableCommand {
   var work: String? { workFolder.work }
 
   func validate() throws {
-    // Wrong names are an error of `run()`: an unknown option comes first, whose value counts as a name.
+    // `run()` reports wrong names: an unknown option, whose value counts as a name, must be
+    // reported first.
     if let joined = try? files.list().inputs.first(where: { $0.count > 1 }) {
       let others = [("--into", files.into != nil), ("--work", work != nil), ("--print-pipeline", printPipeline)]
       if let other = others.first(where: \.1)?.0 {

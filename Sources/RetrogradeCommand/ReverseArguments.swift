@@ -2,14 +2,14 @@ import ArgumentParser
 import Retrograde
 import RetrogradeEngine
 
-/// The source and the file to make, of commands that make one file of one source.
+/// Source and output of commands with one of each.
 struct InputOutputArguments: ParsableArguments {
   @OptionGroup var from: InputArgument
 
   @OptionGroup var into: OutputArgument
 }
 
-/// Options of reversing sources: those of `reverse`, `split` and `submit`, but for the names of files.
+/// Options of reversing, except for file names: for `reverse`, `split` and `submit`.
 struct ReverseArguments: ParsableArguments {
   // The help lists headings and options in this order.
   @OptionGroup(title: "What to play") var order: LoopArguments
@@ -45,7 +45,7 @@ struct ReverseArguments: ParsableArguments {
 
   func reverser(_ input: String) -> Reverser { reverser([input]) }
 
-  /// - Parameter inputs: files that are reversed as one.
+  /// - Parameter inputs: files that are joined before reversing.
   func reverser(_ inputs: [String]) -> Reverser {
     var options = source.options
     output.apply(to: &options)
@@ -74,7 +74,7 @@ struct FrameRateArguments: ParsableArguments {
   var fps: FrameRate?
 }
 
-/// Audio from another file.
+/// Option for audio from another file.
 struct SoundtrackArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -83,7 +83,7 @@ struct SoundtrackArguments: ParsableArguments {
   var soundtrack: String?
 }
 
-/// Times of the frames in the output.
+/// Option for the frame times in the output.
 struct TimingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -92,7 +92,7 @@ struct TimingArguments: ParsableArguments {
   var timing: Timing = .mirror
 }
 
-/// Choice between copying packets and encoding frames.
+/// Options to copy packets or encode frames.
 struct CodingArguments: ParsableArguments {
   @Flag(
     help: ArgumentHelp(
@@ -107,7 +107,7 @@ struct CodingArguments: ParsableArguments {
   var reencode = false
 }
 
-/// Files of subtitles.
+/// Options for subtitle files.
 struct SubtitleArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp("Also reverse this subtitle file (srt, vtt, …).", valueName: "file"), completion: .file())
@@ -119,7 +119,7 @@ struct SubtitleArguments: ParsableArguments {
   var subtitlesOutput: String?
 }
 
-/// Check of the output.
+/// Option that checks the output.
 struct CheckArguments: ParsableArguments {
   @Flag(help: "Compare the output with its source, as `retrograde verify` does, before it gets its name.")
   var verify = false

@@ -92,7 +92,7 @@ extension Run {
   }
 }
 
-/// `name=value`
+/// Argument of the form `name=value`.
 struct Value: ExpressibleByArgument {
   var name: String
   var text: String

@@ -4,7 +4,7 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// Options of an order of play in place of a loop.
+/// Options of a score, which replaces a loop.
 struct ScoreArguments: ParsableArguments {
   @OptionGroup(title: "What to play") var parts: ScorePartArguments
 
@@ -64,7 +64,7 @@ struct ScoreAudioArguments: ParsableArguments {
 }
 
 extension Score {
-  /// Reads an argument, or the file that it names.
+  /// Parses an argument, or the file that it names.
   @Sendable static func argument(_ text: String) throws -> Score {
     do {
       guard text.hasPrefix("@") else { return try Score(parsing: text) }

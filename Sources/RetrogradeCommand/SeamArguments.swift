@@ -12,7 +12,7 @@ struct SeamArguments: ParsableArguments {
   func apply(to playback: inout PlaybackOptions) { playback.dropsSeam = seam.map { $0 == .drop } }
 }
 
-/// Treatment of the frame at the seam between the end of a file and its start, where a player repeats it.
+/// Treatment of the repeated frame at the seam, when a player loops the file.
 enum Seam: String, ExpressibleByArgument, CaseIterable {
   case keep, drop
 }

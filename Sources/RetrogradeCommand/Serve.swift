@@ -121,7 +121,7 @@ struct Serve: AsyncParsableCommand {
     let server = try Server(
       settings, catalog, Child.runner(limits),
       said: { path, line in
-        // An open file has a path in /proc, which is a link to its own.
+        // The path of an open file in /proc links to its real path.
         Terminal.error("retrograde: \(realPath(path) ?? path): \(line)")
       },
       tell: { Terminal.error("retrograde: \($0.message.inOptions)") })
@@ -141,7 +141,7 @@ struct Serve: AsyncParsableCommand {
   }
 }
 
-/// Heights of pictures in pixels.
+/// Heights of the video renditions, in pixels.
 struct Heights: ExpressibleByArgument, CustomStringConvertible {
   var list: [Int]
 

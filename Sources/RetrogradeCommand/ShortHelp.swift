@@ -1,7 +1,7 @@
-/// Help for `-h`: the text of `--help`, shortened to the usage and the first options, each in one sentence.
+/// Help for `-h`: the usage and the first options of `--help`, each shortened to one sentence.
 enum ShortHelp {
   private static let mostOptions = 10
-  /// Column of the explanations, as in `--help`, and the width of the screen.
+  /// Column of the explanations, as in `--help`, and the line width.
   private static let (column, width) = (26, 80)
 
   /// - Parameter help: text of `--help`.
@@ -32,7 +32,7 @@ enum ShortHelp {
 
   private struct Section {
     let lines: [String]
-    /// nil if the lines are no list.
+    /// Heading of a list; nil for other text.
     let heading: String?
     let options: [Entry]
     let others: [Entry]
@@ -46,7 +46,8 @@ enum ShortHelp {
     }
   }
 
-  /// Number of options to show of each section: the first of all sections before the second of any.
+  /// Number of options to show for each section. Every section gets its first option before any
+  /// section gets a second one.
   private static func optionCounts(of sections: [Section]) -> [Int] {
     var counts = sections.map { _ in 0 }
     var left = mostOptions
@@ -61,7 +62,7 @@ enum ShortHelp {
     return counts
   }
 
-  /// Arguments, options or commands, each with its first sentence.
+  /// Arguments, options or commands, each with the first sentence of its text.
   private static func entries(of lines: some Sequence<String>) -> [Entry] {
     var entries: [Entry] = []
     for line in lines {
@@ -69,7 +70,7 @@ enum ShortHelp {
         if !entries.isEmpty { entries[entries.count - 1].text += " " + line.drop { $0 == " " } }
       } else {
         let label = line.count >= column ? line.prefix(column) : line[...]
-        // A label that is too long for its column has a line of its own.
+        // A label that is too long for its column is on a separate line.
         let isLong = !label.hasSuffix(" ") && line.count >= column
         entries.append(
           Entry(label: isLong ? line : label.trimmedAtEnd, text: isLong ? "" : String(line.dropFirst(column))))
@@ -78,7 +79,7 @@ enum ShortHelp {
     return entries.map { Entry(label: $0.label, text: sentence($0.text)) }
   }
 
-  /// The first sentence, without the spaces around it.
+  /// First sentence, without surrounding spaces.
   private static func sentence(_ text: String) -> String {
     let words = text.split(separator: " ")
     let end = words.firstIndex { $0.hasSuffix(".") }.map { $0 + 1 } ?? words.endIndex

@@ -2,34 +2,35 @@ import GStreamer
 import Retrograde
 import Paths
 
-/// Jobs for Slurm: an array of tasks that make the chunks, and a job that joins them when all tasks have
-/// succeeded.
+/// Slurm jobs: an array of tasks that make the chunks, and a job that joins them after all tasks
+/// have succeeded.
 struct SlurmJobs {
-  /// The absolute path of this program.
+  /// Absolute path of this program.
   var program: String
-  /// The absolute path of the folder for work.
+  /// Absolute path of the work folder.
   var folder: String
-  /// How many chunks the plan has.
+  /// Number of chunks in the plan.
   var chunkCount: Int
-  /// Chunks that are still to be made.
+  /// Unfinished chunks.
   var wanted: [Int]
-  /// How many tasks an array may have.
+  /// Maximum number of tasks in an array.
   var tasksAtMost: Int
   /// Options of `retrograde work chunk`.
   var chunkOptions: [String]
-  /// The user's own options of sbatch. They hold over ours, except for those that the jobs can't do without.
+  /// User's sbatch options. They override ours, except for those that the jobs require.
   var options: [String]
 
-  /// How many chunks, one after the other, a task makes.
+  /// Number of chunks that a task makes in sequence.
   var run: Int { max(1, (chunkCount + tasksAtMost - 1) / max(tasksAtMost, 1)) }
 
-  /// The numbers of the tasks that have something to make.
+  /// Numbers of the tasks with unfinished chunks.
   var tasks: [Int] { Set(wanted.map { $0 / run }).sorted() }
 
   var chunkScriptPath: String { "\(folder)/submit-chunks.sh" }
   var joinScriptPath: String { "\(folder)/submit-join.sh" }
 
-  /// Makes the chunks of one task. What ends the task ends with it: `exec` has Slurm's signals reach the program.
+  /// Script that makes the chunks of a task. It uses `exec`, so that Slurm's signals reach the
+  /// program.
   var chunkScript: String {
     let chunks: String
     var lines = ["#!/bin/sh"]
@@ -52,13 +53,13 @@ struct SlurmJobs {
     "#!/bin/sh\nexec \([program, "work", "join", folder].map(Shell.quotedInScript).joined(separator: " "))\n"
   }
 
-  /// The file with the messages of a task, in the folder for work. Slurm has patterns for the numbers.
+  /// Log file of a task, in the work folder. The numbers may be Slurm's patterns.
   func taskOutput(array: String, task: String) -> String { "\(folder)/slurm-\(array)_\(task).out" }
 
-  /// The file with the messages of the join. It stands beside the folder, which the join removes.
+  /// Log file of the join, next to the work folder, which the join removes.
   func joinOutput(job: String) -> String { "\(folder).join-\(job).out" }
 
-  /// The command that submits the array.
+  /// Command that submits the array.
   var chunkCommand: [String] {
     let usual = [
       "--job-name=retrograde-chunks", "--requeue", "--open-mode=append", output(taskOutput(array: "%A", task: "%a")),
@@ -68,21 +69,21 @@ struct SlurmJobs {
     ]
   }
 
-  /// The command that submits the join.
-  /// - Parameter array: the number of the job that makes the chunks; nil where all are there.
+  /// Command that submits the join.
+  /// - Parameter array: ID of the array job; nil if all chunks are done.
   func joinCommand(after array: String?) -> [String] {
     let usual = ["--job-name=retrograde-join", "--requeue", "--open-mode=append", output(joinOutput(job: "%j"))]
-    // Without the second option it would wait for ever when a chunk has failed.
+    // Without the second option, the join would wait forever after a failed chunk.
     let dependency = array.map { ["--dependency=afterok:\($0)", "--kill-on-invalid-dep=yes"] } ?? []
     return ["sbatch"] + usual + options + ["--parsable"] + dependency + [joinScriptPath]
   }
 
-  /// Slurm expands patterns that begin with a `%`; one of the folder's own is written twice.
+  /// Option for a log file. Slurm expands `%` patterns, so a `%` in the folder's path is doubled.
   private func output(_ path: String) -> String {
     "--output=" + folder.replacing("%", with: "%%") + path.dropFirst(folder.count)
   }
 
-  /// Writes the scripts into the folder. sbatch keeps copies of its own.
+  /// Writes the scripts to the folder; sbatch copies them.
   func writeScripts() throws {
     for (path, text) in [(chunkScriptPath, chunkScript), (joinScriptPath, joinScript)] {
       do {

@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import Retrograde
 
-/// The one source of a command.
+/// Source of a command.
 struct InputArgument: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
@@ -11,7 +11,7 @@ struct InputArgument: ParsableArguments {
   var input: String
 }
 
-/// Options that choose streams of a source.
+/// Options that select streams of the source.
 struct StreamArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -26,7 +26,7 @@ struct StreamArguments: ParsableArguments {
   var noVideo = false
 }
 
-/// Options of every command that reads a source, but for the source itself.
+/// Options of every command that reads a source, except for its name.
 struct SourceArguments: ParsableArguments {
   @OptionGroup(title: "What to play") var range: RangeArguments
 
@@ -46,8 +46,9 @@ struct SourceArguments: ParsableArguments {
 }
 
 extension SourceArguments {
-  /// Reports the content of a source, as JSON or by `show`.
-  /// - Throws: ``RetrogradeError``; of code `damagedInput` with --strict where something would be missing.
+  /// Reports the contents of a source, as JSON or with `show`.
+  /// - Throws: ``RetrogradeError``; of code `damagedInput` with --strict if content would be
+  ///   missing.
   func report(
     _ input: String, _ options: ReverseOptions, asJSON isJSON: Bool, _ show: (SourceReport) -> Void
   ) async throws {
@@ -67,7 +68,7 @@ extension ByteCount: ExpressibleByArgument {
 }
 
 extension SourcePosition {
-  /// Reads an argument.
+  /// Parses an argument.
   @Sendable static func argument(_ text: String) throws -> SourcePosition {
     guard let position = SourcePosition(parsing: text) else {
       throw ValidationError(

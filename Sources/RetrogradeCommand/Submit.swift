@@ -67,7 +67,8 @@ struct Submit: AsyncParsableCommand {
       chunkOptions: ["--memory", "\(resources.memory.bytes)"] + spool, options: try sbatchOptions())
   }
 
-  /// How many tasks Slurm lets an array have, which are numbered from 0; Slurm's own default where it doesn't say.
+  /// Maximum number of tasks in a Slurm array, which are numbered from 0; Slurm's default if
+  /// unknown.
   private static func tasksAtMost() -> Int {
     let known = Shell.run(["scontrol", "show", "config"])
       .flatMap { $0.output.firstMatch(of: /MaxArraySize\s*=\s*([0-9]+)/) }.flatMap { Int($0.output.1) }
@@ -75,8 +76,8 @@ struct Submit: AsyncParsableCommand {
   }
 
   /// Submits a job.
-  /// - Parameter array: the job that is submitted already.
-  /// - Returns: its number.
+  /// - Parameter array: ID of the array job that it depends on.
+  /// - Returns: the job's ID.
   private func submit(_ command: [String], _ what: String, _ jobs: SlurmJobs, _ array: String? = nil) throws -> String {
     let ending = Shell.run(command)
     // NUMBER, or NUMBER;CLUSTER
@@ -118,7 +119,7 @@ struct Submit: AsyncParsableCommand {
 }
 
 extension String {
-  /// The text without white space at its ends; `fallback` where nothing is left.
+  /// Text without leading and trailing white space; `fallback` if that is empty.
   fileprivate func trimmed(or fallback: String) -> String {
     let text = trimmingPrefix(while: \.isWhitespace)
     let end = text.lastIndex { !$0.isWhitespace }

@@ -6,27 +6,27 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// Output of messages for people.
+/// Terminal output.
 enum Terminal {
-  /// Ends the process, when the printed text is written. Threads may still be at work, loading a plugin for
-  /// one: exit(3) would take the libraries down under them, and the loader would begin those anew (glibc's
-  /// `_dl_fini` marks them as not begun), at which GObject aborts.
+  /// Ends the process after flushing its output. Threads may be running, for example loading a
+  /// plugin. exit(3) would unload their libraries, and the loader would initialise them again
+  /// (glibc's `_dl_fini` marks them as uninitialised), at which GObject aborts.
   static func exit(_ status: Int32) -> Never {
     for line in GStreamer.unprintedLogLines { error("retrograde: \(line)") }
     _ = system_flush_output()
     _exit(status)
   }
 
-  /// Opens standard input, output and error if they are closed, so that no file which is opened later gets a
-  /// message for one of them. Writing to a closed one fails as before.
+  /// Opens closed standard descriptors, so that no file opened later gets their number and a
+  /// message. Writing to a closed one still fails.
   static func holdStandardDescriptors() {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
-      // The lowest number that is free is this one.
+      // The lowest free number is this one.
       _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
   }
 
-  /// Finds out whether all that was printed was taken.
+  /// Checks that all output was written.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   static func finishOutput() throws {
     guard system_flush_output() != 0 else { return }
@@ -39,7 +39,7 @@ enum Terminal {
 
   static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 
-  /// Writes a value to standard output, for programs and people.
+  /// Writes a value as JSON to standard output.
   static func print(json value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.userInfo = Setting.jsonNaming
@@ -47,19 +47,19 @@ enum Terminal {
     Swift.print(String(decoding: try encoder.encode(value), as: UTF8.self).safeJSON)
   }
 
-  /// Writes a line to standard output, for people.
+  /// Writes a line to standard output.
   static func print(_ line: String) { Swift.print(line.withoutControls()) }
 
-  /// Writes text of several lines to standard output.
+  /// Writes several lines to standard output.
   static func print(lines: String) { Swift.print(lines.withoutControls(keepingLines: true)) }
 
-  /// Writes a file's text to standard output: as it is, unless a terminal shows it.
+  /// Writes a file's text to standard output; control characters are escaped only on a terminal.
   static func print(file: String) {
     let text = isatty(STDOUT_FILENO) == 1 ? file.withoutControls(keepingLines: true) : file
     for byte in text.pathBytes { putchar(Int32(byte)) }
   }
 
-  /// Writes a value as one line to standard error, for programs.
+  /// Writes a value as one line of JSON to standard error.
   static func error(json value: some Encodable) {
     let encoder = JSONEncoder()
     encoder.userInfo = Setting.jsonNaming
@@ -70,13 +70,13 @@ enum Terminal {
     }
   }
 
-  /// Writes a line to standard error, for people.
+  /// Writes a line to standard error.
   static func error(_ line: String) { write(line.withoutControls() + "\n", to: STDERR_FILENO) }
 
-  /// Writes text of several lines to standard error.
+  /// Writes several lines to standard error.
   static func error(lines: String) { write(lines.withoutControls(keepingLines: true) + "\n", to: STDERR_FILENO) }
 
-  /// Writes text as it is: its effect on a terminal has to be known.
+  /// Writes text unescaped: its effect on a terminal must be known.
   static func write(_ text: String, to descriptor: Int32) {
     var text = text
     text.withUTF8 { bytes in
@@ -90,7 +90,7 @@ enum Terminal {
     }
   }
 
-  /// The width in columns.
+  /// Width in columns.
   static var width: Int {
     var size = winsize()
     return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80

@@ -2,7 +2,7 @@ import ArgumentParser
 import Retrograde
 import RetrogradeEngine
 
-/// Strictness and form of the checks.
+/// Options of the checks.
 struct VerifyArguments: ParsableArguments {
   @Flag(help: "Every pixel and sample must be the same.")
   var lossless = false
@@ -11,7 +11,7 @@ struct VerifyArguments: ParsableArguments {
   var json = false
 }
 
-/// Order of play and frame times of the mirror.
+/// Order of play and frame times of the reversed file.
 struct MirrorOrderArguments: ParsableArguments {
   @Option(help: ArgumentHelp("Order of play of the mirror.", valueName: "order"))
   var loop: Loop = .reverse

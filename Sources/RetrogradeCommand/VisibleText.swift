@@ -1,12 +1,12 @@
 import Paths
 
 extension String {
-  /// The text with every control character spelled out, as JSON writes it: `\n`, `\u001b`; and bytes of file
-  /// names that are not UTF-8 as `\xe9`.
+  /// Text with control characters escaped as in JSON (`\n`, `\u001b`), and bytes of file names that
+  /// are not UTF-8 as `\xe9`.
   ///
-  /// Names of files, tags and titles come from strangers. Characters that a terminal takes for a command
-  /// (ECMA-48: C0, DEL and C1) could colour it, clear it or feign this program's output.
-  /// - Parameter keepingLines: whether line feeds stay, in text that has several lines.
+  /// File names, tags and titles are untrusted. Control characters (ECMA-48: C0, DEL and C1) could
+  /// colour or clear the terminal, or fake this program's output.
+  /// - Parameter keepingLines: keeps line feeds, for text with several lines.
   func withoutControls(keepingLines: Bool = false) -> String {
     readablePath.spellingControls { scalar in
       switch scalar {
@@ -18,7 +18,7 @@ extension String {
     }
   }
 
-  /// JSON whose strings spell control characters out, and bytes of file names that are not UTF-8: 0xE9 as
+  /// JSON with escaped control characters, and bytes of file names that are not UTF-8: 0xE9 as
   /// `\udbf8\udce9` (U+10E0E9).
   var safeJSON: String {
     spellingControls { $0 == "\n" ? "\n" : $0.escapedForJSON }

@@ -5,15 +5,15 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// A folder of which each file that is whole becomes a mirror in another one, once.
+/// Folder whose complete files are each reversed into another folder, once.
 final class WatchedFolder: Sendable {
   private struct State {
-    /// Files that wait or are being made, by the bytes of their names, with their stamps then. Strings are
-    /// equal that spell the same letters in other ways.
+    /// Queued or running files with their stamps at that time, by the bytes of their names. Strings
+    /// with equal letters in different encodings would be equal.
     var underWay: [[UInt8]: FileStamp] = [:]
-    /// Files that came anew meanwhile.
+    /// Files that changed meanwhile.
     var again: Set<[UInt8]> = []
-    /// Files that failed for a reason that is not in the file, with their stamps then.
+    /// Files that failed for an external reason, with their stamps at that time.
     var failed: [[UInt8]: FileStamp] = [:]
     var count = 0
     var isGone = false
@@ -23,16 +23,16 @@ final class WatchedFolder: Sendable {
   let record: WatchRecord
   private let makeJob: @Sendable (_ path: String, _ number: Int) -> MirrorJob
   private let line: AsyncStream<MirrorJob>.Continuation
-  /// Mirrors that are to be made, as their sources come; ends when the folder is gone.
+  /// Jobs, as their sources arrive; ends when the folder is gone.
   let coming: AsyncStream<MirrorJob>
   private let state = Mutex(State())
 
-  /// File name extensions that programs give to unfinished files.
+  /// Extensions of unfinished files, as other programs use them.
   private static let unfinished: Set = ["part", "partial", "crdownload", "download", "tmp"]
 
   /// - Parameters:
-  ///   - target: where the mirrors go, and the record of them.
-  ///   - makeJob: makes the job of a file's mirror.
+  ///   - target: folder of the outputs and of their record.
+  ///   - makeJob: creates the job of a file.
   init(
     _ folder: String, into target: String, _ makeJob: @escaping @Sendable (_ path: String, _ number: Int) -> MirrorJob
   ) throws {
@@ -43,10 +43,10 @@ final class WatchedFolder: Sendable {
   }
 
   /// Runs `body`, which takes the jobs of ``coming``, while the folder is watched.
-  /// - Throws: what `body` throws; ``RetrogradeError`` of code `noInput` where the folder can't be watched,
-  ///   or is gone.
+  /// - Throws: errors of `body`; ``RetrogradeError`` of code `noInput` if the folder cannot be
+  ///   watched, or is gone.
   func watching(_ body: () async throws -> Void) async throws {
-    // Files that come while the folder is looked through are reported too.
+    // Start first: files that arrive during the scan are reported too.
     let watch = try FolderWatch(folder) { [self] event in
       switch event {
       case .closed(let name): take(name)
@@ -64,7 +64,7 @@ final class WatchedFolder: Sendable {
     throw RetrogradeError(.noInput, about: folder, "the watched folder is no longer there", remedy: "watch another one")
   }
 
-  /// Notes the result of a job; if its file came anew meanwhile, it is taken again.
+  /// Records the result of a job; if its file changed meanwhile, queues it again.
   func end(_ job: MirrorJob, _ result: Result<Summary, any Error>) {
     let name = job.input.lastPart
     guard let before = state.withLock({ $0.underWay[name.pathBytes] }) else { return }
@@ -92,16 +92,15 @@ final class WatchedFolder: Sendable {
     for name in (fileNames(in: folder) ?? []).sorted() { take(name, isFound: true) }
   }
 
-  /// Queues the mirror of a file, unless that is done, or the file is not whole.
+  /// Queues a file, unless its output is up to date, or it is incomplete.
   ///
   /// - Parameters:
-  ///   - isFound: it lay there: where its mirror is newer, it is done.
-  ///   - unlessUnknown: it is passed over where it is not known whether it is being written; it will be
-  ///     closed.
+  ///   - isFound: true if it was there before: it is done if its output is newer.
+  ///   - unlessUnknown: skips it if it may still be written; it will be reported again when closed.
   private func take(_ name: String, isFound: Bool = false, unlessUnknown isUnknownLeft: Bool = false) {
     let path = "\(folder)/\(name)"
     guard !name.hasPrefix("."), !WatchedFolder.unfinished.contains(name.fileExtension),
-      // A recorder makes the file before it has anything to write.
+      // A recorder creates the file before it writes anything.
       let stamp = FileStamp(plainFile: path, atLeast: 1)
     else { return }
     switch WatchedFolder.isBeingWritten(path) {
@@ -126,7 +125,8 @@ final class WatchedFolder: Sendable {
     if let job { line.yield(job) }
   }
 
-  /// nil if it can't be known: files of other users, and file systems without leases.
+  /// True if the file is open for writing; nil if unknown: other users' files, and file systems
+  /// without leases.
   private static func isBeingWritten(_ path: String) -> Bool? {
     let descriptor = open(path.cPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -137,6 +137,6 @@ final class WatchedFolder: Sendable {
 }
 
 extension String {
-  /// Text after the last dot, in small letters.
+  /// Text after the last dot, in lower case.
   fileprivate var fileExtension: String { lastIndex(of: ".").map { self[index(after: $0)...].lowercased() } ?? "" }
 }

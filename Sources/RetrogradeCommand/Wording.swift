@@ -1,15 +1,15 @@
 import Retrograde
 
 extension Message {
-  /// The text with settings as this command's options call them, such as `--memory`.
+  /// Text with settings named as options, such as `--memory`.
   var inOptions: String { naming { $0.option } }
 }
 
 extension Setting {
-  /// The option that sets it.
+  /// Option of a setting.
   @Sendable fileprivate static func option(_ setting: Setting) -> String { setting.option }
 
-  /// Coding user info by which JSON names settings as options do.
+  /// Coding user info that makes JSON name settings as options.
   static let jsonNaming: [CodingUserInfoKey: any Sendable] =
     Warning.naming.map { [$0: option as @Sendable (Setting) -> String] } ?? [:]
 
@@ -32,14 +32,14 @@ extension Setting {
     case .rotation: "--rotate"
     case .place: "--for"
     case .framing: "changes of the picture (--crop, --rotate, --flip, --width, --height, --fit)"
-    // `--no-audio` for `playback.noAudio`.
+    // `playback.noAudio` becomes `--no-audio`.
     default: name.reduce(into: "--") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
     }
   }
 }
 
 extension RetrogradeError.Code {
-  /// Exit status of the command: mostly of sysexits.h.
+  /// Exit status of the command, mostly from sysexits.h.
   var exitStatus: Int32 {
     switch self {
     case .notAMirror: 1
@@ -55,7 +55,8 @@ extension RetrogradeError.Code {
 }
 
 extension SourceReport.Stream {
-  /// Containers in which a video's packets are reversed as they are, or the reason why there is none.
+  /// Containers in which a video's packets are reversed without decoding, or the reason why there
+  /// are none.
   var turning: String? {
     if let whyDecoded { return "decoded and encoded: \(whyDecoded)" }
     let names = turnsAsPacketsIn?.map { ".\($0)" }.joined(separator: ", ")

@@ -18,6 +18,7 @@ struct WorkCommand: AsyncParsableCommand {
       """,
     subcommands: [Split.self, Chunk.self, Join.self, Status.self, Submit.self])
 
-  /// Names of the commands. Up to 0.3 these were commands of their own, and are still taken as such.
+  /// Names of the commands. Up to 0.3 these were top-level commands, and are still accepted as
+  /// such.
   static let names = configuration.subcommands.map { $0._commandName }
 }

@@ -1,5 +1,6 @@
 extension Array {
-  /// Length of the longest prefix of elements that fulfil `belongs`, which no later element does.
+  /// Returns the length of the prefix whose elements satisfy `belongs`. No later element may
+  /// satisfy it.
   package func endOfPrefix(where belongs: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

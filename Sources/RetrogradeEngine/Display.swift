@@ -2,10 +2,11 @@ import Glibc
 
 /// Choice of the sink that opens a window.
 package enum Display {
-  /// The sink that opens a window. GStreamer tries all that are installed; without a display the last
-  /// one may crash the process (`Quirk.dfbvideosinkCrash`), so this checks for one.
+  /// Returns the sink that opens a window.
+  /// GStreamer tries all installed sinks. Without a display the last one may crash the process
+  /// (`Quirk.dfbvideosinkCrash`), so this checks for a display first.
   ///
-  /// - Throws: ``RetrogradeError`` of code `missingPlugin`, where there is no display.
+  /// - Throws: ``RetrogradeError`` of code `missingPlugin` if there is no display.
   package static func sink() throws -> String {
     let displays = [getenv("DISPLAY"), getenv("WAYLAND_DISPLAY")].compactMap { $0 }
     guard displays.contains(where: { $0.pointee != 0 }) else {

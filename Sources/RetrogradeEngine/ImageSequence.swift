@@ -8,7 +8,7 @@ package struct ImageSequence: Sendable {
   package let pattern: String
   package let numbers: ClosedRange<Int>
 
-  /// Whether `path` is a pattern: one `%d`, or `%05d`, in the file's name.
+  /// True if `path` is a pattern, with one `%d` or `%05d` in the file name.
   package static func isPattern(_ path: String) -> Bool { parts(of: path) != nil }
 
   private static func parts(of path: String) -> (folder: String, prefix: String, width: Int, suffix: String)? {
@@ -16,26 +16,28 @@ package struct ImageSequence: Sendable {
     return (path.folderPath, String(match.1), match.2.flatMap { Int($0) } ?? 0, String(match.3))
   }
 
-  /// The name of the file of `pattern` that has this number, without its folder; `pattern` itself where it is none.
+  /// Returns the file name of image `number`, without its folder; `pattern` itself if it is no
+  /// pattern.
   package static func name(_ pattern: String, _ number: Int) -> String {
     guard let (_, prefix, width, suffix) = parts(of: pattern) else { return pattern }
     let digits = String(number)
     return prefix + String(repeating: "0", count: max(0, width - digits.count)) + digits + suffix
   }
 
-  /// The names of the files of `pattern` that are there, without their folder, in the order of their numbers.
+  /// Returns the names of the existing files of `pattern`, without their folder, in numerical
+  /// order.
   package static func names(of pattern: String) throws -> [String] {
     try files(of: pattern).map { name(pattern, $0) }
   }
 
-  /// The numbers of the files of `pattern` that are there, ascending.
+  /// Returns the numbers of the existing files of `pattern`, ascending.
   package static func files(of pattern: String) throws -> [Int] {
     guard let (folder, prefix, width, suffix) = parts(of: pattern) else { return [] }
     guard let names = fileNames(in: folder) else {
       throw RetrogradeError(.noInput, about: folder, "\(String(cString: strerror(errno)))")
     }
     return names.compactMap { name -> Int? in
-      // Byte by byte: a letter of another spelling is another file's.
+      // Bytes are compared: a letter in another Unicode form belongs to another file.
       let bytes = Array(name.utf8)
       let digits = bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
       guard bytes.starts(with: prefix.utf8), bytes.reversed().starts(with: suffix.utf8.reversed()),
@@ -47,10 +49,10 @@ package struct ImageSequence: Sendable {
     }.sorted()
   }
 
-  /// Finds the files of `pattern`, which must follow each other without a gap.
+  /// Finds the files of `pattern`, whose numbers must be consecutive.
   ///
-  /// - Returns: nil where `pattern` is none.
-  /// - Throws: ``RetrogradeError`` of code `noInput` where there are no files of it, or one is missing.
+  /// - Returns: nil if `pattern` is no pattern.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if no file exists, or one is missing.
   package init?(_ pattern: String) throws {
     guard ImageSequence.isPattern(pattern) else { return nil }
     let found = try ImageSequence.files(of: pattern)

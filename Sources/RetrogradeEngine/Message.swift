@@ -1,22 +1,22 @@
 import Paths
 
-/// A sentence without a full stop, for people. Settings in it get the names that the program which shows it
-/// has for them.
+/// Sentence for the user, without a full stop. The program that shows it supplies the names of
+/// settings in it.
 public struct Message: Sendable, Hashable, CustomStringConvertible {
   fileprivate enum Part: Hashable, Sendable {
     case text(String)
     case setting(Setting)
   }
 
-  /// No two texts stand next to each other, and none is empty.
+  /// Parts, without empty or adjacent texts.
   private var parts: [Part] = []
 
   public init(_ text: String) { append(.text(text)) }
 
-  /// The text with settings as the library calls them, in backquotes.
+  /// Text with the library's names of settings, in backquotes.
   public var description: String { naming { "`\($0.rawValue)`" } }
 
-  /// - Parameter name: returns the name of a setting.
+  /// - Parameter name: returns the displayed name of a setting.
   public func naming(_ name: (Setting) -> String) -> String {
     parts.map { part in
       switch part {
@@ -26,7 +26,7 @@ public struct Message: Sendable, Hashable, CustomStringConvertible {
     }.joined()
   }
 
-  /// Settings, one after the other.
+  /// Joins settings with `separator`.
   package static func list(_ settings: [Setting], _ separator: String = ", ") -> Message {
     settings.dropFirst().reduce(settings.first.map { "\(setting: $0)" } ?? "") { "\($0)\(separator)\(setting: $1)" }
   }
@@ -52,7 +52,7 @@ public struct Message: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Encoded as a list of texts and of objects with the name of a `setting`.
+/// Encoded as a list of strings, and of objects with the name of a `setting`.
 extension Message: Codable {
   private struct Named: Codable { var setting: String }
 
@@ -100,12 +100,12 @@ extension Message: ExpressibleByStringInterpolation {
   }
 }
 
-/// A property of `ReverseOptions`, by its path in Swift.
+/// Property of `ReverseOptions`, identified by its Swift key path.
 public struct Setting: RawRepresentable, Hashable, Sendable {
   public var rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Its own name, without those of the options that it is among.
+  /// Last component of the key path.
   package var name: Substring { rawValue.split(separator: ".").last ?? "" }
 
   public static let work = Setting(rawValue: "work")

@@ -1,22 +1,22 @@
 import Containers
 import MediaTime
 
-/// A source that has been opened and looked into: where its bytes are, and which streams are in it. It can be indexed more than
-/// once: its end first, say, and then all of it.
+/// Opened source with known bytes and streams.
+/// It can be indexed more than once: for example, its end first, and then the whole source.
 package struct OpenedSource: Sendable {
-  /// Name of the source as users know it.
+  /// Name of the source for the user.
   let name: String
-  /// The source itself; keeps the spooled bytes of a pipe.
+  /// Source of the bytes; keeps the spool file of a pipe.
   let stored: Source
   private(set) var topology: Topology
-  /// Lets urgent work go before the pass over all of the source.
+  /// Pauses the full indexing pass during urgent work.
   let rightOfWay = RightOfWay()
-  /// The excerpt that holds its end; nil if the end is not needed soon.
+  /// Excerpt with the end of the source; nil if the end is not needed soon.
   private let tail: (span: TimeSpan, excerpt: MP4Excerpt)?
 
   /// - Parameters:
-  ///   - fetched: the media at the address, if they were fetched already.
-  ///   - isPlayedSoon: stretches of it are played before all of it is indexed, its end first
+  ///   - fetched: media that was already fetched from the address.
+  ///   - isPlayedSoon: true if parts are played, from the end, before the whole source is indexed
   ///     (``SourceStretches``).
   /// - Throws: ``RetrogradeError``.
   package init(_ input: String, _ settings: PlaybackSettings, fetched: FetchedFile? = nil, isPlayedSoon: Bool = false)
@@ -30,7 +30,7 @@ package struct OpenedSource: Sendable {
     stored = try Source(
       input, fetched: fetched, sequenceRate: playback.sequenceRate, resources: settings.resources,
       cancellation: settings.cancellation)
-    // qtdemux can take half a minute to find out.
+    // qtdemux can take half a minute to detect this.
     if stored.facts.lacksIndex, stored.facts.boxedImage == nil {
       throw RetrogradeError(
         .damagedInput,
@@ -60,9 +60,9 @@ package struct OpenedSource: Sendable {
     tail = try span.flatMap { span in try excerpt?.join().map { (span, $0) } }
   }
 
-  /// The same source, of which a demuxer finds no more than its beginning and the packets of `span`, in
+  /// Returns the source with a demuxer that sees only the beginning and the packets of `span`, in
   /// stream time.
-  /// - Returns: it, and the hole between the two; nil where nothing is gained.
+  /// - Returns: the source and the hole between both parts; nil if an excerpt has no advantage.
   func excerpt(of span: TimeSpan) -> (opened: OpenedSource, hole: TimeSpan)? {
     let known = tail.flatMap { $0.span == span ? $0.excerpt : nil }
     guard OpenedSource.beginning < span.start,
@@ -71,7 +71,7 @@ package struct OpenedSource: Sendable {
     return (reading(excerpt), TimeSpan(start: OpenedSource.beginning, end: span.start))
   }
 
-  /// The same, of which a demuxer gets an excerpt.
+  /// Returns the source with an excerpt for the demuxer.
   func reading(_ excerpt: MP4Excerpt) -> OpenedSource {
     var opened = self
     opened.topology = topology.reading(excerpt)
@@ -86,8 +86,8 @@ package struct OpenedSource: Sendable {
   private static let beginning = ClockTime(seconds: 16)
 
   /// - Parameters:
-  ///   - givesWay: it stands still while other work is waited for.
-  ///   - progress: told how far a pass is.
+  ///   - givesWay: true to pause during urgent work.
+  ///   - progress: called with the progress of a pass.
   func indexer(
     _ settings: PlaybackSettings, givesWay: Bool = false,
     progress: @escaping @Sendable (IndexProgress) -> Void = { _ in }

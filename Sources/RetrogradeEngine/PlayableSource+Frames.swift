@@ -1,14 +1,14 @@
 import MediaTime
 
-/// The frames on show at some places of a source, each by itself, in the order in which they are asked for. No more is read and decoded
-/// than it takes.
+/// Single frames at given positions of a source, in the requested order. Only the necessary data is
+/// read and decoded.
 extension PlayableSource {
   /// - Parameters:
-  ///   - places: a place inside the source; its end stands for its last frame.
-  ///   - settings: of its playback options, only the rate of numbered images counts.
-  ///   - progress: told how far the index is.
-  /// - Throws: ``RetrogradeError``; of code `usage` where the source does not have such a place, or no
-  ///   frames.
+  ///   - places: positions inside the source; its end means the last frame.
+  ///   - settings: settings; the only playback option that counts is the rate of numbered images.
+  ///   - progress: called with the progress of indexing.
+  /// - Throws: ``RetrogradeError``; of code `usage` if the source has no frames or not such a
+  ///   position.
   package init(
     _ opened: OpenedSource, framesAt places: [SourcePosition], _ settings: PlaybackSettings,
     progress: @escaping @Sendable (IndexProgress) -> Void
@@ -22,15 +22,15 @@ extension PlayableSource {
     }
   }
 
-  /// Frames of a source of which everything is known.
+  /// Returns frames of a source that is already fully known.
   package func frames(at places: [SourcePosition], of name: String, _ settings: PlaybackSettings) throws
     -> PlayableSource
   {
     try PlayableSource(name, index, SourceParts(video, nil), framesAt: places, settings, stored: nil)
   }
 
-  /// Indexes only the surroundings of the places.
-  /// - Returns: nil where all of the source has to be indexed.
+  /// Indexes only the parts around `places`.
+  /// - Returns: nil if the whole source has to be indexed.
   private static func near(
     _ places: [SourcePosition], _ opened: OpenedSource, _ indexer: Indexer, _ settings: PlaybackSettings
   ) throws -> PlayableSource? {
@@ -43,7 +43,7 @@ extension PlayableSource {
       let (source, isExact) = try parts(places, opened, index, settings)
       return isExact ? source : nil
     } catch let error as RetrogradeError where error.code == .damagedInput || error.code == .usage {
-      // The pass over all of the source describes the error better.
+      // The full pass describes the error better.
       return nil
     }
   }
@@ -53,7 +53,7 @@ extension PlayableSource {
   ) throws -> (source: PlayableSource, isExact: Bool) {
     var index = index
     index.furtherVideos = []
-    // The window that is decoded to find out whether windows are exact is the one that is wanted first.
+    // The window decoded to check if windows are exact is the one needed first.
     let near = try index.video.flatMap { video in
       try video.starts.map { starts in
         let timeline = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
@@ -88,7 +88,7 @@ extension PlayableSource {
     )
   }
 
-  /// The numbers of the frames on show.
+  /// Returns the numbers of the frames at `places`.
   private static func frames(
     _ places: [SourcePosition], of name: String, in timeline: VideoTimeline, _ index: SourceIndex
   ) throws -> [Int] {
@@ -109,7 +109,7 @@ extension PlayableSource {
         throw RetrogradeError(
           .usage, about: name, "\(place): it is \(whole.duration) long", remedy: "ask for a place before its end")
       }
-      // Before the first frame nothing is on show but that.
+      // Times before the first frame show the first frame.
       return max(timeline.starts.endOfPrefix { $0 <= time } - 1, 0)
     }
   }

@@ -2,38 +2,39 @@ package import Containers
 import GStreamer
 package import MediaTime
 
-/// A source that has been indexed, and can be played in any order of play, from any place.
+/// Indexed source that can be played in any order, from any position.
 package struct PlayableSource: Sendable {
   package let legs: PlaybackLegs
-  /// Legs of the audio: those of ``legs``, unless there is a soundtrack.
+  /// Playback legs of the audio: the same as ``legs``, unless there is a soundtrack.
   package private(set) var heard: PlaybackLegs
   package let video: VideoSource?
-  /// The video streams after the first.
+  /// Video streams after the first.
   package let furtherVideos: [VideoSource]
   package private(set) var audio: [AudioTrack]
-  /// Part of the source that is played, in stream time, if one was asked for; nil: all of it.
+  /// Played part of the source, in stream time; nil for all of it.
   package let range: TimeSpan?
   package var index: SourceIndex
-  /// The source that was opened; keeps the spooled bytes of a pipe.
+  /// Opened source; keeps the spool file of a pipe.
   private let stored: Source?
-  /// Facts in the file's bytes that GStreamer does not tell; nil if it is made of several sources, or of none
-  /// that is a file.
+  /// Facts in the file's bytes that GStreamer does not report; nil for joined or non-file sources.
   package var facts: ContainerFacts? { stored?.facts }
-  /// Whether it is one file, which GStreamer reads where it is.
+  /// True if the source is one file that GStreamer reads in place.
   package var isReadInPlace: Bool { stored.map { $0.path == Address.path(of: $0.name) } ?? false }
-  /// Sources that it is made of, one after the other, if there are several; empty: itself.
+  /// Joined sources, in order; empty if this is a single source.
   package internal(set) var parts: [PlayableSource] = []
-  /// How many bytes were fetched from the network, or by way of a playlist, and lie in the spool; nil where nothing was.
+  /// Number of bytes fetched from the network, or by way of a playlist, into the spool; nil if
+  /// none.
   package var fetchedBytes: Int? {
     let all = [stored?.fetched?.size].compactMap { $0 } + parts.compactMap(\.fetchedBytes)
     return all.isEmpty ? nil : all.reduce(0, +)
   }
 
-  /// Indexes a source, no more of it than is to be played.
+  /// Indexes only the part of a source that is to be played.
   ///
   /// - Parameters:
-  ///   - seam: frames and samples from there on, in stream time, are played by another source; nil: none.
-  ///   - progress: told how far the index is.
+  ///   - seam: stream time from which another source plays the frames and samples; nil if none
+  ///     does.
+  ///   - progress: called with the progress of indexing.
   /// - Throws: ``RetrogradeError``.
   package init(
     _ opened: OpenedSource, _ settings: PlaybackSettings, until seam: ClockTime? = nil,
@@ -47,13 +48,13 @@ package struct PlayableSource: Sendable {
       return
     }
     var index = try PlayableSource.index(all: opened, indexer)
-    // Frames and times of a part are counted in the index of all.
+    // Frames and times of a part are counted in the index of the whole source.
     if settings.playback.start != nil || settings.playback.end != nil { try index.askDecoderForTimes(settings) }
     let parts = try SourceParts(index, settings, PlayableSource.range(in: index, settings.playback), until: seam)
     self = try PlayableSource(opened, index, parts, settings)
   }
 
-  /// The same, without reading all of a long source first where that is possible: the same is played.
+  /// Indexes a source, with the same result, but without reading all of a long source if possible.
   package init(
     quickly opened: OpenedSource, _ settings: PlaybackSettings,
     progress: @escaping @Sendable (IndexProgress) -> Void
@@ -85,10 +86,10 @@ package struct PlayableSource: Sendable {
     }
   }
 
-  /// The index of no more of the source than is to be played; nil where all of it is to be indexed.
+  /// Indexes only the part to be played; nil if the whole source has to be indexed.
   static func stretch(_ indexer: Indexer, _ settings: PlaybackSettings) throws -> SourceIndex? {
     let playback = settings.playback
-    // Frames are counted from the first one on, and a copied part is copied whole.
+    // Frame numbers count from the first frame, and a copied part is copied whole.
     guard !settings.output.keepsForwardWhole, playback.start != nil || playback.end != nil,
       playback.start.map({ $0.time != nil }) ?? true, playback.end.map({ $0.time != nil }) ?? true
     else { return nil }
@@ -103,7 +104,7 @@ package struct PlayableSource: Sendable {
     }
   }
 
-  /// The parts of a source of which a stretch was indexed; nil where they can't be read in windows.
+  /// Makes the streams of a partly indexed source; nil if they can't be read in windows.
   private static func exactParts(
     _ index: SourceIndex, _ settings: PlaybackSettings, _ seam: ClockTime?
   ) throws -> SourceParts? {
@@ -111,7 +112,7 @@ package struct PlayableSource: Sendable {
       let parts = try SourceParts(index, settings, range(in: index, settings.playback), until: seam)
       return parts.isExact ? parts : nil
     } catch let error as RetrogradeError where error.code == .damagedInput || error.code == .usage {
-      // The pass over all of the source describes the error better.
+      // The full pass describes the error better.
       return nil
     }
   }
@@ -127,7 +128,7 @@ package struct PlayableSource: Sendable {
       opened.name, index, parts, settings.playback, count: settings.count, for: settings.output, stored: opened.stored)
   }
 
-  /// A source of which all is known.
+  /// Makes a source from an existing index.
   package init(
     _ input: String, _ index: SourceIndex, _ video: VideoSource?, playback: PlaybackOptions, count: Int?,
     for output: OutputRequirements = OutputRequirements(), range: TimeSpan? = nil, stored: Source? = nil
@@ -137,7 +138,7 @@ package struct PlayableSource: Sendable {
       for: output, stored: stored)
   }
 
-  /// - Parameter whole: the presentation of a source of which a part is played; nil: all of it is played.
+  /// - Parameter whole: full presentation of a partly played source; nil if all of it is played.
   init(
     _ input: String, _ index: SourceIndex, _ parts: SourceParts, _ playback: PlaybackOptions, count: Int?,
     for output: OutputRequirements, stored: Source?, whole: TimeSpan? = nil
@@ -171,9 +172,9 @@ package struct PlayableSource: Sendable {
     self.stored = stored
   }
 
-  /// Replaces its audio by that of another source, played once, as it is: from its start on, for as long as
-  /// this one is played.
-  /// - Returns: length of the end that has none.
+  /// Replaces the audio with a soundtrack, played once and unchanged from its start, for at most
+  /// the length of this source.
+  /// - Returns: length of the end without audio.
   package mutating func hear(_ soundtrack: PlayableSource) -> ClockTime {
     let span = soundtrack.legs.presentation.span
     let length = min(legs.duration ?? span.duration, span.duration)
@@ -185,13 +186,13 @@ package struct PlayableSource: Sendable {
     return (legs.duration ?? length) - length
   }
 
-  /// Frames per second of the part that is played, on average.
+  /// Average frames per second of the played part.
   package var frameRate: Double {
     let rate = (video?.shown.timeline.frameRate ?? 0) * legs.meanSpeed
     return min(legs.frameRate?.value ?? rate, rate)
   }
 
-  /// When all of the source ends, in stream time; where no more than a stretch was indexed, by its container's account.
+  /// End of the whole source, in stream time; by its container if only a part was indexed.
   package var sourceEnd: ClockTime {
     let known = index.presentationEnd
     guard index.part?.reachesEnd == false else { return known }
@@ -203,7 +204,7 @@ package struct PlayableSource: Sendable {
 
   package var warnings: [Warning] { index.warnings + videos.flatMap(\.warnings) }
 
-  /// Part of the source to play, in stream time; nil for all of it.
+  /// Returns the part of the source to play, in stream time; nil for all of it.
   static func range(in index: SourceIndex, _ playback: PlaybackOptions) throws -> TimeSpan? {
     guard playback.start != nil || playback.end != nil else { return nil }
     let whole = TimeSpan(start: index.presentationStart, end: index.presentationEnd)

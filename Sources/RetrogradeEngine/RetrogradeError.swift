@@ -4,18 +4,19 @@ public import GStreamer
 
 /// Failure of an operation: the operation, its subject, the reason, and a remedy.
 public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
-  /// The kind of failure. The raw values are stable: programs may act on them. There may be more in later versions.
+  /// Kind of failure. The raw values are stable, so programs may rely on them. Later versions may
+  /// add more.
   public struct Code: RawRepresentable, Hashable, Sendable, Codable {
     public var rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The result is no exact mirror of its source, as a comparison found.
+    /// The result is not an exact reversal of its source, as a comparison found.
     public static let notAMirror = Code(rawValue: "not-a-mirror")
     /// Wrong or contradictory options.
     public static let usage = Code(rawValue: "usage")
     /// The input is not media, or damaged beyond use.
     public static let damagedInput = Code(rawValue: "damaged-input")
-    /// The input is not there, or can't be read.
+    /// The input does not exist or can't be read.
     public static let noInput = Code(rawValue: "no-input")
     /// A GStreamer plugin is missing.
     public static let missingPlugin = Code(rawValue: "missing-plugin")
@@ -23,24 +24,24 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     public static let internalFailure = Code(rawValue: "internal-failure")
     /// The output can't be made.
     public static let cannotCreateOutput = Code(rawValue: "cannot-create-output")
-    /// A process that read the input crashed, made no progress, or took too much memory, and was ended.
+    /// A process that read the input crashed, stalled or took too much memory, and was ended.
     public static let crashed = Code(rawValue: "crashed")
-    /// No room left, or reading or writing failed.
+    /// No space left, or reading or writing failed.
     public static let inputOutput = Code(rawValue: "input-output")
   }
 
   public let code: Code
-  /// The file, device or place in a pipeline file that was being read or made; nil where none is to blame, or it stands in the
-  /// reason.
+  /// File, device or place in a pipeline file that was being read or made; nil if there is none, or
+  /// if the reason names it.
   public let subject: String?
   /// Operation that failed, and the reason.
   public let reason: Message
-  /// Advice for the user; nil where nothing is known to help.
+  /// Advice for the user; nil if no remedy is known.
   public let remedy: Message?
   /// GStreamer's own error, if there is one.
   public let underlying: GStreamerError?
 
-  /// An error of these parts: see the properties of the same names.
+  /// Creates an error from its parts: see the properties of the same names.
   public init(
     _ code: Code, about subject: String? = nil, _ reason: Message, remedy: Message? = nil,
     underlying: GStreamerError? = nil
@@ -52,7 +53,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// The whole text: the subject, the reason and the remedy.
+  /// Full text: subject, reason and remedy.
   public var message: Message {
     let failure: Message = subject.map { "\($0): \(reason)" } ?? reason
     return remedy.map { "\(failure); \($0)" } ?? failure
@@ -60,7 +61,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
 
   public var description: String { message.description }
 
-  /// The error with the name that users know in place of a spool file's, which has none of its own.
+  /// Returns the error with the user's name for a spool file, which has no name.
   package func naming(spooled name: String) -> RetrogradeError {
     guard let subject, subject.hasPrefix("/proc/"), subject.contains("/fd/") else { return self }
     return RetrogradeError(code, about: name, reason, remedy: remedy, underlying: underlying)
@@ -70,8 +71,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     RetrogradeError(code, about: subject, reason, remedy: remedy, underlying: underlying)
   }
 
-  /// Elements that refuse whole files of their own format: JPEG 2000 of four components or in high throughput, and
-  /// Musepack.
+  /// Elements that refuse some valid files of their own format: four-component or high-throughput
+  /// JPEG 2000, and Musepack.
   private static let particular = ["jpeg2000parse", "musepackdec"]
 
   /// Error to report for GStreamer's `error` while reading `path`.
@@ -118,7 +119,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// Encoded without the error of GStreamer: the reason has its words.
+/// Encoded without the underlying GStreamer error; the reason contains its text.
 extension RetrogradeError: Codable {
   private enum CodingKeys: String, CodingKey {
     case code, subject, reason, remedy
@@ -142,8 +143,7 @@ extension RetrogradeError: Codable {
 }
 
 extension GStreamerError {
-  /// The system's own reason, which elements leave to those who debug: "system error: …", or at the end of a
-  /// sentence.
+  /// System's reason in the debug text: after "system error: ", or at the end of a sentence.
   fileprivate var systemReason: String? {
     let lines = debug?.split(separator: "\n") ?? []
     guard lines.count > 1, let line = lines.last else { return nil }
@@ -151,13 +151,13 @@ extension GStreamerError {
   }
 }
 
-/// Which Debian package has which plugins.
+/// Debian packages that contain GStreamer plugins.
 package enum PackageHint {
   package static let all =
     "install gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-plugins-ugly and gstreamer1.0-libav"
 
-  /// Package to install to decode `mediaType`, as caps name it; nil if GStreamer has no plugin for it, or
-  /// that package is installed.
+  /// Returns the package to install to decode `mediaType`; nil if there is none, or it is
+  /// installed.
   package static func decoding(_ mediaType: String?) -> String? {
     guard let mediaType else { return all }
     let (package, element) =
@@ -171,8 +171,8 @@ package enum PackageHint {
 }
 
 extension RetrogradeError {
-  /// A file that was made could not be finished.
-  /// - Parameter output: its name in messages.
+  /// Creates the error for an output that could not be finished.
+  /// - Parameter output: name of the output in messages.
   package init(finishing output: String, _ error: FileError) {
     self.init(
       .inputOutput,
@@ -186,7 +186,7 @@ extension RetrogradeError {
 extension RetrogradeError {
   /// - Parameters:
   ///   - name: name of the file in messages.
-  ///   - number: why it can't be read, errno(3).
+  ///   - number: reason, as an errno(3) value.
   package init(reading name: String, errno number: Int32) {
     self.init(.inputOutput, about: name, "can't be read: \(String(cString: strerror(number)))")
   }
@@ -194,7 +194,7 @@ extension RetrogradeError {
 
 extension RandomAccessFile {
   /// - Parameter name: name of the file in messages.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput`, where reading it failed.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput` if reading the file failed.
   package func checkReading(_ name: String) throws {
     if let readingFailure { throw RetrogradeError(reading: name, errno: readingFailure) }
   }

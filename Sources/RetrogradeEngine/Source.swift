@@ -5,30 +5,30 @@ package import MediaTime
 import Quirks
 import Paths
 
-/// Place that the media is read from: a file, or the spooled bytes of a pipe.
+/// Origin of the media's bytes: a file, or the spooled bytes of a pipe.
 package struct Source: Sendable {
-  /// Name of the source as users know it.
+  /// Name of the source for the user.
   package let name: String
-  /// The path that GStreamer reads.
+  /// Path for GStreamer.
   package private(set) var path: String
-  /// Element that reads the source, in `gst-launch-1.0` syntax; it is called `source`.
+  /// Element named `source` that reads the bytes, in `gst-launch-1.0` syntax.
   package private(set) var sourceDescription: String
-  /// Facts in the file's bytes that GStreamer does not tell.
+  /// Facts in the file's bytes that GStreamer does not report.
   package private(set) var facts: ContainerFacts
-  /// Parts of the file that are not read.
+  /// Warnings about parts of the file that are not read.
   private(set) var warnings: [Warning] = []
   private var spool: Spool?
-  /// Keeps the file of an open descriptor that was given by its path.
+  /// Keeps the file open if its path names a descriptor.
   private var held: HeldFile?
-  /// Spool file of a source that came from an address or by way of a playlist.
+  /// Spool file of a source from an address or a playlist.
   private(set) var fetched: FetchedFile?
-  /// Whether it is an image, or several, each a file.
+  /// True if the source is one or more image files.
   private(set) var holdsImages = false
 
-  /// A pipe can be read only once, so its bytes, compressed as they are, go to the spool first: there they
-  /// can be indexed and sought in like any file, which takes far less room than the decoded frames would. The
-  /// same holds for fetched media.
-  /// - Parameter fetched: the media at the address, if they were fetched already.
+  /// Opens a source, and spools a pipe or fetched media first.
+  /// A pipe can be read only once. In the spool, its compressed bytes can be indexed and sought
+  /// like any file, and take far less space than decoded frames.
+  /// - Parameter fetched: media that was already fetched from the address.
   package init(
     _ input: String, fetched: FetchedFile? = nil, sequenceRate: FrameRate = .usual, resources: Resources,
     cancellation: Cancellation
@@ -54,8 +54,8 @@ package struct Source: Sendable {
         blocks.brokenAt.map { "damaged: its first frame is incomplete; byte \($0) is not valid in a GIF" }
           ?? "cut: the file ends inside its first frame")
     }
-    // avdemux_gif waits for the rest of a GIF that ends in the middle (Quirk.avdemuxEnd), or of one with something else in
-    // its middle: with only the frames before that it is whole.
+    // avdemux_gif waits for the rest of a GIF that is cut (Quirk.avdemuxEnd) or broken in the
+    // middle. With only the frames before that, the file is complete.
     let whole = try Spool(directory: resources.spoolDirectory)
     try whole.append(blocks, of: path)
     Log.index.info(
@@ -111,7 +111,7 @@ package struct Source: Sendable {
       held = HeldFile(input)
       path = held?.path ?? input
     default:
-      // Opening a pipe waits for a writer, and no cancelling would end that.
+      // A blocking open of a pipe waits for a writer, and could not be cancelled.
       let descriptor = open(input.cPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       guard descriptor >= 0 else {
         throw RetrogradeError(.noInput, about: input, "\(String(cString: strerror(errno)))")
@@ -127,7 +127,7 @@ package struct Source: Sendable {
     Log.index.info("\(name): \(facts.size) bytes, read by \(sourceDescription)")
   }
 
-  /// True if it may be opened more than once: the bytes of a pipe are gone.
+  /// True if `input` may be opened more than once; a pipe may not.
   package static func canBeReadAgain(_ input: String) -> Bool {
     var info = stat()
     return input != "-" && (stat(Address.path(of: input).cPath, &info) != 0 || info.st_mode & S_IFMT == S_IFREG)
@@ -146,7 +146,8 @@ package struct Source: Sendable {
     if let fault = facts.fault {
       throw RetrogradeError(.damagedInput, about: name, "too damaged to read: \(fault)")
     }
-    // wavparse ends such a file before anything that waits for its audio hears of it, or takes headers for audio.
+    // wavparse ends such a file before any element downstream gets its audio, or takes headers for
+    // audio.
     if facts.isEmptyWave {
       throw RetrogradeError(
         .damagedInput,
@@ -165,7 +166,7 @@ package struct Source: Sendable {
     if let image = StillImage(facts) {
       return try image.sourceDescription(path, name: name, memory: resources.memory)
     }
-    // Quirk.wavparseSize: behind a queue it cannot seek.
+    // Quirk.wavparseSize: after a queue it cannot seek.
     return "filesrc name=source location=\(Description.quoted(path))"
       + (facts.wave?.isCutShort == true ? " ! queue" : "")
   }
@@ -178,8 +179,8 @@ package struct Source: Sendable {
     defer { bytes.deallocate() }
     var total = 0
     while true {
-      // A pipe may stay silent for as long as it likes, also before it has a writer (poll says POLLHUP only
-      // when the last writer has gone); cancelling still takes effect at once.
+      // A pipe may stay silent indefinitely, even before it has a writer: poll reports POLLHUP only
+      // after the last writer has left. Polling lets cancellation take effect quickly.
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let ready = poll(&waiting, 1, 100)
       try cancellation.check()
@@ -197,13 +198,13 @@ package struct Source: Sendable {
   }
 }
 
-/// The file of an open descriptor, which is opened once more: its owner may close it, and the same number is
-/// another file's then.
+/// Second descriptor of a file that is passed as an open descriptor.
+/// The owner may close the first one, and its number may then refer to another file.
 private final class HeldFile: Sendable {
   private let descriptor: Int32
   var path: String { "/proc/self/fd/\(descriptor)" }
 
-  /// - Parameter path: `/proc/self/fd/N`; nil for all others, and if the file cannot be opened.
+  /// - Parameter path: `/proc/self/fd/N`; nil for other paths, or if the file cannot be opened.
   init?(_ path: String) {
     guard path.hasPrefix("/proc/self/fd/") else { return nil }
     descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
@@ -214,7 +215,7 @@ private final class HeldFile: Sendable {
 }
 
 extension Spool {
-  /// Copies a part of a file.
+  /// Copies part of a file into a new spool.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`; `CancellationError`.
   fileprivate convenience init(
     copying part: Range<Int>, of path: String, in directory: String, _ cancellation: Cancellation
@@ -230,7 +231,7 @@ extension Spool {
     }
   }
 
-  /// Adds the whole images of a GIF, and the trailer.
+  /// Appends the complete images of a GIF, and a trailer.
   fileprivate func append(_ blocks: GIFBlocks, of path: String) throws {
     guard let file = RandomAccessFile(path) else {
       throw RetrogradeError(.inputOutput, about: path, "\(String(cString: strerror(errno)))")
@@ -246,7 +247,7 @@ extension Spool {
 }
 
 extension ContainerFacts {
-  /// Demuxer that reads the file in place of the element that GStreamer ranks first; nil: that one does.
+  /// Demuxer to use instead of the one that GStreamer ranks first; nil if that one is right.
   package var demuxer: String? {
     gif != nil && Quirk.gifdecRepeats.applies && Registry.has("avdemux_gif") ? "avdemux_gif" : nil
   }

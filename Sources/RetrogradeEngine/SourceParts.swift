@@ -1,6 +1,6 @@
 import MediaTime
 
-/// Video streams of a source, ready to be decoded, and the part of it that is played.
+/// Decodable video streams of a source, and its played part.
 struct SourceParts {
   let range: TimeSpan?
   private(set) var video: VideoSource?
@@ -9,25 +9,25 @@ struct SourceParts {
 
   var videos: [VideoSource] { [video].compactMap { $0 } + further }
 
-  /// Whether all of it can be read in windows, as far as it is indexed.
+  /// True if all indexed video can be read in windows.
   var isExact: Bool { videos.allSatisfy { $0.store == nil } && warnings.isEmpty }
 
-  /// - Parameter video: the only one; nil where there is none.
+  /// - Parameter video: only video stream; nil if there is none.
   init(_ video: VideoSource?, _ range: TimeSpan?) {
     self.video = video
     self.range = range
   }
 
   /// - Parameters:
-  ///   - range: the part of the source that is played; nil: all of it.
-  ///   - seam: frames from there on, in stream time, are played by another source; nil: none.
-  ///   - opened: a decoder of the first video stream; nil: one is opened.
+  ///   - range: played part of the source; nil for all of it.
+  ///   - seam: stream time from which another source plays the frames; nil if none does.
+  ///   - opened: open decoder of the first video stream; nil to open one.
   init(
     _ index: SourceIndex, _ settings: PlaybackSettings, _ range: TimeSpan?, until seam: ClockTime? = nil,
     _ opened: VideoDecoder? = nil
   ) throws {
     self.range = range
-    // One budget for all that is decoded at once.
+    // One memory budget for all concurrent decoders.
     let readers = settings.playback.dissolve > .zero ? 2 : 1
     let shared = settings.resources.shared(by: readers * (1 + index.furtherVideos.count))
     let rate = settings.sourceRate

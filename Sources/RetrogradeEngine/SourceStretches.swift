@@ -2,26 +2,26 @@ import Containers
 package import MediaTime
 import Synchronization
 
-/// A stretch of a source that can be played backwards before all of it has been indexed.
+/// Part of a source that can be played backwards before the whole source is indexed.
 package struct SourceStretch: Sendable {
-  /// Its legs are those of all of the source.
+  /// Source of this part, with the playback legs of the whole source.
   package let source: PlayableSource
-  /// Part of the source that it covers, in stream time.
+  /// Covered part of the source, in stream time.
   package let range: TimeSpan
-  /// Part of the output in which that is played.
+  /// Time span of this part in the output.
   package let place: TimeSpan
 
-  /// Part of the output in which an audio stream of it is played: empty, if the place of its samples is not
-  /// known to the sample.
+  /// Returns the time span of an audio stream in the output; empty if its position is not exact to
+  /// the sample.
   package func place(of track: AudioTrack) -> TimeSpan {
     track.isPlaced ? place : TimeSpan(start: place.start, end: place.start)
   }
 }
 
-/// A long source, any stretch of which can be played backwards before all of it has been indexed: its end
-/// first, and stretches that are sought.
+/// Long source, any part of which can be played backwards before the whole source is indexed.
+/// The end comes first, then each part that is sought.
 package final class SourceStretches: Sendable {
-  /// The end of the source.
+  /// Last part of the source.
   package let tail: SourceStretch
   private let opened: OpenedSource
   private let settings: PlaybackSettings
@@ -30,15 +30,15 @@ package final class SourceStretches: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    /// Indexer of all of the source; nil until it is needed.
+    /// Indexer of the whole source; nil until needed.
     var indexer: StretchIndexer?
     var last: SourceStretch
   }
 
-  /// Length of a stretch. Below three times this, a full index is as fast.
+  /// Length of a part. Below three times this, a full index is as fast.
   private static let length = ClockTime(seconds: 8)
 
-  /// - Returns: nil where all of the source has to be indexed first.
+  /// - Returns: nil if the whole source has to be indexed first.
   /// - Throws: ``CancellationError``.
   package init?(_ opened: OpenedSource, _ settings: PlaybackSettings) throws {
     guard let declared = SourceStretches.declaredEnd(opened.stored.facts, settings) else { return nil }
@@ -54,8 +54,8 @@ package final class SourceStretches: Sendable {
     state = Mutex(State(indexer: indexer, last: tail))
   }
 
-  /// The stretch that is played at `time`, in the output, and after it.
-  /// - Returns: nil where all of the source has to be indexed for it.
+  /// Returns the part that plays at `time` in the output, and after it.
+  /// - Returns: nil if it needs an index of the whole source.
   /// - Throws: ``CancellationError``.
   package func stretch(at time: ClockTime) throws -> SourceStretch? {
     let end = whole.end - time
@@ -73,19 +73,20 @@ package final class SourceStretches: Sendable {
     }
   }
 
-  /// Part of a source that has to be known to index such a stretch.
+  /// Returns the part of a source that must be listed to index from `start` to `end`.
   private static func reach(_ start: ClockTime, _ end: ClockTime?) -> TimeSpan {
     TimeSpan(
       start: start - StretchIndexer.reach.before,
       end: end.map { $0 + StretchIndexer.reach.behind } ?? ClockTime(nanoseconds: .max))
   }
 
-  /// The same of its end; nil where all of the source has to be indexed first.
+  /// Returns the reach of the last part; nil if the whole source has to be indexed first.
   static func lastReach(of facts: ContainerFacts, _ settings: PlaybackSettings) -> TimeSpan? {
     declaredEnd(facts, settings).map { reach($0 - length, nil) }
   }
 
-  /// End that a source declares; nil where that is too soon, or it is not played backwards as a whole.
+  /// Returns the declared end of a source; nil if the source is too short, or not simply reversed
+  /// as a whole.
   private static func declaredEnd(_ facts: ContainerFacts, _ settings: PlaybackSettings) -> ClockTime? {
     let playback = settings.playback
     guard playback.score == nil, playback.loop == .reverse, settings.count == 1, playback.timing == .mirror,
@@ -95,7 +96,7 @@ package final class SourceStretches: Sendable {
     return declared
   }
 
-  /// - Parameter indexer: of all of the source; where the stretch is found without, nothing is done with it.
+  /// - Parameter indexer: indexer of the whole source; unused if an excerpt is enough.
   private static func stretch(
     _ opened: OpenedSource, _ settings: PlaybackSettings, _ indexer: inout StretchIndexer?, from start: ClockTime,
     to end: ClockTime?, of whole: TimeSpan?
@@ -116,7 +117,7 @@ package final class SourceStretches: Sendable {
     }
   }
 
-  /// Result of `body`; nil where a stretch can't be known to be exact.
+  /// Returns the result of `body`; nil if a part may be inexact.
   private static func unlessInexact<Value>(_ opened: OpenedSource, _ body: () throws -> Value?) throws -> Value? {
     do {
       return try body()
@@ -124,7 +125,7 @@ package final class SourceStretches: Sendable {
       Log.index.info("\(opened.name): all of it is indexed: \(error.reason)")
       return nil
     } catch let error as RetrogradeError {
-      // The pass over all of the source reports the error, and what can be played all the same.
+      // The full pass reports the error, and what is still playable.
       Log.index.info("\(opened.name): all of it is indexed: \(error.message)")
       return nil
     }
@@ -133,14 +134,14 @@ package final class SourceStretches: Sendable {
 
 extension SourceStretch {
   /// - Parameters:
-  ///   - beginning: nothing that is shown or heard from there on is missing, in stream time.
-  ///   - end: where it ends; nil: with the source.
-  ///   - whole: from where to where the source is presented; nil: it ends where this does.
+  ///   - beginning: stream time from which the part is complete.
+  ///   - end: end of the part; nil for the end of the source.
+  ///   - whole: span of the whole presentation; nil if it ends with this part.
   fileprivate init?(
     _ opened: OpenedSource, _ settings: PlaybackSettings, _ stretches: StretchIndexer, from beginning: ClockTime,
     to end: ClockTime?, of whole: TimeSpan?
   ) throws {
-    // The demuxer may take as long to find its way there as all else that is looked at.
+    // The demuxer's seek may take as long as all other work here.
     let opening = try stretches.recipe.map { recipe in
       try Worker("open decoder") {
         let decoder = try VideoDecoder(recipe, FormatChanges(), settings.cancellation)
@@ -150,7 +151,7 @@ extension SourceStretch {
     }
     defer { _ = try? opening?.join() }
     let index = try stretches.index(from: beginning, to: end)
-    // Audio that is not placed must not say when the source ends.
+    // Audio without an exact position must not determine the end of the source.
     guard
       index.audio.allSatisfy({ track in
         track.isPlaced
@@ -159,14 +160,14 @@ extension SourceStretch {
     else { return nil }
     let whole = whole ?? TimeSpan(start: index.presentationStart, end: index.presentationEnd)
     let end = end ?? whole.end
-    // A group of pictures that begins there is not decoded twice.
+    // Start at a keyframe, so that no group of pictures is decoded twice.
     let keyframe = index.video.flatMap { video in
       video.starts.flatMap { starts in video.keyframes.map { starts[$0] }.first { $0 >= beginning } }
     }
     let start = keyframe.flatMap { $0 < end ? $0 : nil } ?? beginning
     guard whole.start <= start, start < end else { return nil }
     let range = TimeSpan(start: start, end: end)
-    // All pads are made for the streams at the end.
+    // All pads are created for the streams at the end.
     guard index.audio.count == stretches.trackCount,
       index.audio.allSatisfy({ !$0.frames(during: range).isEmpty }),
       index.video.map({ $0.starts?.contains { range.start <= $0 && $0 < range.end } ?? false }) ?? true

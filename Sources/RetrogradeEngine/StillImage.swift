@@ -1,15 +1,15 @@
 import Containers
 import GStreamer
 
-/// An image alone in a file, of a format that `parsebin` gives decoders in pieces, of which they make nothing
+/// Single image file that `parsebin` would pass to the decoder in unusable pieces
 /// (`Quirk.parsebinWholeImages`, `Quirk.jpegparseRank`).
 enum StillImage {
-  /// One or more, one after the other: `jpegparse` tells them apart.
+  /// One or more JPEG images in sequence, which `jpegparse` separates.
   case jpeg
-  /// A file that is read in one piece; its media type.
+  /// Media type and size of a file that is read in one piece.
   case whole(String, bytes: Int)
 
-  /// nil of a file that begins like none (JFIF 1.02; BITMAPFILEHEADER; TIFF 6.0, 2).
+  /// Detects an image by its first bytes (JFIF 1.02; BITMAPFILEHEADER; TIFF 6.0, 2); nil otherwise.
   init?(_ file: ContainerFacts) {
     let start = file.beginning
     guard start.count >= 10 else { return nil }
@@ -22,12 +22,13 @@ enum StillImage {
   }
 
   /// Elements that read the image, in `gst-launch-1.0` syntax.
-  /// - Throws: ``RetrogradeError`` of code `damagedInput`, where reading it would take more than `memory`.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput` if reading it would take more than
+  ///   `memory`.
   func sourceDescription(_ path: String, name: String, memory: ByteCount) throws -> String {
     switch self {
     case .jpeg: return "filesrc name=source location=\(Description.quoted(path)) ! jpegparse"
     case .whole(let type, let bytes):
-      // The file, a copy of it on its way, and the image that comes of it.
+      // Memory holds the file, a copy in transit, and the decoded image.
       guard bytes < memory.bytes / 3 else {
         throw RetrogradeError(
           .damagedInput,
@@ -35,7 +36,7 @@ enum StillImage {
           "an image in a file of \(ByteCount(bytes)) takes three times that to decode, and the budget (\(setting: .memory)) is "
             + "\(memory)")
       }
-      // Its name is a pattern of numbered files.
+      // multifilesrc takes the location for a pattern of numbered files.
       let pattern = path.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
       return "multifilesrc name=source location=\(Description.quoted(pattern)) start-index=0 stop-index=0 caps=\(type)"
     }

@@ -1,40 +1,40 @@
 import MediaTime
 
-/// A promise of the source that the mirror does not keep as it was: the kind, the amount, and the time.
+/// Difference between the source and the result: its kind, amount and time.
 public struct Warning: Sendable, Hashable, CustomStringConvertible {
-  /// Kind of warning. The raw values are stable: programs may act on them.
+  /// Kind of warning. The raw values are stable, so programs may rely on them.
   public struct Code: RawRepresentable, Sendable, Hashable, Codable {
     public var rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The source ends before its container says that it does.
+    /// The source ends before the end that its container declares.
     public static let truncated = Code(rawValue: "truncated")
     /// Packets or frames can't be read or decoded.
     public static let damaged = Code(rawValue: "damaged")
-    /// A whole stream of the source is not in the mirror.
+    /// A whole stream of the source is missing from the result.
     public static let streamLeftOut = Code(rawValue: "stream-left-out")
     /// No plugin is installed for a stream.
     public static let missingPlugin = Code(rawValue: "missing-plugin")
-    /// Data that describes or goes with the streams is not in the mirror: chapters, cover art, transparency,
-    /// captions, timecode.
+    /// Data about or beside the streams is missing from the result: chapters, cover art,
+    /// transparency, captions, timecode.
     public static let detailLeftOut = Code(rawValue: "detail-left-out")
-    /// Frames, samples or times were changed so that they fit: another size, layout or rate on the way.
+    /// Frames, samples or times were converted, for example to another size, layout or rate.
     public static let converted = Code(rawValue: "converted")
-    /// Times that contradict each other were corrected; nothing is missing.
+    /// Contradictory timestamps were corrected; nothing is missing.
     public static let timesRepaired = Code(rawValue: "times-repaired")
-    /// Not everything that was given to the encoder reached the file.
+    /// Some data passed to the encoder did not reach the file.
     public static let notWritten = Code(rawValue: "not-written")
-    /// The output is longer than the place takes that it is made for.
+    /// The output is longer than its destination accepts.
     public static let tooLong = Code(rawValue: "too-long")
-    /// A live source counted frames that it did not give.
+    /// A live source reported frames that it did not deliver.
     public static let lost = Code(rawValue: "lost")
   }
 
   public var code: Code
   public var message: Message
-  /// How many frames, sample frames or packets it is about, where that is known.
+  /// Number of affected frames, sample frames or packets, if known.
   public var count: Int?
-  /// When, in the source's time, where that is known.
+  /// Affected span in the source's time, if known.
   public var span: TimeSpan?
 
   public init(_ code: Code, _ message: Message, count: Int? = nil, span: TimeSpan? = nil) {
@@ -46,14 +46,15 @@ public struct Warning: Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { message.description }
 
-  /// True if the mirror lacks something: for all warnings but corrected times.
+  /// True if something is missing from the result: for all warnings except corrected times.
   public var isLoss: Bool { code != .timesRepaired }
 }
 
-/// Encoded as an object of `code`, `message` and, where they are known, `count`, and `start` and `end` in
+/// Encoded as an object of `code` and `message` and, if known, `count`, and `start` and `end` in
 /// seconds.
 extension Warning: Codable {
-  /// In an encoder's `userInfo`: a `@Sendable (Setting) -> String` that says what settings are called in messages.
+  /// Key of an encoder's `userInfo` for a `@Sendable (Setting) -> String` that names settings in
+  /// messages.
   public static let naming = CodingUserInfoKey(rawValue: "naming")
 
   private enum CodingKeys: String, CodingKey {
@@ -83,7 +84,7 @@ extension Warning: Codable {
 }
 
 extension Message {
-  /// The whole text, with the names of settings that the encoder's user asked for: ``Warning/naming``.
+  /// Returns the text, with settings named by the encoder's ``Warning/naming``.
   package func text(for encoder: any Encoder) -> String {
     let naming = Warning.naming.flatMap { encoder.userInfo[$0] } as? @Sendable (Setting) -> String
     return naming.map { self.naming($0) } ?? description
@@ -91,7 +92,8 @@ extension Message {
 }
 
 extension Array where Element: Hashable {
-  /// The warnings, each once, in the order in which they came: several streams and legs may say the same.
+  /// Elements without duplicates, in their first order: several streams and legs may have the same
+  /// warning.
   package var unique: [Element] {
     var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }
@@ -99,9 +101,9 @@ extension Array where Element: Hashable {
 }
 
 extension [Warning] {
-  /// Check of `--strict`: that nothing is missing.
-  /// - Throws: ``RetrogradeError`` of code `damagedInput`, in the words of the first warning that is about a
-  ///   loss.
+  /// Throws if `isStrict` is true and something is missing (`--strict`).
+  /// - Throws: ``RetrogradeError`` of code `damagedInput`, with the text of the first warning about
+  ///   a loss.
   package func check(isStrict: Bool, _ source: String) throws {
     guard isStrict, let loss = first(where: \.isLoss) else { return }
     throw RetrogradeError(.damagedInput, about: source, "\(loss.message) (\(setting: .isStrict))")

@@ -2,7 +2,7 @@ public import FoundationEssentials
 public import RetrogradeEngine
 
 extension Player {
-  /// A file by URL; otherwise as with a path.
+  /// Creates a player of a file URL; other parameters as for a path.
   public convenience init(
     _ input: URL, playback: PlaybackOptions = PlaybackOptions(), isEndless: Bool = false,
     resources: Resources = Resources(), videoSink: String? = nil, audioSink: String? = nil

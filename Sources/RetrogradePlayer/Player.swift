@@ -4,7 +4,7 @@ public import RetrogradeEngine
 import RetrogradePlugin
 import Synchronization
 
-/// Plays a file in any order of play, in a window and with audio, without making a file.
+/// Plays a file in any order of play, in a window and with audio, without writing a file.
 ///
 /// ```swift
 /// let player = Player("holiday.mp4", playback: PlaybackOptions(loop: .pingPong), isEndless: true)
@@ -19,8 +19,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// It is `playbin` on this library's own source element: the end of the file is on show at once, and seeking costs one
-/// window.
+/// Uses `playbin` with this library's own source element: playback starts at the end of the file
+/// immediately, and a seek decodes only one window.
 public final class Player: Sendable {
   public enum Event: Sendable {
     /// Current position; several times a second.
@@ -45,13 +45,13 @@ public final class Player: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - input: a path; `-` is standard input, which is kept in a temporary file while it is played.
-  ///   - playback: loop, score, joint, dissolve, interpolation, keepsPitch, count, timing, start and end; the
-  ///     others have no meaning here.
-  ///   - isEndless: repeat the loop for ever, at any count.
+  ///   - input: a path; `-` is standard input, which is kept in a temporary file during playback.
+  ///   - playback: loop, score, joint, dissolve, interpolation, keepsPitch, count, timing, start
+  ///     and end; the others are ignored.
+  ///   - isEndless: repeats the loop forever, regardless of the count.
   ///   - resources: memory and spool.
-  ///   - videoSink: sink of the frames, in `gst-launch-1.0` syntax; nil: a window.
-  ///   - audioSink: sink of the audio; nil: the usual loudspeakers.
+  ///   - videoSink: video sink in `gst-launch-1.0` syntax; nil: a window.
+  ///   - audioSink: audio sink in `gst-launch-1.0` syntax; nil: the default audio device.
   public init(
     _ input: String, playback: PlaybackOptions = PlaybackOptions(), isEndless: Bool = false,
     resources: Resources = Resources(), videoSink: String? = nil, audioSink: String? = nil
@@ -63,20 +63,20 @@ public final class Player: Sendable {
     sinks = PlayerSinks(video: videoSink, audio: audioSink)
   }
 
-  /// Plays until the end, until ``stop()``, or until the task is cancelled.
+  /// Plays until the end, ``stop()``, or the cancellation of the task.
   /// - Parameter report: called on a thread of the player.
   /// - Throws: `RetrogradeError`.
   public func run(_ report: @escaping @Sendable (Event) -> Void = { _ in }) async throws {
     do {
       try await play(report)
     } catch is CancellationError where state.withLock({ $0.isStopped }) {
-      // Stopped, as was asked.
+      // Stopped by `stop()`.
     }
   }
 
   private func play(_ report: @escaping @Sendable (Event) -> Void) async throws {
     try await onOwnThread("player", cancellation) { [self] in
-      // A pipe's bytes are read once, here, and kept while they are played.
+      // A pipe can be read only once, so it is kept during playback.
       let source = try Source(input, resources: resources, cancellation: cancellation)
       let pipeline = try make(source)
       defer {
@@ -127,7 +127,7 @@ public final class Player: Sendable {
       case .endOfStream: return
       case .failed(let error) where error.message.contains("window was closed"): return
       case .failed(let error) where error.element == "reversesrc":
-        // It says which file, and why.
+        // Its message names the file and the reason.
         throw RetrogradeError(
           RetrogradeError.reading(input, error).code, "\(error.message.replacing(source.path, with: source.name))",
           underlying: error)
@@ -144,13 +144,13 @@ public final class Player: Sendable {
     }
   }
 
-  /// Ends the playing.
+  /// Ends playback.
   public func stop() {
     state.withLock { $0.isStopped = true }
     cancellation.cancel()
   }
 
-  /// Holds the video, or goes on.
+  /// Pauses or resumes playback.
   public func togglePause() {
     let (pipeline, isPaused) = state.withLock { state in
       state.isPaused.toggle()
@@ -159,7 +159,7 @@ public final class Player: Sendable {
     pipeline?.set(isPaused ? .paused : .playing)
   }
 
-  /// Goes forward by `time` of the output, or back where it is negative.
+  /// Seeks forward by `time` of the output, or back if it is negative.
   public func seek(by time: ClockTime) {
     guard let pipeline = state.withLock({ $0.pipeline }), let position = pipeline.position else { return }
     let end = isEndless ? nil : pipeline.duration

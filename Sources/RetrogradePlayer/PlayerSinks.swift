@@ -1,16 +1,16 @@
 import GStreamer
 import RetrogradeEngine
 
-/// Sinks that show the video and play the audio, in `gst-launch-1.0` syntax.
+/// Video and audio sinks, in `gst-launch-1.0` syntax.
 struct PlayerSinks: Sendable {
-  /// Nil: a window.
+  /// Video sink; nil: a window.
   var video: String?
-  /// Nil: the usual loudspeakers.
+  /// Audio sink; nil: the default audio device.
   var audio: String?
 
-  /// The properties of a `playbin` that say so.
-  /// - Throws: ``RetrogradeError``: of code `usage` where a description can't be understood, `missingPlugin` where there is no
-  ///   display or an element of it is not installed.
+  /// Properties of a `playbin` that set the sinks.
+  /// - Throws: ``RetrogradeError``: of code `usage` if a description is invalid, `missingPlugin` if
+  ///   there is no display, or an element is not installed.
   func properties() throws -> String {
     try [("video-sink", try video ?? Display.sink(), "show the video"), ("audio-sink", audio, "play the audio")]
       .compactMap { property, sink, purpose in
@@ -26,10 +26,10 @@ struct PlayerSinks: Sendable {
       }.joined(separator: " ")
   }
 
-  /// Error to report for an error of one of the sinks; nil where it is another element's.
+  /// Error to report for a failure of a sink; nil if another element failed.
   func failure(_ error: GStreamerError) -> RetrogradeError? {
     guard let element = error.element, let made = Element(factory: element), made.isOfClass("Sink") else { return nil }
-    // One that writes a file rather than show or play anything.
+    // The sink writes a file instead of showing or playing anything.
     if error.kind == .noSpace || element == "filesink" {
       return RetrogradeError.writing(made.isOfClass("Audio") ? audio ?? element : video ?? element, error)
     }
@@ -45,8 +45,8 @@ struct PlayerSinks: Sendable {
         underlying: error)
   }
 
-  /// Text to report for a warning. `autoaudiosink` goes on in silence where no audio device can be opened,
-  /// and passes on the error of the first one of all.
+  /// Text of a warning. `autoaudiosink` continues without audio if no device can be opened, and
+  /// forwards only the error of the first device it tried.
   static func text(of warning: GStreamerError) -> String {
     warning.element == "autoaudiosink"
       ? "nothing is heard: no audio device can be opened (\(warning.message)); the video is played without audio"

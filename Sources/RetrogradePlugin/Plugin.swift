@@ -3,7 +3,7 @@ import CVersion
 import GStreamer
 import RetrogradeEngine
 
-/// Called by plugin.c when GStreamer loads libgstretrograde.so.
+/// Entry point that plugin.c calls when GStreamer loads libgstretrograde.so.
 @_cdecl("retrograde_register_elements")
 func registerElements(_ plugin: OpaquePointer?) -> gboolean {
   let elements: [(name: String, rank: GstRank, type: GType)] = [
@@ -16,7 +16,7 @@ func registerElements(_ plugin: OpaquePointer?) -> gboolean {
   return 1
 }
 
-/// Makes the elements known in this process, for programs that have them linked in.
+/// Registers the elements in this process, for programs that link them.
 package enum RetrogradeElements {
   private static let registered: Bool = {
     guard (try? GStreamer.initialize()) != nil else { return false }
@@ -25,7 +25,7 @@ package enum RetrogradeElements {
       { registerElements($0) }, RETROGRADE_VERSION, "MIT/X11", "Retrograde", "Retrograde", "retrograde") != 0
   }()
 
-  /// - Throws: ``RetrogradeError``, if GStreamer takes none.
+  /// - Throws: ``RetrogradeError`` if GStreamer refuses an element.
   package static func register() throws {
     guard registered else { throw RetrogradeError(.internalFailure, "GStreamer does not take the elements") }
   }

@@ -3,23 +3,23 @@ package import Retrograde
 package import RetrogradeEngine
 import Soup
 
-/// Begins work that makes a file.
+/// Starts work that makes a file.
 typealias ServerRunning = @Sendable (ChildTask) -> Reversal
 
-/// Serves the mirrors of files to browsers and players of this machine, or others.
+/// Serves reversed files to browsers and players on this or other machines.
 package final class Server: Sendable {
   private let settings: ServerSettings
   private let desk: Desk
   private let service: HTTPService
 
-  /// Number of connections that are open at a time.
+  /// Maximum number of open connections.
   private static let mostConnections = 400
 
   /// - Parameters:
   ///   - runner: starts the processes that read the files.
-  ///   - said: gets a file, and a line that the process which reads it wrote to its standard error.
-  ///   - tell: gets the error of a file that crashed the process that read it.
-  /// - Throws: ``RetrogradeError``, of code `inputOutput` where nothing can be kept in the spool's folder.
+  ///   - said: receives a file, and a line from the standard error of the process that reads it.
+  ///   - tell: receives the error of a file that crashed its reader process.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput` if the spool folder is not writable.
   package convenience init(
     _ settings: ServerSettings, _ catalog: Catalog, _ runner: ChildRunner,
     said: @escaping @Sendable (_ path: String, _ line: String) -> Void,
@@ -44,10 +44,10 @@ package final class Server: Sendable {
     desk = try Desk(settings, catalog, run: run, tell: tell, open: open)
   }
 
-  /// Listens, and answers until it is stopped.
+  /// Listens and serves until stopped.
   ///
-  /// - Parameter onListening: told the address of the start page.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput` where it can't listen there.
+  /// - Parameter onListening: called with the address of the start page.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput` if it cannot listen there.
   package func run(_ onListening: @escaping @Sendable (_ address: String) -> Void) async throws {
     do {
       try await withTaskCancellationHandler {
@@ -76,21 +76,21 @@ package final class Server: Sendable {
     return "http://\(host):\(port)/" + (settings.token.map { "?token=\($0.percentEncoded)" } ?? "")
   }
 
-  /// Number of clients that are connected.
+  /// Number of connected clients.
   var connections: Int { service.connections }
 
-  /// Waits until no client is connected. For tests.
+  /// Waits until no client is connected. Used by tests.
   func waitUntilAlone() async {
     if connections > 0 { _ = await service.connectionCounts.first { $0 == 0 } }
   }
 
-  /// Ends it, and all work, at once.
+  /// Stops the server and all work immediately.
   package func stop() {
     desk.close()
     service.stop()
   }
 
-  /// Answers a request; cancelled when the client hangs up.
+  /// Answers a request; cancelled when the client disconnects.
   private func respond(to exchange: Exchange) async {
     do {
       try await Pace(exchange: exchange).send(try await desk.answer(exchange.request))

@@ -3,23 +3,23 @@ import RetrogradeEngine
 
 /// Settings of the server: its content, its address, and its clients.
 package struct ServerSettings: Sendable {
-  /// An address or a name of this machine to listen at.
+  /// Address or name of this machine to listen at.
   package var host: String
-  /// 0: one that is free.
+  /// Port; 0 selects a free one.
   package var port: Int
-  /// Token that clients have to know; nil: none is needed.
+  /// Token that clients must present; nil: none.
   package var token: String?
-  /// Part and order of play of each file, unless an address says otherwise.
+  /// Part and order of play of each file, unless an address overrides them.
   package var playback: PlaybackOptions
-  /// Heights of the pictures; none: the source's own, and no more than 1080.
+  /// Heights of the video renditions; empty: the source's own, up to 1080.
   package var heights: [Int]
-  /// For all that is made at a time.
+  /// Limits for all concurrent work.
   package var resources: Resources
-  /// Size of the cache of made parts.
+  /// Cache size for finished parts.
   package var cache: ByteCount
-  /// Number of pieces of work at a time.
+  /// Number of concurrent jobs.
   package var jobs: Int
-  /// For how long a client may take nothing of its answer, or say nothing, before its connection is closed.
+  /// Timeout for a client that reads or sends nothing.
   package var patience: Duration
 
   package init(
@@ -31,13 +31,13 @@ package struct ServerSettings: Sendable {
     (self.resources, self.cache, self.jobs, self.patience) = (resources, cache, jobs, patience)
   }
 
-  /// For one of the things that are made at a time: as many as there are jobs, and a file that is taken away.
+  /// Limits for each job, if all of them and a download run at once.
   var share: Resources {
     Resources(
       memory: ByteCount(max(resources.memory.bytes / (max(jobs, 1) + 1), 1 << 20)),
       spoolDirectory: resources.spoolDirectory)
   }
 
-  /// Whether only programs of this machine can reach the address.
+  /// True if only programs on this machine can reach the address.
   package var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 }

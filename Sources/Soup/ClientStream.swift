@@ -1,7 +1,7 @@
 import CSoup
 import Glibc
 
-/// An accepted TCP connection: GLib's objects for it. Owns its descriptor.
+/// Accepted TCP connection, as GLib objects. Owns its descriptor.
 ///
 /// Used on the loop's thread only.
 final class ClientStream {
@@ -10,10 +10,10 @@ final class ClientStream {
   private let localAddress: UnsafeMutablePointer<GSocketAddress>
   private let remoteAddress: UnsafeMutablePointer<GSocketAddress>
 
-  /// - Parameter socket: its reference is taken over, also if this fails.
+  /// - Parameter socket: its reference is consumed, also on failure.
   init?(adopting socket: UnsafeMutablePointer<GSocket>) {
     defer { g_object_unref(UnsafeMutableRawPointer(socket)) }
-    // Fails if the client is gone already.
+    // Fails if the client has already disconnected.
     guard let remote = g_socket_get_remote_address(socket, nil) else { return nil }
     guard let local = g_socket_get_local_address(socket, nil),
       let connection = g_socket_connection_factory_create_connection(socket)
@@ -34,19 +34,20 @@ final class ClientStream {
     }
   }
 
-  /// true once libsoup or ``shut()`` closed it.
+  /// True once libsoup or ``shut()`` has closed it.
   var isClosed: Bool { g_io_stream_is_closed(stream) != 0 }
 
-  /// Ends the connection, but keeps the descriptor: writes fail from now on, also those that
-  /// libsoup waits for on a thread of its own.
-  /// - Parameter withReset: the client sees that it did not get all. HTTP/1.0 has no other sign.
+  /// Ends the connection but keeps the descriptor: writes fail from now on, including those that a
+  /// libsoup thread is blocked in.
+  /// - Parameter withReset: sends a reset, so that the client notices the incomplete body. HTTP/1.0
+  ///   has no other sign.
   func cut(withReset: Bool) {
     guard !isClosed else { return }
     guard withReset else {
       shutdown(descriptor, Int32(SHUT_RDWR))
       return
     }
-    // Disconnects a TCP socket at once (connect(2)).
+    // Disconnects a TCP socket immediately (connect(2)).
     var nowhere = sockaddr()
     nowhere.sa_family = sa_family_t(AF_UNSPEC)
     _ = connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
@@ -54,7 +55,7 @@ final class ClientStream {
 
   func shut() { if !isClosed { g_io_stream_close(stream, nil, nil) } }
 
-  /// Makes a server read its requests. Called by ``SoupServerObject``.
+  /// Makes a server read from the connection. Called by ``SoupServerObject``.
   func hand(to server: UnsafeMutablePointer<SoupServer>) {
     soup_server_accept_iostream(server, stream, localAddress, remoteAddress, nil)
   }

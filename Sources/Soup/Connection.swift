@@ -1,41 +1,41 @@
-/// A client's connection. Used on the loop's thread only.
+/// Client connection. Used on the loop's thread only.
 final class Connection {
   enum Phase {
-    /// Idle, or a request is coming.
+    /// Idle, or receiving a request.
     case reading
-    /// The answer, or its next piece, is being made.
+    /// Producing the answer, or its next piece.
     case working
-    /// The client is to take a piece of the answer.
+    /// Sending a piece of the answer.
     case writing
   }
 
   let number: Int
   let stream: ClientStream
-  /// The last message of libsoup's on this connection; it may be answered already.
+  /// Latest libsoup message of this connection; may be answered already.
   var message: Message?
-  /// Number of the requests so far.
+  /// Number of finished requests.
   var requests = 0
   var task: Task<Void, Never>?
-  /// Waits until a piece was taken.
+  /// Resumed when the client has taken a piece.
   private var waiter: CheckedContinuation<Void, any Error>?
   private(set) var phase = Phase.reading
-  /// When the phase began.
+  /// Start of the phase.
   private(set) var since = Clock.now
-  /// Closed at the end of the loop's turn.
+  /// True if it will be closed at the end of the loop iteration.
   var isDoomed = false
-  /// The answer could not be made whole.
+  /// True if the answer is incomplete.
   var isCutShort = false
   private var hangup: Source?
   private var server: SoupServerObject?
   private let answer: (Connection, Request) -> Void
 
-  /// - Parameter answer: begins to answer a request that may be answered.
+  /// - Parameter answer: starts to answer a valid request.
   init(_ number: Int, _ stream: ClientStream, _ answer: @escaping (Connection, Request) -> Void) {
     (self.number, self.stream, self.answer) = (number, stream, answer)
   }
 
   /// Reads requests until ``close()``.
-  /// - Parameter hangup: watches for the end of the client.
+  /// - Parameter hangup: source that detects a disconnect.
   func open(watching hangup: consuming Source, _ quiet: QuietSocket) {
     self.hangup = consume hangup
     server = SoupServerObject(for: self, quiet)
@@ -45,7 +45,7 @@ final class Connection {
 
   func enter(_ phase: Phase) { (self.phase, since) = (phase, Clock.now) }
 
-  /// The client owes something since ``since``.
+  /// True if the server has been waiting for the client, since ``since``.
   var isWaitingForClient: Bool { phase != .working }
 
   func wait(_ waiter: CheckedContinuation<Void, any Error>) {
@@ -56,12 +56,12 @@ final class Connection {
 
   // MARK: - Events of its server
 
-  /// The first byte of a request has come, or the connection.
+  /// Called at the first byte of a request, or when the connection starts.
   func requestBegan(_ message: Message) { self.message = message }
 
   func headerCame() { if message?.hasBadLength ?? true { isDoomed = true } }
 
-  /// Handles a request that has come whole.
+  /// Handles a fully received request.
   func requestCame() {
     guard let message else { return }
     guard let request = message.request() else {
@@ -74,7 +74,7 @@ final class Connection {
     answer(self, request)
   }
 
-  /// The client took the piece.
+  /// Called when the client has taken a piece.
   func pieceIsTaken() {
     guard let waiter else { return }
     self.waiter = nil
@@ -82,10 +82,10 @@ final class Connection {
     waiter.resume()
   }
 
-  /// An answer was sent, or failed on its way.
+  /// Called when an answer was sent or has failed.
   func requestEnded(isAnswered: Bool) {
     endWork(isAnswered: isAnswered)
-    // An answer that comes after this is not one to the next request.
+    // Exchanges of earlier requests no longer match.
     requests += 1
     enter(.reading)
   }
@@ -93,7 +93,7 @@ final class Connection {
   // MARK: - Its end
 
   /// Ends the work on the current request.
-  /// - Parameter isAnswered: all of the answer was sent.
+  /// - Parameter isAnswered: true if the complete answer was sent.
   private func endWork(isAnswered: Bool) {
     if !isAnswered { task?.cancel() }
     task = nil
@@ -104,8 +104,9 @@ final class Connection {
   /// Closes the connection and cancels its work.
   func close() {
     hangup = nil
-    // First: libsoup writes a last chunk when it drops a body, as if the body were whole, and
-    // waits until the client takes it (soup_body_output_stream_close, called by GOutputStream).
+    // Must come first: when libsoup drops a body, it writes a final chunk as if the body were
+    // complete, and blocks until the client takes it (soup_body_output_stream_close, called by
+    // GOutputStream).
     stream.cut(withReset: isCutShort && message?.isHTTP10 ?? false)
     server = nil
     stream.shut()

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// A request, and its answer. Used on any thread; its task is cancelled when the client hangs up.
+/// A request and its answer. Thread-safe; its task is cancelled when the client disconnects.
 package final class Exchange: Sendable {
   package let request: Request
   private let queue: LoopQueue
   private let key: Key
 
-  /// Which request of which connection.
+  /// Numbers of the connection and of its request.
   struct Key: Sendable, Equatable {
     var connection: Int
     var request: Int
@@ -21,8 +21,8 @@ package final class Exchange: Sendable {
 
   /// Sends a piece of the body.
   ///
-  /// Waits until the client has taken the piece, so that memory holds one piece of a connection.
-  /// - Throws: `CancellationError` if the connection ended, or the client took too long.
+  /// Waits until the client has taken it, so that each connection has one piece in memory.
+  /// - Throws: `CancellationError` if the connection ended or timed out.
   package func write(_ bytes: [UInt8]) async throws {
     guard !bytes.isEmpty else { return }
     try await withCheckedThrowingContinuation { continuation in
@@ -31,14 +31,14 @@ package final class Exchange: Sendable {
     }
   }
 
-  /// Ends a body in chunks. Bodies whose length is known end by themselves.
+  /// Ends a chunked body. Bodies of known length end automatically.
   package func finish() { queue.add { [key] in $0.finish(key) } }
 
-  /// Closes the connection unless the answer is whole.
+  /// Closes the connection unless the answer is complete.
   package func abort() { queue.add { [key] in $0.abort(key) } }
 }
 
-/// Work that other threads leave for the loop's thread.
+/// Jobs that other threads queue for the loop's thread.
 final class LoopQueue: Sendable {
   typealias Job = @Sendable (Loop) -> Void
 
@@ -50,7 +50,7 @@ final class LoopQueue: Sendable {
   let context = MainContext()
   private let state = Mutex(State())
 
-  /// - Returns: false if the loop has ended: the job is dropped.
+  /// - Returns: false if the loop has ended and the job was dropped.
   @discardableResult
   func add(_ job: @escaping Job) -> Bool {
     let isAdded = state.withLock { state in
@@ -61,8 +61,8 @@ final class LoopQueue: Sendable {
     return isAdded
   }
 
-  /// The jobs that wait, which do so no longer.
-  /// - Parameter closing: none are taken after these.
+  /// Takes all queued jobs.
+  /// - Parameter closing: refuses later jobs.
   func take(closing: Bool = false) -> [Job] {
     state.withLock { state in
       if closing { state.isClosed = true }

@@ -1,17 +1,17 @@
 import Glibc
 import Synchronization
 
-/// An HTTP server for GET and HEAD, on libsoup.
+/// HTTP server for GET and HEAD, based on libsoup.
 package final class HTTPService: Sendable {
   package struct Settings: Sendable {
-    /// An address or a name of this machine.
+    /// Address or name of this machine.
     package var host: String
-    /// 0 takes a free port.
+    /// Port; 0 selects a free one.
     package var port: Int
-    /// How long a client may take for a request, or for a piece of an answer.
+    /// Timeout for a client to send a request or to take a piece of an answer.
     package var patience: Duration
-    /// Number of connections at a time. If more come, an idle one is closed; if all are busy, new
-    /// ones wait.
+    /// Maximum number of connections. Above it, an idle one is closed; if all are busy, new ones
+    /// wait.
     package var mostConnections: Int
 
     package init(host: String, port: Int, patience: Duration, mostConnections: Int) {
@@ -28,14 +28,14 @@ package final class HTTPService: Sendable {
 
   /// Number of open connections.
   package var connections: Int { counter.value }
-  /// The same, whenever it changes. For one reader, who is given the newest value alone.
+  /// Changes of ``connections``, for one reader; only the newest value is buffered.
   package var connectionCounts: AsyncStream<Int> { counter.values }
 
-  /// Listens, and serves until ``stop()``. Blocks; called once.
+  /// Listens and serves until ``stop()``. Blocks; may be called only once.
   ///
   /// - Parameters:
   ///   - onListening: called with the port.
-  ///   - respond: answers a request, in a task that is cancelled when the client hangs up.
+  ///   - respond: answers a request, in a task that is cancelled when the client disconnects.
   /// - Throws: ``ListenError``.
   package func run(
     onListening: (_ port: Int) -> Void, respond: @escaping @Sendable (Exchange) async -> Void
@@ -51,7 +51,8 @@ package final class HTTPService: Sendable {
     loop.run()
   }
 
-  /// Closes all connections, and has ``run(onListening:respond:)`` return. Also before it.
+  /// Closes all connections and makes ``run(onListening:respond:)`` return, even if it was not
+  /// called yet.
   package func stop() { queue.add { $0.stop() } }
 }
 

@@ -1,4 +1,4 @@
-/// The name of a header field; names that differ only in the case of letters are equal.
+/// Name of a header field; compared without case.
 package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral {
   /// Spelling used on the wire.
   package let text: String
@@ -36,7 +36,7 @@ package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral {
   package static let xContentTypeOptions: FieldName = "X-Content-Type-Options"
 }
 
-/// Header fields of a request or an answer, in their order.
+/// Header fields of a request or an answer, in order.
 package struct HeaderFields: Sendable, ExpressibleByDictionaryLiteral {
   package struct Field: Sendable, Equatable {
     package var name: FieldName
@@ -60,7 +60,7 @@ package struct HeaderFields: Sendable, ExpressibleByDictionaryLiteral {
     fields.filter { $0.name == name }.map(\.value)
   }
 
-  /// The value of a field; several are joined to one list (RFC 9110, 5.3). Setting replaces all.
+  /// Value of a field; repeated fields are joined to a list (RFC 9110, 5.3). Setting replaces all.
   package subscript(name: FieldName) -> String? {
     get {
       let values = values(of: name)

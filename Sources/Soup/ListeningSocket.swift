@@ -1,19 +1,19 @@
 import CSoup
 import Glibc
 
-/// A TCP socket that listens at an address of this machine. Owns its descriptor.
+/// Listening TCP socket at an address of this machine. Owns its descriptor.
 struct ListeningSocket: ~Copyable {
   let descriptor: Int32
   private let socket: UnsafeMutablePointer<GSocket>
-  /// The port that it listens at, also if any was asked for.
+  /// Actual port, also if 0 was requested.
   let port: Int
 
   /// Connections that the kernel completes before they are accepted.
   private static let backlog: Int32 = 256
 
   /// - Parameters:
-  ///   - host: an IPv4 or IPv6 address, or a name.
-  ///   - port: 0 takes a free one.
+  ///   - host: IPv4 or IPv6 address, or a name.
+  ///   - port: 0 selects a free one.
   init(host: String, port: Int) throws(ListenError) {
     var hints = addrinfo()
     hints.ai_flags = AI_PASSIVE
@@ -47,9 +47,9 @@ struct ListeningSocket: ~Copyable {
 
   deinit { g_object_unref(UnsafeMutableRawPointer(socket)) }
 
-  /// The next connection.
-  /// - Returns: nil if none waits, or its client is gone already.
-  /// - Throws: ``ListenError`` if none can be accepted now, as without free descriptors.
+  /// Accepts the next connection.
+  /// - Returns: nil if none is pending, or its client has disconnected.
+  /// - Throws: ``ListenError`` if none can be accepted now, for example without free descriptors.
   func accept() throws(ListenError) -> ClientStream? {
     var error: UnsafeMutablePointer<GError>?
     if let accepted = g_socket_accept(socket, nil, &error) {
@@ -68,7 +68,7 @@ struct ListeningSocket: ~Copyable {
     guard descriptor >= 0 else { return .failure(.system(errno)) }
     var yes: Int32 = 1
     let size = socklen_t(MemoryLayout<Int32>.size)
-    // A server that was just stopped leaves its port in TIME_WAIT.
+    // The previous server may have left the port in TIME_WAIT.
     setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, size)
     guard bind(descriptor, address.ai_addr, address.ai_addrlen) == 0,
       Glibc.listen(descriptor, backlog) == 0
@@ -102,6 +102,6 @@ struct ListeningSocket: ~Copyable {
 package enum ListenError: Error, Equatable {
   /// An `errno`.
   case system(Int32)
-  /// The host's name has no address: the resolver's words.
+  /// The host name has no address; the resolver's message.
   case unknownHost(String)
 }

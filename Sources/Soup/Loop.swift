@@ -1,11 +1,11 @@
 import CSoup
 import Glibc
 
-/// libsoup's main loop, with the connections of a server. Lives on one thread.
+/// libsoup's main loop and the connections of a server. Bound to one thread.
 ///
-/// libsoup parses requests and frames answers. When a connection is accepted, watched and closed
-/// is decided here: a SoupServer has no limits or timeouts, and does not look at a connection
-/// while an answer is being made.
+/// libsoup parses requests and frames answers. This class accepts, monitors and closes connections:
+/// a SoupServer has no limits or timeouts, and does not watch a connection while an answer is being
+/// made.
 final class Loop {
   private let queue: LoopQueue
   private let settings: HTTPService.Settings
@@ -15,7 +15,7 @@ final class Loop {
   private let quiet: QuietSocket
   private let timer = Source.timer()
   private var acceptor: Source?
-  /// Accepting failed for want of descriptors; tried again at this time.
+  /// Time of the next attempt after accepting failed for lack of descriptors.
   private var acceptsAgain: Int64?
   private var connections: [Int: Connection] = [:]
   private var count = 0
@@ -45,7 +45,7 @@ final class Loop {
     accept(false)
     for job in queue.take(closing: true) { job(self) }
     for connection in connections.values { close(connection) }
-    // Work that libsoup started on other threads returns to this context.
+    // Work that libsoup started on other threads finishes in this context.
     while queue.context.iterate(mayBlock: false) {}
   }
 
@@ -112,7 +112,7 @@ final class Loop {
 
   private func acceptNext() {
     if connections.count >= settings.mostConnections {
-      // It has to go before the next one comes: its descriptor is needed.
+      // Close it before accepting the next one, which needs its descriptor.
       guard let idle = longestIdle() else { return accept(false) }
       close(idle)
     }
@@ -124,13 +124,13 @@ final class Loop {
     }
   }
 
-  /// Time between attempts to accept if no descriptor is free, in microseconds.
+  /// Interval between attempts to accept while no descriptor is free, in microseconds.
   private static let acceptPause: Int64 = 100_000
-  /// After this, a client that takes nothing makes room for another, in microseconds.
+  /// Time after which a stalled client may be closed for another one, in microseconds.
   private static let stallTolerance: Int64 = 5_000_000
 
-  /// The connection that makes room for another: the one that has been idle for longest, or else
-  /// the one whose client has taken nothing for longest. nil if all are busy.
+  /// Connection to close for a new one: the longest idle one, or else the longest stalled one. nil
+  /// if all are busy.
   private func longestIdle() -> Connection? {
     let idle = connections.values.filter { $0.phase == .reading }
     if let longest = idle.min(by: { $0.since < $1.since }) { return longest }
@@ -144,8 +144,8 @@ final class Loop {
     let connection = Connection(count, stream) { [unowned self] in answer($1, $0) }
     connections[connection.number] = connection
     counter.set(connections.count)
-    // libsoup does not look at a connection that is paused, and 3.2 forgets to close one that ends
-    // between two requests (`soup_server_message_io_http1_finished`, fixed in 3.4).
+    // libsoup does not watch a paused connection, and 3.2 fails to close one that ends between two
+    // requests (`soup_server_message_io_http1_finished`, fixed in 3.4).
     let hangup = Source(stream.descriptor, .hangup) { [unowned connection] in
       connection.isDoomed = true
     }
@@ -159,10 +159,10 @@ final class Loop {
     connection.close()
   }
 
-  /// Closes connections that are over or overdue, and waits until the next is due.
+  /// Closes finished and timed-out connections, and sets the timer for the next one.
   ///
-  /// Comes after each turn of the loop, before descriptors are polled again: libsoup does not tell that it
-  /// closed a connection.
+  /// Runs after each loop iteration, before polling: libsoup does not report that it closed a
+  /// connection.
   private func tend() {
     let now = Clock.now
     var next = acceptsAgain

@@ -1,6 +1,6 @@
 import CSoup
 
-/// A GMainContext, of which this is the one owner.
+/// GMainContext with a single owner.
 ///
 /// `@unchecked Sendable`: GLib locks a context itself; `wakeUp()` may be called on any thread,
 /// and the other methods on the thread that runs the loop.
@@ -11,18 +11,18 @@ final class MainContext: @unchecked Sendable {
 
   deinit { g_main_context_unref(context) }
 
-  /// Makes this the context of sources that libsoup creates on this thread.
+  /// Makes this the default context for sources that libsoup creates on this thread.
   func pushThreadDefault() { g_main_context_push_thread_default(context) }
 
   func popThreadDefault() { g_main_context_pop_thread_default(context) }
 
   /// Dispatches all sources that are ready.
-  /// - Parameter mayBlock: waits until one is.
+  /// - Parameter mayBlock: waits until a source is ready.
   /// - Returns: true if anything was dispatched.
   @discardableResult
   func iterate(mayBlock: Bool) -> Bool { g_main_context_iteration(context, mayBlock ? 1 : 0) != 0 }
 
-  /// Ends the wait of ``iterate(mayBlock:)``, or of its next call.
+  /// Wakes ``iterate(mayBlock:)``, or makes its next call return immediately.
   func wakeUp() { g_main_context_wakeup(context) }
 
   func attach(_ source: borrowing Source) { source.attach(to: context) }

@@ -1,7 +1,7 @@
 import CSoup
 import Glibc
 
-/// A SoupServerMessage: one request of a connection, and its answer. Holds one reference.
+/// SoupServerMessage: a request of a connection, and its answer. Holds one reference.
 ///
 /// Used on the loop's thread only.
 final class Message {
@@ -10,14 +10,14 @@ final class Message {
   init(retaining message: OpaquePointer) {
     self.message = message
     g_object_ref(UnsafeMutableRawPointer(message))
-    // A request's body is never read: it is dropped as it comes.
+    // Request bodies are discarded as they arrive.
     soup_message_body_set_accumulate(soup_server_message_get_request_body(message), 0)
     soup_message_body_set_accumulate(soup_server_message_get_response_body(message), 0)
   }
 
   deinit { g_object_unref(UnsafeMutableRawPointer(message)) }
 
-  /// Calls a function of the signal's type each time that the message emits it.
+  /// Connects a function of the signal's type to a signal of the message.
   func connect(_ signal: String, _ function: GCallback, _ data: UnsafeMutableRawPointer) {
     g_signal_connect_data(
       UnsafeMutableRawPointer(message), signal, function, data, nil, GConnectFlags(rawValue: 0))
@@ -27,7 +27,7 @@ final class Message {
 
   var isHTTP10: Bool { soup_server_message_get_http_version(message) == SOUP_HTTP_1_0 }
 
-  /// true if the end of the request's body is not known: libsoup would wait for it.
+  /// True if the end of the request's body is unknown, for which libsoup would wait.
   var hasBadLength: Bool {
     guard let headers = soup_server_message_get_request_headers(message),
       let length = soup_message_headers_get_one(headers, "Content-Length")
@@ -36,8 +36,8 @@ final class Message {
     return !(1...18).contains(digits.count) || !digits.allSatisfy { (48...57).contains($0) }
   }
 
-  /// The request; nil if it is not one that may be answered (RFC 9112, 3.2 and 6.3): without
-  /// one Host, with two lengths, with a target that is no path, or with too many fields.
+  /// Parsed request; nil if it is invalid (RFC 9112, 3.2 and 6.3): without exactly one Host, with
+  /// two lengths, with a target that is not a path, or with too many fields.
   func request() -> Request? {
     guard let method = soup_server_message_get_method(message),
       let headers = soup_server_message_get_request_headers(message),
@@ -61,7 +61,7 @@ final class Message {
     let codings = request.fields.values(of: .transferEncoding)
     guard lengths.count + codings.count <= 1 else { return nil }
     guard soup_server_message_is_options_ping(message) == 0 else { return request }
-    // An absolute target names a host of its own, which takes precedence over Host.
+    // An absolute target has its own host, which takes precedence over Host.
     guard g_uri_get_fragment(uri) == nil, let path = g_uri_get_path(uri),
       hosts.isEmpty || Message.host(hosts[0]).map({ $0 == Message.host(of: uri) }) ?? false
     else { return nil }
@@ -79,9 +79,9 @@ final class Message {
     return "\(String(cString: host).lowercased()):\(port < 0 ? 80 : port)"
   }
 
-  /// The host and port of a Host field, as ``host(of:)`` writes those of a target.
+  /// Host and port of a Host field, in the format of ``host(of:)``.
   private static func host(_ field: String) -> String? {
-    // libsoup makes an address of the field and the target: no more than a host may be in it.
+    // libsoup builds a URI from the field and the target, so the field must contain only a host.
     guard !field.utf8.contains(where: { $0 <= 32 || "/?#@\\".utf8.contains($0) }) else {
       return nil
     }
@@ -98,7 +98,7 @@ final class Message {
 
   func resume() { soup_server_message_unpause(message) }
 
-  /// Answers with a status and a line of text, and closes the connection after it.
+  /// Answers with a status and a line of text, then closes the connection.
   func refuse(_ status: Int, _ reason: String) {
     let body = Array((reason + "\n").utf8)
     setHead(
@@ -113,7 +113,7 @@ final class Message {
     soup_server_message_set_status(message, UInt32(head.status), Message.phrases[head.status])
     guard let headers = soup_server_message_get_response_headers(message) else { return }
     for field in head.fields.fields {
-      // libsoup does not take line breaks, with a critical warning.
+      // libsoup refuses line breaks with a critical warning.
       guard !field.value.utf8.contains(where: { $0 < 32 }) else { continue }
       soup_message_headers_append(headers, field.name.text, field.value)
     }
@@ -121,14 +121,14 @@ final class Message {
     case .none(let length?), .sized(let length):
       soup_message_headers_set_content_length(headers, gint64(length))
     case .none(nil): soup_message_headers_set_encoding(headers, SOUP_ENCODING_NONE)
-    // HTTP/1.0 knows no chunks: the end of the connection is that of the body.
+    // HTTP/1.0 has no chunks: the body ends with the connection.
     case .chunked:
       soup_message_headers_set_encoding(
         headers, isHTTP10 ? SOUP_ENCODING_EOF : SOUP_ENCODING_CHUNKED)
     }
   }
 
-  /// Reason phrases that libsoup does not know.
+  /// Reason phrases unknown to libsoup.
   private static let phrases = [421: "Misdirected Request"]
 
   func append(_ bytes: [UInt8]) {
@@ -137,6 +137,6 @@ final class Message {
     g_bytes_unref(copy)
   }
 
-  /// Completes a body in chunks.
+  /// Completes a chunked body.
   func complete() { soup_message_body_complete(soup_server_message_get_response_body(message)) }
 }

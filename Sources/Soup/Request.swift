@@ -16,7 +16,7 @@ package struct Request: Sendable {
   }
 
   package var method: Method
-  /// Path and query, as the client wrote them.
+  /// Undecoded path and query.
   package var target: String
   package var fields: HeaderFields
 
@@ -28,12 +28,11 @@ package struct Request: Sendable {
 /// Status and header fields of an answer, and how its body is framed.
 package struct ResponseHead: Sendable {
   package enum Body: Sendable, Equatable {
-    /// No body follows. `length`: the value of Content-Length, which a HEAD request asks for;
-    /// nil leaves the field out.
+    /// No body. `length`: the Content-Length of the answer to a HEAD request; nil omits the field.
     case none(length: Int?)
-    /// A body of this many bytes.
+    /// Body of a known length in bytes.
     case sized(Int)
-    /// A body of unknown length, in chunks.
+    /// Chunked body of unknown length.
     case chunked
   }
 

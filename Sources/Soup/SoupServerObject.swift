@@ -1,23 +1,22 @@
 import CSoup
 import Glibc
 
-/// A SoupServer, of which this is the one owner: it parses a connection's requests and frames the
-/// answers.
+/// SoupServer with a single owner: parses a connection's requests and frames the answers.
 ///
-/// Each connection has a server of its own, since only a server can close a connection of libsoup's
-/// in any state. `soup_server_message_steal_connection` crashes in 3.2 where the connection has no
-/// message left (`soup_server_message_io_http1_steal`), as it happens under hundreds of clients.
+/// Each connection has its own server, since only a server can close a libsoup connection in any
+/// state. `soup_server_message_steal_connection` crashes in 3.2 if the connection has no message
+/// (`soup_server_message_io_http1_steal`), which happens under hundreds of clients.
 /// Used on the loop's thread only.
 final class SoupServerObject {
   private let server: UnsafeMutablePointer<SoupServer>
 
   /// - Parameters:
-  ///   - connection: is told of its requests; has to outlive this.
-  ///   - quiet: libsoup 3.2 to 3.7 closes each connection after its first answer if its server has
+  ///   - connection: receives the request events; must outlive this object.
+  ///   - quiet: libsoup 3.2 to 3.7 closes each connection after its first answer if the server has
   ///     no listener (`request_finished` in soup-server.c).
   init?(for connection: Connection, _ quiet: QuietSocket) {
     let type = soup_server_get_type()
-    // Paths stay as they were written: RequestPath decodes them.
+    // Keep paths encoded: RequestPath decodes them.
     var value = GValue()
     g_value_init(&value, GType(5 << G_TYPE_FUNDAMENTAL_SHIFT))
     g_value_set_boolean(&value, 1)
@@ -37,11 +36,11 @@ final class SoupServerObject {
     g_object_unref(UnsafeMutableRawPointer(server))
   }
 
-  /// Reads requests of a client from now on.
+  /// Starts to read requests of a client.
   func read(_ client: ClientStream) { client.hand(to: server) }
 
   private func tell(_ connection: UnsafeMutableRawPointer) {
-    // `*` is a target of OPTIONS; it is below no path.
+    // `*` is a target of OPTIONS; it is not below any path.
     for path in ["/", "*"] {
       let early: SoupServerCallback = { _, _, _, _, data in Connection.at(data)?.headerCame() }
       let whole: SoupServerCallback = { _, _, _, _, data in Connection.at(data)?.requestCame() }
@@ -67,7 +66,7 @@ final class SoupServerObject {
   private func connect(
     _ signal: String, _ data: UnsafeMutableRawPointer, _ function: @escaping Signal
   ) {
-    // Signals are emitted with the arguments of this type: G_CALLBACK casts in C.
+    // Same cast as G_CALLBACK in C: signals are emitted with this type's arguments.
     g_signal_connect_data(
       UnsafeMutableRawPointer(server), signal, unsafeBitCast(function, to: GCallback.self), data,
       nil, GConnectFlags(rawValue: 0))
@@ -81,10 +80,10 @@ extension Connection {
   }
 }
 
-/// A socket that never gets a connection, for servers to listen at.
+/// Socket that never gets a connection, for servers to listen on.
 ///
-/// libsoup's own listeners are not used because they can't be told to wait, and leak a GSocket for each
-/// connection before 3.4 (`listen_watch` in soup-listener.c).
+/// libsoup's own listeners cannot be paused, and leak a GSocket for each connection before 3.4
+/// (`listen_watch` in soup-listener.c).
 final class QuietSocket {
   private let ends: (Int32, Int32)
 
@@ -100,7 +99,7 @@ final class QuietSocket {
     close(ends.1)
   }
 
-  /// Makes a server listen, which closes a descriptor of its own when it ends.
+  /// Makes a server listen on a duplicate of the socket, which it closes itself.
   fileprivate func isListenedAt(by server: UnsafeMutablePointer<SoupServer>) -> Bool {
     let descriptor = fcntl(ends.0, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { return false }

@@ -1,30 +1,30 @@
 import CSoup
 
-/// A GSource that calls a closure; destroyed with its owner. Used on the loop's thread.
+/// GSource that calls a closure; destroyed with its owner. Used on the loop's thread.
 struct Source: ~Copyable {
   private let source: UnsafeMutablePointer<GSource>
 
-  /// Holds the closure for C; released by GLib with the source.
+  /// Box of the closure for C; GLib releases it with the source.
   private final class Body {
     let run: () -> Void
     init(_ run: @escaping () -> Void) { self.run = run }
   }
 
-  /// Calls `body` when a descriptor has one of these conditions.
+  /// Calls `body` when the descriptor meets one of `conditions`.
   init(_ descriptor: Int32, _ conditions: Conditions, _ body: @escaping () -> Void) {
     source = g_unix_fd_source_new(descriptor, GIOCondition(conditions.rawValue))
     let call: GUnixFDSourceFunc = { _, _, data in
       if let data { Unmanaged<Body>.fromOpaque(data).takeUnretainedValue().run() }
       return 1
     }
-    // GLib's own cast, G_SOURCE_FUNC: the source's kind knows the function's true type.
+    // Same cast as G_SOURCE_FUNC: GLib knows the true type from the kind of source.
     let function = unsafeBitCast(call, to: GSourceFunc.self)
     g_source_set_callback(source, function, Unmanaged.passRetained(Body(body)).toOpaque()) { data in
       if let data { Unmanaged<Body>.fromOpaque(data).release() }
     }
   }
 
-  /// A timer, which ends the loop's wait at the time of ``setTime(_:)``.
+  /// Timer that wakes the loop at the time of ``setTime(_:)``.
   static func timer() -> Source { Source(timer: ()) }
 
   private init(timer: Void) {
@@ -43,20 +43,20 @@ struct Source: ~Copyable {
     _ = g_source_attach(source, context)
   }
 
-  /// - Parameter time: on ``Clock``; nil: never.
+  /// - Parameter time: on ``Clock``; nil disables the timer.
   borrowing func setTime(_ time: Int64?) { g_source_set_ready_time(source, gint64(time ?? -1)) }
 
   struct Conditions: OptionSet {
     let rawValue: UInt32
 
     static let readable = Conditions(rawValue: 1)
-    /// The peer sends no more, or the connection is broken. GLib has no name for POLLRDHUP, and
-    /// hands the bits on to poll(2) as they are.
+    /// The peer sends no more, or the connection is broken. GLib has no name for POLLRDHUP; it
+    /// passes the bits to poll(2) unchanged.
     static let hangup = Conditions(rawValue: 0x2000 | 16 | 8)
   }
 }
 
-/// The clock of GLib's sources, in microseconds.
+/// Clock of GLib's sources, in microseconds.
 enum Clock {
   static var now: Int64 { Int64(g_get_monotonic_time()) }
 

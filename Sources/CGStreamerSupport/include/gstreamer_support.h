@@ -1,2 +1,3 @@
 #pragma once
-// Nothing to import: plugin.c only defines the entry points that GStreamer looks for in libgstretrograde.so.
+// Declares nothing: plugin.c only defines the entry points that GStreamer looks up in
+// libgstretrograde.so.

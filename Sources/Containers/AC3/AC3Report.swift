@@ -1,13 +1,13 @@
 extension ContainerReport {
-  /// AC-3 and E-AC-3 (ETSI TS 102 366, 4.3 and E.1.3).
+  /// Report of an AC-3 or E-AC-3 file (ETSI TS 102 366, 4.3 and E.1.3).
   static func ac3(_ file: RandomAccessFile, _ start: Int) -> ContainerReport? {
     func size(at place: Int) -> Int? { file.read(place..<place + 6).flatMap(ac3FrameSize) }
-    // The word that frames begin with is short: another frame has to follow the first.
+    // The sync word is only 16 bits: require a second frame after the first.
     guard let first = size(at: start), start + first >= file.size || size(at: start + first) != nil else { return nil }
     return audio(end: nil, walk(file, from: start, size))
   }
 
-  /// - Returns: bytes of the frame that begins with `bytes`; nil if none does.
+  /// - Returns: length of the frame that starts with `bytes`; nil if it is not a frame header.
   private static func ac3FrameSize(_ bytes: [UInt8]) -> Int? {
     guard bytes.number(0..<2) == 0x0B77 else { return nil }
     let rate = Int(bytes[4] >> 6)
@@ -17,7 +17,7 @@ extension ContainerReport {
       let code = Int(bytes[4] & 0x3F)
       guard code < 2 * ac3Bitrates.count, rate < 3 else { return nil }
       let bitrate = ac3Bitrates[code / 2]
-      // A frame has 1,536 samples. At 44.1 kHz each second frame is a word longer.
+      // A frame has 1,536 samples. At 44.1 kHz every second frame is a word longer.
       return switch rate {
       case 0: 4 * bitrate
       case 1: 2 * (bitrate * 96_000 / 44_100 + code % 2)
@@ -27,7 +27,7 @@ extension ContainerReport {
     }
   }
 
-  /// In kbit/s.
+  /// Bit rates in kbit/s, by `frmsizecod / 2`.
   private static let ac3Bitrates = [
     32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640,
   ]

@@ -1,44 +1,45 @@
 import MediaTime
 
 extension ContainerReport {
-  /// AIFF and AIFF-C ("Audio Interchange File Format AIFF-C", Apple, 1991): `COMM` counts the
-  /// sample frames, `SSND` holds them.
+  /// Report of an AIFF or AIFF-C file ("Audio Interchange File Format AIFF-C", Apple, 1991): `COMM`
+  /// counts the sample frames, `SSND` holds them.
   static func aiff(_ file: RandomAccessFile) -> ContainerReport? {
     guard let form = file.number(at: 4, 4) else { return nil }
     var report = ContainerReport()
     var place = 12
-    // A writer that cannot seek back leaves the form's length open.
+    // A writer that cannot seek back leaves the FORM size open.
     let end = form > 4 && form < 0xFFFF_FFFF ? form + 8 : Int.max
     while place < end, let name = file.text(at: place), let size = file.number(at: place + 4, 4) {
       if size == 0, name.utf8.allSatisfy({ $0 == 0 }) {
         place = file.endOfEmptyChunks(at: place)
         continue
       }
-      // A writer that cannot seek back leaves 0, or all bits set.
+      // A writer that cannot seek back leaves the size at 0 or 0xFFFFFFFF.
       if name == "SSND", size == 0 || size == 0xFFFF_FFFF { return nil }
       if name == "COMM" { report.end = aiffEnd(file, at: place + 8) }
-      // Bytes after the form, such as an ID3 tag, are no chunk: they are not read.
+      // Bytes after the form, such as an ID3 tag, are not chunks and are not checked.
       if size > file.size - place - 8, place < form + 8 { report.isCut = true }
       place += 8 + size + size % 2
     }
-    // The file may lack the byte that pads its last chunk.
+    // The padding byte of the last chunk may be missing.
     if form < 0xFFFF_FFFF, form - 1 > file.size - 8 { report.isCut = true }
     report.streams = [Stream(kind: .audio, frames: nil, end: report.end)]
     if end < file.size - 12, file.text(at: end + form % 2) == "FORM" { report.noteFile(at: end + form % 2) }
     return report
   }
 
-  /// Facts in its chunks that GStreamer does not read.
+  /// Contents of AIFF chunks that GStreamer does not read.
   struct AIFFChunks {
-    /// Start of the content of the chunk with an ID3 tag; nil if it has none.
+    /// Offset of the ID3 tag in the `ID3 ` chunk; nil if there is none.
     var tag: Int?
-    /// Texts of the file, by their names in Vorbis comments.
+    /// Text chunks, under Vorbis comment names.
     var texts: [NamedTag] = []
     /// ``ContainerFacts/fault``.
     var fault: String?
-    /// Chunks that no output holds.
+    /// Chunks that cannot be kept in any output.
     var details: [ContainerDetail] = []
-    /// A bit for each `GstAudioChannelPosition`; nil if it names none that GStreamer has a name for.
+    /// Channel mask, one bit per `GstAudioChannelPosition`; nil if the layout has no GStreamer
+    /// equivalent.
     var loudspeakers: UInt64?
   }
 
@@ -79,7 +80,7 @@ extension ContainerReport {
     "COMT": "the comments (COMT)", "APPL": "an application's data (APPL)", "AESD": "AES channel status (AESD)",
   ]
 
-  /// When the audio ends; nil if it is compressed, for then `COMM` may count packets.
+  /// End of the audio; nil if it is compressed, because `COMM` may then count packets.
   private static func aiffEnd(_ file: RandomAccessFile, at place: Int) -> ClockTime? {
     guard let frames = file.number(at: place + 2, 4), frames > 0,
       let rate = file.extended(at: place + 8), rate >= 1
@@ -97,7 +98,7 @@ extension ContainerReport {
 }
 
 extension RandomAccessFile {
-  /// An IEEE 754 number of ten bytes; nil if it is negative or not finite.
+  /// 80-bit IEEE 754 number at `place`; nil if it is negative or not finite.
   fileprivate func extended(at place: Int) -> Double? {
     guard let exponent = number(at: place, 2), exponent < 0x7FFF,
       let bytes = read(place + 2..<place + 10)
@@ -108,7 +109,7 @@ extension RandomAccessFile {
 }
 
 extension [UInt8] {
-  /// Text up to the first zero, in UTF-8 or else in Latin 1; nil if there is none.
+  /// Text up to the first NUL, as UTF-8 or, if invalid, Latin-1; nil if it is blank.
   var annotation: String? {
     let bytes = prefix { $0 != 0 }
     let text =

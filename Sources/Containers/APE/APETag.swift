@@ -1,18 +1,19 @@
-/// The tag behind the last packet of a WavPack or MP3 file ("APEv2 specification", Hydrogenaudio).
+/// APEv2 tag after the last packet of a WavPack or MP3 file ("APEv2 specification", Hydrogenaudio).
 enum APETag {
-  /// Reads the items that apedemux leaves out.
-  /// - Parameter isPassedOver: apedemux does not read the file: all items.
-  /// - Returns: tags, by their names in Vorbis comments where these have one; and items that are no text.
+  /// Reads the items that apedemux ignores.
+  /// - Parameter isPassedOver: true if apedemux does not read this file; returns all items.
+  /// - Returns: text items as tags, under Vorbis comment names if there is one; other items as
+  ///   details.
   static func unread(in file: RandomAccessFile, isPassedOver: Bool = false) -> (
     tags: [NamedTag], details: [ContainerDetail]
   ) {
     var found: (tags: [NamedTag], details: [ContainerDetail]) = ([], [])
-    // The 128 bytes of ID3v1 may come behind it.
+    // An ID3v1 tag of 128 bytes may follow.
     let ends = [file.size, file.size - 128].filter { $0 >= 32 }
     guard let end = ends.first(where: { file.read($0 - 32..<$0 - 24) == Array("APETAGEX".utf8) }),
       let footer = file.read(end - 32..<end)
     else { return found }
-    // The items and this footer.
+    // Size of the items and this footer.
     let size = footer[12..<16].littleEndian
     guard size >= 32, size <= min(end, largest), let items = file.read(end - size..<end - 32) else { return found }
     var rest = items[...]
@@ -27,7 +28,7 @@ enum APETag {
     return found
   }
 
-  /// Larger ones are damage.
+  /// Maximum size; a larger value is treated as damage.
   private static let largest = 1 << 26
 
   private static func add(
@@ -42,7 +43,8 @@ enum APETag {
     }
   }
 
-  /// `gst_ape_demux_get_gst_tag_from_tag`, but for the year, which has to be a whole date there.
+  /// Items that apedemux reads (`gst_ape_demux_get_gst_tag_from_tag`). Without `year`, which it
+  /// accepts only as a full date.
   private static let known: Set = [
     "title", "artist", "album", "composer", "comment", "comments", "copyright", "genre", "isrc", "disc", "disk",
     "discnumber", "disknumber", "track", "tracknumber", "file", "replaygain_track_gain", "replaygain_track_peak",

@@ -1,8 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// ASF, with WMV and WMA ("Advanced Systems Format Specification", Microsoft, 3.2 and 5.1):
-  /// objects, each with a GUID and its size.
+  /// Report of an ASF file, including WMV and WMA ("Advanced Systems Format Specification",
+  /// Microsoft, 3.2 and 5.1). It consists of objects, each with a GUID and a size.
   static func asf(_ file: RandomAccessFile) -> ContainerReport? {
     func field(_ place: Int, _ count: Int) -> Int? {
       file.number(at: place, count, isLittleEndian: true)
@@ -16,7 +16,7 @@ extension ContainerReport {
       size <= headerSize - place
     {
       if file.read(place..<place + 16) == fileProperties, size >= 104 {
-        // The sizes of a live stream are not valid.
+        // The sizes are invalid in a live stream (broadcast flag).
         guard let flags = field(place + 88, 4), flags & 1 == 0 else { return nil }
         if let least = field(place + 92, 4), least == field(place + 96, 4) { packetSize = least }
         end = asfEnd(duration: field(place + 64, 8), preroll: field(place + 80, 8))
@@ -40,13 +40,13 @@ extension ContainerReport {
       }
       place += size
     }
-    // The duration of a whole file is not needed, and some muxers write a wrong one.
+    // A complete file needs no duration, and some muxers write a wrong one.
     return place > headerSize ? nil : ContainerReport(isCut: true, end: end)
   }
 
-  /// Place of the first packet whose flags of error correction differ from the first one's (5.2.1); nil if
-  /// there is none, or the first has no such data.
-  /// - Parameter data: the data object.
+  /// Offset of the first packet whose error correction flags differ from the first packet's
+  /// (5.2.1). Nil if there is none, or if the first packet has no error correction data.
+  /// - Parameter data: range of the data object.
   private static func brokenPacket(in file: RandomAccessFile, _ data: Range<Int>, _ packetSize: Int) -> Int? {
     let first = data.lowerBound + 50
     guard packetSize >= 16, let flags = file.number(at: first, 1), flags & 0x80 != 0 else { return nil }
@@ -56,7 +56,7 @@ extension ContainerReport {
   }
 
   /// - Parameters:
-  ///   - duration: in units of 100 ns, with the preroll.
+  ///   - duration: in units of 100 ns, including the preroll.
   ///   - preroll: in milliseconds.
   private static func asfEnd(duration: Int?, preroll: Int?) -> ClockTime? {
     guard let duration, let preroll, duration < 1 << 56, preroll < 1 << 40 else { return nil }

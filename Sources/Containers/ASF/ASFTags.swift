@@ -1,7 +1,8 @@
-/// The tags of an ASF file that asfdemux does not read, or takes for others ("Advanced Systems Format Specification",
+/// Tags of an ASF file that asfdemux ignores or misreads ("Advanced Systems Format Specification",
 /// Microsoft, 3.11 and 4.8).
 enum ASFTags {
-  /// - Returns: tags, by their names in Vorbis comments where these have one; and details that no output holds.
+  /// - Returns: tags, under Vorbis comment names if there is one, and details that cannot be kept
+  ///   in any output.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     var found: (tags: [NamedTag], details: [ContainerDetail]) = ([], [])
     guard let size = file.number(at: 16, 8, isLittleEndian: true), size >= 30, size <= min(file.size, largest),
@@ -21,7 +22,8 @@ enum ASFTags {
       default: break
       }
     }
-    // asfdemux takes an artist of the album for another of the file (`gst_asf_demux_process_ext_content_desc`).
+    // asfdemux reads the album artist as another artist of the file
+    // (`gst_asf_demux_process_ext_content_desc`).
     if found.tags.contains(where: { $0.name == albumArtist }) {
       let object = objects(in: header[30...]).first { $0.id == description }
       if let author = object.flatMap({ author(in: $0.body) }) {
@@ -31,7 +33,8 @@ enum ASFTags {
     return found
   }
 
-  /// The second of five texts, whose lengths come first (3.10).
+  /// Author of the Content Description Object: the second of five texts, after their lengths
+  /// (3.10).
   private static func author(in description: ArraySlice<UInt8>) -> String? {
     let (title, author) = (description.prefix(2).littleEndian, description.dropFirst(2).prefix(2).littleEndian)
     let text = description.dropFirst(10 + title).prefix(author).text
@@ -40,7 +43,7 @@ enum ASFTags {
 
   static let albumArtist = "ALBUMARTIST"
 
-  /// Larger headers are damage.
+  /// Maximum header size; a larger one is treated as damage.
   private static let largest = 1 << 26
 
   private static func objects(in bytes: ArraySlice<UInt8>) -> [(id: [UInt8], body: ArraySlice<UInt8>)] {
@@ -55,8 +58,8 @@ enum ASFTags {
     return found
   }
 
-  /// Reads a list of names and values. In the library each has a language and a stream too, and its lengths stand
-  /// together.
+  /// Reads a list of names and values. In the metadata library, each entry also has a language and
+  /// a stream, and both lengths precede the name.
   private static func read(
     _ list: ArraySlice<UInt8>, isLibrary: Bool, _ found: inout (tags: [NamedTag], details: [ContainerDetail])
   ) {
@@ -93,7 +96,7 @@ enum ASFTags {
     switch type {
     case 0:
       let text = value.text
-      // asfdemux reads a plain number, and a set of several discs.
+      // asfdemux reads a track number without a total, and a part of a set with one.
       let isRead = !isLibrary && (name == "WM/TrackNumber" || name == "WM/PartOfSet")
       if isRead, text.contains("/") == (name == "WM/PartOfSet") || text.isEmpty { return }
       if !text.isEmpty { found.tags.append(NamedTag(name: own, text: text)) }
@@ -110,7 +113,7 @@ enum ASFTags {
     "WM/AlbumTitle", "WM/Picture", "WM/Year", "WM/Track", "Title", "Author",
     "Copyright",
   ]
-  /// Names, or their beginnings, of tags that describe the encoder or the layout of the file.
+  /// Names or prefixes of tags that describe the encoder or the layout of the file.
   private static let technical = [
     "WM/EncodingSettings", "WM/EncodingTime", "WMFSDK", "ASFLeakyBucket", "AspectRatio", "IsVBR", "DeviceConformance",
     "Stereoscopic", "SeekPoint", "WM/WMADRC", "PeakValue", "AverageLevel", "MediaFoundationVersion", "WM/MediaPrimary",
@@ -144,7 +147,7 @@ enum ASFTags {
 }
 
 extension ArraySlice<UInt8> {
-  /// Text of UTF-16, up to the first zero.
+  /// UTF-16 text up to the first NUL.
   fileprivate var text: String {
     let units = stride(from: startIndex, to: endIndex - 1, by: 2).map { UInt16(self[$0]) | UInt16(self[$0 + 1]) << 8 }
     return String(decoding: units.prefix { $0 != 0 }, as: UTF16.self)

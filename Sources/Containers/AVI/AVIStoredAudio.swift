@@ -1,7 +1,8 @@
 extension StoredAudio {
-  /// The samples of an AVI file that holds PCM and nothing else, in chunks one after the other ("AVI RIFF File Reference", Microsoft; its
-  /// relative for long files, "OpenDML AVI File Format Extensions").
-  /// - Returns: nil where something is left out, comes between, or is not simply there.
+  /// Creates the sample ranges of an AVI file with a single PCM stream, in consecutive chunks ("AVI
+  /// RIFF File Reference", Microsoft; for long files, "OpenDML AVI File Format Extensions").
+  /// - Returns: nil if the file has other streams, another format, a start offset, or unexpected
+  ///   chunks.
   init?(avi file: RandomAccessFile) {
     let streams = file.aviStreams
     guard streams.count == 1, let parts = streams.first.map({ file.chunks(in: $0) }),
@@ -10,7 +11,7 @@ extension StoredAudio {
       let pcm = PCMFormat(file, at: (form.body.lowerBound, form.body.count)), pcm.name != nil
     else { return nil }
     func field(_ offset: Int) -> Int? { file.number(at: header.body.lowerBound + offset, 4, isLittleEndian: true) }
-    // It begins when the file does, with no samples before, and counts sample frames.
+    // Requires a stream that starts at 0, without initial frames, counted in sample frames.
     guard let scale = field(20), let rate = field(24), field(16) == 0, field(28) == 0, field(44) == pcm.frameBytes,
       scale > 0, rate.isMultiple(of: scale), rate / scale == pcm.rate
     else { return nil }
@@ -25,15 +26,15 @@ extension StoredAudio {
     if !isWhole || runs.isEmpty { return nil }
   }
 
-  /// Notes the packets of a list, and of those in it.
-  /// - Returns: false where they do not simply follow on each other.
+  /// Appends the packets of a list, including nested lists.
+  /// - Returns: false at an unexpected chunk, or at a packet with a partial sample frame.
   private mutating func append(list: Range<Int>, of file: RandomAccessFile, isNested: Bool = false) -> Bool {
     file.forEachChunk(in: list) { name, body in
       switch name {
       case "00wb":
         append(body)
         return body.count.isMultiple(of: frameBytes)
-      // An index, and nothing.
+      // An index, or padding.
       case "ix00", "JUNK": return true
       case "LIST":
         return !isNested && file.text(at: body.lowerBound) == "rec "

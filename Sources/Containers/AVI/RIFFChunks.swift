@@ -1,7 +1,8 @@
-/// Chunks of RIFF files ("Multimedia Programming Interface and Data Specifications 1.0", IBM and Microsoft):
-/// a name of four letters, the length of the body, the body, and a byte more where that is odd.
+/// Chunks of RIFF files ("Multimedia Programming Interface and Data Specifications 1.0", IBM and
+/// Microsoft): a four-character name, the length of the body, and the body, padded to an even
+/// length.
 extension RandomAccessFile {
-  /// The chunks in `range`, none of them longer than it.
+  /// Chunks in `range`, with bodies clamped to it.
   func chunks(in range: Range<Int>) -> [(name: String, body: Range<Int>)] {
     var found: [(name: String, body: Range<Int>)] = []
     _ = forEachChunk(in: range) { name, body in
@@ -11,8 +12,9 @@ extension RandomAccessFile {
     return found
   }
 
-  /// Calls `visit` with each chunk in `range`, of which the last may be longer than it, until it returns false.
-  /// - Returns: whether they fill `range`, and none was refused.
+  /// Calls `visit` with each chunk in `range` until it returns false. The last chunk may exceed the
+  /// range.
+  /// - Returns: true if the chunks fill `range` and `visit` returned true for all of them.
   func forEachChunk(in range: Range<Int>, _ visit: (_ name: String, _ body: Range<Int>) -> Bool) -> Bool {
     var place = range.lowerBound
     for _ in 0..<RandomAccessFile.mostChunks {
@@ -21,16 +23,16 @@ extension RandomAccessFile {
       else { break }
       guard visit(name, place + 8..<place + 8 + size) else { return false }
       place += 8 + size + size % 2
-      // The last one's byte more may be left out.
+      // The padding byte of the last chunk may be missing.
       if place - size % 2 == range.upperBound { return true }
     }
     return place == range.upperBound
   }
 
-  /// How many chunks are read side by side, at the most: days of audio have fewer.
+  /// Maximum number of sibling chunks; days of audio have fewer.
   private static let mostChunks = 1 << 24
 
-  /// The bodies of the stream lists (`strl`) of an AVI file, without their names.
+  /// Contents of the stream lists (`strl`) of an AVI file, without the list type.
   var aviStreams: [Range<Int>] {
     guard text(at: 12) == "LIST", text(at: 20) == "hdrl", let size = number(at: 16, 4, isLittleEndian: true),
       (4..<1 << 24).contains(size)
@@ -40,7 +42,7 @@ extension RandomAccessFile {
       .map { $0.body.dropFirst(4) }
   }
 
-  /// The tracks of an AVI file, in order, with the names that avidemux does not read (`strn`).
+  /// Tracks of an AVI file in order, with their names (`strn`), which avidemux does not read.
   var aviTracks: [ContainerTrack] {
     aviStreams.map { list in
       let parts = chunks(in: list)
@@ -66,7 +68,8 @@ extension RandomAccessFile {
 }
 
 extension NamedTag {
-  /// An entry of `LIST INFO`; nil if GStreamer reads it, or it is empty.
+  /// Creates a tag from an entry of `LIST INFO`; nil if GStreamer reads the entry, or if it is
+  /// empty.
   init?(info name: String, _ body: [UInt8]) {
     let text = body.prefix { $0 != 0 }
     guard !NamedTag.knownInfo.contains(name), !text.isEmpty else { return nil }
@@ -78,6 +81,6 @@ extension NamedTag {
     "IARL", "IAAR", "IART", "ICMT", "ICOP", "ICRD", "IGNR", "IKEY", "INAM", "IPRD", "ISBJ", "ISFT", "ISRC", "ITRK",
   ]
 
-  /// Names that other containers have for the same.
+  /// Names of these entries in other containers.
   private static let words = ["ITCH": "ENCODED_BY", "IPRT": "TRACKNUMBER", "IENG": "ENGINEER", "ILNG": "LANGUAGE_NAME"]
 }

@@ -1,12 +1,12 @@
-/// Reads numbers of any count of bits, the highest bit of each byte first.
+/// Reader of bit fields, most significant bit first.
 struct BitReader {
   private let bytes: [UInt8]
   private var place = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// An unsigned number of `count` bits, 32 at the most.
-  /// - Returns: nil after the end.
+  /// Reads an unsigned number of `count` bits, at most 32.
+  /// - Returns: nil at the end of the bytes.
   mutating func bits(_ count: Int) -> Int? {
     guard place + count <= bytes.count * 8 else { return nil }
     var number = 0
@@ -20,13 +20,13 @@ struct BitReader {
     return number
   }
 
-  /// Skips `count` bits. After the end all reads give nil.
+  /// Skips `count` bits. Reads beyond the end return nil.
   mutating func skip(_ count: Int) { place += count }
 
-  /// A bit as a flag.
+  /// Reads one bit as a flag.
   mutating func flag() -> Bool? { bits(1).map { $0 == 1 } }
 
-  /// An unsigned Exp-Golomb number (`ue(v)`, ITU-T H.264, 9.1).
+  /// Reads an unsigned Exp-Golomb number (`ue(v)`, ITU-T H.264, 9.1).
   mutating func golomb() -> Int? {
     var zeros = 0
     while let isSet = flag() {
@@ -38,12 +38,12 @@ struct BitReader {
   }
 
   /// Skips `count` Exp-Golomb numbers, signed or not.
-  /// - Returns: false after the end.
+  /// - Returns: false at the end of the bytes.
   mutating func golombs(_ count: Int) -> Bool {
     for _ in 0..<count where golomb() == nil { return false }
     return true
   }
 
-  /// A signed one (`se(v)`, 9.1.1).
+  /// Reads a signed Exp-Golomb number (`se(v)`, 9.1.1).
   mutating func signedGolomb() -> Int? { golomb().map { $0 & 1 == 1 ? ($0 + 1) / 2 : -$0 / 2 } }
 }

@@ -1,4 +1,4 @@
-/// The checksum of ISO 3309 and zlib, eight bytes at a time.
+/// CRC-32 of ISO 3309 and zlib, computed eight bytes at a time.
 struct CRC32 {
   private static let tables: [UInt32] = {
     var tables = (0..<256 as Range<UInt32>).map { number in

@@ -1,25 +1,25 @@
-/// Boxes and elements within each other. Demuxers read them recursively and exhaust the stack of their thread where a
-/// file has tens of thousands of levels.
+/// Check of nested boxes and elements. Demuxers read them recursively: tens of thousands of levels
+/// overflow the stack of their thread.
 enum Nesting {
-  /// More levels than any file needs.
+  /// Maximum number of levels; more than any file needs.
   private static let deepest = 1000
 
-  /// ``ContainerFacts/fault`` of such a file.
+  /// ``ContainerFacts/fault`` of a file that exceeds the limit.
   static let fault = "parts of its header are nested in over 1,000 levels"
 
-  /// True if boxes or elements lie within each other in more levels than any file needs. Takes time in
-  /// proportion to the bytes.
+  /// True if boxes or elements are nested more deeply than any file needs. Takes linear time.
   /// - Parameters:
-  ///   - count: length of the bytes that hold them.
-  ///   - header: size of the header and of the whole of the one at a position; nil if none begins there.
+  ///   - count: length of the bytes to check.
+  ///   - header: returns the header size and total size of the box or element at a position; nil if
+  ///     there is none.
   static func isTooDeep(_ count: Int, _ header: (Int) -> (header: Int, whole: Int)?) -> Bool {
-    /// Ends of those around `place`.
+    /// Ends of the boxes or elements around `place`, outermost first.
     var ends: [Int] = []
     var place = 0
     while true {
       let limit = ends.last ?? count
       guard place < limit, let found = header(place), found.whole <= limit - place else {
-        // The rest of the innermost one holds no other.
+        // No further box or element in the innermost one.
         guard let end = ends.popLast() else { return false }
         place = end
         continue
@@ -34,7 +34,7 @@ enum Nesting {
     }
   }
 
-  /// For the bytes of boxes (ISO/IEC 14496-12, 4.2).
+  /// True if boxes in `bytes` are nested too deeply (ISO/IEC 14496-12, 4.2).
   static func isTooDeep(boxes bytes: [UInt8]) -> Bool {
     isTooDeep(bytes.count) { place in
       guard place + 8 <= bytes.count, case let size = bytes.integer(place), size >= 8 else { return nil }
@@ -42,7 +42,7 @@ enum Nesting {
     }
   }
 
-  /// For the bytes of EBML elements (RFC 8794).
+  /// True if EBML elements in `bytes` are nested too deeply (RFC 8794).
   static func isTooDeep(elements bytes: [UInt8]) -> Bool {
     isTooDeep(bytes.count) { place in
       EBMLElement.header(in: bytes[place..<min(place + 12, bytes.count)]).map { ($0.size, $0.size + $0.length) }
@@ -56,11 +56,11 @@ extension MP4Index {
 }
 
 extension RandomAccessFile {
-  /// Larger ones are damage.
+  /// Maximum size of chapters; a larger value is treated as damage.
   private static let largestChapters = 1 << 26
 
-  /// True if chapters of a Matroska file lie within each other in more levels than any file needs. matroskademux reads
-  /// nothing else recursively.
+  /// True if chapters of a Matroska file are nested more deeply than any file needs. matroskademux
+  /// reads nothing else recursively.
   func hasTooDeepChapters(in segment: Range<Int>) -> Bool {
     let first = elements(in: segment, upTo: MatroskaID.cluster).filter { $0.id == MatroskaID.chapters }.map(\.body)
     return (first + [listedElement(MatroskaID.chapters, in: segment)].compactMap { $0 }).contains { body in

@@ -1,20 +1,21 @@
 import Glibc
 import Paths
 
-/// A plain file, read or changed at any place.
+/// Regular file with random access for reading and writing.
 package final class RandomAccessFile {
   private let descriptor: Int32
   package let size: Int
-  /// `errno` of the last reading that failed although the bytes are in the file.
+  /// `errno` of the last read that failed within the file.
   package private(set) var readingFailure: Int32?
   private let isCancelled: () -> Bool
-  /// The block that was read last, and its place: headers are walked through in small steps.
+  /// Last block read, and its range: walks through headers read in small steps.
   private var block: (place: Range<Int>, bytes: [UInt8]) = (0..<0, [])
-  /// The bytes of a block: few where headers lie far apart, and more with each that goes on where the last one ends.
+  /// Range of block sizes: starts small because headers may be far apart, and grows with each
+  /// sequential read.
   private static let blockSizes = 1 << 9...1 << 16
 
-  /// Opens a plain file; nil where that fails (`errno` says why), and for pipes, since opening one would wait
-  /// for a writer and take from its bytes.
+  /// Opens a regular file; nil if that fails (`errno` says why). Returns nil for pipes: opening one
+  /// would block until there is a writer, and reading would consume its bytes.
   package init?(_ path: String, forWriting: Bool = false, isCancelled: @escaping () -> Bool = { false }) {
     var kind = stat()
     guard stat(path.cPath, &kind) == 0, kind.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -32,7 +33,9 @@ package final class RandomAccessFile {
 
   deinit { close(descriptor) }
 
-  /// nil where that is not all in the file, or can't be read (``readingFailure``), or when reading was cancelled.
+  /// Reads the bytes in `range`.
+  /// - Returns: nil if `range` exceeds the file, cannot be read (``readingFailure``), or reading
+  ///   was cancelled.
   package func read(_ range: Range<Int>) -> [UInt8]? {
     guard range.lowerBound >= 0, range.upperBound <= size else { return nil }
     let sizes = RandomAccessFile.blockSizes
@@ -48,8 +51,8 @@ package final class RandomAccessFile {
     return Array(block.bytes[start..<start + range.count])
   }
 
-  /// End of the chunks of a name and a length of 0 that begin at `place`, in steps of eight bytes: a file may
-  /// have billions.
+  /// End of the consecutive chunks at `place` with a name and length of 0 (eight bytes each). Reads
+  /// them in large blocks: a file may have billions.
   func endOfEmptyChunks(at place: Int) -> Int {
     let step = 1 << 20
     var next = place
@@ -75,19 +78,22 @@ package final class RandomAccessFile {
     return bytes
   }
 
-  /// False where that fails; `errno` says why.
+  /// Writes `bytes` at `offset`.
+  /// - Returns: false if that fails; `errno` says why.
   package func write(_ bytes: [UInt8], at offset: Int) -> Bool {
     block = (0..<0, [])
     return bytes.withUnsafeBytes { writeAll($0, to: descriptor, at: offset) }
   }
 
-  /// Makes the file end after `count` bytes. False where that fails; `errno` says why.
+  /// Truncates the file to `count` bytes.
+  /// - Returns: false if that fails; `errno` says why.
   func truncate(to count: Int) -> Bool {
     block = (0..<0, [])
     return ftruncate(descriptor, off_t(count)) == 0
   }
 
-  /// An unsigned number of `count` bytes, eight at the most; nil where that is not all in the file, or does not fit an `Int`.
+  /// Unsigned number of `count` bytes, at most eight; nil if it exceeds the file or does not fit an
+  /// `Int`.
   func number(at offset: Int, _ count: Int, isLittleEndian: Bool = false) -> Int? {
     read(offset..<offset + count).flatMap { bytes in
       let value = (isLittleEndian ? bytes.reversed() : bytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -95,18 +101,18 @@ package final class RandomAccessFile {
     }
   }
 
-  /// Four letters.
+  /// Four-character code at `offset`.
   func text(at offset: Int) -> String? { read(offset..<offset + 4)?.text(0) }
 }
 
-/// A file that was made could not be read or changed.
+/// Failure to read or change an output file.
 package struct FileError: Error {
-  /// Error of the system (errno(3)); nil: a part of the file is missing.
+  /// System error (errno(3)); nil if a part of the file is missing.
   package let number: Int32?
-  /// The missing part; empty where the system failed.
+  /// Missing part of the file; empty for a system error.
   package let missing: String
 
-  /// Error of the last system call that failed.
+  /// Error of the last failed system call.
   static var last: FileError { FileError(number: errno, missing: "") }
   static func missing(_ what: String) -> FileError { FileError(number: nil, missing: what) }
 }

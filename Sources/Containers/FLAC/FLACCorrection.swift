@@ -1,7 +1,7 @@
 import MediaTime
 
-/// Leaves the smallest and the largest frame open in STREAMINFO: flacparse looks for frames within these bounds only,
-/// and those of the first form need not hold for another (`gst_flac_parse_frame_is_valid`).
+/// Clears the minimum and maximum frame size in STREAMINFO. flacparse accepts only frames within
+/// these bounds, which may be wrong after a change of format (`gst_flac_parse_frame_is_valid`).
 struct FLACCorrection: FileCorrection {
   let demuxer = "flacparse"
   let isForProbing = true

@@ -1,4 +1,4 @@
-/// Rate, channels and depth of the samples in a frame of FLAC.
+/// Sample rate, channels and bit depth of a FLAC frame.
 struct FLACForm: Equatable {
   /// In Hz.
   var rate: Int
@@ -6,30 +6,30 @@ struct FLACForm: Equatable {
   var bits: Int
 }
 
-/// How frames of a FLAC file differ from its STREAMINFO.
+/// Difference between the frames of a FLAC file and its STREAMINFO.
 package enum FLACChange: Sendable {
-  /// In the bits of a sample alone.
+  /// Only the bit depth differs.
   case depth
-  /// In the rate or the number of channels, perhaps in the bits of a sample too.
+  /// The sample rate or number of channels differs, and perhaps the bit depth.
   case rateOrChannels
 }
 
-/// The header of one frame (RFC 9639, 9.1).
+/// Header of a FLAC frame (RFC 9639, 9.1).
 struct FLACFrame {
-  /// nil for values that are those of STREAMINFO.
+  /// In Hz; nil if STREAMINFO applies.
   let rate: Int?
   let channels: Int
-  /// Bits of a sample; nil for those of STREAMINFO.
+  /// Bit depth; nil if STREAMINFO applies.
   let bits: Int?
   /// In sample frames.
   let blockSize: Int
 
-  /// Longest header, in bytes.
+  /// Maximum header size in bytes.
   static let longest = 16
   private static let rates = [88200, 176_400, 192_000, 8000, 16000, 22050, 24000, 32000, 44100, 48000, 96000]
   private static let depths = [8, 12, 0, 16, 20, 24, 32]
 
-  /// - Returns: nil if no header stands at `place`.
+  /// - Returns: nil if there is no valid header at `place`.
   init?(_ bytes: UnsafeRawBufferPointer, at place: Int) {
     guard place + 6 <= bytes.count, bytes[place] == 0xFF, bytes[place + 1] & 0xFE == 0xF8, bytes[place + 3] & 1 == 0
     else { return nil }
@@ -73,14 +73,14 @@ struct FLACFrame {
 
 /// Checksums of frames (RFC 9639, 9.1.8 and 9.3).
 enum FLACChecksum {
-  /// CRC-8 with the polynomial 0x07.
+  /// CRC-8 of a header, with the polynomial 0x07.
   static func header(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt8 {
     bytes.reduce(0) { sum, byte in
       (0..<8).reduce(sum ^ byte) { rest, _ in rest & 0x80 != 0 ? rest << 1 ^ 0x07 : rest << 1 }
     }
   }
 
-  /// CRC-16 with the polynomial 0x8005: 0 for a whole frame with its own checksum.
+  /// CRC-16 of a frame, with the polynomial 0x8005; 0 for an intact frame including its checksum.
   static func frame(_ bytes: [UInt8]) -> UInt16 {
     bytes.reduce(0) { sum, byte in sum << 8 ^ table[Int(UInt8(sum >> 8) ^ byte)] }
   }

@@ -1,8 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// STREAMINFO counts all samples.
-  /// - Parameter changesForm: whether frames differ in form, perhaps in their rate.
+  /// Report of a FLAC stream, with the total number of samples from STREAMINFO.
+  /// - Parameter changesForm: true if frames differ in format, perhaps in their sample rate.
   static func flac(_ stream: FLACStream, changesForm: Bool) -> ContainerReport? {
     guard stream.form.rate > 0, let total = stream.total else { return nil }
     let end = changesForm ? stream.end() : ClockTime(seconds: Double(total) / Double(stream.form.rate))

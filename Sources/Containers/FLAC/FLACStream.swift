@@ -1,19 +1,20 @@
 import Glibc
 import MediaTime
 
-/// A FLAC file without another container: its STREAMINFO (RFC 9639, 8.2) and where its frames are.
+/// FLAC file without another container: its STREAMINFO (RFC 9639, 8.2) and the position of its
+/// frames.
 struct FLACStream {
-  /// Bytes of STREAMINFO's own fields.
+  /// Offset of the fields of STREAMINFO.
   let infoPlace: Int
   private let framesPlace: Int
-  /// Names, of four letters, of the programs that have data of their own in it (8.4).
+  /// Four-letter names of applications with data in the file (8.4).
   let applications: [String]
   let form: FLACForm
   /// Count of sample frames; nil if STREAMINFO leaves it open.
   let total: Int?
   private let file: RandomAccessFile
 
-  /// - Parameter place: where the marker `fLaC` stands.
+  /// - Parameter place: offset of the marker `fLaC`.
   init?(_ file: RandomAccessFile, at place: Int) {
     infoPlace = place + 8
     guard file.text(at: place) == "fLaC", let bytes = file.read(infoPlace..<infoPlace + 18) else { return nil }
@@ -34,10 +35,11 @@ struct FLACStream {
     self.applications = applications
   }
 
-  /// How frames differ from STREAMINFO; nil if none does. Reads the file up to the first frame of another rate or
-  /// number of channels.
+  /// Returns how frames differ from STREAMINFO; nil if none does. Reads the file up to the first
+  /// frame with another sample rate or number of channels.
   ///
-  /// A header looks like one by chance about forty times in an hour of audio: a frame is one if its checksum is right.
+  /// About forty times per hour of audio, random bytes look like a header: frames therefore count
+  /// only if their checksum is right.
   func change() -> FLACChange? {
     guard form.rate > 0 else { return nil }
     var other: (place: Int, form: FLACForm)?
@@ -57,8 +59,8 @@ struct FLACStream {
     return change
   }
 
-  /// When the last frame ends, by the frames' own sizes and rates, with the samples that STREAMINFO counts
-  /// beyond them. Reads all of the file.
+  /// Returns the end of the last frame, from the block size and rate of each frame. Adds the
+  /// samples that STREAMINFO counts beyond them. Reads the whole file.
   func end() -> ClockTime? {
     guard let total else { return nil }
     var (seconds, count, rate) = (0.0, 0, form.rate)
@@ -81,13 +83,13 @@ struct FLACStream {
   }
 
   private func isFrame(_ range: Range<Int>) -> Bool {
-    // More than the longest frame that there can be.
+    // The limit exceeds the largest possible frame.
     guard range.count < 1 << 22, let bytes = file.read(range) else { return false }
     return FLACChecksum.frame(bytes) == 0
   }
 
-  /// Goes through all bytes that look like the headers of frames.
-  /// - Parameter visit: told the place of each; false ends it.
+  /// Visits everything that looks like a frame header.
+  /// - Parameter visit: called with the offset and header; returns false to stop.
   private func walk(_ visit: (Int, FLACFrame) -> Bool) {
     var place = framesPlace
     let step = 1 << 20

@@ -1,15 +1,15 @@
 import MediaTime
 
 extension ContainerReport {
-  /// True if the header says FLI or FLC, frames, their size, and a depth that there is.
+  /// True if the header is FLI or FLC with a valid frame count, frame size and bit depth.
   static func isFLIC(_ file: RandomAccessFile) -> Bool {
     guard let start = file.read(0..<128), start[5] == 0xAF, [0x11, 0x12].contains(start[4]) else { return false }
     func field(_ place: Int) -> Int { Int(start[place]) | Int(start[place + 1]) << 8 }
     return field(6) > 0 && field(8) > 0 && field(10) > 0 && [0, 1, 8, 15, 16, 24].contains(field(12))
   }
 
-  /// FLI and FLC of Autodesk Animator: a header of 128 bytes with the size of the file and the
-  /// number of frames, and the frames. After them comes one more that leads back to the first.
+  /// Report of an FLI or FLC file (Autodesk Animator): a header of 128 bytes with the file size and
+  /// number of frames, then the frames. An additional frame at the end returns to the first.
   static func flic(_ file: RandomAccessFile) -> ContainerReport? {
     func field(_ place: Int, _ count: Int) -> Int? {
       file.number(at: place, count, isLittleEndian: true)
@@ -28,7 +28,7 @@ extension ContainerReport {
       }
       place += size
     }
-    // A file that ends between two frames, and does not say its size.
+    // A file that ends between two frames and does not declare its size.
     if count < frames, place + 6 > file.size { report.isCut = true }
     let changed = frames - report.unchangedFrames
     report.streams = [Stream(kind: .video, frames: changed, end: nil)]

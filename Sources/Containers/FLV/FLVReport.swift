@@ -1,8 +1,9 @@
 import MediaTime
 
 extension ContainerReport {
-  /// "Video File Format Specification", Adobe: tags, of which the first of data says how long the whole is.
-  /// - Parameter script: the body of the first tag of data; nil if there is none.
+  /// Report of an FLV file ("Video File Format Specification", Adobe). The first script tag
+  /// declares the size and duration.
+  /// - Parameter script: body of the first script tag; nil if there is none.
   static func flv(_ file: RandomAccessFile, script: [UInt8]?) -> ContainerReport? {
     var declared = ContainerReport()
     guard var place = file.number(at: 5, 4) else { return nil }
@@ -26,7 +27,7 @@ extension ContainerReport {
     return declared
   }
 
-  /// The body of the first script tag; nil if none is whole near the beginning.
+  /// Body of the first script tag; nil if there is no complete one among the first 16 tags.
   static func flvScript(_ file: RandomAccessFile) -> [UInt8]? {
     guard var place = file.number(at: 5, 4) else { return nil }
     place += 4
@@ -40,7 +41,7 @@ extension ContainerReport {
     return nil
   }
 
-  /// A number of an object in AMF0: its name, 0 for its type, and its eight bytes.
+  /// Number property in AMF0: its name, the type 0, and eight bytes.
   private static func number(_ name: String, in script: [UInt8]) -> Double? {
     let key = [0, UInt8(name.utf8.count)] + Array(name.utf8) + [0]
     guard let place = script.firstRange(of: key)?.upperBound, place + 8 <= script.count else { return nil }

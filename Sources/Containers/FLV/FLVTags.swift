@@ -1,22 +1,23 @@
-/// Entries of the first script tag of an FLV file, `onMetaData` ("Video File Format Specification", Adobe, E.4.4 and
-/// E.5: names and values in AMF0).
+/// Entries of the first script tag of an FLV file, `onMetaData` ("Video File Format Specification",
+/// Adobe, E.4.4 and E.5: names and values in AMF0).
 struct FLVTags {
   /// Texts that flvdemux does not read.
   private(set) var unread: [NamedTag] = []
   private var rest: ArraySlice<UInt8>
 
-  /// How deep values lie in others, at the most.
+  /// Maximum nesting of values.
   private static let deepest = 8
-  /// Texts that flvdemux reads (`gst_flv_demux_parse_metadata_item`), or that say how the file was made.
+  /// Texts that flvdemux reads (`gst_flv_demux_parse_metadata_item`), or that describe how the file
+  /// was made.
   private static let known: Set = [
     "creationdate", "creator", "title", "metadatacreator", "encoder", "videocodecid", "audiocodecid",
     "sourcedata", "metadatadate",
   ]
 
-  /// - Parameter script: the body of a script tag.
+  /// - Parameter script: body of a script tag.
   init(_ script: [UInt8]) {
     rest = script[...]
-    // The name of the tag's value, and the value: a list, or an object.
+    // Name of the value, then the value: an ECMA array or an object.
     guard take(1)?.first == 2, text(2) == "onMetaData", let type = take(1)?.first, [3, 8].contains(type) else { return }
     if type == 8 { _ = take(4) }
     while let name = text(2), !name.isEmpty, let type = take(1)?.first {
@@ -35,14 +36,14 @@ struct FLVTags {
     return rest.prefix(count)
   }
 
-  /// A text behind its length, which has `size` bytes.
+  /// Reads a text after its length of `size` bytes.
   private mutating func text(_ size: Int) -> String? {
     guard let length = take(size)?.reduce(0, { $0 << 8 | Int($1) }), let bytes = take(length) else { return nil }
     return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
   }
 
-  /// Goes past a value.
-  /// - Returns: false where the rest can't be read.
+  /// Skips a value.
+  /// - Returns: false if the rest can't be parsed.
   private mutating func skip(_ type: UInt8, depth: Int) -> Bool {
     guard depth < FLVTags.deepest else { return false }
     switch type {

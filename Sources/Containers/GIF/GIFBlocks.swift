@@ -1,19 +1,19 @@
-/// The blocks of a GIF (GIF89a, appendix B): where its last whole image ends, and whether the file does after that.
+/// Block structure of a GIF (GIF89a, appendix B): number and end of complete images, and damage.
 package struct GIFBlocks: Sendable {
-  /// Whether all blocks are there until the trailer, or until nothing follows that may be an image.
+  /// True if all blocks up to the trailer are present, or if no image can follow the last one.
   package private(set) var isWhole = false
-  /// How many images are whole.
+  /// Number of complete images.
   package private(set) var images = 0
-  /// How often they are played, which Netscape's extension says; 0: without end.
+  /// Number of plays, from the Netscape extension; 0 for an endless loop.
   package private(set) var plays = 1
-  /// End of the last whole image, in bytes.
+  /// Offset of the end of the last complete image.
   package private(set) var end = 0
-  /// Place where something else stands than a block, though images seem to follow.
+  /// Offset of bytes that are not a block although images seem to follow.
   package private(set) var brokenAt: Int?
-  /// How many images are not whole or follow that place, as far as they can be told there.
+  /// Estimated number of images that are incomplete or follow that offset.
   package private(set) var further = 0
 
-  /// nil where it is no GIF.
+  /// Reads the blocks of a file; nil if it is not a GIF.
   init?(_ file: RandomAccessFile) {
     guard let head = file.read(0..<min(13, file.size)), head.count >= 4, head.text(0) == "GIF8" else { return nil }
     guard head.count == 13 else { return }
@@ -22,7 +22,7 @@ package struct GIFBlocks: Sendable {
     while let kind = file.number(at: place, 1) {
       switch kind {
       case 0x21:
-        // The extension counts repetitions.
+        // The extension counts repetitions, not plays.
         if file.read(place + 3..<place + 14).map({ $0.elementsEqual("NETSCAPE2.0".utf8) }) ?? false,
           file.number(at: place + 15, 1) == 1,
           let repetitions = file.number(at: place + 16, 2, isLittleEndian: true)
@@ -40,13 +40,13 @@ package struct GIFBlocks: Sendable {
         further = GIFBlocks.images(in: file, from: place)
         isWhole = further == 0
         guard !isWhole else { return }
-        // The way was lost in the image before.
+        // The damage is in the image before.
         if images > before.images { further += 1 }
         brokenAt = place
         (images, end) = before
         return
       }
-      // Parts of up to 255 bytes, the last of which has none.
+      // Sub-blocks of up to 255 bytes, ended by an empty one.
       var isOpen = true
       while isOpen {
         guard let size = file.number(at: place, 1) else { return }
@@ -61,7 +61,7 @@ package struct GIFBlocks: Sendable {
     }
   }
 
-  /// How many images seem to begin from `start` on: each is preceded by how long it is shown (23).
+  /// Estimates the number of images from `start` on, by their graphic control extensions (23).
   private static func images(in file: RandomAccessFile, from start: Int) -> Int {
     let (part, length) = (1 << 20, 9)
     return stride(from: start, to: file.size, by: part).reduce(0) { count, place in
@@ -74,7 +74,7 @@ package struct GIFBlocks: Sendable {
     }
   }
 
-  /// The bytes of a table of colours.
+  /// Size of a colour table in bytes.
   private static func colours(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
 
   /// Last byte of a GIF (27).

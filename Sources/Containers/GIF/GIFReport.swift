@@ -1,6 +1,6 @@
 extension ContainerReport {
-  /// Report of the missing part of a GIF that is not whole; nil of a whole one: it does not say how many
-  /// images it has.
+  /// Creates the report of an incomplete GIF; nil for a complete one, because the format does not
+  /// declare the number of images.
   init?(_ blocks: GIFBlocks) {
     guard !blocks.isWhole else { return nil }
     self.init(isCut: blocks.brokenAt == nil)

@@ -1,7 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// IVF: a header that may say the length, and before each frame its size and timestamp.
+  /// Report of an IVF file: a header that may declare the length, then the frames, each after its
+  /// size and timestamp.
   ///
   /// There is no specification; libvpx (`ivfenc.c`, `ivfdec.c`) is the reference. libvpx and libaom
   /// write the number of frames as the length, FFmpeg the duration in ticks.
@@ -16,15 +17,15 @@ extension ContainerReport {
     let frames = IVFFrames(file, from: headerSize)
     report.isCut = frames.isCut
     report.streams = [Stream(kind: .video, frames: nil, end: nil)]
-    // A writer that cannot seek back leaves 0, or all bits set.
+    // A writer that cannot seek back leaves 0 or 0xFFFFFFFF.
     guard declared > frames.count, declared < 0xFFFF_FFFF, frames.count > 0 else { return report }
     if declared < frames.duration {
-      // Too short for a duration: this is a count.
+      // Too short for a duration: it is a count.
       report.streams[0].frames = declared
       report.isCut = true
     } else if declared - frames.longest > frames.duration || frames.isCut {
       report.isCut = true
-      // With a frame on every tick both readings agree.
+      // With a frame on every tick, count and duration agree.
       if frames.isRegular { report.streams[0].frames = declared }
       if rate > 0, scale > 0 {
         let ticks = Double(frames.first) + Double(declared)
@@ -36,7 +37,7 @@ extension ContainerReport {
 }
 
 extension ContainerReport {
-  /// ``ContainerFacts/fault``: ivfparse takes larger numbers for negative ones.
+  /// ``ContainerFacts/fault`` of a frame rate that ivfparse would read as negative.
   static func ivfFault(_ file: RandomAccessFile) -> String? {
     guard let rate = file.number(at: 16, 4, isLittleEndian: true),
       let scale = file.number(at: 20, 4, isLittleEndian: true), max(rate, scale) > Int32.max
@@ -45,18 +46,18 @@ extension ContainerReport {
   }
 }
 
-/// The frames in an IVF file, by the headers before them; times in ticks.
+/// Frames of an IVF file, from their headers; times in ticks.
 private struct IVFFrames {
   private(set) var count = 0
   /// First timestamp.
   private(set) var first = 0
-  /// From the first timestamp to the last.
+  /// Difference between the first and the largest timestamp.
   private(set) var duration = 0
-  /// Longest time from one frame to the next.
+  /// Longest time between consecutive frames.
   private(set) var longest = 0
-  /// A frame starts on every tick.
+  /// True if a frame starts on every tick.
   private(set) var isRegular = true
-  /// The file ends within a frame.
+  /// True if the file ends within a frame.
   private(set) var isCut = false
 
   init(_ file: RandomAccessFile, from start: Int) {

@@ -1,6 +1,6 @@
-/// The tags before the first frame of an MP3 file, and in a chunk of AIFF (ID3v2.4).
+/// ID3v2 tags before the first frame of an MP3 file, or in an AIFF chunk (ID3v2.4).
 enum ID3Tag {
-  /// Start of the audio behind the tags.
+  /// Offset of the audio after the tags.
   static func end(in file: RandomAccessFile) -> Int {
     var place = 0
     while let header = file.read(place..<place + 10), header.starts(with: "ID3".utf8) {
@@ -14,14 +14,14 @@ enum ID3Tag {
     /// Chapters (`Quirk.id3demuxChapters`; "ID3v2 Chapter Frame Addendum").
     var chapterCount = 0
     var tags: [NamedTag] = []
-    /// Frames that are no text.
+    /// Frames that are not text.
     var details: [ContainerDetail] = []
   }
 
-  /// Larger ones are damage.
+  /// Maximum size of a tag; a larger value is treated as damage.
   private static let largest = 1 << 26
 
-  /// - Parameter start: where the first tag lies.
+  /// - Parameter start: offset of the first tag.
   static func unread(in file: RandomAccessFile, at start: Int) -> Unread {
     var found = Unread()
     guard let header = file.read(start..<start + 10), header.starts(with: "ID3".utf8), (3...4).contains(header[3])
@@ -36,14 +36,15 @@ enum ID3Tag {
     if header[5] & 0x40 != 0, bytes.count > 4 {
       place = isNewest ? safe(bytes[0..<4]) : 4 + bytes.number(0..<4)
     }
-    // A frame is a name, a size and flags, ten bytes in all (ID3v2.4, 4); names of four letters since 2.3.
+    // A frame header is a name, size and flags, ten bytes in all (ID3v2.4, 4). Names have four
+    // letters since 2.3.
     while place + 10 <= bytes.count, bytes[place] != 0 {
       let size = isNewest ? safe(bytes[place + 4..<place + 8]) : bytes.number(place + 4..<place + 8)
       let body = place + 10
       guard size <= bytes.count - body else { break }
       defer { place = body + size }
       let name = bytes.text(place)
-      // A picture may be most of the tag.
+      // Skipped before copying: an embedded picture may be most of the tag.
       if Unread.known.contains(name) { continue }
       let isStuffed = isNewest && (bytes[place + 9] & 2 != 0 || header[5] & 0x80 != 0)
       // Compressed or encrypted.
@@ -54,7 +55,7 @@ enum ID3Tag {
     return found
   }
 
-  /// Bytes without the zeros that stand behind 255 (ID3v2.4, 6.1).
+  /// Removes the zero inserted after each 0xFF (unsynchronisation; ID3v2.4, 6.1).
   private static func withoutStuffing(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     var last: UInt8 = 0
     return bytes.filter { byte in
@@ -63,7 +64,7 @@ enum ID3Tag {
     }
   }
 
-  /// A number of seven bits a byte (ID3v2.4, 6.2).
+  /// Synchsafe integer with seven bits per byte (ID3v2.4, 6.2).
   private static func safe(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 7 | Int($1 & 0x7F) } }
 }
 
@@ -80,7 +81,7 @@ extension ID3Tag.Unread {
       if !ID3Tag.Unread.knownTexts.contains(fields[0].lowercased()) {
         tags.append(NamedTag(name: fields[0].isEmpty ? name : fields[0], text: text))
       }
-    // GStreamer reads that of MusicBrainz.
+    // GStreamer reads the identifier of MusicBrainz.
     case "UFID" where body?.starts(with: "http://musicbrainz.org\0".utf8) ?? false: break
     case "USLT":
       guard let fields = body.flatMap({ ID3Tag.Unread.fields($0, from: 4) }), fields.count > 1 else {
@@ -103,7 +104,7 @@ extension ID3Tag.Unread {
     details.append(ContainerDetail(file: "the frame \(name) of the ID3 tag"))
   }
 
-  /// The texts in a frame whose first byte says in which encoding they are.
+  /// Texts of a frame, decoded by the encoding in its first byte.
   private static func fields(_ body: [UInt8], from start: Int) -> [String]? {
     guard let encoding = body.first, body.count >= start else { return nil }
     let bytes = body.dropFirst(start)
@@ -132,13 +133,13 @@ extension ID3Tag.Unread {
     }
   }
 
-  /// The address in a `WXXX` frame: Latin 1 behind the description.
+  /// URL in a `WXXX` frame, in Latin-1 after the description.
   private static func link(in body: [UInt8]) -> String? {
     body.split(separator: 0).last.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Frames that GStreamer reads (`tag_matches` of gstid3tag.c, id3v2frames.c), that are lists of chapters, or that say
-  /// how the file is made.
+  /// Ignored frames: read by GStreamer (`tag_matches` of gstid3tag.c, id3v2frames.c), tables of
+  /// contents, or descriptions of the file structure.
   fileprivate static let known: Set = [
     "TIT2", "TALB", "TRCK", "TPE1", "TPE2", "TCOM", "TPE3", "TCOP", "WCOP", "TENC", "TCON", "TDRC", "COMM", "TPOS",
     "TLEN", "TSRC", "APIC", "TSSE", "TBPM", "TSOP", "TSOA", "TSOT", "TPUB", "TPE4", "TKEY", "PRIV", "RVA2",
@@ -146,7 +147,7 @@ extension ID3Tag.Unread {
     "TYER", "TIME", "CTOC", "SEEK", "ASPI", "MLLT", "TFLT", "TSIZ", "RVAD", "EQUA", "EQU2",
   ]
 
-  /// User texts that GStreamer reads.
+  /// Names of user-defined texts that GStreamer reads.
   private static let knownTexts: Set = [
     "musicbrainz_trackid", "musicbrainz_artistid", "musicbrainz_albumid", "musicbrainz_albumartistid",
     "musicbrainz_releasegroupid", "musicbrainz_trmid", "musicbrainz_discid", "musicbrainz release track id",
@@ -155,7 +156,7 @@ extension ID3Tag.Unread {
     "replaygain_track_peak", "replaygain_album_gain", "replaygain_album_peak", "discid", "cddb discid",
   ]
 
-  /// Names that other containers have for the same.
+  /// Names of these frames in other containers.
   private static let words = [
     "TEXT": "LYRICIST", "TIT1": "GROUPING", "TIT3": "SUBTITLE", "TMOO": "MOOD", "TCMP": "COMPILATION",
     "TDOR": "ORIGINALDATE", "TOPE": "ORIGINALARTIST", "TSO2": "ALBUM_ARTIST_SORTNAME", "TSOC": "COMPOSER_SORTNAME",
@@ -163,6 +164,6 @@ extension ID3Tag.Unread {
 }
 
 extension [String] {
-  /// The texts without an empty one after the zero at the end.
+  /// Texts without the empty one after a final NUL.
   fileprivate var withoutEnd: [String] { last?.isEmpty ?? false ? dropLast() : self }
 }

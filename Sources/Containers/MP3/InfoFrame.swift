@@ -1,25 +1,25 @@
 import MediaTime
 
-/// The frame at the start of an MP3 file that holds no audio, but says how much there is: Xing's, with LAME's addition, which
-/// FFmpeg writes too ("Mp3 Info Tag rev 1 specifications", LAME).
+/// Xing info frame at the start of an MP3 file, which declares the amount of audio and contains
+/// none. LAME and FFmpeg add priming and padding ("Mp3 Info Tag rev 1 specifications", LAME).
 package struct InfoFrame {
-  /// Place at which it starts in the file.
+  /// Offset of the frame in the file.
   package let start: Int
   package let bytes: [UInt8]
-  /// Place in it at which Xing's part starts.
+  /// Offset of the Xing data within the frame.
   package let info: Int
   package let rate: Int
   package let samplesPerFrame: Int
-  /// How many frames of audio follow; nil where it does not say.
+  /// Declared number of audio frames that follow; nil if not declared.
   package let frames: Int?
 
-  /// Samples that every decoder of layer III puts before the first one.
+  /// Delay in samples of every Layer III decoder.
   package static let decoderDelay = 529
 
-  /// - Returns: nil where the file does not begin with such a frame.
+  /// - Returns: nil if the file does not begin with an info frame.
   package init?(_ file: RandomAccessFile) {
     let start = ID3Tag.end(in: file)
-    // The longest is 1,441 bytes; the wanted fields lie in the first of them.
+    // The longest frame is 1,441 bytes; the fields read here are in the first 192.
     guard let bytes = file.read(start..<start + 192) else { return nil }
     let version = bytes[1] >> 3 & 3  // 3 is MPEG-1, 2 is MPEG-2, 0 is 2.5
     let rateIndex = Int(bytes[2] >> 2 & 3)
@@ -28,7 +28,7 @@ package struct InfoFrame {
     }
     let isFirst = version == 3
     let isMono = bytes[3] >> 6 == 3
-    // Behind the side information.
+    // Follows the side information.
     info = 4 + (isFirst ? (isMono ? 17 : 32) : (isMono ? 9 : 17))
     guard ["Xing", "Info"].contains(bytes.text(info)) else { return nil }
     self.start = start
@@ -38,10 +38,10 @@ package struct InfoFrame {
     frames = bytes[info + 7] & 1 != 0 ? bytes.integer(info + 8) : nil
   }
 
-  /// How many frames of audio really follow.
+  /// Counts the audio frames that actually follow.
   package func count(in file: RandomAccessFile) -> Int {
     var place = start
-    var count = -1  // This one is none.
+    var count = -1  // excludes the info frame
     while let header = file.read(place..<place + 4), let size = InfoFrame.size(header) {
       place += size
       count += 1
@@ -49,7 +49,8 @@ package struct InfoFrame {
     return max(count, 0)
   }
 
-  /// How many bytes a frame of layer III takes, by its header (ISO/IEC 11172-3, 2.4.2.3, and 13818-3); nil where it is none.
+  /// Size in bytes of a Layer III frame, from its header (ISO/IEC 11172-3, 2.4.2.3, and 13818-3);
+  /// nil if the header is not valid.
   static func size(_ header: [UInt8]) -> Int? {
     let version = header[1] >> 3 & 3
     let bitrate = Int(header[2] >> 4)
@@ -65,11 +66,11 @@ package struct InfoFrame {
   }
 
   private static let rates = [44100, 48000, 32000]
-  /// Bits by which the rates of MPEG-1 are shifted to the right for MPEG-2 and 2.5.
+  /// Right shift that converts MPEG-1 sample rates to MPEG-2 and 2.5.
   private static func shift(_ version: UInt8) -> Int { version == 3 ? 0 : version == 2 ? 1 : 2 }
 
-  /// Audio between priming and padding; nil if the frame names neither. mpegaudioparse reads it only
-  /// from LAME (`Quirk.mpegaudioparseFFmpegPadding`).
+  /// Audio between priming and padding; nil if the frame declares neither. mpegaudioparse reads it
+  /// only from LAME (`Quirk.mpegaudioparseFFmpegPadding`).
   package var gapless: GaplessInfo? {
     var end = info + 8
     for (bit, size) in [(1, 4), (2, 4), (4, 100), (8, 4)] where Int(bytes[info + 7]) & bit != 0 { end += size }

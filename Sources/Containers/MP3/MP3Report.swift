@@ -6,7 +6,7 @@ extension ContainerReport {
     let walk = walk(file, from: start) { file.read($0..<$0 + 4).flatMap(InfoFrame.size) }
     guard let info = InfoFrame(file), let frames = info.frames else { return audio(end: nil, walk) }
     let whole = ClockTime(sampleIndex: frames * info.samplesPerFrame, rate: info.rate)
-    // It is not agreed upon whether the info frame itself is counted, nor the decoder's priming.
+    // Encoders disagree on whether the info frame and the decoder's priming are counted.
     let slack = ClockTime(sampleIndex: 3 * info.samplesPerFrame, rate: info.rate)
     return audio(end: info.gapless?.duration ?? whole, walk, slack: slack)
   }

@@ -1,11 +1,11 @@
 extension Box {
-  /// A box of these parts.
+  /// Encodes a box with these parts as its body.
   static func bytes(_ type: String, _ parts: [UInt8]...) -> [UInt8] {
     let body = Array(parts.joined())
     return header(type, body.count) + body
   }
 
-  /// The same, of a box with a version and flags.
+  /// Encodes a full box, with a version and flags.
   static func full(
     _ type: String, version: UInt8 = 0, flags: UInt32 = 0, _ parts: [UInt8]...
   ) -> [UInt8] {
@@ -14,12 +14,12 @@ extension Box {
 }
 
 extension [UInt8] {
-  /// A number, its highest byte first.
+  /// Encodes a number in big-endian order.
   static func big(_ value: some FixedWidthInteger) -> [UInt8] {
     Swift.withUnsafeBytes(of: value.bigEndian, Array.init)
   }
 
-  /// Numbers, each its highest byte first.
+  /// Encodes numbers in big-endian order.
   static func big<Number: FixedWidthInteger>(all values: [Number]) -> [UInt8] {
     values.flatMap { value in big(value) }
   }

@@ -1,12 +1,14 @@
-/// One box of an ISO base media file.
+/// Box of an ISO base media file.
 package struct Box {
   package var type: String
   package var body: Range<Int>
 
-  /// How many boxes are read side by side, at the most: a box of nothing takes eight bytes, and six times as much to note.
+  /// Maximum number of sibling boxes: an empty box takes eight bytes in the file and six times as
+  /// many in memory.
   fileprivate static let most = 1 << 20
 
-  /// Reads the box header at `offset`; nil if there is none, or the box does not fit before `limit`.
+  /// Reads the box header at `offset`; nil if there is none, or the box does not fit before
+  /// `limit`.
   package init?(_ bytes: ArraySlice<UInt8>, at offset: Int, limit: Int) {
     let start = bytes.startIndex + offset
     guard start + 8 <= bytes.endIndex else { return nil }
@@ -39,14 +41,14 @@ package struct Box {
 }
 
 extension [UInt8] {
-  /// The body of the box that lies in `range` under each of `path` in turn.
+  /// Body of the first box at `path` within `range`; nil if there is none.
   package func box(_ path: String..., in range: Range<Int>) -> Range<Int>? {
     path.reduce(range) { body, type in
       body.flatMap { body in Box.all(in: self[body]).first { $0.type == type }?.body }
     }
   }
 
-  /// The timescale in an `mvhd` or `mdhd` box.
+  /// Timescale in the body of an `mvhd` or `mdhd` box.
   package func timescale(_ body: Range<Int>) -> Int? {
     guard body.count >= 24 else { return nil }
     return integer(body.lowerBound + (self[body.lowerBound] == 1 ? 20 : 12))
@@ -54,17 +56,17 @@ extension [UInt8] {
 }
 
 extension Box {
-  /// The header of a box whose body has `size` bytes.
+  /// Encodes the header of a box whose body has `size` bytes.
   package static func header(_ type: String, _ size: Int) -> [UInt8] {
     withUnsafeBytes(of: UInt32(truncatingIfNeeded: size + 8).bigEndian, Array.init) + Array(type.utf8)
   }
 }
 
 extension RandomAccessFile {
-  /// The boxes of the outermost level.
+  /// Boxes of the top level.
   package var boxes: [Box] { boxes(in: 0..<size) }
 
-  /// The boxes one after the other in `range`, which ends in the file.
+  /// Sibling boxes in `range`, which must be within the file.
   func boxes(in range: Range<Int>) -> [Box] {
     var found: [Box] = []
     var offset = range.lowerBound

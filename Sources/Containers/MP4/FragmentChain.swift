@@ -1,28 +1,28 @@
 import MediaTime
 
-/// Follows the fragments of an MP4 file, and finds where some of them are missing (ISO/IEC 14496-12, 8.8).
+/// Search for missing fragments in an MP4 file (ISO/IEC 14496-12, 8.8).
 ///
-/// Their numbers have to jump, and the times of a track too: parts of a file that was taken apart have other numbers,
-/// and recordings may have gaps of time.
+/// A gap counts only if both the sequence numbers and the times of a track jump: files split into
+/// parts have other numbers, and recordings may have gaps in time.
 struct FragmentChain {
   private struct Track {
-    /// Units in a second.
+    /// Units per second.
     var timescale: Int
-    /// How long a sample is if nothing else is said (`trex`).
+    /// Default duration of a sample (`trex`).
     var sampleDuration: Int
-    /// When the last sample ends that came so far; nil if none came.
+    /// End of the last sample so far; nil if there is none.
     var end: Int?
-    /// A fragment is missing since then, perhaps of this track.
+    /// True if a fragment is missing since then, perhaps one with this track.
     var isSuspect = false
   }
 
   private var tracks: [Int: Track] = [:]
-  /// Number of the fragment before.
+  /// Sequence number of the previous fragment.
   private var number: Int?
-  /// nil if nothing is missing.
+  /// Gaps found; nil if nothing is missing.
   private(set) var gaps: ContainerReport.Gaps?
 
-  /// When the last sample that came is decoded, and has been shown for its length.
+  /// End of the last sample, in decoding time.
   var end: ClockTime? {
     tracks.values.compactMap { track in
       track.end.map { ClockTime(seconds: Double($0) / Double(track.timescale)) }
@@ -46,7 +46,8 @@ struct FragmentChain {
     }
   }
 
-  /// - Parameter fragment: the body of the next `moof` box.
+  /// Adds the next fragment.
+  /// - Parameter fragment: body of its `moof` box.
   mutating func add(_ fragment: [UInt8]) {
     guard let header = fragment.box("mfhd", in: 0..<fragment.count), header.count >= 8 else { return }
     let own = fragment.integer(header.lowerBound + 4)
@@ -68,9 +69,9 @@ struct FragmentChain {
 
   private mutating func note(_ end: Int, _ start: Int, _ timescale: Int) {
     let times = [end, start].map { ClockTime(seconds: Double($0) / Double(timescale)) }
-    // A hair's breadth is rounding of another clock.
+    // Smaller gaps are rounding of another clock.
     guard times[1] - times[0] > ClockTime(nanoseconds: 10_000_000) else { return }
-    // The same fragments may be missing of each track.
+    // The same fragments may be missing in each track.
     if let known = gaps, times[0] < known.end {
       gaps?.start = min(known.start, times[0])
       gaps?.end = max(known.end, times[1])
@@ -80,7 +81,7 @@ struct FragmentChain {
       of: "the fragmented MP4", count: (gaps?.count ?? 0) + 1, start: gaps?.start ?? times[0], end: times[1])
   }
 
-  /// When a track's part of a fragment begins to be decoded (`tfdt`); nil if that is not said.
+  /// Decoding start of a track fragment (`tfdt`); nil if not declared.
   private static func start(of part: Range<Int>, _ fragment: [UInt8]) -> Int? {
     guard let time = fragment.box("tfdt", in: part), time.count >= 8 else { return nil }
     let field = time.lowerBound + 4..<time.lowerBound + (fragment[time.lowerBound] == 1 ? 12 : 8)
@@ -89,7 +90,7 @@ struct FragmentChain {
     return value < longest ? value : nil
   }
 
-  /// How long the samples of a track's part of a fragment are together (`trun`).
+  /// Total duration of the samples of a track fragment (`trun`).
   private static func length(of part: Range<Int>, _ header: Range<Int>, _ fragment: [UInt8], _ usual: Int) -> Int {
     let flags = fragment.integer(header.lowerBound) & 0xFF_FFFF
     let place = header.lowerBound + 8 + (flags & 1 != 0 ? 8 : 0) + (flags & 2 != 0 ? 4 : 0)
@@ -112,6 +113,6 @@ struct FragmentChain {
     return sum
   }
 
-  /// Longer is damage, in any unit.
+  /// Maximum time in any unit; a larger value is treated as damage.
   private static let longest = 1 << 56
 }

@@ -1,15 +1,16 @@
-/// MP4's description of a stream of HEVC, in an `hvcC` box.
+/// HEVC decoder configuration in MP4 (`hvcC`).
 ///
 /// Source: ISO/IEC 14496-15, 8.3.3.1.
 package struct HEVCConfiguration {
   /// Codec string by ISO/IEC 14496-15, E.3: `hvc1.1.6.L120.90`.
   package let codecs: String
 
-  /// - Parameter record: the body of the box.
+  /// Creates the configuration from a record.
+  /// - Parameter record: body of the `hvcC` box.
   package init?(_ record: [UInt8]) {
     guard record.count > 12 else { return nil }
     let space = ["", "A", "B", "C"][Int(record[1] >> 6)]
-    // The lowest bit is that of the first profile.
+    // Reversed: the first profile becomes the lowest bit.
     var flags: UInt32 = 0
     for place in 0..<32 where record[2 + place / 8] << (place % 8) & 0x80 != 0 { flags |= 1 << place }
     var constraints = record[6..<12]

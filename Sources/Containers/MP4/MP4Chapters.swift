@@ -1,10 +1,11 @@
 import MediaTime
 
-/// The chapters of MP4 and MOV files, which qtdemux does not read (`Quirk.qtdemuxChapters`) and qtmux
+/// Chapters of MP4 and MOV files, which qtdemux does not read (`Quirk.qtdemuxChapters`) and qtmux
 /// does not write (`Quirk.qtmuxChapters`).
 ///
-/// Two ways are in use: a track of text that the others refer to (`chap` in `tref`, QuickTime File Format, "Chapter Lists"),
-/// which says when each chapter ends, and a list in the user data (`chpl`, Nero's), which every player reads.
+/// There are two formats: a text track that other tracks refer to (`chap` in `tref`, QuickTime File
+/// Format, "Chapter Lists"), which has the ends of chapters; and Nero's list in the user data
+/// (`chpl`), which every player reads.
 enum MP4Chapters {
   static func read(_ index: MP4Index, _ file: RandomAccessFile) -> [ChapterMark] {
     track(index, file) ?? list(index.bytes) ?? []
@@ -30,7 +31,7 @@ enum MP4Chapters {
 
   private static func track(_ index: MP4Index, _ file: RandomAccessFile) -> [ChapterMark]? {
     let bytes = index.bytes
-    // A track of pictures of the chapters may be in the same list.
+    // The same list may refer to a track of chapter images.
     let named = MP4Track.chapters(of: index)
     guard
       let track = index.tracks.first(where: { track in
@@ -40,11 +41,11 @@ enum MP4Chapters {
       let timescale = bytes.box("mdia", "mdhd", in: track).flatMap({ bytes.timescale($0) }), timescale > 0,
       let table = bytes.box("mdia", "minf", "stbl", in: track), let samples = samples(bytes, table)
     else { return nil }
-    // Samples may overlap, and a title take 64 KiB: the promises of a damaged table are not believed.
+    // Limits the memory for damaged tables: samples may overlap, and a title may take 64 KiB.
     guard samples.reduce(0, { $0 + $1.place.count }) <= 1 << 24 else { return nil }
     var found: [ChapterMark] = []
     for sample in samples {
-      // Beyond ten years it is damage.
+      // More than about ten years is damage.
       guard (sample.start + sample.duration) / timescale < 300_000_000, let text = file.read(sample.place),
         text.count >= 2
       else { return nil }
@@ -58,11 +59,11 @@ enum MP4Chapters {
     return found.isEmpty ? nil : found
   }
 
-  /// More than any movie has chapters: the promises of a damaged table are not believed.
+  /// Maximum number of chapters read from a damaged table; more than any file has.
   private static let most = 100_000
 
-  /// Places of the samples of a track of text, and the start of each, in the media's timescale (ISO/IEC
-  /// 14496-12, 8.6.1); nil where the table is damaged.
+  /// Byte ranges, starts and durations of the samples of a text track, in the media's timescale
+  /// (ISO/IEC 14496-12, 8.6.1); nil if the table is damaged.
   private static func samples(
     _ bytes: [UInt8], _ table: Range<Int>
   ) -> [(place: Range<Int>, start: Int, duration: Int)]? {
@@ -92,7 +93,7 @@ enum MP4Chapters {
     return isDamaged ? nil : found
   }
 
-  /// The body of a `moov` box with a list of chapters in its user data.
+  /// Adds a list of chapters to the user data in the body of a `moov` box.
   static func adding(_ chapters: [ChapterMark], to movie: [UInt8]) -> [UInt8] {
     var list: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
     let kept = chapters.prefix(MP4Header.mostChapters)

@@ -1,11 +1,12 @@
 import MediaTime
 
-/// The durations of an MP4 or MOV file, its tracks and edits that qtdemux has to read to give all samples of them
-/// (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`, `Quirk.qtdemuxShortTracks`), and not
-/// to cut more (`Quirk.qtdemuxGaplessTwice`, `Quirk.qtdemuxGapless`).
+/// Changed durations of an MP4 or MOV file, its tracks and edits, with which qtdemux outputs all
+/// samples (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`,
+/// `Quirk.qtdemuxShortTracks`) and does not trim twice (`Quirk.qtdemuxGaplessTwice`,
+/// `Quirk.qtdemuxGapless`).
 struct MP4Corrections: FileCorrection {
   private struct Patch: Sendable {
-    /// Place of the patch in the file.
+    /// Range of the patch in the file.
     var place: Range<Int>
     var bytes: [UInt8]
 
@@ -14,22 +15,22 @@ struct MP4Corrections: FileCorrection {
     }
   }
   private var patches: [Patch] = []
-  /// Samples that are heard, if the numbers are hidden from qtdemux.
+  /// Audible samples, if priming and padding are hidden from qtdemux.
   private(set) var gapless: GaplessInfo?
   private(set) var ends: [String: ClockTime] = [:]
 
-  /// Some streams are not found without it.
+  /// True if some streams are not found without the corrections.
   private(set) var isForProbing = false
 
   var demuxer: String { "qtdemux" }
 
-  /// - Returns: nil where nothing has to be changed.
+  /// - Returns: nil if no change is needed.
   init?(_ index: MP4Index) {
     let header = index.bytes
     guard let (overall, timescale) = index.header, timescale < 1 << 31, let field = header.durationField(overall) else {
       return nil
     }
-    // The times of fragments are in the fragments.
+    // Fragments contain their own times.
     let isFragmented = index.isFragmented
     let tracks = index.tracks.compactMap { Track($0, in: header, timescale) }
     var latest = 0
@@ -49,15 +50,17 @@ struct MP4Corrections: FileCorrection {
       latest = max(latest, end ?? 0)
       if track.kind == .video { videos += 1 }
     }
-    // Quirk.qtdemuxShortTracks: of several videos the shorter may be pictures of another.
+    // Quirk.qtdemuxShortTracks: only the first track of a kind, because a shorter video may be
+    // images of another.
     var kinds: Set<StreamKind> = []
     for track in tracks where !isFragmented && (track.kind == .subtitles || kinds.insert(track.kind).inserted) {
       guard let longer = track.leastDuration(in: max(header.number(field), latest), timescale) else { continue }
       isForProbing = true
       add(track.durationField, max(longer, track.longerMedia?.value ?? 0), after: index.place.lowerBound)
     }
-    // Without an edit list frames are shown later than they are decoded, but the length of all fragments (`mehd`,
-    // ISO/IEC 14496-12, 8.8.2) counts from the first that is decoded: the last frames would be clipped.
+    // Without an edit list, frames are presented later than decoded, but the duration of all
+    // fragments (`mehd`, ISO/IEC 14496-12, 8.8.2) is in decoding time: the last frames would be
+    // clipped.
     if isFragmented, tracks.contains(where: { $0.kind == .video && $0.edits.isEmpty }),
       let length = header.box("mvex", "mehd", in: 0..<header.count)
     {
@@ -67,20 +70,20 @@ struct MP4Corrections: FileCorrection {
         patches.append(Patch(place: place + name.lowerBound..<place + name.upperBound, bytes: Array("free".utf8)))
       }
     }
-    // Quirk.qtdemuxGaplessTwice: it does not know the tag by another name.
+    // Quirk.qtdemuxGaplessTwice: qtdemux ignores the tag under another name.
     if tracks.contains(where: { !$0.edits.isEmpty }), let tags = header.box("udta", in: 0..<header.count),
       let name = header[tags].firstRange(of: Array("iTunSMPB".utf8))
     {
       let place = index.place.lowerBound + name.lowerBound
       patches.append(Patch(place: place..<place + 1, bytes: [UInt8(ascii: "-")]))
     }
-    // Quirk.qtdemuxGapless: it reads it on some releases, and they cut it differently from a stretch.
+    // Quirk.qtdemuxGapless: only some releases read it, and these trim differently after a seek.
     if let found = MP4Gapless(index) {
       gapless = found.info
       let place = index.place.lowerBound + found.mark
       patches.append(Patch(place: place..<place + 1, bytes: [UInt8(ascii: "-")]))
     }
-    // It may be unknown, as it is while a file is still being written.
+    // The duration is unknown while a file is being written.
     let duration = header.number(field)
     if duration > 0, duration < header.unknownDuration(field), latest > duration {
       add(field, latest, after: index.place.lowerBound)
@@ -88,7 +91,7 @@ struct MP4Corrections: FileCorrection {
     if patches.isEmpty { return nil }
   }
 
-  /// Notes `value` for the header's field at `field`, if there is room for it.
+  /// Adds a patch that sets `field` of the header to `value`, if the value fits.
   private mutating func add(_ field: Range<Int>, _ value: Int, after start: Int) {
     guard value < (field.count == 8 ? 1 << 48 : 0xFFFF_FFFF) else { return }
     patches.append(
@@ -107,21 +110,22 @@ struct MP4Corrections: FileCorrection {
 }
 
 extension MP4Corrections {
-  /// Times of a track by its boxes (ISO/IEC 14496-12, 8.4.2, 8.6.1 and 8.6.6).
+  /// Times of a track from its boxes (ISO/IEC 14496-12, 8.4.2, 8.6.1 and 8.6.6).
   private struct Track {
     let kind: StreamKind
     let timescale: Int
-    /// Duration of the media, and its place.
+    /// Duration of the media, and the range of its field in the header.
     let duration: Int
     let durationField: Range<Int>
     let unknownDuration: Int
     let edits: [MP4Edit]
-    /// When the last sample is decoded, and when it ends, or would if it lasted as long as the one before.
+    /// Decoding start and end of the last sample. A last sample without duration is as long as the
+    /// one before.
     let lastStart: Int
     let lastEnd: Int
-    /// Longest time by which a sample is shown before it is decoded.
+    /// Largest time by which presentation precedes decoding.
     let lead: Int
-    /// When the last sample to be shown ends.
+    /// Latest presentation end of any sample.
     let shownEnd: Int
 
     init?(_ track: Range<Int>, in header: [UInt8], _ movieTimescale: Int) {
@@ -150,12 +154,12 @@ extension MP4Corrections {
       lastEnd = steps.isEmpty ? 0 : lastStart + last
       let offsets = header.box("ctts", in: table).map { header.pairs($0) } ?? []
       lead = -(offsets.map { Int(Int32(truncatingIfNeeded: $0.1)) }.min().map { min($0, 0) } ?? 0)
-      // qtdemux takes larger offsets for damage, and passes over the table.
+      // qtdemux treats larger offsets as damage and ignores the table.
       let greatest = offsets.reduce(0) { max($0, abs(Int(Int32(truncatingIfNeeded: $1.1)))) }
       shownEnd = max(lastEnd, greatest / 2 <= duration ? Track.shownEnd(steps, offsets) : 0)
     }
 
-    /// When the last sample to be shown ends, from the runs of `stts` and `ctts`; 0 if there are no offsets.
+    /// Latest presentation end, from the runs of `stts` and `ctts`; 0 without offsets.
     private static func shownEnd(_ steps: [(Int, Int)], _ offsets: [(Int, Int)]) -> Int {
       var (end, time) = (0, 0)
       var (step, left) = (0, steps.first?.0 ?? 0)
@@ -179,10 +183,10 @@ extension MP4Corrections {
       return end
     }
 
-    /// No time that is believed is longer than this, in any timescale: so sums of as many as there are edits fit.
+    /// Maximum time in any timescale, so that the sum of all edits does not overflow.
     private static let longest = 1 << 46
 
-    /// `time` at another timescale, rounded up; ``longest`` at the most.
+    /// Converts `time` to another timescale, rounded up; at most ``longest``.
     static func scaled(_ time: Int, _ timescale: Int, to other: Int) -> Int {
       let (whole, rest) = time.quotientAndRemainder(dividingBy: timescale)
       let (product, isOver) = whole.multipliedReportingOverflow(by: other)
@@ -190,22 +194,23 @@ extension MP4Corrections {
       return min(product + (rest * other + timescale - 1) / timescale, longest)
     }
 
-    /// End of the edits in the presentation, at the movie's timescale; nil where there are none, or damaged
+    /// Total duration of the edits, at the movie's timescale; nil if there are none, or damaged
     /// ones.
     var editsEnd: Int? {
       guard !edits.isEmpty, edits.allSatisfy({ $0.duration < 1 << 40 }) else { return nil }
       return edits.prefix(1 << 16).reduce(0) { $0 + $1.duration }
     }
 
-    /// End of the edits in the media, one after the other, at the movie's timescale; nil where there are
-    /// none.
+    /// Total duration of the edits plus their starts in the media, at the movie's timescale; nil if
+    /// there are none.
     func end(_ movieTimescale: Int) -> Int? {
       editsEnd.map { end in
         edits.prefix(1 << 16).compactMap(\.start).reduce(end) { $0 + Track.scaled($1, timescale, to: movieTimescale) }
       }
     }
 
-    /// Duration that the media must declare so that its last sample is shown; nil if it declares that.
+    /// Duration that the media must declare so that its last sample is shown; nil if no change is
+    /// needed.
     var longerMedia: (field: Range<Int>, value: Int)? {
       guard [.audio, .video].contains(kind), edits.isEmpty, duration > 0, duration < unknownDuration, lastStart > 0,
         lastEnd > lastStart, duration <= lastStart || kind == .video && duration < shownEnd
@@ -213,14 +218,16 @@ extension MP4Corrections {
       return (durationField, shownEnd)
     }
 
-    /// Duration that the media must declare for qtdemux to read it, a fifth of the movie's; nil if it declares that.
+    /// Minimum duration that the media must declare for qtdemux to read it: a fifth of the movie's.
+    /// Nil if no change is needed.
     func leastDuration(in movie: Int, _ movieTimescale: Int) -> Int? {
       guard duration > 0, duration < unknownDuration, (1..<Track.longest).contains(movie) else { return nil }
       let least = Track.scaled((movie + 4) / 5, movieTimescale, to: timescale) + 1
       return duration < least ? least : nil
     }
 
-    /// Duration that the last edit needs for all its frames to be decoded; nil where it has that.
+    /// Duration that the last edit needs so that all its frames are decoded; nil if no change is
+    /// needed.
     func longerEdit(_ movieTimescale: Int) -> (field: Range<Int>, value: Int)? {
       guard lead > 0, let edit = edits.last, let start = edit.start, edit.duration > 0, editsEnd != nil,
         edits.dropLast().allSatisfy({ $0.start == nil }),
@@ -232,7 +239,7 @@ extension MP4Corrections {
 }
 
 extension [UInt8] {
-  /// Place of the duration in an `mvhd` or `mdhd` box.
+  /// Range of the duration in the body of an `mvhd` or `mdhd` box.
   func durationField(_ body: Range<Int>) -> Range<Int>? {
     guard !body.isEmpty else { return nil }
     let isWide = self[body.lowerBound] == 1
@@ -240,10 +247,10 @@ extension [UInt8] {
     return field.upperBound <= body.upperBound ? field : nil
   }
 
-  /// A duration of this or more is not known.
+  /// Lowest duration that means unknown.
   fileprivate func unknownDuration(_ field: Range<Int>) -> Int { field.count == 8 ? 1 << 48 : 0xFFFF_FFFF }
 
-  /// The entries of a table of two numbers each, such as `stts`.
+  /// Entries of a table with two numbers each, such as `stts`.
   func pairs(_ body: Range<Int>) -> [(Int, Int)] {
     guard body.count >= 8 else { return [] }
     let count = Swift.min(integer(body.lowerBound + 4), (body.count - 8) / 8)

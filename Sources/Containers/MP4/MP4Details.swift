@@ -1,6 +1,6 @@
 /// Contents of MP4 and MOV files other than video, audio and subtitles.
 ///
-/// Boxes of a sample description that need no word are listed; all others are named.
+/// Boxes of a sample description are reported unless listed as technical.
 enum MP4Details {
   static func all(in index: MP4Index) -> [ContainerDetail] {
     let bytes = index.bytes
@@ -32,7 +32,7 @@ enum MP4Details {
     }
   }
 
-  /// Tracks that qtdemux gives out as text.
+  /// Handler types that qtdemux exposes as text.
   private static let exposed: Set = ["clcp", "wvtt"]
 
   private static let tracks = [
@@ -53,8 +53,8 @@ enum MP4Details {
     return Box.all(in: bytes[list.lowerBound + 8..<list.upperBound])
   }
 
-  /// Boxes of a sample description that a decoder reads, that the encoder or muxer of an output writes by itself, or
-  /// that only say how the file is laid out.
+  /// Boxes of a sample description that need no report: read by a decoder, written by any encoder
+  /// or muxer, or only about the file layout.
   private static let technical: Set = [
     "avcC", "hvcC", "av1C", "vpcC", "vvcC", "esds", "d263", "jp2h", "jp2p", "jp2x", "glbl", "ARES", "APRG", "ACLR",
     "ADHR", "AVDH", "strf", "SMI ", "ftab", "fiel", "gama", "colr", "pasp", "clap", "btrt", "bitr", "chrm", "mdcv",
@@ -72,7 +72,7 @@ enum MP4Details {
     "SAND": "the audio's diegetic mark (SAND)", "amve": "the ambient light of the viewing environment (amve)",
   ]
 
-  /// The shape of a track's pixels, if its description says it (`pasp`, ISO/IEC 14496-12, 12.1.4).
+  /// Pixel aspect ratio in a track's sample description (`pasp`, ISO/IEC 14496-12, 12.1.4).
   static func pixelAspect(ofTable table: Range<Int>, _ bytes: [UInt8]) -> (width: Int, height: Int)? {
     let shapes = entries(table, bytes).first.map { boxes(ofEntry: $0, .video, bytes) } ?? []
     guard let body = shapes.first(where: { $0.type == "pasp" })?.body, body.count >= 8 else { return nil }
@@ -81,19 +81,20 @@ enum MP4Details {
     return isPossible ? (width, height) : nil
   }
 
-  /// Which field of a frame is shown first, if a track's description says it (`fiel`; Apple's Technical Note TN2162).
+  /// Field order in a track's sample description, as in caps; nil if not declared (`fiel`; Apple's
+  /// Technical Note TN2162).
   static func fieldOrder(ofTable table: Range<Int>, _ bytes: [UInt8]) -> String? {
     let all = entries(table, bytes).first.map { boxes(ofEntry: $0, .video, bytes) } ?? []
     guard let body = all.first(where: { $0.type == "fiel" })?.body, body.count >= 2, bytes[body.lowerBound] == 2 else {
       return nil
     }
-    // 1 and 6 are for fields that are stored one after the other, 9 and 14 for those whose lines alternate.
+    // 1 and 6: separate fields; 9 and 14: interleaved lines.
     return [1: "top-field-first", 9: "top-field-first", 6: "bottom-field-first", 14: "bottom-field-first"][
       bytes[body.lowerBound + 1]]
   }
 
-  /// Which loudspeakers the channels of PCM are for, if its description says it (`chan`); a mask of nil: for those that
-  /// GStreamer has no names for, or in another order.
+  /// Speaker positions of PCM in its sample description (`chan`); nil if not declared. The mask is
+  /// nil if GStreamer lacks a position or has them in another order.
   static func loudspeakers(ofTable table: Range<Int>, _ bytes: [UInt8]) -> (mask: UInt64?, channels: Int)? {
     guard let entry = entries(table, bytes).first, pcm.contains(entry.type),
       let layout = boxes(ofEntry: entry, .audio, bytes).first(where: { $0.type == "chan" })?.body, layout.count >= 16
@@ -104,7 +105,8 @@ enum MP4Details {
     return (ChannelLayout.mask(bytes[layout.dropFirst(4)]), channels)
   }
 
-  /// The format of samples whose byte order a box says (`enda`, QuickTime File Format, "Endian Atom"); nil of others.
+  /// GStreamer format of samples whose byte order is in a separate box (`enda`, QuickTime File
+  /// Format, "Endian Atom"); nil for others.
   static func sampleFormat(ofTable table: Range<Int>, _ bytes: [UInt8]) -> String? {
     guard let entry = entries(table, bytes).first,
       let name = ["in24": "S24", "in32": "S32", "fl32": "F32", "fl64": "F64"][entry.type]
@@ -115,19 +117,19 @@ enum MP4Details {
     return name + (bytes.number(order.lowerBound..<order.lowerBound + 2) == 0 ? "BE" : "LE")
   }
 
-  /// QuickTime File Format, "Sound Sample Descriptions".
+  /// PCM types (QuickTime File Format, "Sound Sample Descriptions").
   private static let pcm: Set = [
     "NONE", "raw ", "twos", "sowt", "in24", "in32", "fl32", "fl64", "lpcm",
   ]
 
-  /// The boxes behind the fields of a sample description.
+  /// Boxes after the fields of a sample description.
   private static func boxes(ofEntry entry: Box, _ kind: StreamKind, _ bytes: [UInt8]) -> [Box] {
     let start = entry.body.lowerBound
     let fields: Int
     switch kind {
     case .video: fields = 78
     case .audio where entry.body.count >= 28:
-      // QuickTime's second and third form of a sound description are longer.
+      // QuickTime's sound descriptions of versions 1 and 2 are longer.
       fields = [1: 44, 2: 64][bytes.number(start + 8..<start + 10)] ?? 28
     default: return []
     }
@@ -148,14 +150,16 @@ enum MP4Details {
       }
   }
 
-  /// Labels in a `colr` box (ISO/IEC 14496-12, 12.1.5: `nclx`; QuickTime: `nclc`) that GStreamer has no name for.
+  /// Labels in a `colr` box (ISO/IEC 14496-12, 12.1.5: `nclx`; QuickTime: `nclc`) without a
+  /// GStreamer name.
   private static func colours(_ body: Range<Int>, _ bytes: [UInt8]) -> [String] {
     guard body.count >= 10, ["nclx", "nclc"].contains(bytes.text(body.lowerBound)) else { return [] }
     func code(_ place: Int) -> Int { bytes.number(body.lowerBound + place..<body.lowerBound + place + 2) }
     return ColourCodes.unnamed(matrix: code(8), transfer: code(6))
   }
 
-  /// The part of a picture that is to be shown (`clap`, ISO/IEC 14496-12, 12.1.4); nil where that is all of it.
+  /// Detail for the visible part of a frame (`clap`, ISO/IEC 14496-12, 12.1.4); nil if it is the
+  /// whole frame.
   private static func crop(_ body: Range<Int>, of entry: Box, _ bytes: [UInt8]) -> String? {
     guard body.count >= 16, entry.body.count >= 28 else { return nil }
     func size(_ place: Int) -> Int {
@@ -166,7 +170,7 @@ enum MP4Details {
     return (width, height) == (field(24), field(26)) ? nil : "the crop to \(width)x\(height) (clap)"
   }
 
-  /// How loud a track is to be played, in `tkhd` (8.3.2); nil for its own loudness, or where nothing is said.
+  /// Detail for the volume of a track in `tkhd` (8.3.2); nil for 100 %, or if not declared.
   private static func volume(of track: Range<Int>, _ bytes: [UInt8]) -> String? {
     guard let header = bytes.box("tkhd", in: track), let version = bytes[header].first,
       case let place = header.lowerBound + (version == 1 ? 48 : 36), place + 2 <= header.upperBound
@@ -175,7 +179,7 @@ enum MP4Details {
     return [0, 256].contains(volume) ? nil : "the volume of the track (\(volume * 100 / 256) %, tkhd)"
   }
 
-  /// The roles of a track, in the words of DASH (`kind`, ISO/IEC 14496-12, 8.10.4; ISO/IEC 23009-1, 5.8.5.5), without
+  /// DASH roles of a track (`kind`, ISO/IEC 14496-12, 8.10.4; ISO/IEC 23009-1, 5.8.5.5), without
   /// `main`.
   private static func roles(of track: Range<Int>, _ bytes: [UInt8]) -> [String] {
     guard let data = bytes.box("udta", in: track) else { return [] }
@@ -191,20 +195,20 @@ enum MP4Details {
 
   private static let someAreForced = "the forced mark of some of the subtitles (tx3g)"
 
-  /// Subtitles of a track that are shown whatever the viewer chooses.
+  /// Subtitles of a track that are shown regardless of user settings.
   enum Forcing {
     case some, all
   }
 
-  /// True if all subtitles of a track are shown whatever the viewer chooses.
+  /// True if all subtitles of a track are shown regardless of user settings.
   /// - Parameter table: the body of its `stbl` box.
   static func isForced(_ track: Range<Int>, table: Range<Int>, _ bytes: [UInt8]) -> Bool {
     entries(table, bytes).contains { forcing(of: $0, bytes) == .all }
       || roles(of: track, bytes).contains(where: isForced)
   }
 
-  /// Flags in the description of timed text (`displayFlags` of `tx3g`; 3GPP TS 26.245, 5.16, and Apple's of forced
-  /// subtitles: "QuickTime File Format", "Subtitle Sample Description").
+  /// Forced flags in the description of timed text (`displayFlags` of `tx3g`; 3GPP TS 26.245, 5.16;
+  /// for forced subtitles, "QuickTime File Format", "Subtitle Sample Description").
   private static func forcing(of entry: Box, _ bytes: [UInt8]) -> Forcing? {
     guard entry.type == "tx3g", entry.body.count >= 12 else { return nil }
     let flags = bytes.integer(entry.body.lowerBound + 8)
@@ -213,7 +217,7 @@ enum MP4Details {
 
   private static let spherical = "the 360° description (spherical video, uuid)"
 
-  /// Google's Spherical Video V1 stands beside the media.
+  /// Google's Spherical Video V1 is in a `uuid` box of the track.
   private static func uuids(in track: Range<Int>, _ bytes: [UInt8]) -> [String] {
     Box.all(in: bytes[track]).contains { $0.type == "uuid" && isSpherical($0, bytes) } ? [spherical] : []
   }
@@ -224,13 +228,13 @@ enum MP4Details {
     ])
   }
 
-  /// Edits that play the media at another speed, which the mirror does not.
+  /// Detail for edits that play the media at another speed, which is not applied in the output.
   private static func speeds(of track: Range<Int>, _ bytes: [UInt8]) -> [String] {
     MP4Edit.all(in: track, of: bytes).contains { $0.start != nil && $0.duration > 0 && !$0.isAtOwnSpeed }
       ? ["the speed in its edit list (elst): all of it is played at its recorded speed"] : []
   }
 
-  /// Boxes beside the movie that hold neither media nor XMP, which GStreamer reads.
+  /// Top-level boxes with other data than media. XMP is excluded, because GStreamer reads it.
   static func besideMovie(_ file: RandomAccessFile) -> [ContainerDetail] {
     file.boxes.flatMap { box -> [ContainerDetail] in
       switch box.type {
@@ -242,7 +246,7 @@ enum MP4Details {
     }
   }
 
-  /// Tracks of the second movie that Android's cameras put behind the first (`axte`), such as depth.
+  /// Tracks of the second movie that Android cameras append (`axte`), such as depth.
   private static func auxiliaryTracks(_ file: RandomAccessFile, _ movie: Range<Int>) -> [ContainerDetail] {
     guard let index = MP4Index(file, in: file.boxes(in: movie)) else { return [] }
     return index.tracks.map { track in
@@ -252,14 +256,15 @@ enum MP4Details {
     }
   }
 
-  /// - Parameter identifier: the first 16 bytes of a `uuid` box.
+  /// Detail for an unknown `uuid` box; nil for a known one.
+  /// - Parameter identifier: first 16 bytes of the box.
   private static func unknown(identifier: [UInt8]) -> ContainerDetail? {
     guard identifier.count == 16, !known.contains(Array(identifier.prefix(4))) else { return nil }
     let digits = identifier.prefix(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     return ContainerDetail(file: "the data beside the movie (uuid \(digits))")
   }
 
-  /// The first bytes of known identifiers: XMP, and the profile of Sony's cameras (`PROF`), which repeats the
-  /// streams' own data.
+  /// First bytes of known identifiers: XMP, and Sony's profile (`PROF`), which repeats data of the
+  /// streams.
   private static let known: Set<[UInt8]> = [[0xBE, 0x7A, 0xCF, 0xCB], Array("PROF".utf8)]
 }

@@ -1,15 +1,16 @@
-/// One entry of a track's edit list: which part of the media is presented next (ISO/IEC 14496-12, 8.6.6).
+/// Entry of a track's edit list: the part of the media to present next (ISO/IEC 14496-12, 8.6.6).
 struct MP4Edit {
-  /// Place of its duration in the index.
+  /// Range of its duration field in the index.
   let field: Range<Int>
-  /// At the movie's timescale.
+  /// Duration at the movie's timescale.
   let duration: Int
-  /// At the media's timescale; nil for a stretch in which nothing is presented.
+  /// Start in the media, at its timescale; nil for an empty edit, which presents nothing.
   let start: Int?
-  /// Whether it is played as fast as the media says.
+  /// True if it is played at normal speed.
   let isAtOwnSpeed: Bool
 
-  /// - Parameter track: the body of a `trak` box.
+  /// Reads the edit list of a track.
+  /// - Parameter track: body of the `trak` box.
   static func all(in track: Range<Int>, of header: [UInt8]) -> [MP4Edit] {
     guard let list = header.box("edts", "elst", in: track), list.count >= 8 else { return [] }
     let width = header[list.lowerBound] == 1 ? 8 : 4

@@ -1,27 +1,29 @@
 package import MediaTime
 
-/// The index of a long MP4 or MOV file with tables that list the samples of some stretches only. Between two
-/// stretches the first sample stands for all: it is as long as they are.
+/// Index of a long MP4 or MOV file whose sample tables list only some time ranges. Between two
+/// ranges, the first sample is listed with the duration of all skipped ones.
 ///
-/// qtdemux goes through all samples before the one that it is sent to (`qtdemux_parse_samples`), in each
-/// pipeline anew: 35 ms for an hour of film. Of an excerpt it reads as much as of a short file.
+/// On a seek, qtdemux parses all earlier samples (`qtdemux_parse_samples`), in each pipeline again:
+/// 35 ms for an hour of video. With an excerpt, a seek costs as little as in a short file.
 package struct MP4Excerpt: FileCorrection {
-  /// The place of the index in the file, its header included.
+  /// Range of the index in the file, including its header.
   private let place: Range<Int>
-  /// Bytes in that place, up to a free box that takes the rest.
+  /// New bytes of that range, up to the header of a `free` box that fills the rest.
   private let bytes: [UInt8]
   package let ends: [String: ClockTime]
 
   package var demuxer: String { "qtdemux" }
 
-  /// Least number of samples: for fewer nothing is gained.
+  /// Minimum number of samples; fewer are not worth an excerpt.
   package static let least = 1 << 16
 
+  /// Creates the index of an excerpt.
   /// - Parameters:
-  ///   - spans: the stretches to keep, in stream time, ascending, apart from each other.
+  ///   - spans: time ranges to keep, in stream time, ascending and disjoint.
   ///   - correction: another correction of the file.
-  ///   - least: how many samples the file has, at the least.
-  /// - Returns: nil where the file is no such one, or has anything in its tables that is not known here.
+  ///   - least: minimum number of samples in the file.
+  /// - Returns: nil if the file has fewer samples, is fragmented or no MP4, or has unknown data in
+  ///   its tables.
   package init?(
     _ path: String, keeping spans: [Range<ClockTime>], _ correction: (any FileCorrection)? = nil,
     least: Int = MP4Excerpt.least
@@ -33,7 +35,7 @@ package struct MP4Excerpt: FileCorrection {
     let movie = index.bytes
     var count = 0
     let kept = MP4Excerpt.rewritten(["trak"], 0..<movie.count, of: movie) { track in
-      // Chapters are read wherever in the film they are.
+      // Chapters are read from the whole file.
       guard [.video, .audio].contains(MP4Track.kind(of: track, movie)) else { return Array(movie[track]) }
       guard let media = movie.box("mdia", "mdhd", in: track), let scale = movie.timescale(media), scale > 0,
         let table = movie.box("mdia", "minf", "stbl", in: track),
@@ -45,7 +47,7 @@ package struct MP4Excerpt: FileCorrection {
       return MP4Excerpt.rewritten(["mdia", "minf", "stbl"], track, of: movie) { _ in samples.boxes }
     }
     guard count >= least, let kept else { return nil }
-    // A box of 2³² bytes and more has a longer header, and so has one that was written as if it could be that.
+    // Boxes with a 64-bit size have a longer header.
     let header = file.text(at: index.place.lowerBound - 4) == "moov" ? 8 : 16
     place = index.place.lowerBound - header..<index.place.upperBound
     let short = Box.bytes("moov", kept)
@@ -70,8 +72,9 @@ package struct MP4Excerpt: FileCorrection {
     }
   }
 
-  /// The boxes in `body`, with other bodies in those under `path`.
-  /// - Parameter change: the new body of one of them; nil: there is none, and so none of all.
+  /// Rewrites the boxes in `body`, with changed bodies for those at `path`; nil if any change
+  /// fails.
+  /// - Parameter change: returns the new body of a box, or nil if it fails.
   private static func rewritten(
     _ path: [String], _ body: Range<Int>, of bytes: [UInt8], _ change: (Range<Int>) -> [UInt8]?
   ) -> [UInt8]? {
@@ -92,9 +95,9 @@ package struct MP4Excerpt: FileCorrection {
 }
 
 extension MP4Edit {
-  /// Delay of a track's presentation against the media's own times.
-  /// - Parameter timescale: the movie's.
-  /// - Returns: nil where parts of it change places, or are left out.
+  /// Delay of a track's presentation relative to the times of its media.
+  /// - Parameter timescale: timescale of the movie.
+  /// - Returns: nil if the edits reorder or omit parts, or change the speed.
   fileprivate static func delay(in track: Range<Int>, of header: [UInt8], _ timescale: Int) -> ClockTime? {
     let edits = all(in: track, of: header)
     guard let last = edits.last else { return .zero }

@@ -1,10 +1,12 @@
-/// A media segment of fragmented MP4, or a part of one: the packets of one track over a stretch of time, in a `moof` and an `mdat`.
+/// Media segment of fragmented MP4, or part of one: the packets of one track for a range of time,
+/// in a `moof` and an `mdat`.
+///
 /// Source: ISO/IEC 14496-12, 8.8, and 23000-19 (CMAF), 7.5.
 package struct MP4Fragment {
-  /// Times in units of the track's timescale.
+  /// Sample, with times in units of the track's timescale.
   package struct Sample {
     package var bytes: [UInt8]
-    /// How long until the next sample is decoded, and shown.
+    /// Time until the next sample is decoded and presented.
     package var duration: Int
     package var isKeyframe: Bool
 
@@ -13,25 +15,27 @@ package struct MP4Fragment {
     }
   }
 
-  /// Its number among those of the track, counted from 1.
+  /// Sequence number in the track, from 1.
   package var number: Int
-  /// When the first sample is decoded, and shown.
+  /// Decoding and presentation time of the first sample.
   package var start: Int
-  /// Samples in the order in which they are decoded, which is that in which they are shown.
+  /// Samples in decoding order, which is also the presentation order.
   package var samples: [Sample]
 
   package init(number: Int, start: Int, samples: [Sample]) {
     (self.number, self.start, self.samples) = (number, start, samples)
   }
 
-  /// How many bytes there are around those of `samples` packets, at the most.
+  /// Maximum overhead in bytes of a fragment with this many packets.
   package static func overhead(samples: Int) -> Int { 128 + 12 * samples }
 
   package var bytes: [UInt8] { bytes(isStart: true) }
 
-  /// - Parameter isStart: whether a segment begins with it; else it follows another fragment of the same one.
+  /// Encodes the fragment.
+  /// - Parameter isStart: true if it starts a segment; false if it follows another fragment of the
+  ///   same segment.
   package func bytes(isStart: Bool) -> [UInt8] {
-    // The offset of the data depends on this size, and not on the values.
+    // The data offset depends on this size, which does not depend on the values.
     let size = movieFragment(dataOffset: 0).count
     let media = samples.reduce(0) { $0 + $1.bytes.count }
     var all =
@@ -62,7 +66,7 @@ package struct MP4Fragment {
           run)))
   }
 
-  /// Flags of a sample that depends on no other, and of one that does, and is no sync sample (8.8.3.1).
+  /// Flags of an independent sample, and of a dependent, non-sync sample (8.8.3.1).
   private static let independent: UInt32 = 0x0200_0000
   private static let dependent: UInt32 = 0x0101_0000
 }

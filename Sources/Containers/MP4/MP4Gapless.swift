@@ -1,13 +1,13 @@
 import MediaTime
 
-/// Audio between priming and padding in an MP4 file without edit lists: as iTunes' tag `iTunSMPB` has
-/// it, or as Nero's encoder always wrote it. GStreamer reads neither before 1.24 (`Quirk.qtdemuxGapless`).
+/// Priming and padding of an MP4 file without edit lists, from the iTunes tag `iTunSMPB` or the
+/// fixed values of Nero's encoder. GStreamer reads neither before 1.24 (`Quirk.qtdemuxGapless`).
 struct MP4Gapless: Sendable {
   let info: GaplessInfo
-  /// Place in the index of the text by which qtdemux recognises it.
+  /// Offset in the index of the text by which qtdemux recognises it.
   let mark: Int
 
-  /// - Returns: nil unless the file has one track, of audio, and says so in a form that can be believed.
+  /// - Returns: nil unless the file has a single audio track and plausible values.
   init?(_ index: MP4Index) {
     let header = index.bytes
     guard !index.isFragmented, index.tracks.count == 1, let track = index.tracks.first,
@@ -39,7 +39,7 @@ struct MP4Gapless: Sendable {
 
   private typealias Found = (delay: Int, count: Int, mark: Int)
 
-  /// Hexadecimal numbers: 0, priming, padding, length, and eight more.
+  /// Reads the iTunes tag. Its hexadecimal numbers are 0, priming, padding, length, and eight more.
   private static func iTunes(_ tags: ArraySlice<UInt8>) -> Found? {
     guard let name = tags.firstRange(of: Array("iTunSMPB".utf8)) else { return nil }
     // A box `data` with a type and a locale follows.
@@ -51,8 +51,8 @@ struct MP4Gapless: Sendable {
     return (delay, count, name.lowerBound)
   }
 
-  /// Nero's encoder puts 1600 samples and a packet before the audio, and does not count the padding at
-  /// the end in the track's duration.
+  /// Recognises Nero's encoder, which adds 1600 samples and a packet before the audio, and excludes
+  /// the padding from the track's duration.
   private static func nero(_ tags: ArraySlice<UInt8>, step: Int, length: Int?) -> Found? {
     guard let length, let tool = tags.firstRange(of: [0xA9] + Array("too".utf8)) else { return nil }
     // A box `data` with a size, a name, a type and a locale follows.

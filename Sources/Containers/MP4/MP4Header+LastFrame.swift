@@ -1,7 +1,7 @@
 import MediaTime
 
 extension MP4Header {
-  /// The body of a `moov` box in which the media of each video last until its last frame ends, as its edit does
+  /// Extends the media of each video to the end of its last frame, as its edit has it
   /// (`Quirk.qtmuxVideoDuration`; `stts`, ISO/IEC 14496-12, 8.6.1.2).
   func lengthened(_ movie: [UInt8]) -> [UInt8] {
     guard let movieScale = movie.box("mvhd", in: 0..<movie.count).flatMap({ movie.timescale($0) }) else { return movie }
@@ -25,12 +25,13 @@ extension MP4Header {
     return longest == 0 ? movie : parts.flatMap { Box.bytes($0.type, $0.body) }
   }
 
+  /// Extends a track.
   /// - Parameters:
-  ///   - track: the body of a `trak` box.
-  ///   - duration: of all frames, as they are shown.
-  ///   - movieScale: units of the movie's durations, in a second.
-  /// - Returns: the body of the longer track, and its duration in the movie; nil if it is long enough, or its tables
-  ///   are not those of qtmux.
+  ///   - track: body of a `trak` box.
+  ///   - duration: presentation duration of all frames.
+  ///   - movieScale: timescale of the movie.
+  /// - Returns: body of the extended track, and its duration in the movie; nil if it is long
+  ///   enough, or its tables differ from those of qtmux.
   private static func lengthened(
     _ track: [UInt8], to duration: ClockTime, _ movieScale: Int
   ) -> (track: [UInt8], duration: Int)? {
@@ -42,7 +43,7 @@ extension MP4Header {
     let (mediaDuration, trackDuration) = (media.lowerBound + 16, header.lowerBound + 20)
     let wanted = Int(exactly: (duration.seconds * Double(scale)).rounded()) ?? 0
     let missing = wanted - track.integer(mediaDuration)
-    // Less is rounding.
+    // A smaller difference is rounding.
     guard missing > scale / 1000, wanted < Int(UInt32.max),
       let shown = Int(exactly: (duration.seconds * Double(movieScale)).rounded()), shown < Int(UInt32.max)
     else { return nil }
@@ -55,8 +56,9 @@ extension MP4Header {
     return (longer.replacing(["mdia", "minf", "stbl", "stts"]) { _ in longerTimes }, shown)
   }
 
-  /// - Parameter times: the body of an `stts` box.
-  /// - Returns: nil if it is not the body of one, or is empty.
+  /// Extends the last sample.
+  /// - Parameter times: body of an `stts` box.
+  /// - Returns: nil if the box is malformed or empty.
   private static func lengthened(_ times: [UInt8], by missing: Int) -> [UInt8]? {
     guard times.count >= 16, times.count == 8 + 8 * times.integer(4) else { return nil }
     let (count, last) = (times.integer(4), times.count - 8)
@@ -73,7 +75,7 @@ extension MP4Header {
 }
 
 extension [UInt8] {
-  /// Boxes in which the body of the one under each of `path` in turn is changed.
+  /// Changes the body of the boxes at `path`.
   fileprivate func replacing(_ path: ArraySlice<String>, _ change: ([UInt8]) -> [UInt8]) -> [UInt8] {
     guard let type = path.first else { return change(self) }
     return Box.all(in: self[...]).flatMap { part in

@@ -1,20 +1,22 @@
 package import MediaTime
 
-/// Facts that qtmux knows but does not write, which are put into a finished MP4 or MOV file: the
-/// rotation of the video (`tkhd`'s matrix, `Quirk.qtmuxOrientation`), the default track of each kind
-/// (its flags, `Quirk.qtmuxTrackFlags`), and the audio's priming (`elst`, `Quirk.qtmuxAudioPriming`).
+/// Header fields of a finished MP4 or MOV file that qtmux leaves at default values: the rotation of
+/// the video (matrix in `tkhd`, `Quirk.qtmuxOrientation`), the default track of each kind (flags in
+/// `tkhd`, `Quirk.qtmuxTrackFlags`), and the priming of the audio (`elst`,
+/// `Quirk.qtmuxAudioPriming`).
 ///
-/// All have their place in the file already; only their values change.
-/// The durations of movie and tracks (`mvhd`, `tkhd`) stay those of the media. With those of the edits, qtdemux leaves
-/// out the last packet, as it does in FFmpeg's files (`Quirk.qtdemuxPrimingEnd`).
+/// These fields exist in the file already; only their values change. The durations of movie and
+/// tracks (`mvhd`, `tkhd`) stay those of the media. If they were those of the edits, qtdemux would
+/// drop the last packet, as it does in FFmpeg's files (`Quirk.qtdemuxPrimingEnd`).
+///
 /// Source: ISO/IEC 14496-12, 8.3.2 and 8.6.6.
 package struct MP4Header {
-  /// A video track; nil leaves a thing as it is.
+  /// Changes to a video track; nil fields stay unchanged.
   package struct Video {
     /// GST_TAG_IMAGE_ORIENTATION.
     var orientation: String?
-    /// Duration from its first frame's start to its last one's end, in place of the sum of intervals
-    /// between decoding times (`Quirk.qtmuxVideoDuration`).
+    /// Duration from the start of the first frame to the end of the last, instead of the sum of
+    /// decoding intervals (`Quirk.qtmuxVideoDuration`).
     var duration: ClockTime?
     var isEnabled: Bool?
 
@@ -25,7 +27,7 @@ package struct MP4Header {
     }
   }
 
-  /// An audio track: the sample frames of priming, those to be heard, and their rate.
+  /// Changes to an audio track: sample frames of priming, audible sample frames, and their rate.
   package struct Audio {
     var priming: Int
     var heard: Int
@@ -39,39 +41,41 @@ package struct MP4Header {
       self.isEnabled = isEnabled
     }
 
-    /// How long it is heard, in units of which there are `timescale` in a second, rounded; 68 years at the most.
+    /// Audible duration in units of `timescale`, rounded; at most 68 years.
     fileprivate func length(in timescale: Int) -> Int {
       let rate = max(rate, 1)
       return min(heard / rate, Int(Int32.max)) * timescale + (heard % rate * timescale + rate / 2) / rate
     }
   }
 
-  /// Names of the tracks of each kind, in order. Written if the header stands last in the file.
+  /// Names of the tracks of each kind, in order. Written only if the header is at the end of the
+  /// file.
   package var titles: [StreamKind: [String?]] = [:]
 
-  /// Tracks by kind, in their order.
+  /// Video tracks in order.
   package var videos: [Video] = []
   package var audio: [Audio] = []
-  /// Whether each track of text is enabled.
+  /// True for each subtitle track that is enabled; nil leaves it unchanged.
   package var subtitles: [Bool?] = []
 
-  /// When the file is said to be made, in seconds since 1970; nil: when it was.
+  /// Creation date to write, in seconds since 1970; nil keeps the actual one.
   package var date: Int?
 
-  /// Written beside the existing chapters (`chpl`), where the header is the last thing in the file.
+  /// Chapters to write (`chpl`). Written only if the header is at the end of the file.
   package var chapters: [ChapterMark] = []
 
-  /// Tags that the muxer does not write, where the header is the last thing in the file.
+  /// Tags that the muxer does not write. Written only if the header is at the end of the file.
   package var tags: [MP4Tag] = []
 
-  /// How many chapters a file has room for, and how many bytes of each title: one byte counts them.
+  /// Maximum number of chapters, and of bytes per title: both counts take one byte.
   package static let mostChapters = 255
   package static let longestTitle = 255
 
   package init(chapters: [ChapterMark] = []) { self.chapters = chapters }
 
-  /// - Returns: true if chapters, titles and tags are in it. There is room for them if the header stands last in the
-  ///   file.
+  /// Writes the changes into a finished file.
+  /// - Returns: true if chapters, titles and tags were written, which needs the header at the end
+  ///   of the file.
   /// - Throws: ``FileError``.
   @discardableResult package func apply(to path: String) throws -> Bool {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
@@ -81,7 +85,7 @@ package struct MP4Header {
     // The header is small even for hours of media: sample tables take 16 bytes or so a frame.
     guard var bytes = file.read(movie.body) else { throw FileError.last }
     change(&bytes)
-    // If it comes last, no media are behind it, only qtmux's description of them in XMP.
+    // A header at the end is followed by no media, only by the XMP that qtmux writes.
     let behind = movie.body.upperBound..<file.size
     let isLast = !file.boxes.contains { $0.type == "mdat" && behind.contains($0.body.lowerBound) }
     let hasTitles = titles.values.contains { $0.contains { $0 != nil } }
@@ -101,7 +105,7 @@ package struct MP4Header {
     return isWhole
   }
 
-  /// The body of a `moov` box with the titles of tracks in their user data (`name`).
+  /// Adds the titles of tracks to their user data (`name`) in the body of a `moov` box.
   func titled(_ movie: [UInt8]) -> [UInt8] {
     var left = titles.mapValues { $0[...] }
     return Box.all(in: movie[...]).flatMap { part -> [UInt8] in
@@ -143,7 +147,7 @@ package struct MP4Header {
         enable(&movie, header, isEnabled)
         turn(&movie, header, video.orientation)
         if let edit = edit(movie, track.body), let duration = video.duration {
-          // Rounded up: the last frame is to begin before the edit ends.
+          // Rounded up, so that the last frame begins before the edit ends.
           movie.set(Int(exactly: (duration.seconds * Double(timescale)).rounded(.up)) ?? Int(UInt32.max), at: edit)
         }
       case .audio:
@@ -165,7 +169,7 @@ package struct MP4Header {
     }
   }
 
-  /// Sets the date in all headers to `date`; they count seconds from the beginning of 1904 (ISO/IEC 14496-12,
+  /// Sets the date in all headers, in seconds since the beginning of 1904 (ISO/IEC 14496-12,
   /// 8.2.2).
   private static func setDate(_ date: Int, in movie: inout [UInt8]) {
     let parts = Box.all(in: movie[...])
@@ -178,23 +182,23 @@ package struct MP4Header {
     }
   }
 
-  /// Flags of the tracks of a kind, such that one of them is played: other containers may have none that is
-  /// the default, but a track that is not enabled in MP4 is not played at all.
+  /// Enables the first track of a kind if none is enabled. Other containers may have no default
+  /// track, but MP4 players ignore tracks that are not enabled.
   private static func playable(_ enabled: [Bool?]) -> [Bool?] {
     enabled.allSatisfy { $0 == false } ? [true] + enabled.dropFirst() : enabled
   }
 
-  /// The lowest of the flags (ISO/IEC 14496-12, 8.3.2: `track_enabled`).
+  /// Sets the lowest flag (ISO/IEC 14496-12, 8.3.2: `track_enabled`).
   private func enable(_ movie: inout [UInt8], _ header: Range<Int>, _ isEnabled: Bool?) {
     guard let isEnabled, header.count >= 4 else { return }
     let flags = header.lowerBound + 3
     movie[flags] = isEnabled ? movie[flags] | 1 : movie[flags] & ~1
   }
 
-  /// Puts the numbers of Opus's header (`dOps`) into big-endian order if they are not
-  /// (`Quirk.qtmuxOpusByteOrder`; Encapsulation of Opus in ISO Base Media File Format, 4.3.2), and sets the rate to
-  /// 48 kHz (4.3.1).
-  /// - Returns: the samples of priming, at 48 kHz; nil if the track is no Opus.
+  /// Converts the numbers of the Opus header (`dOps`) to big-endian order if necessary
+  /// (`Quirk.qtmuxOpusByteOrder`; Encapsulation of Opus in ISO Base Media File Format, 4.3.2), and
+  /// sets the rate to 48 kHz (4.3.1).
+  /// - Returns: priming in samples at 48 kHz; nil if the track is not Opus.
   private func orderOpus(_ movie: inout [UInt8], _ track: Range<Int>) -> Int? {
     guard let table = movie.box("mdia", "minf", "stbl", "stsd", in: track), table.count > 8,
       let entry = movie.box("Opus", in: table.lowerBound + 8..<table.upperBound), entry.count > 28,
@@ -203,7 +207,7 @@ package struct MP4Header {
       entry.count > fields,
       let opus = movie.box("dOps", in: entry.lowerBound + fields..<entry.upperBound), opus.count >= 11
     else { return nil }
-    // No rate is that high.
+    // An impossible rate means the wrong byte order.
     if movie.integer(opus.lowerBound + 4) >= 1 << 24 {
       for field in [2..<4, 4..<8, 8..<10] {
         movie[opus.lowerBound + field.lowerBound..<opus.lowerBound + field.upperBound].reverse()
@@ -213,9 +217,9 @@ package struct MP4Header {
     return movie.number(opus.lowerBound + 2..<opus.lowerBound + 4)
   }
 
-  /// Gives Opus's first packet the duration of all others, and has the edit begin after the priming
-  /// (`Quirk.qtmuxOpusPriming`). qtmux counts in the rate of the encoder's input; here all is counted at 48 kHz, by
-  /// which FFmpeg reads the edit.
+  /// Sets the duration of the first Opus packet to that of the others, and starts the edit after
+  /// the priming (`Quirk.qtmuxOpusPriming`). qtmux uses the rate of the encoder's input; all times
+  /// are converted to 48 kHz, which FFmpeg assumes for the edit.
   private func hide(_ preSkip: Int, of movie: inout [UInt8], _ track: Range<Int>, _ duration: Int) {
     guard let times = movie.box("mdia", "minf", "stbl", "stts", in: track), times.count >= 24,
       let media = movie.box("mdia", "mdhd", in: track), movie[media.lowerBound] == 0, media.count >= 20,
@@ -224,7 +228,8 @@ package struct MP4Header {
     let (factor, first) = (48_000 / timescale, times.lowerBound + 8)
     let (packet, next) = (movie.integer(first + 4) * factor + preSkip, movie.integer(first + 12) * factor)
     let length = movie.integer(media.lowerBound + 16) * factor + preSkip
-    // The second of two packets may be cut. Opus packets are multiples of 2.5 ms (RFC 6716, 2.1.4).
+    // The second of only two packets may be truncated. Opus packets are multiples of 2.5 ms (RFC
+    // 6716, 2.1.4).
     let isLast = times.count == 24 && movie.integer(first + 8) == 1
     guard movie.integer(first) == 1, packet == next || isLast && packet % 120 == 0 && packet > next,
       length <= UInt32.max
@@ -239,8 +244,8 @@ package struct MP4Header {
     movie.set(movie.integer(edit + 4) * factor + preSkip, at: edit + 4)
   }
 
-  /// Place of the entry of a track's edit list that plays the track: its duration, then its start in the
-  /// media. The entry before it, if any, is an empty edit: the track starts late.
+  /// Offset of the entry that plays the track in its edit list: duration, then start in the media.
+  /// A preceding empty edit delays the track.
   private func edit(_ movie: [UInt8], _ track: Range<Int>) -> Int? {
     guard let list = movie.box("edts", "elst", in: track), list.count >= 20, movie[list.lowerBound] == 0
     else { return nil }
@@ -254,7 +259,7 @@ package struct MP4Header {
     else { return }
     let width = movie.integer(matrix + 36)
     let height = movie.integer(matrix + 40)
-    // The turned frame is moved back to where its corner was.
+    // Moves the rotated frame back into place.
     let x = (axes[0] < 0 ? width : 0) + (axes[2] < 0 ? height : 0)
     let y = (axes[1] < 0 ? width : 0) + (axes[3] < 0 ? height : 0)
     let values = [axes[0] << 16, axes[1] << 16, 0, axes[2] << 16, axes[3] << 16, 0, x, y, 1 << 30]

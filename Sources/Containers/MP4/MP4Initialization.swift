@@ -1,21 +1,21 @@
-/// The initialization segment of a track: `ftyp` and a `moov` without samples.
+/// Initialization segment of a track: `ftyp` and a `moov` without samples.
 package struct MP4Initialization {
   package enum Kind {
-    /// In pixels.
+    /// Video with a size in pixels.
     case video(width: Int, height: Int)
     case audio
   }
 
   package var kind: Kind
-  /// The body of the `stsd` box.
+  /// Body of the `stsd` box.
   package var description: [UInt8]
-  /// Units of the track's time in a second.
+  /// Units per second of the track's times.
   package var timescale: Int
-  /// Priming before the first sample that is heard, in that unit.
+  /// Priming before the first audible sample, in that unit.
   package var priming: Int
-  /// Duration after the priming.
+  /// Duration after the priming, in that unit.
   package var duration: Int
-  /// ISO 639-2, three small letters; nil: not known.
+  /// Language of three lowercase letters (ISO 639-2); nil if unknown.
   package var language: String?
 
   package init(
@@ -27,7 +27,7 @@ package struct MP4Initialization {
 
   package var bytes: [UInt8] {
     let type = Box.bytes("ftyp", Array("iso6".utf8), .big(UInt32(0)), Array("iso6cmfcmp41".utf8))
-    // The movie counts as its track does, so that the edit is exact.
+    // Movie and track share a timescale, so that the edit is exact.
     let scale = UInt32(clamping: timescale)
     let movie = Box.full(
       "mvhd", .zeros(8), .big(scale), .big(UInt32(0)), .big(UInt32(0x10000)), .big(UInt16(0x100)), .zeros(10),
@@ -59,7 +59,7 @@ package struct MP4Initialization {
     return Box.bytes("trak", header, edits, media)
   }
 
-  /// Edit list that plays the samples after the priming; empty where there is none.
+  /// Edit list that plays the samples after the priming; empty without priming.
   private var edits: [UInt8] {
     guard priming > 0 else { return [] }
     return Box.bytes(
@@ -71,7 +71,7 @@ package struct MP4Initialization {
 
   private var isVideo: Bool { if case .video = kind { true } else { false } }
 
-  /// Three letters of five bits each (8.4.2.3); `und` where it is none of that kind.
+  /// Language as three letters of five bits each (8.4.2.3); `und` if unknown or invalid.
   private var packedLanguage: UInt16 {
     let known = language.map { Array($0.utf8) } ?? []
     let isKnown = known.count == 3 && known.allSatisfy { (0x61...0x7A).contains($0) }

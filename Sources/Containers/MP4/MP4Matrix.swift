@@ -1,18 +1,19 @@
-/// How the video of an MP4 or MOV track is shown: the matrix of its `tkhd` box, and then that of the movie's `mvhd` box
-/// (ISO/IEC 14496-12, 8.3.2 and 8.2.2). Where it moves the picture to is left out.
+/// Display matrix of an MP4 or MOV video track: the matrix of its `tkhd` box times that of `mvhd`
+/// (ISO/IEC 14496-12, 8.3.2 and 8.2.2). The translation is ignored.
 struct MP4Matrix {
-  /// Turned axes by GST_TAG_IMAGE_ORIENTATION: (a, b, c, d), of 1, 0 and -1.
+  /// Matrix (a, b, c, d) of each GST_TAG_IMAGE_ORIENTATION.
   static let axes: [String: [Int]] = [
     "rotate-0": [1, 0, 0, 1], "rotate-90": [0, 1, -1, 0], "rotate-180": [-1, 0, 0, -1], "rotate-270": [0, -1, 1, 0],
     "flip-rotate-0": [-1, 0, 0, 1], "flip-rotate-90": [0, -1, -1, 0], "flip-rotate-180": [1, 0, 0, -1],
     "flip-rotate-270": [0, 1, 1, 0],
   ]
 
-  /// (a, b, c, d) of both matrices.
+  /// (a, b, c, d) of the product of both matrices.
   private let values: [Double]
 
-  /// - Parameter header: the body of a `tkhd` box of `index`.
-  /// - Returns: nil where there is no room for a matrix, or where one has no picture left.
+  /// Reads the matrices of a track.
+  /// - Parameter header: body of a `tkhd` box of `index`.
+  /// - Returns: nil if there is no room for a matrix, or if the product is singular.
   init?(ofTrack header: Range<Int>, in index: MP4Index) {
     guard let place = MP4Matrix.place(in: header, of: index.bytes) else { return nil }
     let own = MP4Matrix.values(at: place, of: index.bytes)
@@ -27,15 +28,15 @@ struct MP4Matrix {
     guard values[0] * values[3] != values[1] * values[2] else { return nil }
   }
 
-  /// Which way up it is shown, at any scale; nil where its sides become slanting.
+  /// Orientation, regardless of scale; nil if the matrix slants the frame.
   var orientation: String? {
     let largest = values.map(abs).max() ?? 0
-    // Players, ffmpeg for one, take less than a degree (whose sine this is) for none.
+    // Players such as ffmpeg ignore less than a degree; this is its sine.
     let found = values.map { abs($0) < largest * 0.01745 ? 0 : $0 < 0 ? -1 : 1 }
     return MP4Matrix.axes.first { $0.value == found }?.key
   }
 
-  /// The slant or the scale that it gives the picture, for people; nil if it has neither.
+  /// Displayed name of the slant or scale; nil if there is neither.
   var detail: String? {
     guard orientation != nil else { return "the slant of its display matrix (tkhd)" }
     let width = (values[0] * values[0] + values[2] * values[2]).squareRoot()
@@ -50,10 +51,11 @@ struct MP4Matrix {
     [0, 4, 12, 16].map { Double(Int32(truncatingIfNeeded: bytes.integer(place + $0))) / 65536 }
   }
 
-  /// Place of the matrix in the body of a `tkhd` box; nil where there is no room for it.
+  /// Offset of the matrix in the body of a `tkhd` box; nil if there is no room for it.
   static func place(in header: Range<Int>, of bytes: [UInt8]) -> Int? { place(header, 40, of: bytes) }
 
-  /// - Parameter offset: of the matrix in version 0. Version 1 has 64-bit times: 12 bytes more before it.
+  /// - Parameter offset: offset of the matrix in version 0. Version 1 has 64-bit times: 12 bytes
+  ///   more before it.
   private static func place(_ header: Range<Int>, _ offset: Int, of bytes: [UInt8]) -> Int? {
     guard !header.isEmpty else { return nil }
     let matrix = header.lowerBound + offset + (bytes[header.lowerBound] == 1 ? 12 : 0)

@@ -1,8 +1,8 @@
 import MediaTime
 
-/// MP4 and MOV: tables of all samples, or fragments that follow each other (ISO/IEC 14496-12).
+/// MP4 and MOV: sample tables or fragments (ISO/IEC 14496-12).
 extension ContainerReport {
-  /// Types of boxes of the outermost level; old QuickTime files begin with an image (`PICT`, `pnot`).
+  /// Types of top-level boxes; old QuickTime files begin with an image (`PICT`, `pnot`).
   static let mp4Types: Set = [
     "ftyp", "styp", "moov", "moof", "mdat", "free", "skip", "wide", "udta", "uuid", "meta", "sidx", "mfra", "pdin",
     "PICT",
@@ -50,7 +50,7 @@ extension ContainerReport {
     if index.isFragmented {
       declared.gaps = chain?.gaps
       declared.fragmentsEnd = chain?.end
-      // Recorders leave room that they fill with zeros.
+      // Recorders pad the end with zeros.
       let isPadding = file.read(place..<min(place + 1 << 20, file.size))?.allSatisfy { $0 == 0 } ?? true
       if !declared.isCut, place < file.size, !isPadding || fragments.isEmpty { declared.brokenAt = place }
     }
@@ -60,7 +60,7 @@ extension ContainerReport {
     return declared
   }
 
-  /// Whether it is an MP4 or MOV file that ends before its index comes.
+  /// True for an MP4 or MOV file that ends before its index.
   static func lacksIndex(_ file: RandomAccessFile) -> Bool {
     guard let type = file.text(at: 4), mp4Types.contains(type) else { return false }
     let boxes = file.boxes
@@ -70,14 +70,15 @@ extension ContainerReport {
     return !isDamaged && !boxes.contains { $0.type == "moov" }
   }
 
-  /// - Parameter slack: by which a track header may differ from the tables.
+  /// Adds the streams of all tracks.
+  /// - Parameter slack: maximum difference between a track header and the tables.
   private mutating func tracks(
     _ index: MP4Index, _ fragments: [Int: Int], _ file: RandomAccessFile, _ slack: ClockTime
   ) {
     let header = index.bytes
     let isFragmented = index.isFragmented
     guard let (overall, timescale) = index.header else { return }
-    // Beside fragments it is that of all streams, timed metadata and names of chapters too.
+    // In fragmented files, this covers all streams, including timed metadata and chapter names.
     if isFragmented,
       let duration = header.duration(overall, at: (16, 24))
         ?? header.box("mvex", "mehd", in: 0..<header.count).flatMap({
@@ -105,14 +106,15 @@ extension ContainerReport {
       if let samples, header.isSelfContained(track), samples.end > file.size { isCut = true }
       let said = header.duration(overall, at: (20, 28)).map { ClockTime(seconds: Double($0) / Double(timescale)) }
       let presented = header.presentedEnd(of: track, timescale)
-      // The track header repeats the rest, for players to show; some files have it in the media's unit.
+      // The track header repeats this duration for display; some files have it in the media's
+      // timescale.
       let agrees = presented.flatMap { end in said.map { max($0, end) - min($0, end) <= slack } } ?? true
       streams.append(
         Stream(
           kind: kind, frames: kind == .video ? count : nil,
           end: isFragmented ? nil : agrees ? said ?? presented : presented))
     }
-    // Streams are compared in order with those that the demuxer finds.
+    // Empty streams come last: streams are compared in order with those of the demuxer.
     streams += empty
   }
 
@@ -126,7 +128,7 @@ extension ContainerReport {
     }
   }
 
-  /// Promises of a segment index: bytes, from its own end on, and ticks.
+  /// Declared size and duration in a segment index (`sidx`): bytes from its end on, and ticks.
   private static func segments(_ index: [UInt8]) -> (bytes: Int, ticks: Int, timescale: Int)? {
     guard index.count >= 32 else { return nil }
     let isLong = index[0] == 1
@@ -152,7 +154,7 @@ extension ContainerReport {
 }
 
 extension [UInt8] {
-  /// A duration in the box whose body is `body`: four bytes, or in version 1 eight; nil where it is not known.
+  /// Duration in a box body: four bytes, or eight in version 1; nil if unknown.
   fileprivate func duration(_ body: Range<Int>, at place: (short: Int, long: Int)) -> Int? {
     guard let version = self[body].first else { return nil }
     let start = body.lowerBound + (version == 1 ? place.long : place.short)
@@ -162,11 +164,11 @@ extension [UInt8] {
     return value > 0 && value < (version == 1 ? 1 << 48 : 0xFFFF_FFFF) ? value : nil
   }
 
-  /// When a track ends by its edits, and by the lengths of its samples; nil where neither says that.
-  /// - Parameter timescale: the movie's.
+  /// Presentation end of a track by its edits and sample durations; nil if neither is declared.
+  /// - Parameter timescale: timescale of the movie.
   fileprivate func presentedEnd(of track: Range<Int>, _ timescale: Int) -> ClockTime? {
     guard let media = box("mdia", "mdhd", in: track), let own = self.timescale(media), own > 0 else { return nil }
-    // A length of more than a thousand years in any unit is damage; sums stay far from overflowing.
+    // Longer durations are damage in any unit; sums stay far from overflow.
     let longest = Double(1 << 45)
     let steps = box("mdia", "minf", "stbl", "stts", in: track).map { pairs($0) } ?? []
     let sum = steps.reduce(0.0) { $0 + Double($1.0) * Double($1.1) }
@@ -184,7 +186,7 @@ extension [UInt8] {
     return seconds > 0 && seconds < longest / Double(timescale) ? ClockTime(seconds: seconds) : nil
   }
 
-  /// Whether the samples of a track lie in the file itself (8.7.2).
+  /// True if the samples of a track are in the same file (8.7.2).
   func isSelfContained(_ track: Range<Int>) -> Bool {
     guard let list = box("mdia", "minf", "dinf", "dref", in: track), list.count > 8 else { return true }
     return Box.all(in: self[list.lowerBound + 8..<list.upperBound]).allSatisfy {

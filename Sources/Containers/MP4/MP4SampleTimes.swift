@@ -1,23 +1,23 @@
-/// When the samples of a track are decoded and shown, as an MP4 or MOV file's own tables have it (ISO/IEC 14496-12, 8.6), without its
-/// edit list. None of the samples is read for it.
+/// Decoding and presentation times of a track's samples, from the tables of an MP4 or MOV file
+/// (ISO/IEC 14496-12, 8.6), without its edit list. No sample data is read.
 package struct MP4SampleTimes {
   package struct Sample {
-    /// In units of the timescale.
+    /// Decoding time in units of the timescale.
     package var decoded: Int
     package var shown: Int
-    /// In those units too, until the next one is decoded.
+    /// Time until the next sample is decoded, in the same units.
     package var duration: Int
     package var isKeyframe: Bool
     package var bytes: Int
   }
 
   package let timescale: Int
-  /// Samples in the order in which they are decoded.
+  /// Samples in decoding order.
   package let samples: [Sample]
 
-  /// Times of the video track of that number, counted from 0.
-  /// - Returns: nil where there is none, or where the tables don't give the times of all samples: in
-  ///   fragmented files, and where they are damaged.
+  /// Reads the times of a video track, counted from 0.
+  /// - Returns: nil if there is no such track, or if the tables lack times: in fragmented or
+  ///   damaged files.
   package init?(_ path: String, video number: Int) {
     guard let file = RandomAccessFile(path), let index = MP4Index(file), !index.isFragmented else { return nil }
     let bytes = index.bytes
@@ -51,7 +51,7 @@ package struct MP4SampleTimes {
     self.samples = samples
   }
 
-  /// The numbers in a table of them; nil where there is no such table.
+  /// Numbers in a table such as `stss`; nil if there is no such table.
   private static func numbers(_ type: String, _ bytes: [UInt8], _ table: Range<Int>) -> [Int]? {
     guard let body = bytes.box(type, in: table), body.count >= 8 else { return nil }
     return stride(from: body.lowerBound + 8, through: body.upperBound - 4, by: 4).map { bytes.integer($0) }

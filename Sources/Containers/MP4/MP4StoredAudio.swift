@@ -1,12 +1,13 @@
 import MediaTime
 
 extension StoredAudio {
-  /// The samples of a track of MP4 and MOV, where every sample frame is a sample of the table, and lasts one tick.
+  /// Creates the sample ranges of an MP4 or MOV track in which every sample frame is a sample of
+  /// one tick.
   /// - Parameters:
   ///   - track: the body of its `trak` box.
   ///   - fileSize: in bytes.
-  /// - Returns: nil where the table does not say it so, where the file does not hold them all, and where they are not presented in
-  ///   one piece at their own speed.
+  /// - Returns: nil for other tables, if samples are missing, or if the edit list does not present
+  ///   a single part at normal speed.
   init?(_ track: Range<Int>, in index: MP4Index, fileSize: Int) {
     let bytes = index.bytes
     guard !index.isFragmented, let movie = index.header?.timescale, bytes.isSelfContained(track),
@@ -26,8 +27,9 @@ extension StoredAudio {
     guard noted == samples.count, noted > 0, present(MP4Edit.all(in: track, of: bytes), movie) else { return nil }
   }
 
-  /// - Parameter timescale: the movie's.
-  /// - Returns: false where those edits are more than a beginning, an end, and a wait before it.
+  /// Sets the segment from the edits.
+  /// - Parameter timescale: timescale of the movie.
+  /// - Returns: false if the edits do more than trim both ends and delay the start.
   private mutating func present(_ edits: [MP4Edit], _ timescale: Int) -> Bool {
     guard let edit = edits.last else { return true }
     guard edits.count <= 2, edits.dropLast().allSatisfy({ $0.start == nil }), let start = edit.start, edit.isAtOwnSpeed,
@@ -35,7 +37,7 @@ extension StoredAudio {
     else { return false }
     segment.start = ClockTime(sampleIndex: start, rate: rate)
     segment.time = ClockTime(sampleIndex: edits.dropLast().first?.duration ?? 0, rate: timescale)
-    // One of no length goes on to the end.
+    // An edit without duration lasts to the end.
     if edit.duration > 0 { segment.stop = segment.start + ClockTime(sampleIndex: edit.duration, rate: timescale) }
     return true
   }

@@ -1,10 +1,11 @@
-/// Tags of MP4 and MOV files that qtdemux does not read: QuickTime's keys (`meta` of the handler `mdta`, QuickTime File
-/// Format, "Metadata Atoms"), items of iTunes' list with names of their own, and the place in the user data (`©xyz`).
+/// Tags of MP4 and MOV files that qtdemux does not read: QuickTime keys (`meta` with the handler
+/// `mdta`, QuickTime File Format, "Metadata Atoms"), iTunes items with custom names, and the
+/// location in the user data (`©xyz`).
 struct MP4Tags {
   private(set) var tags: [MP4Tag] = []
-  /// When it was made, in seconds since 1970 (`mvhd`).
+  /// Creation time in seconds since 1970 (`mvhd`).
   private(set) var created: Int?
-  /// Details that no output holds.
+  /// Details that cannot be kept in any output.
   private(set) var details: [ContainerDetail] = []
 
   init(_ index: MP4Index) {
@@ -19,7 +20,7 @@ struct MP4Tags {
     } else if let items {
       for item in Box.all(in: bytes[items]) {
         if !MP4Tags.items.contains(item.type) { read(item, bytes) }
-        // qtdemux reads the first.
+        // qtdemux reads only the first cover.
         let covers = item.type == "covr" ? Box.all(in: bytes[item.body]).count { $0.type == "data" } : 0
         if covers > 1 { details.append(ContainerDetail(file: "\(covers - 1) of \(covers) cover pictures (covr)")) }
       }
@@ -33,12 +34,12 @@ struct MP4Tags {
     }
   }
 
-  /// Texts for other containers.
+  /// Tags in text form, for other containers.
   var named: [NamedTag] {
     tags.compactMap { tag in tag.text.map { NamedTag(name: tag.name, text: $0) } }
   }
 
-  /// In MP4 the box has a version before its parts, in MOV it has none.
+  /// Parts of a `meta` box, which begins with a version in MP4 but not in MOV.
   private static func parts(ofMeta body: Range<Int>, _ bytes: [UInt8]) -> [Box]? {
     [body, body.dropFirst(4)].lazy.map { Box.all(in: bytes[$0]) }.first { $0.contains { $0.type == "hdlr" } }
   }
@@ -72,13 +73,13 @@ struct MP4Tags {
     if item.type == "----" {
       guard let own = bytes.box("name", in: item.body), own.count > 4 else { return }
       name = String(decoding: bytes[own.dropFirst(4)], as: UTF8.self)
-      // These names are read by qtdemux (`qtdemux_tag_add_revdns`).
+      // qtdemux reads these names (`qtdemux_tag_add_revdns`).
       guard !name.hasPrefix("replaygain_") else { return }
     }
     guard let data = bytes.box("data", in: item.body), data.count >= 8 else { return }
     let type = bytes.integer(data.lowerBound) & 0xFF_FFFF
     let whole = bytes[item.body.lowerBound - 8..<item.body.upperBound]
-    // Only boxes of gigabytes have their size behind the type.
+    // Only boxes of gigabytes need a size of eight bytes.
     guard bytes.integer(whole.startIndex) == whole.count else {
       details.append(ContainerDetail(file: "the tag \(name), whose size takes eight bytes"))
       return
@@ -90,7 +91,7 @@ struct MP4Tags {
     var unread: [String] = []
     for box in Box.all(in: bytes[user]) where !MP4Tags.layout.contains(box.type) {
       let isText = bytes[box.body.lowerBound - 4] == 0xA9
-      // With a list beside them, qtdemux reads no others.
+      // qtdemux ignores user data if there is an iTunes list.
       if !isListed, MP4Tags.userData.contains(box.type) { continue }
       if isText, box.body.count > 4 {
         let length = min(bytes.number(box.body.lowerBound..<box.body.lowerBound + 2), box.body.count - 4)
@@ -108,7 +109,7 @@ struct MP4Tags {
     details.append(ContainerDetail(file: "the user data \(Set(unread).sorted().joined(separator: ", "))"))
   }
 
-  /// A place without a name in the words of ISO 6709 (3GPP TS 26.244, 8.10).
+  /// Converts a location without a name to ISO 6709 format (3GPP TS 26.244, 8.10).
   private func place(_ box: ArraySlice<UInt8>) -> String? {
     guard box.count >= 20, box[box.startIndex + 6] == 0 else { return nil }
     let bytes = Array(box.dropFirst(8))
@@ -118,14 +119,14 @@ struct MP4Tags {
       latitude: number(4), longitude: number(0), altitude: altitude == 0 ? nil : altitude, decimals: 4)
   }
 
-  /// Name of a text by its type, without the sign of copyright.
+  /// Name of a text by its box type, without the copyright sign.
   private static func name(of box: Box, _ bytes: [UInt8]) -> String {
     guard bytes[box.body.lowerBound - 4] == 0xA9 else { return box.type }
     let name = String(box.type.suffix(3))
     return words[name] ?? name
   }
 
-  /// Names of texts that other containers have, too.
+  /// Names of texts in other containers, by box type.
   private static let words = [
     "xyz": NamedTag.location, "nam": "title", "ART": "artist", "alb": "album", "cmt": "comment", "inf": "comment",
     "des": "description", "cpy": "copyright", "gen": "genre", "day": "date", "mak": "device_manufacturer",
@@ -133,7 +134,7 @@ struct MP4Tags {
     "fmt": "format", "dir": "director", "prd": "producer",
   ]
 
-  /// Items of iTunes' list that qtdemux reads (`add_funcs` of qtdemux_tags.c), as ``Box`` spells them.
+  /// iTunes items that qtdemux reads (`add_funcs` of qtdemux_tags.c), as spelled by ``Box``.
   private static let items: Set<String> = Set(
     (userDataNames + ["covr", "gnre", "tmpo", "trkn", "disk", "disc", "sonm", "soal", "soar", "soaa", "soco", "sosn"]
       + ["tvsh", "tvsn", "tves", "aART", "desc", "keyw", "ID32"]).map(spelled))
@@ -143,17 +144,17 @@ struct MP4Tags {
     "©lyr", "©day", "yrrc", "©too", "©inf", "©gen", "kywd", "©enc", "loci", "clsf", "©mak", "©mod", "©swr",
   ]
 
-  /// User data that qtdemux reads if there is no list beside it. Of dates it reads only those of a list
+  /// User data that qtdemux reads if there is no iTunes list. Dates are read only from a list
   /// (`qtdemux_tag_add_date`).
   private static let userData = Set((userDataNames + ["gnre", "covr", "keyw", "desc"]).map(spelled))
     .subtracting([spelled("©day")])
 
-  /// The name as ``Box`` reads a type whose first letter is no UTF-8.
+  /// Name of a type as ``Box`` decodes it: the copyright sign is invalid in UTF-8.
   private static func spelled(_ name: String) -> String {
     name.hasPrefix("©") ? ([0xA9] + Array(name.dropFirst().utf8)).text(0) : name
   }
 
-  /// User data that are no words, or say how players show the file; chapters have a reader of their own.
+  /// User data to ignore: not text, or display settings. Chapters are read by ``MP4Chapters``.
   private static let layout: Set = [
     "meta", "chpl", "name", "free", "skip", "wide", "XMP_", "hnti", "hinf", "WLOC", "LOOP", "SelO", "AllF", "ptv ",
     "tagc", "ipro", "ID32",
@@ -161,7 +162,7 @@ struct MP4Tags {
 }
 
 extension [MP4Tag] {
-  /// The body of a `moov` box with these tags in it.
+  /// Adds these tags to the body of a `moov` box.
   func added(to movie: [UInt8]) -> [UInt8] {
     let places = filter { $0.name.uppercased() == NamedTag.location && $0.item == nil && $0.isPlace }
     let items = compactMap(\.item)
@@ -175,7 +176,7 @@ extension [MP4Tag] {
       }
     }
     if let place = places.first {
-      // QuickTime's international text, in the language without a name.
+      // QuickTime international text, with the language `und`.
       let body = [UInt8].big(UInt16(place.value.count)) + [UInt8].big(UInt16(0x55C4)) + place.value
       change("udta") { Box.header(xyz: body.count) + body + $0 }
     }
@@ -184,7 +185,7 @@ extension [MP4Tag] {
     return keys.isEmpty ? bytes : bytes + [MP4Tag].metadata(keys)
   }
 
-  /// A `meta` box of the handler `mdta`.
+  /// Encodes a `meta` box with the handler `mdta`.
   private static func metadata(_ keys: [MP4Tag]) -> [UInt8] {
     let names = keys.map { Box.bytes("mdta", Swift.Array($0.name.utf8)) }
     let values = keys.enumerated().map { number, key in
@@ -214,12 +215,13 @@ extension [MP4Tag] {
 }
 
 extension MP4Tag {
-  /// True of `+48.8584+002.2945/` and the like. Two bytes count those of a text in the user data.
+  /// True for a location such as `+48.8584+002.2945/`. The length of a text in the user data takes
+  /// two bytes.
   fileprivate var isPlace: Bool { ["+", "-"].contains(value.first.map(Unicode.Scalar.init)) && value.count < 1 << 16 }
 }
 
 extension Box {
-  /// The header of `©xyz`.
+  /// Encodes the header of a `©xyz` box.
   fileprivate static func header(xyz size: Int) -> [UInt8] {
     [UInt8].big(UInt32(size + 8)) + [0xA9] + Array("xyz".utf8)
   }

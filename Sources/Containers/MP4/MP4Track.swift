@@ -1,6 +1,6 @@
-/// The tracks of MP4 and MOV files.
+/// Tracks of MP4 and MOV files.
 enum MP4Track {
-  /// Tracks in order, without those that only hold the names of chapters.
+  /// Returns the tracks in order, without those that only contain chapter names.
   /// - Parameter fileSize: in bytes.
   static func all(in index: MP4Index, fileSize: Int) -> [ContainerTrack] {
     let bytes = index.bytes
@@ -27,8 +27,8 @@ enum MP4Track {
     }
   }
 
-  /// The name in a track's user data (ISO/IEC 14496-12 leaves it to writers; QuickTime File Format, "User Data Atoms"),
-  /// or else that of its handler, if it is not the name of a program's part.
+  /// Name in a track's user data (not specified in ISO/IEC 14496-12; QuickTime File Format, "User
+  /// Data Atoms"). Falls back to the name of its handler, unless a program set that for all tracks.
   private static func title(of track: Range<Int>, _ bytes: [UInt8]) -> String? {
     let own = bytes.box("udta", "name", in: track).map { bytes[$0] }
     let named = own ?? bytes.box("mdia", "hdlr", in: track).map { handlerName(bytes[$0]) }
@@ -37,8 +37,10 @@ enum MP4Track {
     return text.isEmpty || isOfProgram ? nil : text
   }
 
-  /// - Parameter header: the body of an `mdhd` box. It has three letters of five bits each (ISO/IEC 14496-12, 8.4.2),
-  ///   or a number below 0x400 (QuickTime File Format, "Macintosh Language Codes").
+  /// Three-letter language of a track; nil if unknown.
+  /// - Parameter header: body of an `mdhd` box, with three letters of five bits each (ISO/IEC
+  ///   14496-12, 8.4.2), or a number below 0x400 (QuickTime File Format, "Macintosh Language
+  ///   Codes").
   private static func language(in header: Range<Int>, of bytes: [UInt8]) -> String? {
     guard let version = bytes[header].first, case let place = header.lowerBound + (version == 1 ? 32 : 20),
       place + 2 <= header.upperBound
@@ -58,17 +60,17 @@ enum MP4Track {
     "kaz",
   ]
 
-  /// The name in a handler: in QuickTime its length stands before it.
+  /// Name in a handler; in QuickTime it is preceded by its length.
   private static func handlerName(_ body: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let name = body.dropFirst(24)
     return name.first.map { Int($0) == name.count - 1 } ?? false ? name.dropFirst() : name
   }
 
-  /// Parts of the names that cameras, FFmpeg ("VideoHandler"), QuickTime ("Core Media Audio") and others give to all
-  /// tracks.
+  /// Parts of the handler names that cameras, FFmpeg ("VideoHandler"), QuickTime ("Core Media
+  /// Audio") and others give to all tracks.
   private static let programs = ["handle", "core media", "iso media", "gpac", "l-smash", "bento4", "mainconcept"]
 
-  /// The tracks that hold names or pictures of chapters.
+  /// Identifiers of tracks with chapter names or images.
   static func chapters(of index: MP4Index) -> Set<Int> {
     let bytes = index.bytes
     let lists = index.tracks.compactMap { bytes.box("tref", "chap", in: $0) }

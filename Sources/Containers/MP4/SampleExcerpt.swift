@@ -1,44 +1,48 @@
 import MediaTime
 
-/// The tables of a track's samples (ISO/IEC 14496-12, 8.6 and 8.7), cut to some of them.
+/// Sample tables of a track (ISO/IEC 14496-12, 8.6 and 8.7), reduced to some of its samples.
 struct SampleExcerpt {
-  /// Samples that follow each other: all of them are kept, or the first one stands for all.
+  /// Consecutive samples: either all are kept, or the first one represents all.
   private struct Piece {
     var samples: Range<Int>
     var isKept: Bool
-    /// How often the first of those that are not kept stands there: a sample can't be longer than ``longest``.
+    /// Number of copies of the representing sample, because no sample can be longer than
+    /// ``longest``.
     var copies = 1
-    /// Samples of the excerpt before it.
+    /// Number of samples in the excerpt before this piece.
     var first = 0
 
-    /// How many samples of the excerpt it is.
+    /// Number of samples in the excerpt.
     var count: Int { isKept ? samples.count : copies }
-    /// The samples of the track that stand in the excerpt.
+    /// Samples of the track that are listed in the excerpt.
     var listed: Range<Int> { isKept ? samples : samples.prefix(1) }
   }
 
-  /// How many samples there are in the track.
+  /// Number of samples in the track.
   let count: Int
-  /// The tables, in boxes.
+  /// Encoded boxes of the tables.
   let boxes: [UInt8]
 
-  /// Tables that are written anew: the place of the number of entries, and the bytes of an entry.
+  /// Rewritten tables: offset of the number of entries, and bytes per entry.
   private static let tables = [
     "stts": (4, 8), "ctts": (4, 8), "stss": (4, 4), "stsz": (8, 4), "stsc": (4, 12), "stco": (4, 4), "co64": (4, 8),
   ]
-  /// Boxes that are not needed for reading here: dependencies between samples, and groups of them.
+  /// Omitted boxes, which are not needed for reading: sample dependencies and groups.
   private static let unread: Set = ["sdtp", "sgpd", "sbgp", "free", "skip"]
-  /// A sample is no longer than that, in units of the track's timescale; and how many there are at the most that stand for others.
+  /// Maximum duration of a sample, in units of the track's timescale; and maximum number of copies
+  /// of one sample.
   private static let longest = 1 << 30
   private static let mostCopies = 1 << 10
-  /// No stretch has more samples than that; where damaged times put more into one, nothing is gained by an excerpt.
+  /// Maximum number of samples in an excerpt. Only damaged times lead to more, and then an excerpt
+  /// is not worth it.
   private static let most = 1 << 20
 
+  /// Creates the reduced tables.
   /// - Parameters:
-  ///   - table: the body of an `stbl` box.
-  ///   - spans: the stretches to keep, in the time of the media, ascending, apart from each other.
-  /// - Returns: nil where there is anything in it that is not known here, something is damaged, or its first
-  ///   sample is not kept.
+  ///   - table: body of an `stbl` box.
+  ///   - spans: time ranges to keep, in media time, ascending and disjoint.
+  /// - Returns: nil if the table contains unknown boxes or damage, or if its first sample is not
+  ///   kept.
   init?(_ bytes: [UInt8], _ table: Range<Int>, _ spans: [Range<ClockTime>], _ timescale: Int) {
     let parts = Box.all(in: bytes[table])
     let others = parts.filter { SampleExcerpt.tables[$0.type] == nil && !SampleExcerpt.unread.contains($0.type) }
@@ -46,7 +50,7 @@ struct SampleExcerpt {
       parts.allSatisfy({ SampleExcerpt.isWhole($0, bytes) }),
       let descriptions = bytes.box("stsd", in: table), descriptions.count >= 8,
       bytes.integer(descriptions.lowerBound + 4) == 1,
-      // qtdemux has times of its own for samples that are all as large.
+      // qtdemux computes other times for samples of a common size.
       let sizes = SampleTable(bytes, table), sizes.commonSize == 0, (1...SampleRuns.most).contains(sizes.count),
       let durations = SampleRuns("stts", bytes, table, sizes.count), durations.bounds()?.lowerBound ?? -1 >= 0
     else { return nil }
@@ -55,8 +59,8 @@ struct SampleExcerpt {
     count = sizes.count
     var pieces = SampleExcerpt.pieces(spans.map { durations.samples(in: $0, timescale) }, of: count)
     let listed = pieces.map(\.listed)
-    // In a table of offsets qtdemux believes no more than the least and the greatest allow, and without
-    // `cslg` it shifts all by the least.
+    // The bounds of the offsets must stay the same: qtdemux checks the table by them, and without
+    // `cslg` shifts all offsets by the smallest.
     guard pieces.first?.isKept ?? false, offsets?.bounds() == offsets?.bounds(of: listed),
       let steps = SampleExcerpt.steps(durations, &pieces),
       pieces.reduce(0, { $0 + $1.count }) <= SampleExcerpt.most,
@@ -75,7 +79,7 @@ struct SampleExcerpt {
       written.append(SampleExcerpt.runs("ctts", version: version, SampleExcerpt.values(offsets, pieces)))
     }
     if let keyframes = bytes.box("stss", in: table) {
-      // If the table is empty, qtdemux takes all samples for keyframes.
+      // With an empty table, qtdemux treats all samples as keyframes.
       guard let numbers = SampleExcerpt.keyframes(bytes, keyframes, pieces), !numbers.isEmpty else { return nil }
       written.append(Box.full("stss", .big(UInt32(numbers.count)), .big(all: numbers)))
     }
@@ -90,7 +94,7 @@ struct SampleExcerpt {
     boxes = Array(written.joined())
   }
 
-  /// Kept and not, in turn.
+  /// Splits the samples into pieces, alternately kept and not kept.
   private static func pieces(_ kept: [Range<Int>], of count: Int) -> [Piece] {
     var pieces: [Piece] = []
     var next = 0
@@ -104,8 +108,9 @@ struct SampleExcerpt {
     return pieces
   }
 
-  /// How long the samples of the excerpt are; says of each piece how many there are of it, and where it begins.
-  /// - Returns: nil where that is damaged.
+  /// Returns the sample durations of the excerpt, and sets the copies and first sample of each
+  /// piece.
+  /// - Returns: nil if a piece is too long.
   private static func steps(_ durations: SampleRuns, _ pieces: inout [Piece]) -> [(Int, Int)]? {
     var steps: [[(Int, Int)]] = pieces.map { _ in [] }
     var lengths = pieces.map { _ in 0 }
@@ -127,7 +132,7 @@ struct SampleExcerpt {
     return steps.flatMap { $0.filter { $0.0 > 0 } }
   }
 
-  /// The values of a table of runs, of the samples of the excerpt.
+  /// Values of a table of runs, for the samples of the excerpt.
   private static func values(_ table: SampleRuns, _ pieces: [Piece]) -> [(Int, Int)] {
     var runs: [(Int, Int)] = []
     table.forEach(in: pieces.map(\.listed)) { piece, count, value in
@@ -136,7 +141,7 @@ struct SampleExcerpt {
     return runs
   }
 
-  /// Whether a table has as many entries as it says.
+  /// True if a table has its declared number of entries.
   private static func isWhole(_ table: Box, _ bytes: [UInt8]) -> Bool {
     guard let (place, size) = tables[table.type] else { return true }
     let head = place + 4
@@ -149,7 +154,7 @@ struct SampleExcerpt {
     return Box.full(type, version: version, .big(UInt32(runs.count)), .big(all: entries))
   }
 
-  /// The numbers of keyframes, counted from 1; nil where they don't ascend.
+  /// Keyframe numbers in the excerpt, from 1; nil if the table is not ascending.
   private static func keyframes(_ bytes: [UInt8], _ table: Range<Int>, _ pieces: [Piece]) -> [UInt32]? {
     var numbers: [UInt32] = []
     var piece = 0
@@ -167,8 +172,8 @@ struct SampleExcerpt {
     return numbers
   }
 
-  /// Runs of samples of the excerpt that lie side by side: their places and lengths.
-  /// - Returns: nil where chunks are missing, or lie where no file reaches.
+  /// Contiguous samples of the excerpt: offset in the file and number of samples.
+  /// - Returns: nil if chunks are missing or have impossible offsets.
   private static func chunks(_ table: SampleTable, _ pieces: [Piece]) -> [(place: Int, count: Int)]? {
     var chunks: [(place: Int, count: Int)] = []
     var piece = 0

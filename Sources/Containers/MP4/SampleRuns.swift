@@ -1,20 +1,21 @@
 import MediaTime
 
-/// A table that has a value for each sample of a track, in runs of the same value: `stts` and `ctts` (ISO/IEC 14496-12, 8.6.1).
+/// Table with a value for each sample of a track, in runs of equal values: `stts` and `ctts`
+/// (ISO/IEC 14496-12, 8.6.1).
 struct SampleRuns {
-  /// How many samples there are.
+  /// Number of samples.
   private let count: Int
   private let bytes: [UInt8]
-  /// The entries, of eight bytes each.
+  /// Range of the entries, of eight bytes each.
   private let entries: Range<Int>
 
-  /// Most samples of a track. No film of a week has more, at any rate: more is damage.
+  /// Maximum number of samples in a track; a week of video has fewer. More is damage.
   static let most = 1 << 25
 
   /// - Parameters:
   ///   - table: the body of an `stbl` box.
-  ///   - count: of the samples; ``most`` at the most.
-  /// - Returns: nil where there is no such table, or it does not have that many values.
+  ///   - count: number of samples, at most ``most``.
+  /// - Returns: nil if there is no such table, or it has another number of values.
   init?(_ type: String, _ bytes: [UInt8], _ table: Range<Int>, _ count: Int) {
     guard let body = bytes.box(type, in: table), body.count >= 8 else { return nil }
     self.count = count
@@ -29,7 +30,7 @@ struct SampleRuns {
     guard left == 0 else { return nil }
   }
 
-  /// The value of each sample.
+  /// Value of each sample.
   var values: [Int] {
     var values: [Int] = []
     values.reserveCapacity(count)
@@ -37,7 +38,8 @@ struct SampleRuns {
     return values
   }
 
-  /// The least and the greatest of the values, as signed numbers, of the samples in `ranges`, which ascend and lie apart; nil: of all.
+  /// Smallest and largest value, as signed numbers, of the samples in `ranges`, ascending and
+  /// disjoint; nil for all samples.
   func bounds(of ranges: [Range<Int>]? = nil) -> ClosedRange<Int>? {
     var found: ClosedRange<Int>?
     forEach(in: ranges ?? [0..<count]) { _, _, value in
@@ -47,7 +49,8 @@ struct SampleRuns {
     return found
   }
 
-  /// The runs, each as far as it lies in one of `ranges`, which ascend and lie apart.
+  /// Calls `body` with the part of each run within each of `ranges`, which are ascending and
+  /// disjoint.
   func forEach(in ranges: [Range<Int>], _ body: (_ range: Int, _ count: Int, _ value: Int) -> Void) {
     var range = 0
     var sample = 0
@@ -64,7 +67,7 @@ struct SampleRuns {
     }
   }
 
-  /// Samples that are decoded during `span`, in the time of the media; the table is one of durations.
+  /// Samples decoded during `span`, in media time; for a table of durations.
   func samples(in span: Range<ClockTime>, _ timescale: Int) -> Range<Int> {
     let start = max(span.lowerBound.sampleIndex(rate: timescale), 0)
     let end = max(span.upperBound.sampleIndex(rate: timescale), start)

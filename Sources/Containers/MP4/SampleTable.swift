@@ -1,15 +1,15 @@
-/// Places of a track's samples in the file (ISO/IEC 14496-12, 8.7).
+/// Positions of a track's samples in the file (ISO/IEC 14496-12, 8.7).
 struct SampleTable {
-  /// How many samples there are.
+  /// Number of samples.
   let count: Int
   private let bytes: [UInt8]
-  /// The bodies of `stsz`, `stsc`, and `stco` or `co64`.
+  /// Bodies of `stsz`, `stsc`, and `stco` or `co64`.
   private let sizes: Range<Int>
   private let runs: Range<Int>
   private let chunks: Range<Int>
-  /// The bytes of a chunk's place.
+  /// Bytes per chunk offset.
   private let width: Int
-  /// The size of all samples; 0 where each has one of its own.
+  /// Common size of all samples in bytes; 0 if sizes differ.
   let commonSize: Int
 
   /// - Parameter table: the body of an `stbl` box.
@@ -31,12 +31,12 @@ struct SampleTable {
     count = commonSize > 0 ? said : min(said, (sizes.count - 12) / 4)
   }
 
-  /// In bytes.
+  /// Size of a sample in bytes.
   func size(of sample: Int) -> Int { commonSize > 0 ? commonSize : bytes.integer(sizes.lowerBound + 12 + 4 * sample) }
 
-  /// The chunks, until `body` says that it is enough: where each lies, and which samples are in it.
+  /// Calls `body` with the offset and samples of each chunk, until it returns false.
   func forEachChunk(_ body: (_ place: Int, _ samples: Range<Int>) -> Bool) {
-    // An hour has a hundred thousand of them.
+    // Read from raw bytes for speed: an hour has a hundred thousand chunks.
     bytes.withUnsafeBytes { raw in
       func integer(_ place: Int) -> Int {
         Int(UInt32(bigEndian: raw.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
@@ -46,7 +46,7 @@ struct SampleTable {
       var sample = 0
       let places = stride(from: chunks.lowerBound + 8, through: chunks.upperBound - width, by: width)
       for (number, place) in places.enumerated() where sample < count {
-        // A run goes on until the next one's first chunk; chunks are counted from 1.
+        // A run lasts until the first chunk of the next one; chunks are counted from 1.
         while run + 12 <= runs.upperBound, integer(run) <= number + 1 {
           perChunk = integer(run + 4)
           run += 12
@@ -62,8 +62,8 @@ struct SampleTable {
     }
   }
 
-  /// End of the sample furthest back in the file. Chunks lie side by side, so it is that of the one that
-  /// begins last: hours of film have millions of samples, and only those of one chunk are looked at.
+  /// Offset of the end of the last sample in the file. Chunks do not overlap, so only the samples
+  /// of the last chunk are read: hours of video have millions.
   var end: Int {
     var last = (place: 0, samples: 0..<0)
     forEachChunk { place, samples in

@@ -1,11 +1,11 @@
-/// MP4's description of a stream of VP9, in a `vpcC` box.
+/// VP9 codec configuration in MP4 (`vpcC`).
 ///
 /// Source: VP Codec ISO Media File Format Binding, 1.0.
 package struct VP9Configuration: Equatable {
   package let profile: UInt8
   /// Ten times the level.
   package let level: UInt8
-  /// Bits of a sample.
+  /// Bits per sample.
   package let bitDepth: UInt8
 
   /// Codec string by RFC 6381: `vp09.00.40.08`.
@@ -13,13 +13,14 @@ package struct VP9Configuration: Equatable {
     "vp09" + [profile, level, bitDepth].map { ($0 < 10 ? ".0" : ".") + "\($0)" }.joined()
   }
 
-  /// - Parameter description: the body of an `stsd` box.
+  /// Reads the configuration in a sample description.
+  /// - Parameter description: body of an `stsd` box.
   package init?(_ description: [UInt8]) {
     guard let body = Self.body(in: description) else { return nil }
     (profile, level, bitDepth) = (description[body], description[body + 1], description[body + 2] >> 4)
   }
 
-  /// The body of an `stsd` box that names a level (`Quirk.qtmuxVP9Level`).
+  /// Sets the level in the body of an `stsd` box (`Quirk.qtmuxVP9Level`).
   package static func description(_ description: [UInt8], ofLevel level: UInt8) -> [UInt8] {
     guard let body = body(in: description) else { return description }
     var description = description
@@ -27,7 +28,7 @@ package struct VP9Configuration: Equatable {
     return description
   }
 
-  /// Place of the profile.
+  /// Offset of the profile.
   private static func body(in description: [UInt8]) -> Int? {
     // Version and flags, the number of entries; fields of a visual sample entry; version and flags.
     guard let entry = Box.all(in: description.dropFirst(8)).first(where: { $0.type == "vp09" }),
@@ -38,7 +39,7 @@ package struct VP9Configuration: Equatable {
     return box.body.lowerBound + 4
   }
 
-  /// The lowest level that has room for a video, ten times it.
+  /// Returns ten times the lowest level that allows a video.
   /// - Parameter rate: frames per second.
   package static func level(width: Int, height: Int, rate: Double) -> UInt8 {
     let pixels = width * height
@@ -47,8 +48,8 @@ package struct VP9Configuration: Equatable {
     }?.level ?? 62
   }
 
-  /// Pixels of a frame and a second, and of the longer side, at the most.
-  /// Source: VP9 Levels, https://www.webmproject.org/vp9/levels/
+  /// Maximum pixels per second, pixels per frame, and pixels of the longer side, by level. Source:
+  /// VP9 Levels, https://www.webmproject.org/vp9/levels/
   private static let levels: [(level: UInt8, rate: Double, pixels: Int, side: Int)] = [
     (10, 829_440, 36_864, 512), (11, 2_764_800, 73_728, 768), (20, 4_608_000, 122_880, 960),
     (21, 9_216_000, 245_760, 1344), (30, 20_736_000, 552_960, 2048), (31, 36_864_000, 983_040, 2752),

@@ -1,7 +1,8 @@
-/// MPEG's program streams: packs of packets that say how long they are, and of which stream (ISO/IEC 13818-1, 2.5.3, table 2-22).
+/// MPEG program streams: packs of packets with a length and a stream identifier (ISO/IEC 13818-1,
+/// 2.5.3, table 2-22).
 extension ContainerReport {
-  /// mpegpsdemux passes over bytes that are no packet, and over streams that begin after its first packets,
-  /// without a word.
+  /// Report of a program stream. mpegpsdemux silently skips bytes that are not a packet, and
+  /// streams that begin after its first packets.
   static func programStream(_ file: RandomAccessFile) -> ContainerReport {
     var report = ContainerReport()
     var streams: Set<UInt8> = []
@@ -10,7 +11,7 @@ extension ContainerReport {
       guard let packet = ProgramPacket(file, at: place) else {
         let next = ProgramPacket.nextPack(in: file, after: place)
         guard let next else {
-          // The end may be filled up.
+          // The end may be padded.
           report.isCut = file.read(place..<place + 3) == [0, 0, 1]
           break
         }
@@ -30,11 +31,11 @@ extension ContainerReport {
   }
 }
 
-/// First bytes of a packet, a pack, or a system header.
+/// Header of a packet, pack, or system header.
 private struct ProgramPacket {
-  /// The identifier of the stream, or of the pack or header.
+  /// Identifier of the stream, pack or system header.
   let stream: UInt8
-  /// In bytes, with the header.
+  /// In bytes, including the header.
   let size: Int
 
   init?(_ file: RandomAccessFile, at place: Int) {
@@ -44,7 +45,7 @@ private struct ProgramPacket {
     case 0xB9: size = 4
     case 0xBA:
       guard let head = file.read(place..<place + 14) else { return nil }
-      // MPEG-2's is longer than MPEG-1's, and may be filled up.
+      // An MPEG-2 pack header is longer than an MPEG-1 one, and may be padded.
       size = head[4] & 0xC0 == 0x40 ? 14 + Int(head[13] & 7) : 12
     case 0xBB...:
       guard let length = file.number(at: place + 4, 2) else { return nil }
@@ -53,7 +54,7 @@ private struct ProgramPacket {
     }
   }
 
-  /// Start of the first pack behind `place`; nil where none follows.
+  /// Start of the first pack after `place`; nil if none follows.
   static func nextPack(in file: RandomAccessFile, after place: Int) -> Int? {
     var start = place + 1
     while start + 4 <= file.size, let bytes = file.read(start..<min(start + 1 << 16, file.size)) {

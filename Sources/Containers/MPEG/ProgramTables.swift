@@ -1,28 +1,30 @@
-/// Tables of a transport stream: its programs, and the streams of each (ISO/IEC 13818-1, 2.4.4).
+/// Program tables (PAT and PMT) of a transport stream: its programs and their streams (ISO/IEC
+/// 13818-1, 2.4.4).
 struct ProgramTables {
   struct Program {
-    /// The stream that carries its clock references.
+    /// PID of the clock references (PCR).
     let clock: Int
     let streams: [(number: Int, kind: StreamKind)]
-    /// Marks of the streams that no output can hold.
+    /// Flags of the streams that cannot be kept in any output.
     let marks: [ContainerDetail]
   }
 
-  /// Programs whose streams are known, in the order in which the file tells them; as it tells them first.
+  /// Programs with known streams, in order of appearance. Later versions of a table are ignored.
   private(set) var programs: [Program] = []
 
-  /// The streams that tables are still to come in.
+  /// PIDs of tables not yet read.
   private var awaited = [ProgramTables.list]
-  /// Bytes of a section so far, by the stream that it comes in.
+  /// Incomplete sections, by PID.
   private var sections: [Int: [UInt8]] = [:]
-  /// Stream of the list of all programs.
+  /// PID of the program association table.
   private static let list = 0
 
-  /// - Parameter bytes: the bytes that contain the payload of `packet`.
+  /// Reads table data from a packet.
+  /// - Parameter bytes: bytes that contain the payload of `packet`.
   mutating func add(_ packet: TransportPacket, _ bytes: [UInt8]) {
     guard awaited.contains(packet.stream), let first = packet.payload.first else { return }
     if packet.isStart {
-      // The rest of the section before comes first.
+      // The rest of the previous section comes first.
       let begin = min(first + 1 + Int(bytes[first]), packet.payload.upperBound)
       add(bytes[first + 1..<begin], of: packet.stream)
       sections[packet.stream] = []
@@ -35,7 +37,7 @@ struct ProgramTables {
   private mutating func add(_ bytes: ArraySlice<UInt8>, of stream: Int) {
     guard var section = sections[stream] else { return }
     section += bytes
-    // 0xFF fills up a packet.
+    // Packets are padded with 0xFF.
     while section.count >= 3, section[0] != 0xFF {
       let count = 3 + Int(section[1] & 0xF) << 8 + Int(section[2])
       guard section.count >= count else { break }
@@ -46,12 +48,12 @@ struct ProgramTables {
   }
 
   private mutating func read(_ section: [UInt8], of stream: Int) {
-    // A damaged one comes again; one that is not yet valid too.
+    // Damaged sections are repeated, and those not yet valid are sent again.
     guard section.count >= 12, section[5] & 1 == 1, ProgramTables.isWhole(section) else { return }
     switch (stream, section[0]) {
     case (ProgramTables.list, 0):
       let entries = stride(from: 8, to: section.count - 7, by: 4)
-      // Program 0 is the network's own table.
+      // Program 0 is the network information table.
       let tables = entries.filter { section[$0] != 0 || section[$0 + 1] != 0 }.map { section.stream(at: $0 + 2) }
       awaited = awaited.filter { $0 != stream } + Set(tables).subtracting([stream]).sorted()
     case (_, 2):
@@ -62,7 +64,8 @@ struct ProgramTables {
     }
   }
 
-  /// Whether its checksum is right: a CRC of 32 bits over all of it, its own four bytes among them, gives 0 (annex A).
+  /// True if the checksum is right: the CRC-32 over the section, including the checksum, is 0
+  /// (annex A).
   private static func isWhole(_ section: [UInt8]) -> Bool {
     section.reduce(0xFFFF_FFFF as UInt32) { sum, byte in
       (0..<8).reduce(sum ^ UInt32(byte) << 24) { sum, _ in sum & 0x8000_0000 != 0 ? sum << 1 ^ 0x04C1_1DB7 : sum << 1 }
@@ -71,7 +74,8 @@ struct ProgramTables {
 }
 
 extension ProgramTables.Program {
-  /// - Parameter section: a whole one of a program's table (2.4.4.8).
+  /// Creates a program from its map table.
+  /// - Parameter section: complete section of the table (2.4.4.8).
   fileprivate init?(_ section: [UInt8]) {
     let end = section.count - 4
     var place = 12 + section.length(at: 10)
@@ -93,12 +97,13 @@ extension ProgramTables.Program {
   }
 }
 
-/// Descriptors of a stream, or of a program, in its table: a tag, a length and that many bytes each (2.6).
+/// Descriptors of a stream or program: tag, length and data each (2.6).
 private struct Descriptors {
   private var tags: Set<UInt8> = []
-  /// Owner of the stream's format: four letters.
+  /// Four-letter identifier of the stream format (registration descriptor).
   private(set) var registration: String?
-  /// Audience of audio (`audio_type` of its language's descriptor, 2.6.19); nil: all.
+  /// Detail for audio with a special audience (`audio_type` of the language descriptor, 2.6.19);
+  /// nil for all others.
   private(set) var mark: String?
 
   init(_ bytes: ArraySlice<UInt8>) {
@@ -118,9 +123,8 @@ private struct Descriptors {
     3: "the mark of audio for the visually impaired (audio_type 3)",
   ]
 
-  /// Kind of a stream, by its type (2.4.4.9, table 2-34; ATSC A/53, part 3; discs have types of their own),
-  /// or, where that only says that it is private, by its descriptors (ETSI EN 300 468, 6.1, and the
-  /// registered names).
+  /// Kind of a stream by its type (2.4.4.9, table 2-34; ATSC A/53, part 3; discs use other types).
+  /// Private streams are recognised by their descriptors (ETSI EN 300 468, 6.1) and registration.
   func kind(ofType type: UInt8, isDisc: Bool) -> StreamKind {
     switch type {
     case 0x01, 0x02, 0x10, 0x1B, 0x21, 0x24, 0x33, 0x42, 0xD1, 0xEA: .video
@@ -139,8 +143,8 @@ private struct Descriptors {
 }
 
 extension [UInt8] {
-  /// The 13 bits of a stream's number, behind three reserved ones.
+  /// PID of 13 bits, after three reserved bits.
   fileprivate func stream(at place: Int) -> Int { Int(self[place] & 0x1F) << 8 | Int(self[place + 1]) }
-  /// The 12 bits of a length, behind four reserved ones.
+  /// Length of 12 bits, after four reserved bits.
   fileprivate func length(at place: Int) -> Int { Int(self[place] & 0xF) << 8 | Int(self[place + 1]) }
 }

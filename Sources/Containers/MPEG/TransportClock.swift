@@ -1,23 +1,25 @@
 import MediaTime
 
-/// Clock references (PCR) of an MPEG transport stream that tsdemux can't work with (`Quirk.tsdemuxClockGap`).
+/// Fix for clock references (PCR) of an MPEG transport stream that tsdemux mishandles
+/// (`Quirk.tsdemuxClockGap`).
 ///
-/// They serve a receiver's clock; a file's times are in its packets alone (PTS, ISO/IEC
-/// 13818-1, 2.4.3.7). So where those go on without a jump, all references are made one and the same.
+/// Clock references only serve a receiver's clock; the times of a file are in its packets (PTS,
+/// ISO/IEC 13818-1, 2.4.3.7). If those have no jumps, all references are set to nearly the same
+/// time.
 struct TransportClock: FileCorrection {
-  /// Places of each reference's six bytes in the file, ascending.
+  /// Offsets of the six-byte references in the file, ascending.
   private let places: [Int]
-  /// The time that they are to say, in ticks of 90 kHz.
+  /// New time of the references, in ticks of 90 kHz.
   let time: Int
 
-  /// Packets of one stream whose times are further apart, or go back by more than reordering makes them, have jumped;
-  /// in ticks of 90 kHz.
+  /// Allowed difference between successive times of one stream, in ticks of 90 kHz; others are
+  /// jumps. Negative values allow for reordering.
   static let steps = -45_000...5 * 90_000
 
   var demuxer: String { "tsdemux" }
   var ends: [String: ClockTime] { [:] }
 
-  /// - Returns: nil where nothing has to be changed.
+  /// - Returns: nil if no change is needed.
   init?(_ references: ClockReferences) {
     guard references.hasGap, !references.hasJump, references.clocks.count == 1, let earliest = references.earliest
     else {
@@ -32,7 +34,8 @@ struct TransportClock: FileCorrection {
     return first < places.count && places[first] < range.upperBound
   }
 
-  /// Sets all references to the same time: as later ones have to be later, each by a tick of 27 MHz.
+  /// Sets all references to the same time, each one tick of 27 MHz later than the one before,
+  /// because they must increase.
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
     var number = places.partition { $0 + 6 > offset }
     while number < places.count, places[number] < offset + bytes.count {
@@ -44,37 +47,37 @@ struct TransportClock: FileCorrection {
     }
   }
 
-  /// A clock reference (ISO/IEC 13818-1, 2.4.3.4): ticks of 90 kHz in 33 bits, six reserved ones, and ticks of 27 MHz
-  /// in nine.
+  /// Encodes a clock reference (ISO/IEC 13818-1, 2.4.3.4): 33 bits of 90 kHz ticks, six reserved
+  /// bits, and nine bits of 27 MHz ticks.
   private static func bytes(_ base: Int, _ extra: Int) -> [UInt8] {
     let bits = (base & 0x1_FFFF_FFFF) << 15 | 0x7E00 | extra & 0x1FF
     return (0..<6).map { UInt8(truncatingIfNeeded: bits >> (40 - 8 * $0)) }
   }
 }
 
-/// Clock references of a transport stream, compared with the times of its packets of media.
+/// Clock references of a transport stream, compared with the times of its media packets.
 struct ClockReferences {
-  /// Places of each reference's six bytes in the file.
+  /// Offsets of the six-byte references in the file.
   private(set) var places: [Int] = []
-  /// The streams that carry references, and the last of each.
+  /// Last reference of each PID.
   private(set) var clocks: [Int: Int] = [:]
-  /// One comes too late for tsdemux.
+  /// True if a reference comes too late for tsdemux, or goes back.
   private(set) var hasGap = false
   private(set) var hasJump = false
-  /// When the first packet is decoded.
+  /// Earliest decoding time, in ticks of 90 kHz.
   private(set) var earliest: Int?
-  /// The last time in each stream.
+  /// Last decoding time of each PID.
   private var last: [Int: Int] = [:]
 
-  /// True if a picture may have been held: the times of another stream went on while this one had none, or there is
-  /// no other and it had none for no longer than FFmpeg takes for that.
+  /// True if a long step may be a held frame, not a jump: another stream continued in the meantime,
+  /// or there is no other and the step is at most 10 s, the limit of FFmpeg.
   private func isHeld(_ stream: Int, from known: Int, to time: Int) -> Bool {
     if last.keys.allSatisfy({ $0 == stream }) { return (0...10 * 90_000).contains(time - known) }
     return known < time
       && last.contains { $0.key != stream && $0.value > known && TransportClock.steps.contains(time - $0.value) }
   }
 
-  /// Time without a reference after which tsdemux goes wrong, in ticks of 90 kHz. Its own limit is 500 ms.
+  /// Longest time between references, in ticks of 90 kHz. tsdemux fails beyond 500 ms.
   private static let gap = 40_500
 
   mutating func add(_ packet: TransportPacket) {
@@ -95,7 +98,8 @@ struct ClockReferences {
 }
 
 extension [Int] {
-  /// The place of the first element that `isBehind` is true of, in an array in which it is true of all after that one.
+  /// Index of the first element for which `isBehind` is true, by binary search: it must be true for
+  /// all later elements.
   fileprivate func partition(first isBehind: (Int) -> Bool) -> Int {
     var low = 0
     var high = count

@@ -1,15 +1,15 @@
-/// How the packets of a transport stream follow each other: alone, each of 188 bytes (ISO/IEC 13818-1, 2.4.3.2), or each behind
-/// a time of four bytes, as on discs and in cameras.
+/// Packet layout of a transport stream: 188 bytes each (ISO/IEC 13818-1, 2.4.3.2), or 192 with a
+/// four-byte timestamp in front, as on discs and in cameras.
 struct TransportPackets {
   /// Start of the first packet.
   let start: Int
-  /// From one to the next.
+  /// Distance between packets in bytes.
   let size: Int
 
   /// First byte of every packet.
   static let mark: UInt8 = 0x47
 
-  /// - Returns: nil where it is no transport stream.
+  /// - Returns: nil if the file is not a transport stream.
   init?(_ file: RandomAccessFile) {
     let layouts = [(start: 0, size: 188), (start: 4, size: 192)]
     let found = layouts.first { layout in
@@ -22,13 +22,14 @@ struct TransportPackets {
   /// Step of ``walk(_:_:)``.
   enum Step {
     case packet(TransportPacket)
-    /// No packet begins where one should. The next step is the next that does.
+    /// Missing packet at an expected position. The next step is the next packet found.
     case lost
   }
 
-  /// Goes through the whole file, once, and in order.
-  /// - Parameter visit: told each step, with the bytes that a packet's payload is in.
-  /// - Returns: where the next packet would begin, were the file longer; nil where it can't be read, or that was cancelled.
+  /// Walks through the whole file once, in order.
+  /// - Parameter visit: called with each step, and the bytes that contain the packet's payload.
+  /// - Returns: offset after the last complete packet; nil if the file cannot be read, or reading
+  ///   was cancelled.
   func walk(_ file: RandomAccessFile, _ visit: (Step, [UInt8]) -> Void) -> Int? {
     var place = start
     while place + 188 <= file.size {
@@ -48,8 +49,8 @@ struct TransportPackets {
     return place
   }
 
-  /// Place where packets begin again: three of them, as far as `bytes` go; else the place from which to look
-  /// on.
+  /// Offset at which packets resume: three in a row, as far as `bytes` reach; otherwise the offset
+  /// at which to continue the search.
   private func next(in bytes: [UInt8], after lost: Int) -> Int {
     let end = bytes.count
     return (lost + 1..<end).first { first in
@@ -58,28 +59,29 @@ struct TransportPackets {
   }
 }
 
-/// Header of one packet (ISO/IEC 13818-1, 2.4.3.2), and that of the packet of media that begins in it
-/// (2.4.3.7).
+/// Header of a transport packet (ISO/IEC 13818-1, 2.4.3.2), and of the media packet (PES) that
+/// begins in it (2.4.3.7).
 struct TransportPacket {
-  /// A PID: of 13 bits.
+  /// PID of 13 bits.
   let stream: Int
-  /// Packets of a stream that have a payload are counted: of four bits.
+  /// Continuity counter of four bits, which counts packets with a payload.
   let counter: UInt8
-  /// In the bytes that were read; empty where there is none.
+  /// Range of the payload in the bytes read; empty if there is none.
   let payload: Range<Int>
-  /// Something begins in the payload: a packet of media, or a section of a table.
+  /// True if a media packet or a table section begins in the payload.
   let isStart: Bool
-  /// The clock reference in ticks of 90 kHz, and where in the file its six bytes stand.
+  /// Clock reference in ticks of 90 kHz, and the offset of its six bytes in the file.
   let reference: (value: Int, place: Int)?
-  /// Times at which the media packet that begins in it is shown, and decoded, in ticks of 90 kHz. The latter
-  /// goes on from packet to packet.
+  /// Presentation and decoding time (PTS and DTS) of the media packet that begins here, in ticks of
+  /// 90 kHz. Decoding times increase from packet to packet.
   let time: (shown: Int, decoded: Int)?
-  /// The kind of media that begins in it, by the media's own header; nil if none begins, or the header does not tell.
+  /// Kind of the media packet that begins here, from its header; nil if none begins, or its kind is
+  /// unknown.
   let kind: StreamKind?
 
   /// - Parameters:
-  ///   - first: where it begins in `bytes`, which hold all 188 of it.
-  ///   - place: where it begins in the file.
+  ///   - first: position of the packet in `bytes`, which contain all 188 bytes.
+  ///   - place: offset of the packet in the file.
   init(_ bytes: [UInt8], at first: Int, place: Int) {
     let end = first + 188
     stream = Int(bytes[first + 1] & 0x1F) << 8 | Int(bytes[first + 2])
@@ -101,7 +103,7 @@ struct TransportPacket {
     kind = isStart ? TransportPacket.kind(bytes, payload) : nil
   }
 
-  /// Kind of a stream, by its number (table 2-22).
+  /// Kind of a stream, by its stream identifier (table 2-22).
   private static func kind(_ bytes: [UInt8], _ payload: Range<Int>) -> StreamKind? {
     let body = payload.lowerBound
     guard payload.count >= 4, bytes[body] == 0, bytes[body + 1] == 0, bytes[body + 2] == 1 else { return nil }
@@ -115,7 +117,7 @@ struct TransportPacket {
   private static func time(_ bytes: [UInt8], _ payload: Range<Int>) -> (shown: Int, decoded: Int)? {
     let body = payload.lowerBound
     guard payload.count >= 19, bytes[body] == 0, bytes[body + 1] == 0, bytes[body + 2] == 1 else { return nil }
-    // 33 bits, between marks.
+    // 33 bits, between marker bits.
     func time(at field: Int) -> Int {
       let high = Int(bytes[field] >> 1 & 7) << 30 | Int(bytes[field + 1]) << 22
       return high | Int(bytes[field + 2] >> 1) << 15 | Int(bytes[field + 3]) << 7 | Int(bytes[field + 4] >> 1)

@@ -1,28 +1,29 @@
 import MediaTime
 
-/// Facts from the headers of all packets of a transport stream. The file is read once for it.
+/// Facts from the headers of all packets of a transport stream, read in one pass.
 struct TransportScan {
-  /// The streams of the first program, which is the one that tsdemux reads, and whether any packet of each is there.
+  /// Streams of the first program, which tsdemux reads. `isEmpty` is true for a stream without
+  /// packets.
   let streams: [(kind: StreamKind, isEmpty: Bool)]
-  /// Their numbers (PID).
+  /// PIDs of the streams.
   let numbers: [Int]
-  /// How many more programs have packets.
+  /// Number of further programs with packets.
   let furtherPrograms: Int
-  /// Marks in their descriptions that no output can hold.
+  /// Flags in their descriptors that cannot be kept in any output.
   let marks: [ContainerDetail]
-  /// Gaps at which packets of these streams are missing.
+  /// Gaps in the packets of these streams.
   let gaps: ContainerReport.Gaps?
-  /// The file ends in the middle of a packet.
+  /// True if the file ends within a packet.
   let isCut: Bool
   let correction: TransportClock?
 
-  /// - Returns: nil where the file can't be read, or that was cancelled.
+  /// - Returns: nil if the file cannot be read, or reading was cancelled.
   init?(_ file: RandomAccessFile, _ packets: TransportPackets) {
     var tables = ProgramTables()
     var references = ClockReferences()
     var clock = ElapsedTicks()
     var streams = [PacketStream](repeating: PacketStream(), count: 1 << 13)
-    // Lost bytes can't be attributed to a stream.
+    // Lost bytes cannot be attributed to a PID.
     var bytesLost = TickGaps()
     let end = packets.walk(file) { step, bytes in
       guard case .packet(let packet) = step else {
@@ -42,7 +43,7 @@ struct TransportScan {
     isCut = end < file.size && file.number(at: end, 1) == Int(TransportPackets.mark)
     correction = bytesLost.count == 0 ? TransportClock(references) : nil
     func media(_ program: ProgramTables.Program) -> [(kind: StreamKind, stream: PacketStream)] {
-      // A table may call audio private data, as FFmpeg's of .m2ts does.
+      // Tables may declare audio as private data, as FFmpeg does in .m2ts.
       program.streams.map { ($0.kind == .other ? streams[$0.number].kind ?? .other : $0.kind, streams[$0.number]) }
         .filter { $0.kind != .other }
     }
@@ -51,26 +52,28 @@ struct TransportScan {
     numbers = tables.programs.first?.streams.map(\.number) ?? []
     self.streams = first.map { ($0.kind, $0.stream.count == 0) }
     furtherPrograms = tables.programs.dropFirst().count { media($0).contains { $0.stream.count > 0 } }
-    // tsdemux counts from the first reference (gst_ts_demux_calculate_and_push_new_segment).
+    // Stream time starts at the first reference in tsdemux
+    // (gst_ts_demux_calculate_and_push_new_segment).
     let zero = correction?.time ?? clock.first ?? references.earliest ?? 0
     gaps = TickGaps.all(first.map(\.stream.gaps), bytesLost)?.counted(from: zero)
   }
 }
 
-/// The packets of one stream.
+/// Packets of one PID.
 private struct PacketStream {
-  /// Kind of the stream by its packets' own account.
+  /// Kind of the stream, from its packet headers.
   private(set) var kind: StreamKind?
   private(set) var count = 0
   private(set) var gaps = TickGaps()
   private var counter: UInt8 = 0
-  /// When the last packet of media is decoded.
+  /// Decoding time of the last media packet.
   private var time: Int?
 
-  /// - Parameter time: when the media packet that begins in it is shown, counted from the file's beginning.
+  /// - Parameter time: presentation time of the media packet that begins in it, without clock
+  ///   jumps.
   mutating func add(_ packet: TransportPacket, at time: Int?) {
     guard !packet.payload.isEmpty else { return }
-    // Quirk.tsdemuxRepeatedPacket: one that comes twice is a gap too.
+    // Quirk.tsdemuxRepeatedPacket: a repeated packet also counts as a gap.
     if count > 0, packet.counter != (counter + 1) & 0xF, !begins(packet) { gaps.open() }
     counter = packet.counter
     kind = kind ?? packet.kind
@@ -79,7 +82,7 @@ private struct PacketStream {
     self.time = packet.time?.decoded ?? self.time
   }
 
-  /// Whether all that came before is whole, though the packets are not counted on: where one file follows another.
+  /// True if a new count starts without a loss, as at the start of a concatenated file.
   private func begins(_ packet: TransportPacket) -> Bool {
     guard packet.isStart else { return false }
     let hasJumped =
@@ -88,7 +91,7 @@ private struct PacketStream {
   }
 }
 
-/// Gaps of a stream: their number, and the times between which they are, in ticks of 90 kHz.
+/// Gaps of a stream: their number, and the times around them in ticks of 90 kHz.
 private struct TickGaps {
   private(set) var count = 0
   private var start: Int?
@@ -96,14 +99,14 @@ private struct TickGaps {
   private var last: Int?
   private var isOpen = false
 
-  /// Something is missing from here on.
+  /// Starts a gap.
   mutating func open() {
     if !isOpen { count += 1 }
     start = start ?? last
     isOpen = true
   }
 
-  /// Something is there again.
+  /// Ends a gap with a packet at `time`.
   mutating func pass(_ time: Int) {
     if isOpen {
       start = start ?? time
@@ -113,14 +116,14 @@ private struct TickGaps {
     last = time
   }
 
-  /// Gaps of several streams, and of bytes that may have been any of theirs.
+  /// Combines the gaps of several streams with lost bytes, which may belong to any of them.
   static func all(_ streams: [TickGaps], _ bytes: TickGaps) -> TickGaps? {
     let damaged = (streams + [bytes]).filter { $0.count > 0 }
     guard !damaged.isEmpty else { return nil }
     var all = TickGaps()
     all.count = max(streams.reduce(0) { $0 + $1.count }, bytes.count)
     all.start = damaged.compactMap(\.start).min()
-    // A stream that never comes again is missing to the end.
+    // A stream that never resumes is missing to the end.
     let ends = damaged.compactMap { $0.isOpen ? bytes.last : $0.end }
     all.end = ends.max()
     return all
@@ -128,18 +131,18 @@ private struct TickGaps {
 
   func counted(from zero: Int) -> ContainerReport.Gaps {
     func time(_ ticks: Int?) -> ClockTime { max(.zero, ClockTime(sampleIndex: (ticks ?? zero) - zero, rate: 90_000)) }
-    // Frames are not shown in the order in which they come.
+    // Packets are not in presentation order.
     return ContainerReport.Gaps(count: count, start: min(time(start), time(end)), end: max(time(start), time(end)))
   }
 }
 
-/// The time in a file whose clock may begin anew, in ticks of 90 kHz.
+/// Elapsed time in a file whose clock may restart, in ticks of 90 kHz.
 private struct ElapsedTicks {
-  /// The first reference.
+  /// First clock reference.
   private(set) var first: Int?
   private var last = 0
   private var stream: Int?
-  /// Ticks by which the clock has jumped.
+  /// Total of the clock jumps in ticks.
   private var jumps = 0
 
   mutating func add(_ reference: Int, of stream: Int, in program: ProgramTables.Program?) {

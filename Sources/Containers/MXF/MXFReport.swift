@@ -1,15 +1,15 @@
 import MediaTime
 
 extension ContainerReport {
-  /// MXF (SMPTE ST 377-1): triplets of a key of 16 bytes, a length and a value. Each partition says
-  /// where the footer is, or 0 while that is not known.
+  /// Report of an MXF file (SMPTE ST 377-1): triplets of a 16-byte key, a length and a value. Each
+  /// partition has the offset of the footer, or 0 while it is unknown.
   static func mxf(_ file: RandomAccessFile) -> ContainerReport? {
     var isCut = false
     var metadata = MXFMetadata()
     var place = 0
     while place < file.size {
       guard let triplet = MXFTriplet(file, at: place) else {
-        // The file may end in a key or a length; other bytes are no triplet.
+        // The file may end within a key or length; other bytes are not a triplet.
         let rest = file.size - place
         if rest < MXFTriplet.longestHeader, let start = file.read(place..<place + min(rest, 4)) {
           isCut = isCut || MXFTriplet.beginning.starts(with: start)
@@ -29,16 +29,16 @@ extension ContainerReport {
   }
 }
 
-/// A key, and the place of its value.
+/// Key, and the range of its value.
 private struct MXFTriplet {
-  /// A key, and a length in nine bytes.
+  /// Maximum header size: the key, and a length of nine bytes.
   static let longestHeader = 25
   static let beginning: [UInt8] = [0x06, 0x0E, 0x2B, 0x34]
   /// Key that identifies the value.
   let key: [UInt8]
   let body: Range<Int>
 
-  /// - Returns: nil if there is none, or the file ends in its header.
+  /// - Returns: nil if there is no triplet, or the file ends within its header.
   init?(_ file: RandomAccessFile, at place: Int) {
     guard let key = file.read(place..<place + 16), key.starts(with: MXFTriplet.beginning),
       let first = file.number(at: place + 16, 1)
@@ -51,25 +51,25 @@ private struct MXFTriplet {
     body = place + 17 + digits..<place + 17 + digits + size
   }
 
-  /// A header, body or footer partition.
+  /// True for a header, body or footer partition.
   var isPartition: Bool {
     key[4..<7] == [0x02, 0x05, 0x01] && key[8..<13] == [0x0D, 0x01, 0x02, 0x01, 0x01]
       && (2...4).contains(key[13])
   }
-  /// A set of properties with tags of two bytes.
+  /// True for a set of properties with two-byte tags.
   var isMetadata: Bool {
     key[4..<7] == [0x02, 0x53, 0x01] && key[8..<13] == [0x0D, 0x01, 0x01, 0x01, 0x01]
   }
 }
 
-/// The lengths of the tracks in the header.
+/// Durations of the tracks in the header.
 private struct MXFMetadata {
   /// Edit units per second, by the identifier of a track's sequence.
   private var rates: [[UInt8]: Double] = [:]
   /// Durations in edit units, by the identifier of a sequence.
   private var durations: [[UInt8]: Int] = [:]
 
-  /// When the longest track ends; nil if that is not known.
+  /// End of the longest track; nil if unknown.
   var end: ClockTime? {
     durations.compactMap { identifier, units in
       rates[identifier].map { ClockTime(seconds: Double(units) / $0) }

@@ -1,11 +1,11 @@
-/// An element of an EBML document (RFC 8794).
+/// Element of an EBML document (RFC 8794).
 package struct EBMLElement {
   package let id: UInt32
   package var bytes: [UInt8]
-  /// How many bytes its length takes, at the least.
+  /// Minimum number of bytes for the encoded length.
   private var lengthSize: Int
 
-  /// An unsigned integer, in as few bytes as it takes.
+  /// Creates an element with an unsigned integer in the fewest possible bytes.
   package init(id: UInt32, number: Int) {
     let digits = withUnsafeBytes(of: UInt64(number).bigEndian, Array.init)
     self.init(id: id, bytes: Array(digits.drop { $0 == 0 }.isEmpty ? [0] : digits.drop { $0 == 0 }))
@@ -19,10 +19,10 @@ package struct EBMLElement {
     self.lengthSize = lengthSize
   }
 
-  /// The body as an unsigned integer.
+  /// Body as an unsigned integer.
   package var number: Int64 { bytes.suffix(7).reduce(0) { $0 << 8 | Int64($1) } }
 
-  /// The body as a floating point number of four or eight bytes (RFC 8794, 7.3); nil of other lengths.
+  /// Body as a floating point number of four or eight bytes (RFC 8794, 7.3); nil for other lengths.
   package var float: Double? {
     switch bytes.count {
     case 4: Double(Float(bitPattern: UInt32(bytes.integer(0))))
@@ -31,10 +31,11 @@ package struct EBMLElement {
     }
   }
 
-  /// How many elements are read side by side, at the most: an element of nothing takes two bytes, and many more to note.
+  /// Maximum number of sibling elements: an empty one takes two bytes in the file and many more in
+  /// memory.
   fileprivate static let most = 1 << 20
 
-  /// Reads the elements of a master; a partial element at the end is left out.
+  /// Reads the elements of a master, without a partial one at the end.
   package static func all(in bytes: [UInt8]) -> [EBMLElement] {
     var found: [EBMLElement] = []
     var place = 0
@@ -51,7 +52,8 @@ package struct EBMLElement {
     return found
   }
 
-  /// The identifier, the length of the body, and the size of both as they are written.
+  /// Reads the header of an element: its identifier, body length, encoded size of both, and encoded
+  /// size of the length.
   package static func header(in bytes: ArraySlice<UInt8>) -> (id: UInt32, length: Int, size: Int, lengthSize: Int)? {
     guard let first = bytes.first, first != 0 else { return nil }
     let idSize = first.leadingZeroBitCount + 1
@@ -67,7 +69,7 @@ package struct EBMLElement {
     return (id, Int(value), idSize + lengthSize, lengthSize)
   }
 
-  /// Size of the header of a segment or a cluster of unknown length, in bytes; nil if it is neither.
+  /// Size of the header of a segment or cluster of unknown length, in bytes; nil if it is neither.
   static func unknownLength(_ bytes: [UInt8]) -> Int? {
     guard bytes.count > 4, let second = bytes.dropFirst(4).first, second != 0 else { return nil }
     let id = UInt32(bytes.integer(0))
@@ -83,16 +85,16 @@ package struct EBMLElement {
     return name + written + bytes
   }
 
-  /// The element in `size` bytes, of which those that it does not need are a `Void` behind it (RFC 8794, 11.3.2); nil where it
-  /// needs more.
+  /// Encodes the element in `size` bytes, filled up with a `Void` element (RFC 8794, 11.3.2); nil
+  /// if it does not fit.
   package func encoded(in size: Int) -> [UInt8]? {
-    // No `Void` is one byte long: the length takes that one.
+    // A `Void` takes at least two bytes; the length takes a single spare one.
     (1...8).lazy.map { EBMLElement(id: id, bytes: bytes, lengthSize: $0).encoded }
       .first { $0.count == size || $0.count + 2 <= size }
       .map { $0 + EBMLElement.void(size - $0.count) }
   }
 
-  /// An element of `size` bytes in all that says nothing; 0, or 2 and more.
+  /// Encodes a `Void` element of `size` bytes in total: 0, or at least 2.
   private static func void(_ size: Int) -> [UInt8] {
     guard size >= 2 else { return [] }
     let lengthSize = size < 128 ? 1 : 4
@@ -103,8 +105,8 @@ package struct EBMLElement {
 }
 
 extension RandomAccessFile {
-  /// The elements of a master that lie in `range`, up to the first that has no known length.
-  /// - Parameter last: none is looked for after the first of these; nil: all are wanted.
+  /// Returns the elements of a master in `range`, up to the first of unknown length.
+  /// - Parameter last: identifier of the element to stop after; nil for no limit.
   package func elements(in range: Range<Int>, upTo last: UInt32? = nil) -> [(id: UInt32, body: Range<Int>)] {
     var found: [(id: UInt32, body: Range<Int>)] = []
     _ = forEachElement(in: range) { id, body in
@@ -114,9 +116,9 @@ extension RandomAccessFile {
     return found
   }
 
-  /// Calls `body` with each element of a master that lies in `range`, up to the first that has no known length, until it returns
-  /// false.
-  /// - Returns: whether they fill `range`, and none was refused.
+  /// Calls `visit` with each element of a master in `range`, up to the first of unknown length,
+  /// until it returns false.
+  /// - Returns: true if the elements fill `range` and `visit` returned true for all of them.
   func forEachElement(in range: Range<Int>, _ visit: (_ id: UInt32, _ body: Range<Int>) -> Bool) -> Bool {
     var place = range.lowerBound
     for _ in 0..<EBMLElement.most {

@@ -1,19 +1,19 @@
 import MediaTime
 
-/// The chapters of a Matroska or WebM file (RFC 9559, 5.1.7), which matroskademux takes long to read
+/// Chapters of a Matroska or WebM file (RFC 9559, 5.1.7), which are slow to read in matroskademux
 /// (`Quirk.matroskademuxChapters`).
 struct MatroskaChapters {
-  /// Position of the last byte of the element's identifier in the file.
+  /// Offset of the last byte of the element's identifier in the file.
   let mark: Int
   /// Chapters of the first edition that is not hidden.
   let chapters: [ChapterMark]
 
-  /// Longer ones are damage.
+  /// Maximum size; a larger value is treated as damage.
   private static let longest = 1 << 26
-  /// Chapters in chapters in more levels are left out.
+  /// Maximum nesting; deeper chapters are omitted.
   private static let deepest = 16
 
-  /// - Returns: nil if there are none, neither before the packets nor in the list of the elements' places.
+  /// - Returns: nil if there are none before the packets or in the `SeekHead`.
   init?(_ file: RandomAccessFile) {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = MatroskaChapters.place(in: segment, of: file),
@@ -34,11 +34,11 @@ struct MatroskaChapters {
     file.listedElement(MatroskaID.chapters, in: segment).flatMap { place(before: $0, in: segment, of: file) }
   }
 
-  /// The place of the identifier of the element whose body is `body`.
+  /// Finds the identifier of the element with this body.
   private static func place(
     before body: Range<Int>, in range: Range<Int>, of file: RandomAccessFile
   ) -> (mark: Int, body: Range<Int>)? {
-    // Before the body stand an identifier of four bytes and a length of one to eight.
+    // The body follows an identifier of four bytes and a length of one to eight.
     let start = max(body.lowerBound - 12, range.lowerBound)
     let name = withUnsafeBytes(of: MatroskaID.chapters.bigEndian, Array.init)
     guard body.count < longest, let header = file.read(start..<body.lowerBound),

@@ -1,9 +1,9 @@
 import MediaTime
 
-/// The duration that matroskademux has to read to give all of a Matroska or WebM file after a seek
-/// (`Quirk.matroskademuxSeekEnd`), and the parts that it must not read: the chapters
-/// (`Quirk.matroskademuxChapters`), names of tags that are not ASCII (`Quirk.matroskademuxTagNames`), and
-/// another file behind the first, whose packets it gives out as the first one's.
+/// Changes to a Matroska or WebM file for matroskademux. A longer duration makes it output
+/// everything after a seek (`Quirk.matroskademuxSeekEnd`). Hidden are the chapters
+/// (`Quirk.matroskademuxChapters`), tag names that are not ASCII (`Quirk.matroskademuxTagNames`),
+/// and a concatenated file, whose packets it would add to the first one.
 struct MatroskaCorrection: FileCorrection {
   private struct Patch: Sendable {
     var place: Range<Int>
@@ -16,30 +16,30 @@ struct MatroskaCorrection: FileCorrection {
   var ends: [String: ClockTime] { [:] }
 
   /// - Parameters:
-  ///   - chapters: those of the file, if it has any.
-  ///   - nextFile: where another one begins in it, in bytes.
-  /// - Returns: nil where nothing has to be changed.
+  ///   - chapters: chapters of the file, if any.
+  ///   - nextFile: offset of a concatenated file in bytes.
+  /// - Returns: nil if no change is needed.
   init?(_ file: RandomAccessFile, _ chapters: MatroskaChapters?, nextFile: Int?) {
-    // The demuxer skips elements that it does not know; this identifier is not assigned.
+    // The demuxer skips unknown elements; this identifier is not assigned.
     let hidden = chapters.map { Patch(place: $0.mark..<$0.mark + 1, bytes: [0x71]) }
-    // A `Void` element of the same length (RFC 8794, 11.3.2), which has its size in eight bytes.
+    // A `Void` element of the same length (RFC 8794, 11.3.2), with a size of eight bytes.
     let void = nextFile.map { place in
       let size = UInt64(max(file.size - place - 9, 0)) | 1 << 56
       return Patch(place: place..<place + 9, bytes: [0xEC] + withUnsafeBytes(of: size.bigEndian, Array.init))
     }
-    // `TagName` becomes an identifier that is not assigned: the demuxer passes over a tag without a name.
+    // `TagName` becomes an identifier that is not assigned: the demuxer skips tags without a name.
     let names = MatroskaTags.placesOfForeignNames(in: file).map { Patch(place: $0..<$0 + 2, bytes: [0x45, 0xA2]) }
     patches = [MatroskaCorrection.longerDuration(of: file), hidden, void].compactMap { $0 } + names
     if patches.isEmpty { return nil }
   }
 
-  /// - Returns: nil where it does not say how long it is.
+  /// - Returns: nil if the file declares no duration.
   private static func longerDuration(of file: RandomAccessFile) -> Patch? {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let info = file.firstElement(MatroskaID.info, in: segment), info.count < 1 << 20,
       let duration = file.firstElement(MatroskaID.duration, in: info), let number = file.read(duration)
     else { return nil }
-    // Twice as long as it says, and more than any error in it.
+    // Doubled, which exceeds any error in it.
     switch number.count {
     case 4:
       let value = max(Float(bitPattern: UInt32(number.integer(0))), 1000) * 2
@@ -66,14 +66,15 @@ struct MatroskaCorrection: FileCorrection {
 }
 
 extension RandomAccessFile {
-  /// The body of the first element `id` in a master whose body is `range`; of a segment of unknown length, all that follows.
-  /// - Parameter last: none is looked for after the first of these.
+  /// Body of the first element `id` in a master with the body `range`. For a segment of unknown
+  /// length, the rest of the file.
+  /// - Parameter last: identifier of the element at which the search stops.
   func firstElement(_ id: UInt32, in range: Range<Int>, before last: UInt32? = nil) -> Range<Int>? {
     var place = range.lowerBound
     for _ in 0..<64 {
       guard place < range.upperBound, let bytes = read(place..<min(place + 12, size)) else { return nil }
       guard let header = EBMLElement.header(in: bytes[...]) else {
-        // A live file's segment does not say how long it is.
+        // The segment of a live file has an unknown length.
         guard bytes.count > 4, UInt32(bytes.integer(0)) == id, bytes[4] != 0 else { return nil }
         return min(place + 4 + bytes[4].leadingZeroBitCount + 1, size)..<size
       }
@@ -85,7 +86,7 @@ extension RandomAccessFile {
     return nil
   }
 
-  /// The body of the first element `id` of a segment that stands before the packets, or that the `SeekHead` lists
+  /// Body of the first element `id` of a segment before the packets, or as listed in the `SeekHead`
   /// (RFC 9559, 5.1.1).
   func listedElement(_ id: UInt32, in segment: Range<Int>) -> Range<Int>? {
     if let found = firstElement(id, in: segment, before: MatroskaID.cluster) { return found }

@@ -1,27 +1,27 @@
 import MediaTime
 
-/// Goes through the clusters of a Matroska or WebM file from element to element and notes where there is none (RFC
-/// 9559, 5.1.3), and when the blocks of one track begin. Of blocks no more is read than their headers. Clusters with
-/// a checksum are read whole.
+/// Walk through the elements of all clusters of a Matroska or WebM file (RFC 9559, 5.1.3), which
+/// finds damage and the times of the blocks of one track. Only the headers of blocks are read, but
+/// all of a cluster with a checksum.
 struct MatroskaDamage {
   private let file: RandomAccessFile
   private(set) var places: [Damage] = []
-  /// When the blocks of `timedTrack` begin.
+  /// Start times of the blocks of `timedTrack`.
   private(set) var times: [ClockTime] = []
   private let timedTrack: Int?
   private var scale: Int64 = 1_000_000
-  /// The numbers of the tracks that the file lists; empty: none were found.
+  /// Numbers of the listed tracks; empty if none were found.
   private var tracks: Set<Int> = []
   /// Timestamp of the cluster, in ticks.
   private var clusterTime: Int64 = 0
   /// Time of the last block.
   private var last = ClockTime.zero
-  /// True if the segment does not say how long it is: zeros may follow it.
+  /// True if the segment has an unknown length: zeros may follow it.
   private var isLive = false
-  /// True until the first block after damage says when it ends.
+  /// True until the first block after damage determines its end.
   private var isOpen = false
 
-  /// - Parameter timedTrack: by which blocks name it.
+  /// - Parameter timedTrack: number of the track in blocks.
   /// - Returns: nil if the file has no segment.
   init?(_ file: RandomAccessFile, timedTrack: Int? = nil) {
     self.file = file
@@ -32,17 +32,17 @@ struct MatroskaDamage {
     if start.id == MatroskaID.segment {
       walk(start.body.lowerBound, start.body.upperBound)
     } else if let header = Element(file, start.body.upperBound), header.id == MatroskaID.segment {
-      // A live file's segment does not say how long it is, nor one that was cut.
+      // The segment of a live or truncated file may have an unknown length.
       isLive = header.end == nil
       walk(header.body, header.end ?? file.size)
     }
   }
 
-  /// An element's header.
+  /// Header of an element.
   private struct Element {
     var id: UInt32
     var body: Int
-    /// nil where it does not say how long it is.
+    /// nil if its length is unknown.
     var end: Int?
 
     init?(_ file: RandomAccessFile, _ place: Int) {
@@ -67,7 +67,7 @@ struct MatroskaDamage {
     while place < end {
       if isCutHeader(place) { return }
       let element = Element(file, place)
-      // A whole file after this one is no damage.
+      // A concatenated file is not damage.
       if element?.id == MatroskaID.ebml { return }
       guard let element, MatroskaID.inSegment.contains(element.id) || isForeign(element, MatroskaID.inSegment, end)
       else {
@@ -80,8 +80,7 @@ struct MatroskaDamage {
         place = next
       } else {
         guard let bodyEnd = element.end, bodyEnd <= end else {
-          // The rest of a file that was cut is no damage; in a file that was not, the next cluster shows that
-          // it is.
+          // The incomplete end of a truncated file is not damage, unless another cluster follows.
           if isCut && nextCluster(place + 1..<end) == nil { return }
           guard let next = resume(after: place, upTo: end) else { return }
           place = next
@@ -102,7 +101,8 @@ struct MatroskaDamage {
     }
   }
 
-  /// - Returns: where the next element of the segment begins; nil where there is none.
+  /// Walks through a cluster.
+  /// - Returns: start of the next element of the segment; nil if there is none.
   private mutating func walk(cluster: Element, at start: Int, upTo end: Int) -> Int? {
     var place = cluster.body
     let clusterEnd = min(cluster.end ?? end, end)
@@ -120,7 +120,8 @@ struct MatroskaDamage {
       guard let bodyEnd = element.end, bodyEnd <= clusterEnd,
         MatroskaID.inCluster.contains(element.id) || isForeign(element, MatroskaID.inCluster, clusterEnd)
       else {
-        // An element that ends behind the file, in a cluster that also does, was cut off.
+        // An element and cluster that both end after the end of the file are truncated, not
+        // damaged.
         if let bodyEnd = element.end, MatroskaID.inCluster.contains(element.id), bodyEnd > file.size,
           cluster.end ?? bodyEnd >= bodyEnd, nextCluster(place + 1..<end) == nil
         {
@@ -140,7 +141,7 @@ struct MatroskaDamage {
     file.size - place < 12 && file.number(at: place, 1) != 0 && Element(file, place) == nil
   }
 
-  /// True if an element is not known and can be stepped over: a known one, or nothing, follows it.
+  /// True if an unknown element can be skipped: a known one, or nothing, follows it.
   private func isForeign(_ element: Element, _ known: Set<UInt32>, _ end: Int) -> Bool {
     guard let next = element.end, next <= end else { return false }
     return next == end || Element(file, next).map { known.contains($0.id) } ?? false
@@ -152,7 +153,7 @@ struct MatroskaDamage {
       clusterTime = file.number(at: body.lowerBound, min(body.count, 8)).map { Int64($0) } ?? clusterTime
     case MatroskaID.simpleBlock: note(block: body)
     case MatroskaID.blockGroup:
-      // Its duration may come before it.
+      // The duration may precede the block.
       var place = body.lowerBound
       while let element = Element(file, place), let end = element.end, end > place, end <= body.upperBound {
         if element.id == MatroskaID.block { return note(block: element.body..<end) }
@@ -163,7 +164,7 @@ struct MatroskaDamage {
   }
 
   private mutating func note(block: Range<Int>) {
-    // The track's number takes one byte, or more; then comes the time after the cluster's.
+    // The track number takes one or more bytes, followed by the time relative to the cluster.
     guard let first = file.number(at: block.lowerBound, 1), first != 0 || !tracks.isEmpty else { return }
     let size = UInt8(first).leadingZeroBitCount + 1
     let track = first == 0 ? nil : file.number(at: block.lowerBound, size).map { $0 & (1 << (7 * size) - 1) }
@@ -185,8 +186,8 @@ struct MatroskaDamage {
     }
   }
 
-  /// Notes that nothing can be read at `place`.
-  /// - Returns: the start of the next cluster, or of the element after the damaged one; nil where nothing
+  /// Notes unreadable data at `place`.
+  /// - Returns: start of the next cluster, or of the element after the damaged one; nil if nothing
   ///   follows.
   private mutating func resume(after place: Int, upTo end: Int, clusterEnd: Int? = nil) -> Int? {
     places.append(Damage(.unreadable, byte: place, start: last, end: nil))
@@ -206,10 +207,10 @@ struct MatroskaDamage {
     }
   }
 
-  /// Start of the next cluster within `range`: its identifier, a length, and an element that it can begin
-  /// with.
+  /// Start of the next cluster within `range`, recognised by its identifier, a length, and a valid
+  /// first element.
   private func nextCluster(_ range: Range<Int>) -> Int? {
-    // Longer steps the farther it is: damaged clusters may lie close together.
+    // Steps grow with distance, because damaged clusters may be close together.
     var step = 1 << 10
     var place = range.lowerBound
     while place < range.upperBound {

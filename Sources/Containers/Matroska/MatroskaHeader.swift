@@ -1,29 +1,29 @@
-/// Corrects the header and tags of a finished Matroska or WebM file where matroskamux writes them
-/// wrong or not at all. No byte of the file moves: parts that become shorter are followed by a `Void`
-/// element (RFC 8794, 11.3.2), and what is added to the tags stands at the end of the file.
+/// Fixes the header and tags of a finished Matroska or WebM file that matroskamux writes wrongly or
+/// not at all. No byte of the file moves: shortened parts are followed by a `Void` element (RFC
+/// 8794, 11.3.2), and additional tags go to the end of the file.
 ///
 /// - Quotes and backslashes around tags (`Quirk.matroskamuxTagQuotes`).
 /// - Made-up names of tracks (`Quirk.matroskamuxTrackNames`).
 /// - The order of fields (`FieldOrder`, RFC 9559, 5.1.4.1.28.3; `Quirk.matroskamuxFieldOrder`).
 /// - The default track of each kind (`FlagDefault`, `FlagForced`, RFC 9559, 5.1.4.1.5;
 ///   `Quirk.matroskamuxDefaultFlag`).
-/// - The display size of pixels that are not square (`DisplayWidth`, RFC 9559, 5.1.4.1.28.12;
+/// - The display size of video with non-square pixels (`DisplayWidth`, RFC 9559, 5.1.4.1.28.12;
 ///   `Quirk.matroskamuxDisplaySize`). As a ratio (`DisplayUnit` 3) it is exact.
-/// - The luminance of the mastering display (`LuminanceMax`, `LuminanceMin`, RFC 9559, 5.1.4.1.28.40 and
-///   .41; `Quirk.matroskamuxLuminance`).
+/// - The luminance of the mastering display (`LuminanceMax`, `LuminanceMin`, RFC 9559,
+///   5.1.4.1.28.40 and .41; `Quirk.matroskamuxLuminance`).
 /// - The time of the first packet of Opus (``MatroskaOpusStart``).
 /// - The language `und` (`Language`, RFC 9559, 5.1.4.1.19; `Quirk.matroskamuxLanguage`).
 ///
-/// Each changes only what is wrong in the file, so files of any release are safe.
+/// Each fix changes only wrong values, so files of any release are safe.
 ///
-/// The room for what is added comes from lengths written in eight bytes, and from names.
+/// Room for additional elements comes from lengths written in eight bytes, and from removed names.
 package struct MatroskaHeader {
   /// Header fields of a track.
   package struct Track {
     var disposition: Disposition?
     /// Field order of interlaced video.
     var fieldOrder: FieldOrder?
-    /// Width and height of a pixel.
+    /// Pixel aspect ratio.
     var pixelAspectRatio: (width: Int, height: Int)?
     /// Luminance of the display on which the video was mastered, in 0.0001 cd/m².
     var luminance: (most: Int, least: Int)?
@@ -42,11 +42,11 @@ package struct MatroskaHeader {
     }
   }
 
-  /// Tracks by kind, in their order.
+  /// Tracks by kind, in order.
   private let tracks: [StreamKind: [Track]]
-  /// The text that GStreamer serialised in quotes.
+  /// Returns the original of a text that GStreamer serialised in quotes.
   private let unquoted: (String) -> String?
-  /// When the file is said to be made, in seconds since 1970; nil: when it was.
+  /// Creation date to write, in seconds since 1970; nil keeps the actual one.
   private let date: Int?
   /// Tags of the whole file that the muxer does not write.
   private let comments: [NamedTag]
@@ -70,7 +70,8 @@ package struct MatroskaHeader {
 
   private static let madeUpNames = Set(["Video", "Audio", "Subtitle"].map { Array($0.utf8) })
 
-  /// - Returns: whether the tags are in it: there is room for them where the segment's length is known.
+  /// Writes the fixes into a finished file.
+  /// - Returns: true if all tags were written, which needs a segment of known length.
   /// - Throws: ``FileError``.
   @discardableResult package func apply(to path: String) throws -> Bool {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
@@ -92,8 +93,8 @@ package struct MatroskaHeader {
     return try added.isEmpty || MatroskaTagAppender(file, segment.body, parts).append(added)
   }
 
-  /// The tags that the muxer does not write.
-  /// - Parameter tracks: the body of `Tracks`.
+  /// Elements of the tags that the muxer does not write.
+  /// - Parameter tracks: body of `Tracks`.
   private func addedTags(_ tracks: [UInt8]) -> [EBMLElement] {
     var added = comments.isEmpty ? [] : [MatroskaTags.tag(comments)]
     var left = self.tracks.mapValues { $0[...] }
@@ -108,7 +109,7 @@ package struct MatroskaHeader {
     return added
   }
 
-  /// Change to an element of the file; nil where there is none.
+  /// Returns the change to an element of the file; nil if it stays the same.
   private func change(of element: UInt32) -> (([UInt8]) -> [UInt8])? {
     switch element {
     case MatroskaID.tracks: tracks
@@ -118,7 +119,7 @@ package struct MatroskaHeader {
     }
   }
 
-  /// `DateUTC` counts nanoseconds from the beginning of 2001 (RFC 8794, 7.6).
+  /// Sets `DateUTC`, in nanoseconds since the beginning of 2001 (RFC 8794, 7.6).
   private func dated(_ bytes: [UInt8], _ date: Int) -> [UInt8] {
     let time = (Int64(date) - 978_307_200).multipliedReportingOverflow(by: 1_000_000_000).partialValue
     return EBMLElement.all(in: bytes).flatMap { element in
@@ -144,14 +145,14 @@ package struct MatroskaHeader {
     }
   }
 
-  /// The text that GStreamer serialised; nil where it is not in quotes.
+  /// Original of a text that GStreamer serialised; nil if it is not in quotes.
   private func text(serialized bytes: [UInt8]) -> [UInt8]? {
     let bytes = MatroskaHeader.text(bytes)
     guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else { return nil }
     return unquoted(String(decoding: bytes, as: UTF8.self)).map { Array($0.utf8) }
   }
 
-  /// Text may end in zeros.
+  /// Text without trailing NULs.
   private static func text(_ bytes: [UInt8]) -> [UInt8] { Array(bytes.prefix { $0 != 0 }) }
 
   private func tracks(_ bytes: [UInt8]) -> [UInt8] {
@@ -167,7 +168,7 @@ package struct MatroskaHeader {
       }
       if let disposition = stream?.disposition {
         parts.removeAll { [MatroskaID.flagDefault, MatroskaID.flagForced].contains($0.id) }
-        // The defaults of absent flags are: a default track, and not forced.
+        // Absent flags mean a default track that is not forced.
         if !disposition.isDefault { parts.append(EBMLElement(id: MatroskaID.flagDefault, number: 0)) }
         if disposition.isForced { parts.append(EBMLElement(id: MatroskaID.flagForced, number: 1)) }
       }
@@ -195,8 +196,8 @@ package struct MatroskaHeader {
       (1..<1 << 15).contains(pixel.width), (1..<1 << 15).contains(pixel.height), max(width, height) < 1 << 16
     {
       let (across, down) = (width * pixel.width, height * pixel.height)
-      // True if the muxer rounded this shape: down, or to the nearest in webmmux 1.28.8. Otherwise the
-      // video has another shape, and keeps it.
+      // True if the muxer rounded this size: down, or to the nearest in webmmux 1.28.8. Any other
+      // display size is intended, and stays.
       let isRounded =
         shownHeight == height && (0...1).contains(shownWidth - across / pixel.height)
         || shownWidth == width && (0...1).contains(shownHeight - down / pixel.width)
@@ -213,8 +214,8 @@ package struct MatroskaHeader {
     return parts
   }
 
-  /// The element, with the luminance in it that the muxer divided by the unit of chromaticities,
-  /// 50,000, instead of 10,000.
+  /// Fixes the luminance in an element, which the muxer divided by 50,000, the unit of
+  /// chromaticities, instead of 10,000.
   private func corrected(_ element: EBMLElement, _ luminance: (most: Int, least: Int)) -> EBMLElement {
     var element = element
     switch element.id {
@@ -232,8 +233,8 @@ package struct MatroskaHeader {
 
   private func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int { b == 0 ? a : greatestCommonDivisor(b, a % b) }
 
-  /// The elements of a master, each with the parts that `change` gives it, if any. What is added comes last among them: where
-  /// there is no room for all, it is that which is left out.
+  /// Rewrites the elements of a master with the parts that `change` returns. Without room for all
+  /// parts of an element, the last ones are omitted: additions come last.
   private func rewritten(_ bytes: [UInt8], _ change: (EBMLElement) -> [EBMLElement]?) -> [UInt8] {
     EBMLElement.all(in: bytes).flatMap { element -> [UInt8] in
       let before = element.encoded

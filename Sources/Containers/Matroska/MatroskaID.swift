@@ -1,6 +1,6 @@
-/// The identifiers of Matroska's elements (RFC 9559, 5.1).
+/// Identifiers of Matroska elements (RFC 9559, 5.1).
 enum MatroskaID {
-  /// Header of a file, or of one that follows it.
+  /// Header of a file, or of a concatenated one.
   static let ebml: UInt32 = 0x1A45_DFA3
   static let segment: UInt32 = 0x1853_8067
   static let cluster: UInt32 = 0x1F43_B675
@@ -9,11 +9,11 @@ enum MatroskaID {
   static let void: UInt32 = 0xEC
   /// Elements that are allowed anywhere (RFC 8794, 11.3).
   static let anywhere: Set = [checksum, void]
-  /// Elements that are allowed in a segment: those with a name here, and Attachments.
+  /// Elements that are allowed in a segment: those named here, and Attachments.
   static let inSegment = anywhere.union([
     cluster, info, tracks, tags, seekHead, chapters, cues, 0x1941_A469,
   ])
-  /// Elements that are allowed in a cluster: those with a name here, Position, PrevSize, SilentTracks and
+  /// Elements that are allowed in a cluster: those named here, Position, PrevSize, SilentTracks and
   /// EncryptedBlock.
   static let inCluster = anywhere.union([timestamp, simpleBlock, blockGroup, 0xA7, 0xAB, 0x5854, 0xAF])
 
@@ -55,7 +55,7 @@ enum MatroskaID {
   static let projection: UInt32 = 0x7670
   static let projectionType: UInt32 = 0x7671
   static let projectionPoseRoll: UInt32 = 0x7675
-  /// Bottom, top, left and right.
+  /// Crops at the bottom, top, left and right.
   static let pixelCrops: Set<UInt32> = [0x54AA, 0x54BB, 0x54CC, 0x54DD]
   static let interlaced: UInt32 = 0x9A
   static let fieldOrder: UInt32 = 0x9D
@@ -96,6 +96,6 @@ enum MatroskaID {
   static let tagBinary: UInt32 = 0x4485
   static let targets: UInt32 = 0x63C0
   static let tagTrackUID: UInt32 = 0x63C5
-  /// Editions, chapters and attachments.
+  /// Tag targets that are editions, chapters or attachments.
   static let targetsOfOthers: Set<UInt32> = [0x63C9, 0x63C4, 0x63C6]
 }

@@ -1,7 +1,7 @@
-/// Corrects the time of the first packet of Opus in a finished file (`Quirk.matroskamuxOpusStart`).
+/// Fixes the time of the first Opus packet in a finished file (`Quirk.matroskamuxOpusStart`).
 ///
-/// Times of blocks count the priming (`CodecDelay`, RFC 9559, 5.1.4.1.25), so that the first block is as long before
-/// the second as its packet lasts.
+/// Block times include the priming (`CodecDelay`, RFC 9559, 5.1.4.1.25), so the first block must
+/// precede the second by the duration of its packet.
 struct MatroskaOpusStart {
   private let file: RandomAccessFile
   private let segment: Range<Int>
@@ -11,7 +11,7 @@ struct MatroskaOpusStart {
     /// In ticks.
     let time: Int
     let clusterTime: Int
-    /// Byte of its time, two bytes after the cluster's.
+    /// Offset in the file of its time, two bytes relative to the cluster.
     let place: Int
     /// First bytes of the packet.
     let bytes: [UInt8]
@@ -22,6 +22,7 @@ struct MatroskaOpusStart {
     self.segment = segment
   }
 
+  /// Writes the corrected times.
   /// - Throws: ``FileError``.
   func apply() throws {
     let parts = file.elements(in: segment)
@@ -47,7 +48,7 @@ struct MatroskaOpusStart {
       let first = blocks[0]
       let time = (blocks[1].time * tick - length + tick / 2) / tick
       let change = abs(time - first.time)
-      // One tick is rounding; more than the priming is a gap.
+      // A difference of one tick is rounding; more than the priming is a gap.
       guard time >= 0, change > 1, change <= delay / tick + 2, let offset = Int16(exactly: time - first.clusterTime)
       else { continue }
       let bytes = withUnsafeBytes(of: offset.bigEndian, Array.init)
@@ -55,7 +56,7 @@ struct MatroskaOpusStart {
     }
   }
 
-  /// The first two blocks of each track.
+  /// Reads the first two blocks of each track.
   private func firstBlocks(of tracks: Set<Int>, _ clusters: [Range<Int>]) -> [Int: [Block]] {
     var found: [Int: [Block]] = [:]
     for cluster in clusters {
@@ -75,7 +76,7 @@ struct MatroskaOpusStart {
       if tracks.allSatisfy({ found[$0]?.count == 2 }) { break }
 
       func note(_ body: Range<Int>) {
-        // Track numbers of one byte, and no lacing: matroskamux writes nothing else.
+        // matroskamux only writes track numbers of one byte, and no lacing.
         guard body.count > 6, let bytes = file.read(body.lowerBound..<body.lowerBound + 6), bytes[0] & 0x80 != 0,
           bytes[3] & 0x06 == 0
         else { return }
@@ -91,7 +92,7 @@ struct MatroskaOpusStart {
     return found
   }
 
-  /// Length of an Opus packet in nanoseconds (RFC 6716, 3.1).
+  /// Duration of an Opus packet in nanoseconds (RFC 6716, 3.1).
   private static func length(_ packet: [UInt8]) -> Int? {
     guard packet.count >= 2 else { return nil }
     let configuration = Int(packet[0] >> 3)

@@ -5,11 +5,11 @@ extension ContainerReport {
   static func matroska(_ file: RandomAccessFile) -> ContainerReport? {
     var declared = ContainerReport(slack: ClockTime(seconds: 1))
     var place = 0
-    /// End of the segment whose elements are being read, if it says so.
+    /// End of the current segment, if known.
     var segmentEnd: Int?
     while place < file.size, let bytes = file.read(place..<min(place + 12, file.size)) {
       guard let header = EBMLElement.header(in: bytes[...]) else {
-        // A live file's segment and clusters do not say how long they are; their elements do.
+        // The segment and clusters of a live file have an unknown length; their elements do not.
         guard let skipped = EBMLElement.unknownLength(bytes) else {
           declared.isCut = declared.isCut || bytes.count < 12
           break
@@ -21,17 +21,17 @@ extension ContainerReport {
       if header.length > file.size - body { declared.isCut = true }
       switch header.id {
       case MatroskaID.ebml where place > 0:
-        // Another file follows; its elements are not of this one.
+        // A concatenated file follows.
         declared.noteFile(at: place)
         return declared
       case MatroskaID.segment:
         segmentEnd = header.length > file.size - body ? file.size : body + header.length
         place = body
       case MatroskaID.info:
-        // This element is far shorter; a damaged length is not believed.
+        // Limited because the length may be damaged; the element is far shorter.
         declared.end =
           file.read(body..<min(body + min(header.length, 1 << 20), file.size)).flatMap(duration) ?? declared.end
-        // Clusters in a segment of known length need not be walked one by one: of a long film they are thousands.
+        // Skips the clusters of a segment of known length; a long video has thousands.
         place = max(segmentEnd ?? 0, body + min(header.length, file.size))
       default: place = body + min(header.length, file.size)
       }

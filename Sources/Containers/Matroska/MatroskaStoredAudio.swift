@@ -1,11 +1,13 @@
 import MediaTime
 
 extension StoredAudio {
-  /// The samples of a Matroska file that holds PCM and nothing else, in blocks one after the other (RFC 9559, 10).
+  /// Creates the sample ranges of a Matroska file with a single PCM track, in consecutive blocks
+  /// (RFC 9559, 10).
   /// - Parameters:
-  ///   - track: the elements of its only `TrackEntry`.
-  ///   - segment: the body of its `Segment`.
-  /// - Returns: nil where something is left out, comes between, or is not simply there.
+  ///   - track: elements of its only `TrackEntry`.
+  ///   - segment: body of its `Segment`.
+  /// - Returns: nil for another format, lacing, gaps in time, or elements that may change the
+  ///   audio.
   init?(_ track: [EBMLElement], in segment: Range<Int>, of file: RandomAccessFile) {
     func element(_ id: UInt32) -> EBMLElement? { track.first { $0.id == id } }
     let audio = element(MatroskaID.audio).map { EBMLElement.all(in: $0.bytes) } ?? []
@@ -20,7 +22,7 @@ extension StoredAudio {
     else { return nil }
     self.init(frameBytes: Int(channels * bits / 8), rate: rate)
     var scale: Int64 = 1_000_000
-    // A damaged element, or one of no known length, ends the list before the file does.
+    // A damaged element, or one of unknown length, ends the walk before the end of the file.
     let isWhole = file.forEachElement(in: segment) { id, body in
       if id == MatroskaID.info {
         guard body.count < 1 << 20, let bytes = file.read(body) else { return false }
@@ -31,8 +33,8 @@ extension StoredAudio {
     if !isWhole || runs.isEmpty { return nil }
   }
 
-  /// Notes the blocks of a cluster.
-  /// - Returns: false where they do not simply follow on those before.
+  /// Appends the blocks of a cluster.
+  /// - Returns: false if they do not directly continue the blocks before.
   private mutating func append(cluster: Range<Int>, of file: RandomAccessFile, _ track: UInt8, _ scale: Int64) -> Bool {
     var time: Int?
     return file.forEachElement(in: cluster) { id, body in
@@ -51,11 +53,12 @@ extension StoredAudio {
     }
   }
 
-  /// - Parameter time: of its cluster, in ticks.
+  /// Appends the samples of a block.
+  /// - Parameter time: timestamp of its cluster in ticks.
   private mutating func append(
     block: Range<Int>, of file: RandomAccessFile, _ track: UInt8, _ time: Int?, _ scale: Int64
   ) -> Bool {
-    // The track, when it is heard after the cluster's time, and flags: of them, which lacing there is.
+    // Header: track, time relative to the cluster, and flags, which must not have lacing.
     guard let time, time < 1 << 40, (1...1_000_000_000).contains(scale), block.count > 4,
       let header = file.read(block.lowerBound..<block.lowerBound + 4), header[0] == track, header[3] & 6 == 0,
       (block.count - 4).isMultiple(of: frameBytes)
@@ -63,7 +66,7 @@ extension StoredAudio {
     let offset = Int(Int16(bitPattern: UInt16(header[1]) << 8 | UInt16(header[2])))
     let (start, isOver) = Int64(time + offset).multipliedReportingOverflow(by: scale)
     if isOver { return false }
-    // Times are rounded, or cut off, to a tick.
+    // Times are rounded or truncated to a tick.
     let late = ClockTime(nanoseconds: start) - ClockTime(sampleIndex: count, rate: rate)
     guard abs(late.nanoseconds) <= scale, count > 0 || start == 0 else { return false }
     append(block.lowerBound + 4..<block.upperBound)

@@ -1,16 +1,17 @@
-/// Adds tags at the end of a finished file of matroskamux, which writes lengths in eight bytes.
+/// Appends tags to a finished file of matroskamux, which writes lengths in eight bytes.
 struct MatroskaTagAppender {
   private let file: RandomAccessFile
   private let segment: Range<Int>
   private let parts: [(id: UInt32, body: Range<Int>)]
 
-  /// - Parameter parts: the elements of the segment, in order.
+  /// - Parameter parts: elements of the segment in order.
   init(_ file: RandomAccessFile, _ segment: Range<Int>, _ parts: [(id: UInt32, body: Range<Int>)]) {
     (self.file, self.segment, self.parts) = (file, segment, parts)
   }
 
-  /// - Returns: false if there is no room for them: the segment's length is not known, tags do not stand last, or the
-  ///   index of elements (`SeekHead`) is full.
+  /// Appends `added` to the tags.
+  /// - Returns: false if there is no room for them: the length of the segment is unknown, it does
+  ///   not end with the file, or the `SeekHead` is full.
   /// - Throws: ``FileError``.
   func append(_ added: [EBMLElement]) throws -> Bool {
     guard let last = parts.last, segment.upperBound == file.size, last.body.upperBound == file.size,
@@ -21,7 +22,7 @@ struct MatroskaTagAppender {
     if last.id == MatroskaID.tags, last.body.count < 1 << 24 {
       guard hasLongLength(last.body), let bytes = file.read(last.body) else { return false }
       tags = bytes + tags
-      // Before the identifier and the length.
+      // Offset of the identifier, which precedes the length.
       place = last.body.lowerBound - 12
     } else {
       guard try index(MatroskaID.tags, at: place - segment.lowerBound) else { return false }
@@ -33,15 +34,15 @@ struct MatroskaTagAppender {
     return true
   }
 
-  /// Whether the length before `body` takes eight bytes.
+  /// True if the length before `body` takes eight bytes.
   private func hasLongLength(_ body: Range<Int>) -> Bool {
     file.read(body.lowerBound - 8..<body.lowerBound - 7) == [1]
   }
 
   private func long(_ value: Int) -> [UInt8] { .big(UInt64(value) | 1 << 56) }
 
-  /// Enters an element into the `SeekHead`, in which matroskamux leaves a `Void` for tags.
-  /// - Parameter position: from the beginning of the segment's body.
+  /// Adds an element to the `SeekHead`, in which matroskamux leaves a `Void` for tags.
+  /// - Parameter position: offset from the start of the segment body.
   /// - Returns: false if there is no `Void` with room for the entry.
   private func index(_ id: UInt32, at position: Int) throws -> Bool {
     guard let list = parts.first(where: { $0.id == MatroskaID.seekHead }), let bytes = file.read(list.body) else {

@@ -1,14 +1,17 @@
-/// Tags of Matroska and WebM files (RFC 9559, 5.1.8), of which matroskademux reads the texts of the file and of tracks.
-/// Names are UTF-8, but it reads nothing after one that is not ASCII (`Quirk.matroskademuxTagNames`).
+/// Tags of Matroska and WebM files (RFC 9559, 5.1.8). matroskademux reads the texts of the file and
+/// of tracks, but nothing after a name that is not ASCII; names are UTF-8
+/// (`Quirk.matroskademuxTagNames`).
 enum MatroskaTags {
-  /// Longer ones are damage.
+  /// Maximum size; a larger value is treated as damage.
   private static let longest = 1 << 24
-  /// How deep tags lie in others, at the most. Each level is a copy of its content.
+  /// Maximum nesting of tags. Each level copies its content.
   private static let deepest = 8
 
-  /// - Returns: dates of the file that are a year, or a year and a month, of which matroskademux makes a day; the track
-  ///   number, where FFmpeg wrote it; texts of the file with names that are not ASCII; and tags that no output
-  ///   holds: those that are no text, and those of chapters and attachments.
+  /// Reads the tags that matroskademux ignores or misreads.
+  /// - Returns: as tags of the file: dates of a year or month, which matroskademux turns into a
+  ///   day; the track number as written by FFmpeg; and texts with names that are not ASCII. As
+  ///   details that cannot be kept in any output: tags that are not text, and those of chapters and
+  ///   attachments.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)
@@ -33,7 +36,7 @@ enum MatroskaTags {
     return found
   }
 
-  /// Starts of the elements that hold names which are not ASCII, in bytes.
+  /// Byte offsets of the `TagName` elements with names that are not ASCII.
   static func placesOfForeignNames(in file: RandomAccessFile) -> [Int] {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)
@@ -57,7 +60,7 @@ enum MatroskaTags {
     return names(in: bytes.indices, 0)
   }
 
-  /// The text in `simple`, if its name is not ASCII.
+  /// Tag in `simple`, if its name is not ASCII.
   private static func foreign(_ simple: EBMLElement) -> NamedTag? {
     text(simple).flatMap { $0.name.utf8.allSatisfy { $0 < 0x80 } ? nil : $0 }
   }
@@ -66,18 +69,18 @@ enum MatroskaTags {
     named("DATE", simple).flatMap { $0.text.wholeMatch(of: /\d{4}(-\d{2})?/) != nil ? $0 : nil }
   }
 
-  /// FFmpeg writes the number of the track without a level; by the standard that is the album's, whose number is the
-  /// disc's (RFC 9559, 5.1.8.1.1.1).
+  /// Track number as written by FFmpeg, without a target level. By the standard, that is the album
+  /// level, whose number is the disc (RFC 9559, 5.1.8.1.1.1).
   private static func trackNumber(_ simple: EBMLElement) -> NamedTag? {
     named("PART_NUMBER", simple).map { NamedTag(name: "TRACKNUMBER", text: $0.text) }
   }
 
-  /// The tag in `simple`, if `name` is its name.
+  /// Tag in `simple`, if its name is `name`.
   private static func named(_ name: String, _ simple: EBMLElement) -> NamedTag? {
     text(simple).flatMap { $0.name.uppercased() == name ? NamedTag(name: name, text: $0.text) : nil }
   }
 
-  /// The tag in `simple`, if it is text.
+  /// Tag in `simple`, if it is text.
   private static func text(_ simple: EBMLElement) -> NamedTag? {
     guard simple.id == MatroskaID.simpleTag else { return nil }
     let parts = EBMLElement.all(in: simple.bytes)
@@ -88,7 +91,8 @@ enum MatroskaTags {
     return NamedTag(name: name, text: value)
   }
 
-  /// - Parameter outer: names of the tags that it lies in.
+  /// Details of a tag and those nested in it.
+  /// - Parameter outer: names of the enclosing tags.
   private static func details(
     of simple: EBMLElement, in outer: [String], isOfOthers: Bool
   ) -> [ContainerDetail] {
@@ -109,7 +113,7 @@ enum MatroskaTags {
     return own + parts.flatMap { details(of: $0, in: path, isOfOthers: isOfOthers) }
   }
 
-  /// Tags with these names, of the track `uid` or, without it, of the file.
+  /// Creates a `Tag` element for the track `uid`, or for the file if it is nil.
   static func tag(_ tags: [NamedTag], ofTrack uid: [UInt8]? = nil) -> EBMLElement {
     let targets = uid.map { [EBMLElement(id: MatroskaID.tagTrackUID, bytes: $0)] } ?? []
     let simple = tags.map { tag in
@@ -125,6 +129,6 @@ enum MatroskaTags {
 }
 
 extension EBMLElement {
-  /// A master of `parts`.
+  /// Creates a master with `parts`.
   init(id: UInt32, of parts: [EBMLElement]) { self.init(id: id, bytes: parts.flatMap(\.encoded)) }
 }

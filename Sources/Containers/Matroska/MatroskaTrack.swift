@@ -1,10 +1,11 @@
 import MediaTime
 
-/// The tracks of Matroska and WebM files.
+/// Tracks of Matroska and WebM files.
 enum MatroskaTrack {
-  /// Tracks in order, and their details that no output holds.
+  /// Returns the tracks in order, and their details that cannot be kept in any output.
   static func all(in file: RandomAccessFile) -> ([ContainerTrack], [ContainerDetail]) {
-    // A long film has thousands of clusters after these, each another place of the disk.
+    // Stops at the tracks: a long video has thousands of clusters after them, each at another place
+    // on disk.
     guard let segment = file.elements(in: 0..<file.size, upTo: MatroskaID.segment).last,
       segment.id == MatroskaID.segment,
       let tracks = file.elements(in: segment.body, upTo: MatroskaID.tracks).last, tracks.id == MatroskaID.tracks,
@@ -26,8 +27,8 @@ enum MatroskaTrack {
     return (all, entries.flatMap { details(of: $0) })
   }
 
-  /// Numbers by which blocks name the tracks.
-  /// - Parameter tracks: the body of a `Tracks` element.
+  /// Track numbers used in blocks.
+  /// - Parameter tracks: body of a `Tracks` element.
   static func numbers(in tracks: [UInt8]) -> Set<Int> {
     Set(
       EBMLElement.all(in: tracks).filter { $0.id == MatroskaID.trackEntry }.compactMap { entry in
@@ -39,7 +40,7 @@ enum MatroskaTrack {
     let type = parts.first { $0.id == MatroskaID.trackType }?.number
     let kind = kind(ofType: type)
     guard kind != .other else {
-      // Codec IDs are short, and ASCII.
+      // Codec IDs are short and ASCII.
       let codec = parts.first { $0.id == MatroskaID.codec }.map { element in
         String(decoding: element.bytes.prefix(64).filter { (0x20..<0x7F).contains($0) }, as: UTF8.self)
       }
@@ -75,11 +76,12 @@ enum MatroskaTrack {
     (MatroskaID.flagCommentary, "with commentary (FlagCommentary)"),
   ]
 
-  /// - Parameter type: type of the data that blocks have beside their packets (`BlockAddIDType`, RFC 9559,
-  ///   5.1.4.1.17.3, and Matroska's registry), by number or by four letters.
+  /// Displayed name of additional block data; nil for transparency.
+  /// - Parameter type: type of the data (`BlockAddIDType`, RFC 9559, 5.1.4.1.17.3, and Matroska's
+  ///   registry), as a number or four letters.
   private static func name(ofAddition type: Int64) -> String? {
     switch type {
-    // Transparency, which has a warning of its own.
+    // Transparency, which has a separate warning.
     case 0, 1: return nil
     case 4: return "metadata of ITU-T T.35, such as HDR10+ (BlockAddIDType 4)"
     case 121: return "the timecode (BlockAddIDType 121)"
@@ -93,7 +95,7 @@ enum MatroskaTrack {
     }
   }
 
-  /// - Parameter type: of a track (RFC 9559, 5.1.4.1.3).
+  /// - Parameter type: `TrackType` (RFC 9559, 5.1.4.1.3).
   static func kind(ofType type: Int64?) -> StreamKind {
     switch type {
     case 1: .video

@@ -1,6 +1,6 @@
 /// Ogg (RFC 3533).
 extension ContainerReport {
-  /// The last page of each stream is marked (RFC 3533, 6).
+  /// Report of an Ogg file. The last page of each stream is marked (RFC 3533, 6).
   static func ogg(_ file: RandomAccessFile) -> ContainerReport? {
     var declared = ContainerReport()
     var open: Set<Int> = []
@@ -16,7 +16,7 @@ extension ContainerReport {
       }
       let serial = Int(UInt32(truncatingIfNeeded: head.integer(14)).byteSwapped)
       if head[5] & 2 != 0, declared.streamNumbers.count < mostStreams { declared.streamNumbers.append(serial) }
-      // A file begins anew where streams begin after all before have ended.
+      // Another file begins if streams begin after all earlier ones have ended.
       if head[5] & 2 != 0, hasEnded, open.isEmpty {
         declared.noteFile(at: place)
         hasEnded = false
@@ -25,7 +25,7 @@ extension ContainerReport {
       if isLast { hasEnded = true }
       if isLast { open.remove(serial) } else { open.insert(serial) }
       let size = 27 + segments.count + segments.reduce(0) { $0 + Int($1) }
-      // Demuxers pass over pages that do not have the sum that they say.
+      // Demuxers skip pages with a wrong checksum.
       if declared.brokenAt == nil, let page = file.read(place..<place + size), !OggChecksum.holds(page) {
         declared.brokenAt = place
       }
@@ -34,27 +34,29 @@ extension ContainerReport {
     if declared.brokenAt == nil, place < file.size, !open.isEmpty, follows(place, in: file) {
       declared.brokenAt = place
     }
-    // Some writers mark only the last page of all.
+    // Some writers mark only the last page of the file.
     declared.isCut = place > file.size || !isLast && !open.isEmpty && place == file.size
     return declared
   }
 
-  /// More streams of a file are not kept in order.
+  /// Maximum number of streams whose order is recorded.
   private static let mostStreams = 1 << 12
 
-  /// True if another page begins behind `place`, within the longest page (6).
+  /// True if another page begins after `place`, within the length of the longest page (6).
   private static func follows(_ place: Int, in file: RandomAccessFile) -> Bool {
     (place..<min(place + 1 << 17, file.size)).contains { file.text(at: $0) == "OggS" }
   }
 }
 
-/// The sum of a page's bytes (RFC 3533, 6, field 7): a CRC of 32 bits with the polynomial 0x04C11DB7, its own field counted as 0.
+/// Checksum of a page (RFC 3533, 6, field 7): a CRC-32 with the polynomial 0x04C11DB7, and its own
+/// field as 0.
 private enum OggChecksum {
   private static let table = (0..<256 as Range<UInt32>).map { number in
     (0..<8).reduce(number << 24) { rest, _ in rest & 0x8000_0000 != 0 ? rest << 1 ^ 0x04C1_1DB7 : rest << 1 }
   }
 
-  /// - Parameter page: all of it, 27 bytes at the least.
+  /// True if the checksum of a page is right.
+  /// - Parameter page: whole page, at least 27 bytes.
   static func holds(_ page: [UInt8]) -> Bool {
     let said = page[22..<26].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     return sum(page[26...], after: sum([0, 0, 0, 0], after: sum(page[..<22], after: 0))) == said

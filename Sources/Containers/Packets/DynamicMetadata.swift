@@ -1,12 +1,14 @@
-/// Metadata in SEI messages of H.264 and HEVC that change from picture to picture, registered by ITU-T T.35 (ITU-T
-/// H.274, 8.2).
+/// Per-picture metadata in SEI messages of H.264 and HEVC, registered by ITU-T T.35 (ITU-T H.274,
+/// 8.2).
 enum DynamicMetadata {
-  /// - Parameter unit: without its header.
+  /// Names of the dynamic metadata in an SEI unit.
+  /// - Parameter unit: NAL unit without the header.
   static func names(inSEI unit: Slice<UnsafeRawBufferPointer>) -> [String] {
     SEIMessage.all(in: unit).compactMap { $0.type == 4 ? name(ofMessage: $0.payload) : nil }
   }
 
-  /// - Parameter message: from the country's code on. Captions and the active format have words of their own, or none.
+  /// Name of a message; nil if unknown. Captions and the active format are not covered here.
+  /// - Parameter message: payload from the country code on.
   private static func name(ofMessage message: ArraySlice<UInt8>) -> String? {
     switch Array(message.prefix(6)) {
     // SMPTE ST 2094-40, annex A.
@@ -19,18 +21,19 @@ enum DynamicMetadata {
   }
 }
 
-/// A message of supplemental enhancement information (ITU-T H.264, 7.3.2.3.1; H.265, 7.3.5).
+/// Message of supplemental enhancement information (ITU-T H.264, 7.3.2.3.1; H.265, 7.3.5).
 struct SEIMessage {
   /// `payloadType`.
   let type: Int
   let payload: ArraySlice<UInt8>
 
-  /// - Parameter unit: without its header.
+  /// All messages in a unit.
+  /// - Parameter unit: NAL unit without the header.
   static func all(in unit: Slice<UnsafeRawBufferPointer>) -> [SEIMessage] {
     let bytes = withoutEmulation(unit)
     var found: [SEIMessage] = []
     var place = 0
-    /// A number that goes on after each 255.
+    /// Reads a number, which continues after each 255.
     func number() -> Int? {
       var sum = 0
       while place < bytes.count {
@@ -48,7 +51,7 @@ struct SEIMessage {
     return found
   }
 
-  /// The bytes of a unit without the 3 that follows two zeros (7.4.1).
+  /// Removes the emulation prevention bytes, a 3 after two zeros (7.4.1).
   static func withoutEmulation(_ unit: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
     var zeros = 0
     return unit.filter { byte in

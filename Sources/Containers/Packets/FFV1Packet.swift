@@ -1,12 +1,12 @@
-/// FFV1 (RFC 9043), whose contexts go on from frame to frame up to the next keyframe, and which says in its slices how many fields
-/// a picture has.
+/// Check of FFV1 packets (RFC 9043). Contexts persist from frame to frame until the next keyframe,
+/// and slices declare whether a picture has fields.
 struct FFV1Packet: Sendable {
-  /// How the range coder's states follow each other in slices.
+  /// State transitions of the range coder in slices.
   private let states: FFV1RangeDecoder.States
-  /// How many quantization tables a slice names; nil where slices have no headers.
+  /// Number of quantization tables per slice; nil if slices have no headers.
   private let tableCount: Int?
 
-  /// - Parameter configuration: the Configuration Record.
+  /// - Parameter configuration: Configuration Record.
   init(_ configuration: [UInt8]?) {
     let parameters = FFV1Parameters(configuration: configuration)
     states = parameters?.states ?? .usual
@@ -20,17 +20,17 @@ struct FFV1Packet: Sendable {
     // The first symbol of a frame is `keyframe` (4.4).
     guard decoder.bit(&state, states) else { return .dependsOnOthers }
     guard let tableCount else { return nil }
-    // The Slice Header (4.6): slice_x, slice_y, slice_width, slice_height, the tables, and picture_structure, which is 1 or 2 where
-    // there are fields, 3 where the frame is progressive, 0 where that is not known (4.6.7).
+    // Slice Header (4.6): slice_x, slice_y, slice_width, slice_height, the tables, and
+    // picture_structure: 1 or 2 for fields, 3 for a progressive frame, 0 if unknown (4.6.7).
     var contexts = FFV1RangeDecoder.contexts
     for _ in 0..<4 + tableCount { _ = decoder.number(&contexts, states) }
     return (1...2).contains(decoder.number(&contexts, states)) ? .hasFields : nil
   }
 }
 
-/// The range coder of FFV1 (RFC 9043, 3.8.1).
+/// Range coder of FFV1 (RFC 9043, 3.8.1).
 struct FFV1RangeDecoder {
-  /// Which state follows on each: of 256, the likelier a 1, the higher.
+  /// State transitions. There are 256 states; the higher, the likelier a 1.
   struct States: Sendable {
     private(set) var afterOne: [UInt8]
 
@@ -38,8 +38,8 @@ struct FFV1RangeDecoder {
       afterOne[state] = UInt8(truncatingIfNeeded: Int(afterOne[state]) &+ delta)
     }
 
-    /// `default_state_transition` (3.8.1.5), made as FFmpeg makes it (`ff_build_rac_states` in rangecoder.c): a bit moves the
-    /// probability, of 32 bits, a twentieth of the way to 1.
+    /// `default_state_transition` (3.8.1.5), computed as in FFmpeg (`ff_build_rac_states` in
+    /// rangecoder.c): each bit moves the 32-bit probability a twentieth of the way to 1.
     static let usual: States = {
       let (one, factor, most) = (1 << 32, 214_748_364, 248)
       func rounded(_ probability: Int) -> Int { (256 * probability + one / 2) >> 32 }
@@ -60,7 +60,7 @@ struct FFV1RangeDecoder {
     }()
 
     func after(_ state: UInt8, _ bit: Bool) -> UInt8 {
-      // A 0 is to a state what a 1 is to its opposite.
+      // The transition for 0 is the opposite of that for 1 from the opposite state.
       bit ? afterOne[Int(state)] : state == 0 ? 0 : 0 &- afterOne[256 - Int(state)]
     }
   }
@@ -70,7 +70,7 @@ struct FFV1RangeDecoder {
   private var low: Int
   private var range = 0xFF00
 
-  /// States by which a number's bits are decoded, before the first.
+  /// Initial states for the bits of a number.
   static var contexts: [UInt8] { Array(repeating: 128, count: 32) }
 
   init(_ bytes: UnsafeRawBufferPointer) {
@@ -92,7 +92,7 @@ struct FFV1RangeDecoder {
     return isOne
   }
 
-  /// A number in Exp-Golomb form (3.8.1.2); 0 where it is none.
+  /// Reads an Exp-Golomb number (3.8.1.2); 0 if it is invalid.
   mutating func number(_ contexts: inout [UInt8], _ states: States, isSigned: Bool = false) -> Int {
     if bit(&contexts[0], states) { return 0 }
     var length = 0

@@ -4,14 +4,14 @@ struct FFV1Parameters: Sendable {
   /// State transitions of the range coder in slices.
   let states: FFV1RangeDecoder.States
   let isRGB: Bool
-  /// Bits a sample.
+  /// Bits per sample.
   let depth: Int
   let hasChroma: Bool
   /// Binary logarithms of the horizontal and vertical subsampling of chroma.
   let chromaShifts: (x: Int, y: Int)
   let hasAlpha: Bool
 
-  /// Reads a Configuration Record (4.3). nil without one, or if it is of a version before 3.
+  /// Reads a Configuration Record (4.3); nil without one, or for versions before 3.
   init?(configuration: [UInt8]?) {
     guard let configuration else { return nil }
     let found = configuration.withUnsafeBytes { bytes in
@@ -22,7 +22,8 @@ struct FFV1Parameters: Sendable {
     self = found
   }
 
-  /// Reads the parameters that keyframes of versions 0 and 1 begin with. nil if `packet` is no such frame.
+  /// Reads the parameters at the start of keyframes of versions 0 and 1; nil if `packet` is not
+  /// such a frame.
   init?(keyframe packet: UnsafeRawBufferPointer) {
     guard packet.count >= 2 else { return nil }
     var decoder = FFV1RangeDecoder(packet)
@@ -54,17 +55,17 @@ struct FFV1Parameters: Sendable {
 
 /// Pixel format to which FFmpeg decodes FFV1.
 package struct FFV1PixelFormat: Sendable, Equatable {
-  /// Bits a sample.
+  /// Bits per sample.
   package let depth: Int
-  /// Channels, for people: `4:2:0`, `grey`, `RGB with transparency`.
+  /// Displayed name of the channels: `4:2:0`, `grey`, `RGB with transparency`.
   package let channels: String
-  /// GStreamer's name of the format; nil if it has none.
+  /// GStreamer name of the format; nil if it has none.
   package let name: String?
 
   /// - Parameters:
-  ///   - configuration: the Configuration Record; nil in versions 0 and 1.
-  ///   - packet: the first of the stream.
-  /// - Returns: nil if neither has the parameters of the stream.
+  ///   - configuration: Configuration Record; nil in versions 0 and 1.
+  ///   - packet: first packet of the stream.
+  /// - Returns: nil if neither contains the parameters of the stream.
   package init?(configuration: [UInt8]?, firstPacket packet: UnsafeRawBufferPointer) {
     guard let parameters = FFV1Parameters(configuration: configuration) ?? FFV1Parameters(keyframe: packet) else {
       return nil
@@ -87,7 +88,8 @@ package struct FFV1PixelFormat: Sendable, Equatable {
     name = FFV1PixelFormat.names[max(depth, 8)]?[channels]
   }
 
-  /// Names by depth and channels. Other formats of FFmpeg's decoder have none in GStreamer 1.28.
+  /// GStreamer names by depth and channels. Other formats of FFmpeg's decoder have no name in
+  /// GStreamer 1.28.
   private static let names: [Int: [String: String]] = [
     8: [
       "grey": "GRAY8", "4:4:4": "Y444", "4:2:2": "Y42B", "4:2:0": "I420", "4:1:1": "Y41B", "4:1:0": "YUV9",

@@ -1,29 +1,30 @@
 extension BitReader {
-  /// Reads the start of the video usability information, which H.264 and HEVC share (ITU-T H.264, E.1.1; H.265, E.2.1),
-  /// with the flag before it.
-  /// - Returns: transfer and matrix of the colours; nil if it does not declare them, or is cut.
+  /// Reads the start of the video usability information, which H.264 and HEVC share (ITU-T H.264,
+  /// E.1.1; H.265, E.2.1), with the flag before it.
+  /// - Returns: transfer and matrix of the colours; nil if not declared, or if the data is
+  ///   truncated.
   mutating func usabilityColours() -> (transfer: Int, matrix: Int)? {
     guard flag() == true, let hasAspect = flag() else { return nil }
     if hasAspect, bits(8) == 255 { skip(32) }
     guard let hasOverscan = flag(), !hasOverscan || flag() != nil else { return nil }
-    // The kind of signal: its format, its range, and whether its colours follow.
+    // Video signal type: format, range, and a flag for the colour description.
     guard flag() == true, bits(4) != nil, flag() == true, bits(8) != nil, let transfer = bits(8), let matrix = bits(8)
     else { return nil }
     return (transfer, matrix)
   }
 }
 
-/// A sequence parameter set of H.264 (ITU-T H.264, 7.3.2.1.1 and E.1.1).
+/// Sequence parameter set of H.264 (ITU-T H.264, 7.3.2.1.1 and E.1.1).
 enum H264ParameterSet {
-  /// Profiles whose sets say how chroma is sampled.
+  /// Profiles whose parameter sets declare the chroma format.
   private static let high: Set = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
 
-  /// Numbers for the transfer and the matrix of the colours (tables E-4 and E-5).
-  /// - Parameter unit: with the byte of its header.
-  /// - Returns: nil if it does not say them, or is cut.
+  /// Transfer and matrix of the colours (tables E-4 and E-5).
+  /// - Parameter unit: NAL unit with its header byte.
+  /// - Returns: nil if not declared, or if the unit is truncated.
   static func colours(in unit: UnsafeRawBufferPointer) -> (transfer: Int, matrix: Int)? {
     var reader = BitReader(SEIMessage.withoutEmulation(unit.dropFirst()))
-    // Profile, constraints and level; the set's number.
+    // Profile, constraints and level; identifier of the set.
     guard let profile = reader.bits(8), reader.bits(16) != nil, reader.golomb() != nil else { return nil }
     if high.contains(profile) {
       guard let chroma = reader.golomb() else { return nil }
@@ -46,7 +47,7 @@ enum H264ParameterSet {
       else { return nil }
       guard reader.golombs(count) else { return nil }
     }
-    // References, gaps, width and height, then whether there are no fields.
+    // Reference frames, gaps, width and height, then the flag for frames only.
     guard reader.golomb() != nil, reader.flag() != nil, reader.golomb() != nil, reader.golomb() != nil,
       let isFrame = reader.flag(), isFrame || reader.flag() != nil, reader.flag() != nil, let isCropped = reader.flag()
     else { return nil }
@@ -54,7 +55,7 @@ enum H264ParameterSet {
     return reader.usabilityColours()
   }
 
-  /// Passes over a scaling list (7.3.2.1.1.1).
+  /// Skips a scaling list (7.3.2.1.1.1).
   private static func skipScaling(_ size: Int, _ reader: inout BitReader) {
     var (last, next) = (8, 8)
     for _ in 0..<size {

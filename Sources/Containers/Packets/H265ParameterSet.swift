@@ -1,8 +1,8 @@
-/// A sequence parameter set of HEVC (ITU-T H.265, 7.3.2.2.1 and E.2.1).
+/// Sequence parameter set of HEVC (ITU-T H.265, 7.3.2.2.1 and E.2.1).
 struct H265ParameterSet {
   /// Transfer and matrix of the colours (tables E.4 and E.5).
-  /// - Parameter unit: the NAL unit with its header of two bytes.
-  /// - Returns: nil if the set does not declare them, or is cut.
+  /// - Parameter unit: NAL unit with its two-byte header.
+  /// - Returns: nil if not declared, or if the unit is truncated.
   static func colours(in unit: UnsafeRawBufferPointer) -> (transfer: Int, matrix: Int)? {
     var set = H265ParameterSet(reader: BitReader(SEIMessage.withoutEmulation(unit.dropFirst(2))))
     guard set.skipPicture(), set.skipCoding() else { return nil }
@@ -41,7 +41,7 @@ struct H265ParameterSet {
   private mutating func skipCoding() -> Bool {
     guard let log = reader.golomb(), log <= 12, let isEachLayers = reader.flag() else { return false }
     countBits = log + 4
-    // The sizes of the picture buffer, then those of blocks.
+    // Sizes of the picture buffer, then of blocks.
     guard reader.golombs(3 * (isEachLayers ? lastLayer + 1 : 1) + 6), let usesLists = reader.flag() else {
       return false
     }
@@ -80,7 +80,7 @@ struct H265ParameterSet {
     var pictures = 0
     for index in 0..<count {
       if index > 0, reader.flag() == true {
-        // Predicted from the set before.
+        // Predicted from the previous set.
         guard reader.flag() != nil, reader.golomb() != nil else { return false }
         var kept = 0
         for _ in 0...pictures {

@@ -1,8 +1,8 @@
 /// Pictures in packets of MPEG-1, MPEG-2 and MPEG-4 Visual.
 package enum MPEGPicture {
-  /// Whether a packet has a picture that is predicted from a later one too (a B-picture): then frames are shown in
-  /// another order than they are decoded in (ISO/IEC 13818-2, 6.3.9; ISO/IEC 14496-2, 6.3.5).
-  /// - Parameter isVisual: it is MPEG-4 Visual.
+  /// True if a packet contains a B-picture, which is also predicted from a later one: presentation
+  /// and decoding order then differ (ISO/IEC 13818-2, 6.3.9; ISO/IEC 14496-2, 6.3.5).
+  /// - Parameter isVisual: true for MPEG-4 Visual.
   package static func isBidirectional(_ packet: UnsafeRawBufferPointer, isVisual: Bool) -> Bool {
     var place = packet.startIndex
     while place + 6 <= packet.endIndex {

@@ -1,20 +1,23 @@
-/// The packets of H.264 and HEVC, which are made of NAL units. A packet can stand anywhere where all of its picture is IDR: then
-/// nothing before it is referred to, and its numbers, of which POC and `frame_num` go on in other intra pictures, begin anew.
+/// Check of packets of H.264 and HEVC, which consist of NAL units. A packet can be anywhere if its
+/// whole picture is IDR: it does not refer to earlier pictures, and POC and `frame_num` restart. In
+/// other intra pictures, these numbers continue.
 struct UnitCheck: Sendable {
   enum Family: Sendable { case h264, h265 }
 
   private let family: Family
-  /// Configuration that the container keeps beside the stream; nil where all is in it.
+  /// Configuration that the container stores outside the stream; nil if the stream contains
+  /// everything.
   private let configuration: [UInt8]?
-  /// How many bytes say how long a unit is.
+  /// Bytes of the length before each unit.
   private let lengthSize: Int
-  /// The parameter sets in the first packet that are nowhere else.
+  /// Parameter sets in the first packet that are not in the configuration.
   private var own: [[UInt8]]?
 
   init(_ family: Family, _ configuration: [UInt8]?) {
     self.family = family
     self.configuration = configuration
-    // lengthSizeMinusOne of either configuration record (ISO/IEC 14496-15, 5.3.3.1.2 and 8.3.3.1.2).
+    // lengthSizeMinusOne of either configuration record (ISO/IEC 14496-15, 5.3.3.1.2 and
+    // 8.3.3.1.2).
     let place = family == .h264 ? 4 : 21
     lengthSize = configuration.map { $0.count > place ? Int($0[place] & 3) + 1 : 4 } ?? 0
   }
@@ -69,19 +72,19 @@ struct UnitCheck: Sendable {
       }
     }
     guard hasPicture else { return .isNoFrame }
-    // Sets stay in force until others come: they may only be the same ones everywhere.
+    // Parameter sets persist until replaced, so all packets must have the same ones.
     if let own { return own == sets ? nil : .needsParameterSets }
     own = sets
     return configuration == nil && sets.isEmpty ? .needsParameterSets : nil
   }
 
-  /// The units of a packet, without the lengths or start codes before them.
+  /// Units of a packet, without their lengths or start codes.
   private func units(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     configuration == nil ? Self.startCoded(packet) : lengthCoded(packet)
   }
 
-  /// How many bytes of a packet are slices of pictures. Zeros at the end of a unit do not count:
-  /// they are stuffing (`cabac_zero_word`), and lie outside of the unit in a byte stream.
+  /// Counts the bytes of slices in a packet. Zeros at the end of a unit do not count: they are
+  /// stuffing (`cabac_zero_word`), and are outside of the unit in a byte stream.
   func sliceBytes(in packet: UnsafeRawBufferPointer) -> Int {
     units(packet).reduce(0) { sum, range in
       var unit = UnsafeRawBufferPointer(rebasing: packet[range])
@@ -91,7 +94,7 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Names of metadata in a packet that hold for its picture alone, and that no decoder outputs.
+  /// Names of per-picture metadata in a packet, which no decoder outputs.
   func dynamicMetadata(in packet: UnsafeRawBufferPointer) -> [String] {
     units(packet).flatMap { range -> [String] in
       let unit = UnsafeRawBufferPointer(rebasing: packet[range])
@@ -99,15 +102,15 @@ struct UnitCheck: Sendable {
       switch (family, family == .h264 ? first & 31 : first >> 1 & 63) {
       case (.h264, 6): return DynamicMetadata.names(inSEI: unit.dropFirst(1))
       case (.h265, 39), (.h265, 40): return DynamicMetadata.names(inSEI: unit.dropFirst(2))
-      // Dolby puts its reference processing unit into UNSPEC62.
+      // UNSPEC62 contains the reference processing unit of Dolby Vision.
       case (.h265, 62): return ["Dolby Vision"]
       default: return []
       }
     }
   }
 
-  /// Labels of the colours that GStreamer has no name for, by the first sequence parameter set in a packet, or beside
-  /// the stream.
+  /// Colour labels without a GStreamer name, from the first sequence parameter set in a packet or
+  /// in the configuration.
   func unnamedColours(in packet: UnsafeRawBufferPointer) -> [String] {
     let inPacket = units(packet).lazy.map { UnsafeRawBufferPointer(rebasing: packet[$0]) }.first(where: isSequenceSet)
     let found =
@@ -130,7 +133,7 @@ struct UnitCheck: Sendable {
     return family == .h264 ? first & 31 == 7 : first >> 1 & 63 == 33
   }
 
-  /// Place of the first sequence parameter set in a configuration record.
+  /// Range of the first sequence parameter set in a configuration record.
   private func sequenceSet(in record: UnsafeRawBufferPointer) -> Range<Int>? {
     func sized(_ place: Int) -> Range<Int>? {
       guard record.count >= place + 2 else { return nil }
@@ -138,10 +141,10 @@ struct UnitCheck: Sendable {
       return end <= record.count ? place + 2..<end : nil
     }
     guard family == .h265 else {
-      // Behind six bytes stand the sets, each behind its length (ISO/IEC 14496-15, 5.3.3.1.2).
+      // After six bytes: the sets, each after its length (ISO/IEC 14496-15, 5.3.3.1.2).
       return record.count > 5 && record[5] & 31 > 0 ? sized(6) : nil
     }
-    // Behind 23 bytes stand arrays, each with its type and a count of units (8.3.3.1.2).
+    // After 23 bytes: arrays, each with its type and number of units (8.3.3.1.2).
     var place = 23
     while record.count >= place + 3 {
       let (type, count) = (record[place] & 63, Int(record[place + 1]) << 8 | Int(record[place + 2]))
@@ -155,8 +158,9 @@ struct UnitCheck: Sendable {
     return nil
   }
 
-  /// True if a picture of H.264 comes out right only if some before it are decoded: decoding that begins here
-  /// is right after `recovery_frame_cnt` pictures (D.2.8), as in a film that is refreshed column by column.
+  /// True if an H.264 picture is correct only after decoding earlier ones. Decoding that begins
+  /// here is correct after `recovery_frame_cnt` pictures (D.2.8), as in video with gradual intra
+  /// refresh.
   func recoversLater(in packet: UnsafeRawBufferPointer) -> Bool {
     guard family == .h264 else { return false }
     return units(packet).contains { range in
@@ -167,7 +171,7 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Places of the units, each of which has its length before it.
+  /// Ranges of the units, each after its length.
   private func lengthCoded(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     var units: [Range<Int>] = []
     var place = 0
@@ -181,13 +185,13 @@ struct UnitCheck: Sendable {
     return units
   }
 
-  /// Places of the units, each of which has 0, 0, 1 before it (ITU-T H.264 and H.265, Annex B). Zeros at the
-  /// end belong to none.
+  /// Ranges of the units, each after the start code 0, 0, 1 (ITU-T H.264 and H.265, Annex B),
+  /// without trailing zeros.
   private static func startCoded(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     var starts: [Int] = []
     var place = 2
     while place < packet.count {
-      // A third byte of more than 1 rules out a start code at three places.
+      // A third byte above 1 rules out a start code at three positions.
       if packet[place] > 1 {
         place += 3
       } else if packet[place] == 1, packet[place - 1] == 0, packet[place - 2] == 0 {

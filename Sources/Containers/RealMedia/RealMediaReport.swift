@@ -1,7 +1,7 @@
 import MediaTime
 
 extension ContainerReport {
-  /// ``ContainerFacts/fault``: rmdemux asks for 0 bytes without end.
+  /// ``ContainerFacts/fault`` of a packet size of 0, for which rmdemux requests 0 bytes endlessly.
   static func realMediaFault(_ file: RandomAccessFile) -> String? {
     var place = 0
     while let name = file.text(at: place), let size = file.number(at: place + 4, 4), size >= 8, name != "DATA" {
@@ -11,8 +11,8 @@ extension ContainerReport {
     return file.text(at: place) == "DATA" ? "its header (PROP) is missing" : nil
   }
 
-  /// RealMedia ("RealMedia File Format", RealNetworks): chunks of a name and their size. `PROP`
-  /// says how long the file plays, and where its index is.
+  /// Report of a RealMedia file ("RealMedia File Format", RealNetworks): chunks with a name and a
+  /// size. `PROP` declares the duration and the offset of the index.
   static func realMedia(_ file: RandomAccessFile) -> ContainerReport? {
     var isCut = false
     var broken: Int?
@@ -23,7 +23,7 @@ extension ContainerReport {
         isCut = true
         break
       }
-      // The sizes of a live stream are 0; an ID3 tag at the end is no chunk.
+      // The sizes of a live stream are 0; an ID3 tag at the end is not a chunk.
       guard size >= 8, realMediaChunks.contains(name) else { break }
       // FFmpeg counts the header of `DATA` twice.
       let excess = name == "DATA" ? 18 : 0
@@ -44,8 +44,8 @@ extension ContainerReport {
     return report
   }
 
-  /// Place where the chain of packets breaks off, each of which says how long it is; nil if it does not.
-  /// - Parameter data: the chunk `DATA`.
+  /// Offset at which the chain of packets breaks, by their declared sizes; nil if it does not.
+  /// - Parameter data: range of the chunk `DATA`.
   private static func brokenPacket(in file: RandomAccessFile, _ data: Range<Int>) -> Int? {
     var place = data.lowerBound + 18
     guard let count = file.number(at: data.lowerBound + 10, 4) else { return nil }

@@ -3,13 +3,13 @@ package struct PCMFormat: Sendable {
   /// In sample frames per second.
   package let rate: Int
   package let channels: Int
-  /// The bytes of a sample frame.
+  /// Bytes per sample frame.
   package let frameBytes: Int
-  /// As GStreamer names it, such as `S16LE`; nil if it is not PCM.
+  /// GStreamer format, such as `S16LE`; nil if it is not PCM.
   package let name: String?
 
-  /// - Parameter chunk: where the body of the `fmt ` chunk begins, and its size in bytes.
-  /// - Returns: nil where it is cut, or says nothing that can be believed.
+  /// - Parameter chunk: offset and size in bytes of the body of the `fmt ` chunk.
+  /// - Returns: nil if it is truncated, or its values are not plausible.
   init?(_ file: RandomAccessFile, at chunk: (body: Int, size: Int)) {
     func field(_ offset: Int, _ count: Int) -> Int? {
       file.number(at: chunk.body + offset, count, isLittleEndian: true)
@@ -20,7 +20,7 @@ package struct PCMFormat: Sendable {
     self.rate = rate
     self.channels = channels
     self.frameBytes = frameBytes
-    // The long form names the format by an identifier of 16 bytes, which begins with the short form's number.
+    // The extensible form has a 16-byte identifier, which begins with the format tag.
     let kind = tag == 0xFFFE && chunk.size >= 40 ? field(24, 2) : tag
     name =
       switch (kind, bits) {

@@ -1,10 +1,10 @@
 extension WAVEChunks {
-  /// The chunks for an output that plays the samples in another order.
+  /// Returns the chunks for an output that plays the samples in another order.
   /// - Parameters:
-  ///   - isWhole: all samples are played once, as fast as in the source.
-  ///   - place: the places of a range of sample frames in the output, one for each time it is played; those
-  ///     of an empty range are points.
-  /// - Returns: the chunks, and names of those that do not hold for the output.
+  ///   - isWhole: true if all samples are played once, at their original speed.
+  ///   - place: returns the ranges in the output for a range of sample frames, one for each time it
+  ///     is played; empty ranges for an empty range.
+  /// - Returns: the chunks, and names of those that do not apply to the output.
   package func played(
     isWhole: Bool, _ place: (Range<Int>) -> [Range<Int>]
   ) -> (chunks: [Chunk], leftOut: [String]) {
@@ -17,9 +17,9 @@ extension WAVEChunks {
       case "iXML": (kept, lost) = chunk.production
       case "cart": (kept, lost) = chunk.cart
       case "inst", "DISP", "CSET": break
-      // Beats and tempo are those of all of it.
+      // Beats and tempo apply to the whole file.
       case "acid" where isWhole: break
-      // Markers can hide in both.
+      // Both may contain markers.
       case "id3 ", "ID3 ": if chunk.contains("CHAP") { lost = [chunk.name.trimmed] }
       case "_PMX": if chunk.contains("startTime") { lost = ["_PMX"] }
       default: lost = [chunk.name.trimmed]
@@ -32,8 +32,8 @@ extension WAVEChunks {
     return (chunks + loops + playedMarkers(place, &leftOut), leftOut)
   }
 
-  /// Names of all chunks, for a container that holds none of them.
-  /// - Parameter holdsMarkers: the container holds these as chapters.
+  /// Returns the names of all chunks, for a container that keeps none of them.
+  /// - Parameter holdsMarkers: true if the container keeps markers as chapters.
   package func names(besidesMarkers holdsMarkers: Bool) -> [String] {
     unread + others.map(\.name.trimmed) + (sampler == nil ? [] : ["smpl"])
       + (holdsMarkers || markers.isEmpty ? [] : ["cue"])
@@ -112,8 +112,8 @@ extension WAVEChunks.Chunk {
     !text.isEmpty && body.firstRange(of: Array(text.utf8)) != nil
   }
 
-  /// `bext` without the time of the first sample and the identity of the material, which are the
-  /// source's alone; of a part, without the loudness.
+  /// `bext` without the time reference and the UMID, which apply only to the source; for a part of
+  /// it, also without the loudness.
   fileprivate func broadcast(isWhole: Bool) -> (Self, [String]) {
     guard body.count >= 602 else { return (self, ["bext"]) }
     var (chunk, lost) = (self, [String]())
@@ -125,12 +125,12 @@ extension WAVEChunks.Chunk {
     }
     clear(338..<346, to: [0], "the time reference")
     clear(348..<412, to: [0], "the UMID")
-    // 0x7FFF: not measured.
+    // 0x7FFF means not measured.
     if !isWhole { clear(412..<422, to: [0xFF, 0x7F], "the loudness") }
     return (chunk, lost)
   }
 
-  /// `iXML` without the time of the first sample, which is the source's alone.
+  /// `iXML` without the time reference, which applies only to the source.
   fileprivate var production: (Self, [String]) {
     if contains("<SYNC_POINT>") { return (self, ["iXML"]) }
     var (chunk, isChanged) = (self, false)
@@ -148,7 +148,7 @@ extension WAVEChunks.Chunk {
     return (chunk, isChanged ? ["the time reference in iXML"] : [])
   }
 
-  /// `cart` without its timers, which count the source's samples.
+  /// `cart` without its timers, which are in samples of the source.
   fileprivate var cart: (Self, [String]) {
     let timers = 684..<748
     guard body.count >= timers.upperBound else { return (self, ["cart"]) }
@@ -160,6 +160,6 @@ extension WAVEChunks.Chunk {
 }
 
 extension String {
-  /// The name without the blanks that fill it.
+  /// Name without padding spaces.
   fileprivate var trimmed: String { split(separator: " ").joined(separator: " ") }
 }

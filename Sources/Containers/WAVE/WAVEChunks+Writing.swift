@@ -1,9 +1,9 @@
 extension WAVEChunks {
-  /// Adds `chunks` to a finished WAVE file, after its samples.
+  /// Adds `chunks` to a finished WAVE file after its samples.
   ///
-  /// Its muxer writes some tags (`LIST INFO`): entries that the source has too are replaced, the others
-  /// stay.
-  /// - Returns: false if the file would be longer than its header can say.
+  /// The muxer writes some tags (`LIST INFO`): entries with the same name as one in `chunks` are
+  /// replaced, others stay.
+  /// - Returns: false if the file would exceed the size that its header can declare.
   /// - Throws: ``FileError``.
   package static func add(_ chunks: [Chunk], to path: String) throws -> Bool {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
@@ -31,7 +31,7 @@ extension WAVEChunks {
 }
 
 extension WAVEChunks.Chunk {
-  /// The entries of a `LIST INFO`.
+  /// Entries of a `LIST INFO`.
   fileprivate var entries: [Self] {
     isInfo ? WAVEChunks.chunks(in: body[4...]) : []
   }

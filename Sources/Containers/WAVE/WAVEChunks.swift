@@ -1,27 +1,27 @@
-/// Chunks of a WAVE file beside its samples: markers, loops and descriptions.
+/// Chunks of a WAVE file other than its samples: markers, loops and descriptions.
 ///
-/// Each chunk is read as markers or loops, kept for the output, or is known to say nothing that the samples
-/// do not say; ``played(isWhole:_:)`` names all others.
+/// Each chunk is read as markers or loops, kept for the output, or ignored because it is redundant.
+/// ``played(isWhole:_:)`` names all others.
 ///
-/// Sources: "Multimedia Programming Interface and Data Specifications 1.0" (IBM and Microsoft), EBU Tech 3285
-/// (`bext`), EBU Tech 3306 (`ds64`), AES46 (`cart`).
+/// Sources: "Multimedia Programming Interface and Data Specifications 1.0" (IBM and Microsoft), EBU
+/// Tech 3285 (`bext`), EBU Tech 3306 (`ds64`), AES46 (`cart`).
 package struct WAVEChunks: Sendable {
   package struct Chunk: Sendable, Equatable {
     package var name: String
     package var body: [UInt8]
   }
 
-  /// A place between two sample frames, or a region (`cue `, and `ltxt` in `LIST adtl`).
+  /// Point between two sample frames, or a region (`cue `, and `ltxt` in `LIST adtl`).
   package struct Marker: Sendable {
     package var identifier: Int
-    /// Empty if it is a point.
+    /// Range of the region; empty for a point.
     package var frames: Range<Int>
     package var title: String
-    /// Its labels, notes and texts: chunks of `LIST adtl` without the identifier.
+    /// Labels, notes and texts: chunks of `LIST adtl` without the identifier.
     var texts: [Chunk] = []
   }
 
-  /// A stretch that samplers repeat (`smpl`).
+  /// Range that samplers repeat (`smpl`).
   struct Loop: Sendable {
     var frames: Range<Int>
     var entry: [UInt8]
@@ -29,23 +29,23 @@ package struct WAVEChunks: Sendable {
 
   package private(set) var markers: [Marker] = []
   private(set) var loops: [Loop] = []
-  /// The body of `smpl` before its loops, and after them.
+  /// Body of `smpl` before and after its loops.
   private(set) var sampler: (head: [UInt8], rest: [UInt8])?
-  /// The entries of `LIST INFO`.
+  /// Entries of `LIST INFO`.
   private(set) var info: [Chunk] = []
-  /// The chunks with a meaning that are none of these.
+  /// All other chunks to keep or report.
   private(set) var others: [Chunk] = []
-  /// Names of chunks that are too large to be held, or cut.
+  /// Names of chunks that are too large or truncated.
   private(set) var unread: [String] = []
 
-  /// Chunks that describe or fill the file, and measurements of its samples, which a reader can repeat.
+  /// Ignored chunks: file structure, padding, and measurements of the samples that can be repeated.
   private static let technical: Set = [
     "fmt ", "data", "fact", "ds64", "JUNK", "junk", "PAD ", "FLLR", "FILL", "filr", "PEAK", "levl",
   ]
-  /// More than any description takes: a damaged size is not believed.
+  /// Maximum total size in bytes; a larger value is treated as damage.
   private static let most = 1 << 24
 
-  /// - Parameter frameCount: sample frames in the file.
+  /// - Parameter frameCount: number of sample frames in the file.
   init(_ file: RandomAccessFile, frameCount: Int) {
     var cues: [(identifier: Int, position: Int)] = []
     var texts: [(identifier: Int, text: Chunk)] = []
@@ -58,7 +58,7 @@ package struct WAVEChunks: Sendable {
         unread.append(name)
         return body.upperBound <= file.size
       }
-      // Wave64 writes the names of its own chunks in small letters.
+      // Wave64 uses lowercase names for its own chunks.
       let list = name.uppercased() == "LIST" && bytes.count >= 4 ? bytes.text(0) : nil
       switch list ?? name {
       case "cue " where list == nil: cues += WAVEChunks.cues(bytes, frameCount)
@@ -74,7 +74,7 @@ package struct WAVEChunks: Sendable {
       return true
     }
     var groups = Dictionary(grouping: texts) { $0.identifier }
-    // Identifiers are unique: a second cue of the same one has no texts.
+    // Identifiers are unique: a second cue with the same identifier gets no texts.
     markers = cues.map { cue in
       let own = groups.removeValue(forKey: cue.identifier) ?? []
       return Marker(cue, own.map(\.text), frameCount)
@@ -98,20 +98,21 @@ package struct WAVEChunks: Sendable {
     loops = (0..<count).map { number in
       let entry = Array(bytes[36 + number * 24..<60 + number * 24])
       let start = entry.littleEndian(8)
-      // The last frame belongs to the loop; some programs name the one after it.
+      // The end is inclusive, but some programs write the frame after it.
       let end = min(entry.littleEndian(12) + 1, max(frameCount, 1))
       return Loop(frames: start..<max(start, end), entry: entry)
     }
     sampler = (Array(bytes[..<36]), Array(bytes[(36 + count * 24)...]))
   }
 
-  /// The chunks that `bytes` are made of, none of them longer than those.
+  /// Returns the chunks in `bytes`, clamped to them.
   static func chunks(in bytes: ArraySlice<UInt8>) -> [Chunk] {
     var found: [Chunk] = []
     var rest = bytes
     while rest.count >= 8 {
       let head = Array(rest.prefix(8))
-      // Zeros at the end, or damage: other names could not be written again in four bytes.
+      // Zeros at the end, or damage: names that are not ASCII could not be written back in four
+      // bytes.
       guard head[..<4].allSatisfy({ (0x20..<0x7F).contains($0) }) else { break }
       let size = head.littleEndian(4)
       found.append(Chunk(name: head.text(0), body: Array(rest.dropFirst(8).prefix(size))))
@@ -139,17 +140,17 @@ extension WAVEChunks.Marker {
 }
 
 extension [UInt8] {
-  /// Four bytes, the lowest first.
+  /// Unsigned 32-bit little-endian integer at `offset`.
   func littleEndian(_ offset: Int) -> Int {
     Int(self[offset]) | Int(self[offset + 1]) << 8 | Int(self[offset + 2]) << 16 | Int(self[offset + 3]) << 24
   }
 
-  /// Writes four bytes, the lowest first.
+  /// Writes a 32-bit little-endian integer at `offset`.
   mutating func setLittleEndian(_ value: Int, at offset: Int) {
     for byte in 0..<4 { self[offset + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte)) }
   }
 
-  /// `value` in four bytes, the lowest first.
+  /// Encodes `value` as a 32-bit little-endian integer.
   static func littleEndian(_ value: Int) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }

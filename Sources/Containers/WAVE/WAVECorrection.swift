@@ -1,15 +1,15 @@
 import MediaTime
 
-/// Keeps markers (`cue `) from wavparse, which looks for the label of each one in all of them. They are read without it
-/// (``WAVEChunks``).
+/// Hides markers (`cue `) from wavparse, which searches all labels for each marker. ``WAVEChunks``
+/// reads them instead.
 struct WAVECorrection: FileCorrection {
   let demuxer = "wavparse"
   let isForProbing = true
   let ends: [String: ClockTime] = [:]
-  /// Where the names of the chunks are.
+  /// Ranges of the chunk names in the file.
   private let names: [Range<Int>]
 
-  /// Files have one. Of more, as many as can be looked through at each buffer.
+  /// Maximum number of chunks, which are searched for each buffer. Normal files have one.
   private static let most = 16
 
   /// - Returns: nil if the file has no markers.
@@ -25,7 +25,7 @@ struct WAVECorrection: FileCorrection {
 
   func changes(_ range: Range<Int>) -> Bool { names.contains { $0.overlaps(range) } }
 
-  /// Calls them `JUNK`.
+  /// Renames the chunks to `JUNK`.
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
     for name in names {
       for place in name.clamped(to: offset..<offset + bytes.count) {

@@ -1,28 +1,27 @@
 package import MediaTime
 
-/// Length of the audio by the header of a WAVE file; or of one of its long relatives, RF64 (EBU Tech 3306)
+/// Facts from the header of a WAVE file, or of its variants for long files, RF64 (EBU Tech 3306)
 /// and Sony's Wave64.
 package struct WAVEHeader: Sendable {
   package let duration: ClockTime
-  /// Length of the whole sample frames in the file: less than ``duration`` if that was cut.
+  /// Duration of the complete sample frames in the file; less than ``duration`` if it is truncated.
   package let held: ClockTime
-  /// More audio than wavparse reads (`Quirk.wavparseSize`).
+  /// True if the file has more audio than wavparse reads (`Quirk.wavparseSize`).
   package let isCutShort: Bool
-  /// The file ends before the audio does, of which it says how long it is.
+  /// True if the file ends before the declared end of the audio.
   package let isIncomplete: Bool
-  /// Place of the audio; nil where the file does not hold all of it, or part of a sample frame more.
+  /// Byte range of the audio; nil if it is truncated, or ends with a partial sample frame.
   package let stored: StoredAudio?
-  /// Format of the samples of a Wave64 file: GStreamer reads it by way of libsndfile, and does not say before
-  /// it has decoded.
+  /// Sample format of a Wave64 file, which GStreamer reports only after decoding with libsndfile.
   package let wave64: PCMFormat?
-  /// Sample frames per second; nil if it holds no PCM.
+  /// Sample frames per second; nil if it is not PCM.
   package let rate: Int?
-  /// Which loudspeakers its channels are for: a bit for each `GstAudioChannelPosition`; nil if it does not say it.
+  /// Channel mask, one bit per `GstAudioChannelPosition`; nil if not declared.
   package let loudspeakers: UInt64?
-  /// The other chunks of the file.
+  /// Other chunks of the file.
   package let chunks: WAVEChunks
 
-  /// - Returns: nil where it is no such file, or says nothing that can be believed.
+  /// - Returns: nil if it is not such a file, or its values are not plausible.
   package init?(_ file: RandomAccessFile) {
     guard let data = WAVEHeader.chunk("data", in: file), let format = WAVEHeader.chunk("fmt ", in: file),
       let bytesPerSecond = file.number(at: format.body + 8, 4, isLittleEndian: true)
@@ -31,22 +30,22 @@ package struct WAVEHeader: Sendable {
     guard bytes > 0 else { return nil }
     let isWave64 = file.text(at: 0) == "riff"
     isCutShort = !isWave64 && bytes > Int(Int32.max)
-    // A program that writes into a pipe does not know the length, and declares the most that there can be, or
-    // nearly.
+    // A program that writes to a pipe does not know the length, and declares the maximum or nearly
+    // that.
     let isUnknown = bytes == data.size && (bytes >= 0xFFFF_0000 || (0x7FFF_0000...0x8000_0000).contains(bytes))
     isIncomplete = bytes > file.size - data.body && !isUnknown
     let isExtensible = file.number(at: format.body, 2, isLittleEndian: true) == 0xFFFE
     let mask = isExtensible && format.size >= 24 ? file.number(at: format.body + 20, 4, isLittleEndian: true) : nil
     loudspeakers = mask.flatMap { $0 == 0 ? nil : WAVEMask.places(of: $0) }
     let pcm = PCMFormat(file, at: format)
-    // For compressed audio, bytes a second are a mean, and some writers put the rate of PCM there.
+    // For compressed audio, bytes per second are an average, and some writers use the rate of PCM.
     if pcm == nil || bytesPerSecond == 0, let fact = WAVEHeader.chunk("fact", in: file), fact.size >= 4,
       let count = file.number(at: fact.body, 4, isLittleEndian: true), count > 0, count < 0xFFFF_0000,
       let rate = file.number(at: format.body + 4, 4, isLittleEndian: true), rate > 0
     {
       duration = ClockTime(sampleIndex: count, rate: rate)
     } else {
-      // FFmpeg leaves it 0 for MP3 of a variable rate.
+      // FFmpeg writes 0 for MP3 with a variable bit rate.
       guard bytesPerSecond > 0, bytes / bytesPerSecond < 1 << 32 else { return nil }
       duration = ClockTime(sampleIndex: bytes, rate: bytesPerSecond)
     }
@@ -62,21 +61,23 @@ package struct WAVEHeader: Sendable {
         : ClockTime(seconds: duration.seconds * Double(there) / Double(bytes)))
     var stored = pcm.flatMap { StoredAudio(frameBytes: $0.frameBytes, rate: $0.rate) }
     let isWhole = bytes <= file.size - data.body && bytes.isMultiple(of: stored?.frameBytes ?? 1)
-    // Wave64 is read with libsndfile otherwise, which takes float samples of more than two channels for whole numbers.
+    // The alternative for Wave64 is libsndfile, which reads float samples of more than two channels
+    // as integers.
     let count = isWave64 ? there - there % (stored?.frameBytes ?? 1) : min(bytes, file.size)
     stored?.append(data.body..<data.body + count)
     self.stored = isWhole || isWave64 ? stored : nil
     chunks = WAVEChunks(file, frameCount: bytes / max(pcm?.frameBytes ?? 1, 1))
   }
 
-  /// Whether the first sample of its audio is not found.
+  /// True if the file does not contain the first sample of its audio.
   static func isEmpty(_ file: RandomAccessFile) -> Bool {
     guard let data = chunk("data", in: file) else { return true }
     let frame = chunk("fmt ", in: file).flatMap { file.number(at: $0.body + 12, 2, isLittleEndian: true) }
     return file.size - data.body < max(frame ?? 1, 1)
   }
 
-  /// The first chunk of a name: where its body begins, and its size in bytes; nil where the file ends before it.
+  /// Offset and size in bytes of the body of the first chunk with a name; nil if the file ends
+  /// before it.
   static func chunk(_ name: String, in file: RandomAccessFile) -> (body: Int, size: Int)? {
     var found: (body: Int, size: Int)?
     forEachChunk(in: file, isLong: false) {
@@ -86,12 +87,12 @@ package struct WAVEHeader: Sendable {
     return found
   }
 
-  /// Calls `visit` with each chunk, of which the last may be longer than the file, until it returns false.
-  /// - Parameter isLong: the samples are as long as `ds64` says, where it says that.
+  /// Calls `visit` with each chunk until it returns false. The last chunk may exceed the file.
+  /// - Parameter isLong: true to use the size of the samples in `ds64`, if present.
   static func forEachChunk(
     in file: RandomAccessFile, isLong: Bool = true, _ visit: (_ name: String, _ body: Range<Int>) -> Bool
   ) {
-    // Wave64 has identifiers of 16 bytes, and lengths of 8 in which those are counted.
+    // Wave64 has 16-byte identifiers, and 8-byte lengths that include the header.
     let isWave64 = file.text(at: 0) == "riff"
     let header = isWave64 ? 24 : 8
     let unit = isWave64 ? 8 : 2
@@ -110,12 +111,13 @@ package struct WAVEHeader: Sendable {
     }
   }
 
-  /// The bytes of samples in a file whose `data` chunk leaves them to `ds64`; nil if it has none.
+  /// Size of the samples in `ds64`; nil if there is none.
   private static func longSize(in file: RandomAccessFile) -> Int? {
     chunk("ds64", in: file).flatMap { file.number(at: $0.body + 8, 8, isLittleEndian: true) }
   }
 
-  /// Start of the chunk after the samples; past the end of the file if the byte that pads them is missing.
+  /// Start of the chunk after the samples; one byte beyond the end of the file if their padding
+  /// byte is missing.
   static func endOfSamples(in file: RandomAccessFile) -> Int? {
     var end: Int?
     forEachChunk(in: file) {

@@ -1,15 +1,17 @@
-/// Loudspeakers that wavenc leaves out of the header of a WAVE file (`Quirk.wavencChannelMask`).
+/// Channel mask that wavenc does not write into the header of a WAVE file
+/// (`Quirk.wavencChannelMask`).
 package struct WAVEMask {
-  /// Value of `dwChannelMask` of `WAVEFORMATEXTENSIBLE`.
+  /// Value for `dwChannelMask` of `WAVEFORMATEXTENSIBLE`.
   private let mask: UInt32
 
-  /// Bit of `dwChannelMask` for each place of `GstAudioChannelPosition`; nil: there is none.
+  /// Bit of `dwChannelMask` for each `GstAudioChannelPosition`; nil if there is none.
   private static let bits: [Int?] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, nil, 9, 10, 12, 14, 13, 11, 15, 17, nil, nil, 16,
   ]
 
-  /// - Parameter places: a bit for each `GstAudioChannelPosition`.
-  /// - Returns: nil if there are places that WAVE does not have, or has in another order.
+  /// Creates the mask from GStreamer channel positions.
+  /// - Parameter places: one bit per `GstAudioChannelPosition`.
+  /// - Returns: nil if WAVE lacks a position or has them in another order.
   package init?(places: UInt64) {
     let used = (0..<64).filter { places & 1 << $0 != 0 }
     let bits = used.compactMap { $0 < WAVEMask.bits.count ? WAVEMask.bits[$0] : nil }
@@ -19,15 +21,16 @@ package struct WAVEMask {
     mask = bits.reduce(0) { $0 | 1 << UInt32($1) }
   }
 
-  /// - Parameter mask: as `dwChannelMask` has it.
-  /// - Returns: a bit for each `GstAudioChannelPosition`.
+  /// Converts a mask to GStreamer channel positions.
+  /// - Parameter mask: value of `dwChannelMask`.
+  /// - Returns: one bit per `GstAudioChannelPosition`.
   package static func places(of mask: Int) -> UInt64 {
     bits.enumerated().reduce(0) { places, pair in
       places | (pair.element.map { mask >> $0 & 1 == 1 } ?? false ? 1 << UInt64(pair.offset) : 0)
     }
   }
 
-  /// Sets the mask in a file of the long form whose mask is 0.
+  /// Sets the mask in a file with `WAVEFORMATEXTENSIBLE` and a mask of 0.
   /// - Throws: ``FileError``.
   package func apply(to path: String) throws {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }

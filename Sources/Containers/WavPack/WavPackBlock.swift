@@ -1,6 +1,7 @@
-/// The header of a WavPack block, as far as it describes the samples ("WavPack 4 & 5 Binary File / Block Format", 2.0).
+/// Header of a WavPack block, limited to the description of samples ("WavPack 4 & 5 Binary File /
+/// Block Format", 2.0).
 package struct WavPackBlock {
-  /// The blocks of a packet, each of one or two channels.
+  /// Reads the blocks of a packet, each with one or two channels.
   package static func all(in packet: UnsafeRawBufferPointer) -> [WavPackBlock] {
     var found: [WavPackBlock] = []
     var place = 0
@@ -13,7 +14,8 @@ package struct WavPackBlock {
 
   package let samples: Int
   package let channels: Int
-  /// Whether any sample is not 0, by the sum of the samples; nil for DSD, whose sum is another.
+  /// True if any sample is not 0, by the checksum of the samples; nil for DSD, which has another
+  /// checksum.
   package let holdsSound: Bool?
   private let size: Int
 
@@ -30,7 +32,8 @@ package struct WavPackBlock {
     holdsSound = flags >> 31 == 1 ? nil : word(28) != WavPackBlock.sumOfSilence(samples, step: isMono ? 3 : 9)
   }
 
-  /// The sum begins with all bits set, and is multiplied for each sample before that is added.
+  /// Checksum of silence. It starts with all bits set, and is multiplied before each sample is
+  /// added.
   private static func sumOfSilence(_ samples: Int, step: UInt32) -> UInt32 {
     var (sum, factor, left) = (UInt32.max, step, samples)
     while left > 0 {

@@ -1,8 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// WavPack ("WavPack 4 & 5 Binary File / Block Format", 2.0): blocks, each with a header of 32 bytes, of which the
-  /// first says how many samples there are in all.
+  /// Report of a WavPack file ("WavPack 4 & 5 Binary File / Block Format", 2.0): blocks, each with
+  /// a header of 32 bytes. The first declares the total number of samples.
   static func wavPack(_ file: RandomAccessFile, from start: Int = 0) -> ContainerReport? {
     guard file.text(at: start) == "wvpk" else { return nil }
     func field(_ place: Int, _ count: Int = 4) -> Int? {
@@ -11,7 +11,7 @@ extension ContainerReport {
     guard let low = field(start + 12), let high = field(start + 11, 1), let flags = field(start + 24) else {
       return nil
     }
-    // `wavpackdec` goes on with the rate of the first block.
+    // `wavpackdec` ignores rate changes after the first block.
     var changedAt: Int?
     var walk = walk(file, from: start) { place in
       guard file.text(at: place) == "wvpk", let size = field(place + 4), let others = field(place + 24) else {
@@ -22,13 +22,13 @@ extension ContainerReport {
     }
     walk.brokenAt = changedAt ?? walk.brokenAt
     let rate = rates.indices.contains(flags >> 23 & 15) ? rates[flags >> 23 & 15] : nil
-    // 0xFFFFFFFF: not known when it was written. What is counted in DSD is bytes.
+    // 0xFFFFFFFF means unknown at the time of writing. DSD counts bytes.
     let isCounted = low != 0xFFFF_FFFF && flags >> 31 & 1 == 0
     let end = isCounted ? rate.map { ClockTime(sampleIndex: low + high << 32 - high, rate: $0) } : nil
     return audio(end: end, walk)
   }
 
-  /// Rates by number; number 15 is another rate, which stands further on.
+  /// Sample rates by index; index 15 means a custom rate stored later in the block.
   private static let rates = [
     6000, 8000, 9600, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 64000, 88200, 96000, 192_000,
   ]

@@ -1,14 +1,14 @@
 import MediaTime
 
 extension ContainerReport {
-  /// YUV4MPEG2 (yuv4mpeg(5) of mjpegtools, and the sample formats of FFmpeg): a line, and before
-  /// each frame another one. How many frames there are is not said.
+  /// Report of a YUV4MPEG2 file (yuv4mpeg(5) of mjpegtools, and the sample formats of FFmpeg): a
+  /// header line, and a line before each frame. The number of frames is not declared.
   static func y4m(_ file: RandomAccessFile) -> ContainerReport? {
     guard let header = file.line(at: 0), let size = y4mFrameSize(header) else { return nil }
     var place = header.utf8.count + 1
     while place < file.size {
       guard let line = file.line(at: place) else {
-        // Nothing but the beginning of such a line.
+        // A truncated frame line.
         let rest = file.read(place..<min(place + 5, file.size)) ?? []
         return "FRAME".utf8.starts(with: rest) ? ContainerReport(isCut: true) : nil
       }
@@ -18,7 +18,7 @@ extension ContainerReport {
     return place > file.size ? ContainerReport(isCut: true) : nil
   }
 
-  /// ``ContainerFacts/fault``: y4mdec takes rates below 0.
+  /// ``ContainerFacts/fault`` of a negative frame rate, which y4mdec accepts.
   static func y4mFault(_ file: RandomAccessFile) -> String? {
     guard let rate = file.line(at: 0)?.split(separator: " ").first(where: { $0.hasPrefix("F") })?.dropFirst(),
       rate.contains("-")
@@ -26,25 +26,25 @@ extension ContainerReport {
     return "it declares \(rate) frames per second"
   }
 
-  /// The order of fields, as caps have it; nil of whole frames, and where it changes or is not said.
+  /// Field order as in caps; nil for progressive frames, or if it varies or is not declared.
   static func y4mFieldOrder(_ file: RandomAccessFile) -> String? {
     let fields = file.line(at: 0)?.split(separator: " ").dropFirst() ?? []
     return fields.contains("It") ? "top-field-first" : fields.contains("Ib") ? "bottom-field-first" : nil
   }
 
-  /// True if it is neither 4:2:0, 4:2:2 nor 4:4:4 of eight bits a sample.
+  /// True for formats other than 4:2:0, 4:2:2 and 4:4:4 with eight bits per sample.
   static func isUnusualY4M(_ file: RandomAccessFile) -> Bool {
     let chroma = file.line(at: 0)?.split(separator: " ").first { $0.hasPrefix("C") }.map { String($0.dropFirst()) }
     return chroma.map { isDeep($0) || ["411", "444alpha", "mono"].contains($0) } ?? false
   }
 
-  /// True of names such as `422p10` and `mono12`, for two bytes a sample.
+  /// True for names such as `422p10` and `mono12`, with two bytes per sample.
   private static func isDeep(_ chroma: String) -> Bool {
     let parts = chroma.split(separator: "p", maxSplits: 1)
     return parts.count == 2 && Int(parts[1]) != nil || chroma.hasPrefix("mono") && chroma != "mono"
   }
 
-  /// The bytes of a frame; nil if the header says nothing that is known.
+  /// Frame size in bytes; nil if the header is not valid or the format is unknown.
   private static func y4mFrameSize(_ header: String) -> Int? {
     var (width, height, chroma) = (0, 0, "420")
     for field in header.split(separator: " ").dropFirst() {
@@ -74,7 +74,7 @@ extension ContainerReport {
 }
 
 extension RandomAccessFile {
-  /// The text before the next line feed, of 512 bytes at the most.
+  /// Text before the next line feed, at most 512 bytes.
   fileprivate func line(at place: Int) -> String? {
     read(place..<min(place + 512, size)).flatMap { bytes in
       bytes.firstIndex(of: 0x0A).flatMap { String(validating: bytes[..<$0], as: UTF8.self) }

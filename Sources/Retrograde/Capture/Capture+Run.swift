@@ -2,10 +2,10 @@ import GStreamer
 import RetrogradeEngine
 
 extension Capture {
-  /// Records, from the camera to the clip.
+  /// Records from the camera, and writes the clip.
   func run(to output: String, _ control: RecordingControl, _ work: Work) throws -> Summary {
     let requirements = try OutputRequirements(of: output, options.encoding)
-    // A recording is lost if the error comes later.
+    // Check now: an error after the recording would lose it.
     try options.output.place?.check(Container.fileName(output, format: options.encoding.format))
     Log.job.info("records from \(source) into \(output)")
     let (camera, counts, warnings) = try Outputs.write(
@@ -24,7 +24,7 @@ extension Capture {
         output, recording, asked, FrameDrawing(lettering: options.lettering, overlay: overlay, title: title))
       let recorded = recording.warnings + missed(control)
       let tooLong = options.output.place?.warning(recording.legs.duration)
-      // Known before any frame is encoded.
+      // Checked before any frame is encoded.
       try (recorded + plan.choice.warnings).check(isStrict: options.output.isStrict, source)
       work.scale.expect(plan.steps)
       let counts = try plan.write(outputs, work)
@@ -44,8 +44,8 @@ extension Capture {
     return [Warning(.lost, "lost: \(lost) frames that the source counted but did not deliver", count: lost)]
   }
 
-  /// Records until there is enough.
-  /// - Returns: the recording, and the number of frames.
+  /// Records until the limits of `control` are reached.
+  /// - Returns: the recording, and its number of frames.
   private func record(
     _ control: RecordingControl, _ requirements: OutputRequirements, _ work: Work
   ) throws -> (PlayableSource, Int) {
@@ -66,7 +66,7 @@ extension Capture {
     }
     let index = SourceIndex(
       recipe: nil, video: video.video, audio: found.audio.map(\.track), tags: found.tags, warnings: found.warnings)
-    // Audio from before the first kept frame is no part of the recording.
+    // Audio before the first kept frame does not belong to the recording.
     let range = TimeSpan(start: start, end: video.timeline.end)
     let recording = try PlayableSource(
       source, index, video, playback: options.playback, count: options.playback.count, for: requirements,
@@ -74,14 +74,14 @@ extension Capture {
     return (recording, video.timeline.count)
   }
 
-  /// In `gst-launch-1.0` syntax.
+  /// Recording pipeline in `gst-launch-1.0` syntax.
   private func description() throws -> String {
     let keep = "queue max-size-buffers=8 max-size-bytes=0 max-size-time=0 ! appsink name=video"
     var lines: [String]
     if showsPreview {
       lines = [
         "\(source) ! tee name=split", "split. ! \(keep)",
-        // Frames that the window has no time for are not shown.
+        // The preview drops frames that it is too slow for.
         "split. ! queue leaky=downstream max-size-buffers=1 max-size-bytes=0 max-size-time=0 ! videoconvert ! videoscale "
           + "! video/x-raw,width=[1,960],height=[1,720],pixel-aspect-ratio=1/1 ! \(try Display.sink()) name=preview sync=false",
       ]

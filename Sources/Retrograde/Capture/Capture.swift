@@ -16,26 +16,28 @@ import Synchronization
 /// let summary = try await session.reversal.summary()
 /// ```
 ///
-/// Frames are kept as they come, within the memory budget and then in the spool; those that lie in a driver's own few
-/// buffers are copied out of them, others are not.
+/// Frames are kept within the memory budget, then in the spool. They are not copied, unless they
+/// are in one of a driver's few buffers.
 public struct Capture: Sendable {
-  /// Source of raw frames: elements in `gst-launch-1.0` syntax.
+  /// Elements that output raw frames, in `gst-launch-1.0` syntax.
   public var source: String
-  /// Source of the audio, in the same syntax; nil: no audio.
+  /// Elements that output audio, in the same syntax; nil: no audio.
   public var microphone: String?
-  /// True if a window shows the camera's picture. It never holds up the recording; closing it ends that.
+  /// True to show the camera's frames in a window. The preview never slows down the recording;
+  /// closing the window ends it.
   public var showsPreview: Bool
-  /// How long to wait, with the camera running, before frames are kept.
+  /// Time to wait, with the camera running, before frames are recorded.
   public var countdown: ClockTime
-  /// How many frames to keep; nil: any number.
+  /// Number of frames to record; nil: unlimited.
   public var frames: Int?
-  /// How long to record; nil: until there are enough frames, or ``CaptureSession/stop()`` is called.
+  /// Length of the recording; nil: until `frames` are recorded, or ``CaptureSession/stop()`` is
+  /// called.
   public var duration: ClockTime?
-  /// Loop, memory, spool and encoding.
+  /// Options of the clip: loop, memory, spool and encoding.
   public var options: ReverseOptions
-  /// Draws over every frame of the clip; nil: nothing does.
+  /// Drawing over every frame of the clip; nil: none.
   public var overlay: Overlay?
-  /// Comes before the clip.
+  /// Title before the clip; nil: none.
   public var title: Title?
 
   public init(
@@ -57,18 +59,18 @@ public struct Capture: Sendable {
   /// Records from a camera.
   ///
   /// - Parameters:
-  ///   - device: a camera, of those that ``Device`` lists.
-  ///   - size: in pixels, to ask the camera for; nil: its own choice.
-  ///   - frameRate: to ask the camera for; nil: its own choice.
+  ///   - device: camera listed by ``Device``.
+  ///   - size: frame size in pixels to request; nil: the camera's default.
+  ///   - frameRate: frame rate to request; nil: the camera's default.
   public init(_ device: Device, size: (width: Int, height: Int)? = nil, frameRate: FrameRate? = nil) {
     let wanted = [size.map { "width=\($0.width),height=\($0.height)" }, frameRate.map { "framerate=\($0)" }]
       .compactMap { $0 }.joined(separator: ",")
     let caps = wanted.isEmpty ? [] : ["\"video/x-raw(ANY),\(wanted);image/jpeg,\(wanted)\""]
-    // Cameras give JPEG where raw frames would be too much for the wire.
+    // Cameras output JPEG if raw frames exceed the bandwidth of their connection.
     self.init(source: ([device.source] + caps + ["decodebin"]).joined(separator: " ! "))
   }
 
-  /// Begins to record; the clip is written to `output` when that ends.
+  /// Begins to record. The clip is written to `output` when the recording ends.
   public func start(to output: String) -> CaptureSession {
     let session = Control()
     let reversal = Reversal { [self] work in
@@ -79,7 +81,7 @@ public struct Capture: Sendable {
     return CaptureSession(reversal: reversal, control: session)
   }
 
-  /// The recording, from the moment when it begins; it may be ended before that.
+  /// Control of the recording. It can be stopped before it has begun.
   final class Control: Sendable {
     private let state = Mutex<(control: RecordingControl?, isStopped: Bool)>((nil, false))
 
@@ -103,12 +105,12 @@ public struct Capture: Sendable {
   }
 }
 
-/// A recording under way.
+/// Running recording.
 public struct CaptureSession: Sendable {
-  /// Progress of the recording, and then of the writing.
+  /// Progress of the recording, then of the writing.
   public let reversal: Reversal
   let control: Capture.Control
 
-  /// Ends the recording; the clip is made of the frames so far.
+  /// Ends the recording. The clip is made from the frames so far.
   public func stop() { control.stop() }
 }

@@ -1,17 +1,19 @@
 import GStreamer
 import MediaTime
 
-/// Counts the frames that a live source had and did not give: by the source's own numbers, or else by time.
+/// Counts the frames that a live source dropped, by the source's frame numbers if it has them,
+/// otherwise by time.
 struct FrameCount: Sendable {
   private(set) var lost = 0
-  /// When the last one came.
+  /// Time of the last frame.
   var last: ClockTime? { previous?.time }
 
   private var previous: (time: ClockTime, number: Int?)?
-  /// The shortest time between two frames.
+  /// Shortest interval between two frames.
   private var step: ClockTime?
 
-  /// - Parameter number: by which the source counts it; nil where it does not count.
+  /// Adds a delivered frame.
+  /// - Parameter number: frame number of the source; nil if it has none.
   mutating func add(_ time: ClockTime, number: Int?) {
     defer { previous = (time, number) }
     guard let previous else { return }
@@ -20,7 +22,7 @@ struct FrameCount: Sendable {
       lost = lost.addingReportingOverflow(number - before - 1).overflow ? lost : lost + (number - before - 1)
     } else if let step, step > .zero {
       let missing = (Double(gap.nanoseconds) / Double(step.nanoseconds)).rounded() - 1
-      // A source that leaps by years has not lost a frame for each moment.
+      // A timestamp jump of years is not frame loss.
       if missing > 0, missing < 1e9 { lost += Int(missing) }
     }
     if gap > .zero { step = min(step ?? gap, gap) }

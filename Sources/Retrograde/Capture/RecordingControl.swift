@@ -3,22 +3,22 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Times at which a live source is recorded: from the end of a countdown until there is enough, or until the
-/// user stops it.
+/// Decides which frames of a live source are recorded: from the end of the countdown until a limit
+/// is reached or the user stops.
 final class RecordingControl: Sendable {
   enum Decision { case later, now, never }
 
   fileprivate struct State {
-    /// When the first frame came.
+    /// Time of the first frame.
     var opened: ClockTime?
-    /// When the first frame that is kept came.
+    /// Time of the first kept frame.
     var began: ClockTime?
     var frames = FrameCount()
     var isOver = false
     var isWindowClosed = false
     var reported: ClockTime?
 
-    /// Whether it is time to say how far it is: ten times a second is enough.
+    /// Limits progress reports to ten a second. Returns true if the next one is due.
     mutating func isDue(_ now: ClockTime) -> Bool {
       guard reported.map({ now - $0 >= .milliseconds(100) }) ?? true else { return false }
       reported = now
@@ -34,9 +34,9 @@ final class RecordingControl: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - countdown: how long frames come before any is kept.
-  ///   - frames: how many are kept at the most; nil: any number.
-  ///   - duration: for how long; nil: for any time.
+  ///   - countdown: time before the first kept frame.
+  ///   - frames: largest number of kept frames; nil: unlimited.
+  ///   - duration: length of the recording; nil: unlimited.
   init(countdown: ClockTime, frames: Int?, duration: ClockTime?, _ work: Work) {
     self.countdown = countdown
     self.frames = frames
@@ -44,18 +44,18 @@ final class RecordingControl: Sendable {
     self.work = work
   }
 
-  /// Ends the recording; the recorded frames stay.
+  /// Ends the recording. Recorded frames are kept.
   func stop() { state.withLock { $0.isOver = true } }
 
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  /// How many frames the source had and could not give.
+  /// Number of frames that the source dropped.
   var lost: Int { state.withLock { $0.frames.lost } }
 
-  /// When the first frame that was kept came, in the source's time.
+  /// Stream time of the first kept frame.
   var start: ClockTime? { state.withLock { $0.began } }
 
-  /// Decision about a frame. The source's own clock counts, so that nothing has to wait.
+  /// Decides about a frame, by the source's clock, so that nothing has to wait.
   func takes(_ sample: Sample) -> Decision {
     let time = sample.streamTime ?? .zero
     let (decision, waited): (Decision, ClockTime) = state.withLock { state in
@@ -78,8 +78,8 @@ final class RecordingControl: Sendable {
     return decision
   }
 
-  /// Notes that a frame was kept.
-  /// - Parameter count: how many there are now.
+  /// Records that a frame was kept.
+  /// - Parameter count: number of frames kept so far.
   func took(_ count: Int) {
     let position: ClockTime? = state.withLock { state in
       if let frames, count >= frames { state.isOver = true }
@@ -91,8 +91,8 @@ final class RecordingControl: Sendable {
       .capturing, done: count, of: frames ?? 0, position: position, duration: duration ?? .zero, since: watch)
   }
 
-  /// True if `error` came of closing the preview's window, which ends the recording. GStreamer's sinks report
-  /// it by an error, and the elements before them fail too then.
+  /// True if `error` is the result of closing the preview window, which ends the recording.
+  /// GStreamer's sinks report that as an error, and the upstream elements fail too.
   func isWindowClosed(_ error: GStreamerError) -> Bool {
     state.withLock { state in
       if state.began != nil, error.message.contains("window was closed") { state.isWindowClosed = true }

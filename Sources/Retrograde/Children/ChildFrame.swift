@@ -1,16 +1,16 @@
 import Glibc
 import RetrogradeEngine
 
-/// A message of a child process that makes segments, on its standard output.
+/// Message that a child process for segments writes to its standard output.
 struct ChildFrame: Sendable {
   enum Kind: UInt8, Sendable {
     /// JSON of a ``SegmentsOpened``.
     case opened
-    /// The index has grown.
+    /// Progress of the indexing.
     case progress
-    /// Part of the answer.
+    /// Part of the response.
     case bytes
-    /// The answer is whole.
+    /// End of the response.
     case done
     /// JSON of a ``RetrogradeError``.
     case failed
@@ -33,7 +33,7 @@ struct ChildFrame: Sendable {
     return header + [kind.rawValue] + bytes
   }
 
-  /// Takes whole frames from the front of `bytes`.
+  /// Removes complete frames from the front of `bytes`, and returns them.
   static func take(from bytes: inout [UInt8]) -> [ChildFrame] {
     var frames: [ChildFrame] = []
     var start = 0
@@ -54,12 +54,12 @@ struct ChildFrame: Sendable {
   }
 }
 
-/// Facts about a source, sent once when it has been opened for segments.
+/// Description of a source, sent once after it was opened for segments.
 struct SegmentsOpened: Codable, Sendable {
   var renditions: [SegmentedMirror.Rendition]
   /// Initialization segment of each rendition.
   var initializations: [[UInt8]]
-  /// Number of pieces of each segment of each rendition.
+  /// Number of pieces in each segment of each rendition.
   var pieces: [[Int]]
   var duration: ClockTime
   var chapters: [Chapter]
@@ -67,17 +67,17 @@ struct SegmentsOpened: Codable, Sendable {
   var warnings: [Warning]
 }
 
-/// A line of JSON to a child process that makes segments.
+/// Request to a child process for segments, as a line of JSON.
 struct SegmentRequest: Codable, Sendable {
   enum Part: Codable, Sendable {
     case segment(Int, piece: Int, rendition: Int)
     case picture(ClockTime, height: Int, isExact: Bool)
     case waveform(Range<Int>, count: Int)
-    /// The answer is not wanted any more.
+    /// Cancels the request of this number.
     case cancel
   }
 
-  /// At least 1.
+  /// Number of the request; at least 1.
   var number: UInt32
   var part: Part
 }

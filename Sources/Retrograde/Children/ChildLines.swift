@@ -1,16 +1,16 @@
 import Glibc
 
-/// Lines that come through a pipe.
+/// Splits the data of a pipe into lines.
 struct ChildLines {
   private var rest: [UInt8] = []
-  /// False once the other end is closed.
+  /// False after the other end was closed.
   private(set) var isOpen = true
 
-  /// Longest line in bytes. What exceeds it is cut into several.
+  /// Largest length of a line in bytes. Longer lines are split.
   private static let longest = 64 << 20
 
-  /// Reads once, which blocks if nothing has come.
-  /// - Returns: whole lines; the rest once the other end is closed.
+  /// Reads once. Blocks if there is no data.
+  /// - Returns: complete lines; also the incomplete last one when the other end is closed.
   mutating func read(from descriptor: Int32) -> [[UInt8]] {
     let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, filled in
       filled = max(Glibc.read(descriptor, buffer.baseAddress, buffer.count), 0)

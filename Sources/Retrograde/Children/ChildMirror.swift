@@ -2,9 +2,10 @@ import FoundationEssentials
 package import MediaTime
 package import RetrogradeEngine
 
-/// A ``SegmentedMirror`` in a process of its own, so that a file that crashes it stops no other file.
+/// ``SegmentedMirror`` in a child process, so that a file that crashes it affects no other file.
 ///
-/// Everything may be asked for in any order and from several threads at once; each call blocks until it is done.
+/// Requests can be made in any order and from several threads at once. Each call blocks until it is
+/// done.
 package final class ChildMirror: Sendable {
   package let renditions: [SegmentedMirror.Rendition]
   package let duration: ClockTime

@@ -12,20 +12,20 @@ package var machineBytes: Int { max(sysconf(Int32(_SC_PHYS_PAGES)), 0) * max(sys
 ///
 /// It ends its work when its standard input is closed, which also happens when this process dies.
 final class ChildProcess: Sendable {
-  /// How a process ended.
+  /// Exit status or signal of a process.
   enum Ending: Sendable, Equatable {
     case exit(status: Int32)
     case signal(Int32)
   }
 
-  /// Processes that have not been waited for.
+  /// Processes that have not been reaped.
   private static let running = Mutex<Set<Int32>>([])
 
   private let process: Int32
   private let input: Mutex<Int32?>
   let output: Int32
   let errors: Int32
-  /// Readable once it has ended; -1 if the kernel cannot tell.
+  /// Readable after the process has ended; -1 if the kernel lacks pidfds.
   let end: Int32
 
   /// - Parameters:
@@ -36,7 +36,7 @@ final class ChildProcess: Sendable {
     var words: [UnsafeMutablePointer<CChar>?] = (["retrograde"] + arguments).map { strdup($0.cPath) } + [nil]
     defer { for word in words { free(word) } }
     var ends: [Int32] = [-1, -1, -1]
-    // Under the lock: no process is missed by `killAll`.
+    // Under the lock, so that `killAll` misses no process.
     let (process, reason) = ChildProcess.running.withLock { running in
       let process = system_spawn(program, &words, &ends)
       if process > 0 { running.insert(process) }
@@ -60,7 +60,7 @@ final class ChildProcess: Sendable {
   }
 
   /// Writes all bytes to its standard input. Blocks.
-  /// - Returns: false if it no longer reads.
+  /// - Returns: false if the process no longer reads.
   func send(_ bytes: [UInt8]) -> Bool {
     input.withLock { input in
       guard let input else { return false }
@@ -68,7 +68,7 @@ final class ChildProcess: Sendable {
     }
   }
 
-  /// Asks it to end its work and clean up.
+  /// Makes the process stop its work and clean up.
   func closeInput() {
     input.withLock { input in
       if let input { close(input) }
@@ -76,38 +76,39 @@ final class ChildProcess: Sendable {
     }
   }
 
-  /// Ends it at once.
+  /// Kills it.
   func kill() {
     ChildProcess.running.withLock { if $0.contains(process) { _ = Glibc.kill(process, SIGKILL) } }
   }
 
-  /// Ends all child processes at once.
+  /// Kills all child processes.
   static func killAll() {
     running.withLock { for process in $0 { _ = Glibc.kill(process, SIGKILL) } }
   }
 
-  /// Looks whether it has ended. To be called until it has.
+  /// Checks whether it has ended, and reaps it. Must be called until it returns a result.
   func ending() -> Ending? {
     ChildProcess.running.withLock { running in
       var status: Int32 = 0
-      // Once it is waited for, its number may be that of another process.
+      // After it is reaped, its PID may be reused.
       let ended = waitpid(process, &status, WNOHANG)
       guard ended != 0 else { return nil }
       running.remove(process)
-      // A parent that ignores SIGCHLD, which is inherited, does not learn how its children ended.
+      // If this process ignores SIGCHLD, which is inherited, the exit status of children is
+      // unknown.
       guard ended > 0 else { return .exit(status: -1) }
       let signal = status & 0x7F
       return signal == 0 ? .exit(status: status >> 8 & 0xFF) : .signal(signal)
     }
   }
 
-  /// Memory of its own in bytes, without that of files it maps (`/proc/PID/statm`); 0 if it has ended.
+  /// Private memory in bytes, without mapped files (`/proc/PID/statm`); 0 if it has ended.
   var memory: Int {
     let words = ChildProcess.text(of: "/proc/\(process)/statm").split(separator: " ").compactMap { Int($0) }
     return words.count > 2 ? max(words[1] - words[2], 0) * max(sysconf(Int32(_SC_PAGESIZE)), 0) : 0
   }
 
-  /// Text of a small file of proc(5); empty if it cannot be read.
+  /// Text of a small file of proc(5); empty if it can't be read.
   private static func text(of path: String) -> String {
     let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
@@ -118,5 +119,5 @@ final class ChildProcess: Sendable {
   }
 }
 
-/// Ends all child processes at once.
+/// Kills all child processes.
 package func killChildren() { ChildProcess.killAll() }

@@ -1,25 +1,26 @@
 import FoundationEssentials
 import RetrogradeEngine
 
-/// Starts child processes, each of which does one piece of work.
+/// Starts child processes, one per task.
 package struct ChildRunner: Sendable {
   private let program: String
-  /// Arguments that have the program call ``ChildService/run(userInfo:)``.
+  /// Arguments that make the program call ``ChildService/run(userInfo:)``.
   private let arguments: [String]
   let limits: ChildLimits
 
   /// - Parameters:
-  ///   - program: path of `retrograde`; this program unless it is named.
-  ///   - arguments: for ``ChildService/run(userInfo:)``.
+  ///   - program: path of `retrograde`; by default, this program.
+  ///   - arguments: make it call ``ChildService/run(userInfo:)``.
   ///   - limits: of each process.
   package init(program: String = "/proc/self/exe", arguments: [String], limits: ChildLimits) {
     (self.program, self.arguments, self.limits) = (program, arguments, limits)
   }
 
-  /// Begins work in a process of its own.
+  /// Begins a task in a child process.
   ///
-  /// A crash, a hang or too much memory is a ``RetrogradeError`` of code `crashed`.
-  /// - Parameter said: gets the lines that the process writes to its standard error, such as those of GLib's log.
+  /// A crash, a hang or excessive memory use throws a ``RetrogradeError`` of code `crashed`.
+  /// - Parameter said: gets the lines that the process writes to its standard error, such as those
+  ///   of GLib's log.
   package func start(_ task: ChildTask, said: @escaping @Sendable (String) -> Void) -> Reversal {
     Reversal { work in
       var run = ChildRun(ChildWatch(try process(.once(task)), limits, said), task.input)
@@ -31,13 +32,13 @@ package struct ChildRunner: Sendable {
   func process(_ order: ChildOrder) throws -> ChildProcess {
     let line = Array(try JSONEncoder().encode(order)) + [10]
     let process = try ChildProcess(program, arguments)
-    // If it is dead already, its end says so.
+    // If it is dead already, its exit is detected later.
     _ = process.send(line)
     return process
   }
 }
 
-/// One piece of work in a child process.
+/// Task in a child process.
 private struct ChildRun {
   private var watch: ChildWatch
   private let input: String

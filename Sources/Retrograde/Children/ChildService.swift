@@ -5,22 +5,23 @@ import Dispatch
 import Glibc
 import RetrogradeEngine
 
-/// The other side of ``ChildRunner``: the work of a child process.
+/// Child side of ``ChildRunner``: does the work.
 package enum ChildService {
-  /// Time to clean up when the parent has closed the pipe. The parent may be dead, and can't end this process
-  /// if it hangs.
+  /// Time to clean up after the parent closed the pipe. The parent may be dead, and can't kill this
+  /// process if it hangs.
   private static let grace = DispatchTimeInterval.seconds(10)
 
-  /// Leaves signals that a terminal sends to the whole process group to the parent, which closes the pipe.
+  /// Ignores signals that a terminal sends to the whole process group. The parent handles them, and
+  /// closes the pipe.
   package static func leaveSignalsToParent() {
     system_become_child([SIGINT, SIGQUIT, SIGHUP, SIGPIPE], 4)
   }
 
-  /// Does the work that standard input names, and reports it on standard output.
+  /// Does the work ordered on standard input, and reports it on standard output.
   /// - Parameter userInfo: of the encoder, such as ``Warning/naming``.
-  /// - Throws: ``RetrogradeError`` of code `usage` if standard input has no work.
+  /// - Throws: ``RetrogradeError`` of code `usage` if standard input has no order.
   package static func run(userInfo: [CodingUserInfoKey: any Sendable]) async throws {
-    // Plugins that print must not write between reports.
+    // Output of plugins must not get between the reports.
     let output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
     dup2(STDERR_FILENO, STDOUT_FILENO)
     let (order, lines) = try await onOwnThread("order", Cancellation()) { try readOrder() }

@@ -1,14 +1,14 @@
 import RetrogradeEngine
 
-/// Order to a child process. It is the first line on its standard input, in JSON.
+/// Order to a child process: the first line on its standard input, in JSON.
 enum ChildOrder: Codable, Sendable {
-  /// Does one piece of work, and ends.
+  /// Do one task, and exit.
   case once(ChildTask)
-  /// Opens a source, and makes its segments as they are asked for.
+  /// Open a source, and make its segments on request.
   case segments(path: String, SegmentedMirror.Settings)
 }
 
-/// Work that makes a file.
+/// Task that makes a file.
 package enum ChildTask: Codable, Sendable {
   /// ``Reverser/reverse(to:)``.
   case reverse(inputs: [String], ReverseOptions, output: String)
@@ -23,7 +23,7 @@ package enum ChildTask: Codable, Sendable {
     }
   }
 
-  /// Begins the work in this process.
+  /// Begins the task in this process.
   package func start() -> Reversal {
     switch self {
     case .reverse(let inputs, let options, let output): Reverser(inputs, options: options).start(to: output)
@@ -33,7 +33,7 @@ package enum ChildTask: Codable, Sendable {
   }
 }
 
-/// A line that a child process writes to its standard output. The last one is not progress.
+/// Line that a child process writes to its standard output. All but the last one are progress.
 enum ChildReport: Codable, Sendable {
   case progress(ReversalProgress)
   case made(Summary)

@@ -9,34 +9,35 @@ struct ChildWatch {
   private var messages = ChildLines()
   private var messageCount = 0
   private var lastMessage: String?
-  /// False once its standard output is closed.
+  /// False after its standard output was closed.
   var isOutputOpen = true
   /// nil while it runs.
   private(set) var ending: ChildProcess.Ending?
-  /// Time without a sign of progress.
+  /// Time since the last sign of progress.
   private var silence = Duration.zero
   private var sinceMemoryCheck = Duration.zero
   private var last = ContinuousClock.now
-  /// Limit for which the child was killed.
+  /// Limit that the process exceeded; nil if it was not killed for one.
   private var exceeded: Message?
 
-  /// Longest time between two looks at the process, and between a cancellation and its effect, in milliseconds.
+  /// Longest time between two checks of the process, and between a cancellation and its effect, in
+  /// milliseconds.
   static let step: Int32 = 100
   private static let memoryStep = Duration.milliseconds(200)
   /// Time to clean up after a cancellation, and to exit after the last report.
   private static let grace = Duration.seconds(10)
-  /// Lines of its standard error that are passed on.
+  /// Largest number of lines of its standard error that are passed on.
   private static let mostMessages = 100
 
   init(_ process: ChildProcess, _ limits: ChildLimits, _ said: @escaping @Sendable (String) -> Void) {
     (self.process, self.limits, self.said) = (process, limits, said)
   }
 
-  /// Waits until it says something or ends, and takes that.
+  /// Waits until the process writes something or ends, and reads its output.
   /// - Parameters:
   ///   - milliseconds: longest time to wait.
-  ///   - take: reads from its standard output, and returns false once that is closed.
-  /// - Returns: false if nothing came in time.
+  ///   - take: reads from its standard output, and returns false after that was closed.
+  /// - Returns: false if nothing happened in time.
   @discardableResult
   mutating func wait(_ milliseconds: Int32 = step, take: (_ output: Int32) -> Bool) -> Bool {
     var waiting = [
@@ -55,13 +56,13 @@ struct ChildWatch {
   private mutating func pass(on message: String) {
     guard !message.isEmpty else { return }
     lastMessage = message
-    // The line of the crash handler is not passed on here: `crash` puts it into the error.
+    // The crash handler's line is not passed on: `crash` puts it into the error.
     if message.hasPrefix("crashed") { return }
     messageCount += 1
     if messageCount <= ChildWatch.mostMessages { said(message) }
   }
 
-  /// Takes the process's output from before its end.
+  /// Reads the remaining output after the process has ended.
   mutating func finish(take: (_ output: Int32) -> Bool) {
     while isOutputOpen || messages.isOpen, wait(0, take: take) {}
     if messageCount > ChildWatch.mostMessages {
@@ -69,15 +70,15 @@ struct ChildWatch {
     }
   }
 
-  /// Notes that it made progress, or that nothing is expected of it.
+  /// Restarts the silence timer: the process made progress, or is idle.
   mutating func noteProgress() { silence = .zero }
 
-  /// Looks whether it has ended, and kills it if it exceeds a limit.
-  /// - Parameter isEnding: it was asked to end, or has said all.
+  /// Checks whether it has ended, and kills it if it exceeds a limit.
+  /// - Parameter isEnding: true if it was asked to end, or has sent its last report.
   mutating func check(isEnding: Bool) {
     ending = process.ending()
     let now = ContinuousClock.now
-    // A process that was stopped, or a machine that slept, did so together with this process.
+    // If the process was stopped or the machine slept, this process was suspended too.
     let passed = min(now - last, .seconds(1))
     last = now
     guard ending == nil, exceeded == nil else { return }
@@ -94,10 +95,11 @@ struct ChildWatch {
     if exceeded != nil { process.kill() }
   }
 
-  /// Error for a process that ended before it had said all.
+  /// Error for a process that ended before its last report.
   /// - Parameter input: name of the source.
   func crash(_ input: String) -> RetrogradeError {
-    // It lacked memory or threads, which is not the input's fault. Its last message says what to do.
+    // The process lacked memory or threads, which is not the input's fault. Its last message names
+    // the remedy.
     if exceeded == nil, case .exit(EX_IOERR)? = ending, let lastMessage {
       return RetrogradeError(.inputOutput, about: input, "the process that read it \(lastMessage)")
     }

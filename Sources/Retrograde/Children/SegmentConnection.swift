@@ -3,11 +3,11 @@ import Glibc
 import RetrogradeEngine
 import Synchronization
 
-/// An answer of a child process, which comes bit by bit.
+/// Response of a child process, received in parts.
 final class SegmentAnswer: @unchecked Sendable {
   let cancellation: Cancellation
   private let monitor = Monitor()
-  // Behind `monitor`.
+  // Protected by `monitor`.
   private var parts: [[UInt8]] = []
   private var end: Result<Void, any Error>?
 
@@ -15,10 +15,10 @@ final class SegmentAnswer: @unchecked Sendable {
 
   func give(_ bytes: [UInt8]) { monitor.locked { parts.append(bytes) } }
 
-  /// Notes the end of it; the first one counts.
+  /// Ends the response. Only the first call has an effect.
   func finish(_ result: Result<Void, any Error>) { monitor.locked { end = end ?? result } }
 
-  /// Gives out the parts as they come. Blocks until the last.
+  /// Passes on the parts as they arrive. Blocks until the last one.
   func each(_ take: (_ bytes: [UInt8]) -> Void) throws {
     while true {
       let (next, end) = monitor.locked {
@@ -31,7 +31,7 @@ final class SegmentAnswer: @unchecked Sendable {
     }
   }
 
-  /// All parts. Blocks until the last has come.
+  /// Returns all parts. Blocks until the last one has arrived.
   func all() throws -> [[UInt8]] {
     var all: [[UInt8]] = []
     try each { all.append($0) }
@@ -39,14 +39,14 @@ final class SegmentAnswer: @unchecked Sendable {
   }
 }
 
-/// Connection to a child process that makes segments. A thread of its own reads the child's output.
+/// Connection to a child process for segments. A separate thread reads the child's output.
 final class SegmentConnection: Sendable {
   private struct State {
     var answers: [UInt32: SegmentAnswer] = [:]
     var count: UInt32 = 0
     var process: ChildProcess?
     var isClosed = false
-    /// Reason why no more can be asked for.
+    /// Reason why the connection takes no more requests.
     var failure: (any Error)?
   }
 
@@ -58,7 +58,7 @@ final class SegmentConnection: Sendable {
 
   var hasEnded: Bool { state.withLock { $0.failure != nil } }
 
-  /// Begins to read the process's output.
+  /// Begins to read the output of the process.
   func start(_ watch: ChildWatch) throws {
     state.withLock { $0.process = watch.process }
     do {
@@ -75,7 +75,7 @@ final class SegmentConnection: Sendable {
     return answer
   }
 
-  /// Asks for a part. Blocks until the process has read the request.
+  /// Sends a request. Blocks until the process has read it.
   func ask(_ part: SegmentRequest.Part, _ cancellation: Cancellation) throws -> SegmentAnswer {
     let answer = SegmentAnswer(cancellation)
     let (number, process) = try state.withLock { state in
@@ -89,11 +89,11 @@ final class SegmentConnection: Sendable {
   }
 
   private func send(_ request: SegmentRequest, _ process: ChildProcess?) throws {
-    // If it is dead, the reading thread says so.
+    // If it is dead, the reading thread reports that.
     _ = process?.send(Array(try JSONEncoder().encode(request)) + [10])
   }
 
-  /// Ends the process when it has cleaned up.
+  /// Makes the process clean up and end.
   func close() {
     let process = state.withLock { state in
       state.isClosed = true
@@ -152,7 +152,7 @@ final class SegmentConnection: Sendable {
     answer.finish(end)
   }
 
-  /// Takes back requests whose answers are not wanted any more.
+  /// Cancels requests in the child whose results are no longer wanted.
   private func cancel() {
     let (gone, process) = state.withLock { state in
       let gone = state.answers.filter { $0.value.cancellation.isCancelled }

@@ -5,7 +5,7 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Makes segments of a source in a child process, as its parent asks for them.
+/// Makes segments of a source in a child process, as requested by the parent.
 final class SegmentService: Sendable {
   private let output: Int32
   private let writing = Mutex(())
@@ -16,7 +16,7 @@ final class SegmentService: Sendable {
     (self.output, self.encoder) = (output, encoder)
   }
 
-  /// Opens the source, and answers until standard input is closed. Blocks.
+  /// Opens the source, and responds to requests until standard input is closed. Blocks.
   func run(_ path: String, _ settings: SegmentedMirror.Settings, _ lines: ChildLines) {
     let opening = Cancellation()
     cancellations.withLock { $0[0] = opening }
@@ -32,7 +32,7 @@ final class SegmentService: Sendable {
         }
       }
       read(lines) { request in
-        // Nothing is asked for before the source is open.
+        // The parent sends no requests before the source is open.
         guard let mirror = mirror.withLock({ $0 }) else { return }
         self.make(request, mirror)
       }
@@ -105,7 +105,7 @@ final class SegmentService: Sendable {
     send(ChildFrame(request: request, kind: .bytes, bytes: bytes))
   }
 
-  /// Does `body`, and says how it ended.
+  /// Runs `body`, and sends its outcome.
   private func answer(_ request: UInt32, _ body: () throws -> Void) {
     let frame: ChildFrame
     do {

@@ -1,12 +1,12 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Places at which a video is cut into chunks: the bounds of the source's groups of pictures, so that no
-/// frame is decoded for two.
+/// Cuts a video into chunks at the boundaries of the source's groups of pictures, so that no frame
+/// is decoded for two chunks.
 struct ChunkCuts {
-  /// A piece of the output.
+  /// Part of the output.
   struct Piece: Equatable {
-    /// When its first frame is shown, and until when its last one is.
+    /// Start of its first frame, and end of its last one.
     var span: TimeSpan
     var source: TimeSpan
     var frames: Int
@@ -19,8 +19,8 @@ struct ChunkCuts {
     played = PlayedFrames(video, legs, timing)
   }
 
-  /// Pieces that are as equally long as groups of pictures allow.
-  /// - Parameter isWhole: whether the video can't be read in parts.
+  /// Divides the output into pieces, as equal in length as the groups of pictures allow.
+  /// - Parameter isWhole: true if the video can't be read in parts.
   func pieces(_ length: ChunkLength, isWhole: Bool) -> [Piece] {
     guard let first = frames.first, let last = frames.last else { return [] }
     let length = length.time(of: last.shown.end - first.shown.start)
@@ -38,11 +38,11 @@ struct ChunkCuts {
     }
   }
 
-  /// The frames with which the pieces of a stretch of one direction begin.
+  /// First frames of the pieces within a run of frames of one direction.
   private func cuts(in stretch: Range<Int>, _ length: ClockTime) -> [Int] {
     let start = frames[stretch.lowerBound].shown.start
     let whole = frames[stretch.upperBound - 1].shown.end - start
-    // Times of frames are rounded.
+    // The addend covers rounded frame times.
     let count = max(1, Int((whole / max(length, .milliseconds(1)) + 0.01).rounded(.down)))
     let possible = stretch.dropFirst().filter { played.canCut(before: $0) }
     var found = [stretch.lowerBound]
@@ -61,11 +61,11 @@ struct ChunkCuts {
 }
 
 extension ChunkLength {
-  /// A joint costs a keyframe and the encoder's first guess at the frames that follow, which are less than a
-  /// hundredth of this (docs/chunks.md).
+  /// Default length. A joint costs a keyframe, and the encoder's poor first rate estimates:
+  /// together under 1 % at this length (docs/chunks.md).
   private static let usualTime = ClockTime(seconds: 60)
 
-  /// How long a chunk is, of a video that is `whole` long.
+  /// Length of a chunk, for a video of length `whole`.
   func time(of whole: ClockTime) -> ClockTime {
     switch self {
     case .usual: ChunkLength.usualTime

@@ -2,16 +2,16 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Makes the output of a plan's chunks, packet by packet. Nothing is decoded or encoded.
+/// Joins the chunks of a plan into the output, packet by packet, without decoding or encoding.
 struct ChunkJoin: Sendable {
   private let folder: WorkFolder
   private let plan: ChunkPlan
-  /// Last event of each chunk.
+  /// `done` event of each chunk.
   private let made: [Journal.Event]
   private let resources: Resources
   private let work: Work
 
-  /// - Parameter made: of each chunk the event that says that it is done.
+  /// - Parameter made: the `done` event of each chunk.
   init(_ folder: WorkFolder, _ plan: ChunkPlan, _ made: [Journal.Event], _ resources: Resources, _ work: Work) {
     self.folder = folder
     self.plan = plan
@@ -20,7 +20,7 @@ struct ChunkJoin: Sendable {
     self.work = work
   }
 
-  /// Chunks whose files differ from the journal's notes.
+  /// Chunks whose files do not match the journal.
   func lost() throws -> [Int] {
     try made.indices.filter { number in
       try work.cancellation.check()
@@ -35,7 +35,7 @@ struct ChunkJoin: Sendable {
   /// - Throws: ``RetrogradeError``.
   func run() throws -> (counts: Feed.Counts, warnings: [Warning]) {
     try Outputs.write(overwrites: plan.options.output.overwrites, inputs: [plan.source.path]) { outputs in
-      // The output gets its name last: when it has it, all is there.
+      // The output is renamed last: its name means that everything is finished.
       if let path = plan.subtitleOutput?.path { try outputs.begin(path, isNumbered: false) }
       try outputs.begin(plan.output)
       let location = try outputs.location(of: plan.output)
@@ -52,8 +52,8 @@ struct ChunkJoin: Sendable {
         ((plan.warnings + made.flatMap { $0.warnings ?? [] }).map(\.warning) + counts.warnings + pipeline.unheld).unique
       try warnings.check(isStrict: plan.options.output.isStrict, plan.output)
       if plan.options.output.isVerified { try verify(location) }
-      // By this event a later run that finds the files, and the folder still there, recognises them as its
-      // own.
+      // If a run is interrupted after this, a later run recognises the files as its own by this
+      // event.
       var event = Journal.Event(.joined)
       event.subtitles = try writeSubtitles(outputs)
       event.output = FileStamp(location)
@@ -62,7 +62,7 @@ struct ChunkJoin: Sendable {
     }
   }
 
-  /// - Returns: the stamp of the file; nil where there is none to be written.
+  /// - Returns: the stamp of the file; nil if there are no subtitles to write.
   private func writeSubtitles(_ outputs: Outputs) throws -> FileStamp? {
     guard let output = plan.subtitleOutput, let track = output.subtitles.track else { return nil }
     let location = try outputs.location(of: output.path)
@@ -82,8 +82,9 @@ struct ChunkJoin: Sendable {
     let videos = try plan.videos.enumerated().map { number, video in
       let chunks = plan.chunks(.video, number)
       let packets = chunks.compactMap { made[$0].content?.caps }.compactMap { Caps($0) }
-      // A player gets one header: chunks that were encoded with the same settings have the same one, or are
-      // not one stream. Frames say themselves which field comes first.
+      // A player gets one header for all chunks. Chunks encoded with the same settings have equal
+      // headers; otherwise they are not one stream. The field order is also in the frames, so it
+      // may differ.
       let headers = Set(packets.map { $0.removing(["field-order"]).description })
       guard headers.count == 1, let own = packets.first, let raw = Caps(video.caps) else {
         throw RetrogradeError(
@@ -124,7 +125,7 @@ struct ChunkJoin: Sendable {
 
   private func made(audio number: Int) -> Journal.Event? { plan.chunks(.audio, number).first.map { made[$0] } }
 
-  /// When the packets of each video are decoded; nil in Matroska and WebM, which don't say.
+  /// DTS generator of each video; nil for Matroska and WebM, which store no DTS.
   private var clocks: [DTSGenerator?] {
     plan.videos.enumerated().map { number, video in
       guard !["matroskamux", "webmmux"].contains(where: plan.joining.hasPrefix) else { return nil }

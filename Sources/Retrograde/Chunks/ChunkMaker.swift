@@ -3,17 +3,17 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Makes chunks of one plan. What they share of the source is opened once.
+/// Makes the chunks of a plan. They share the opened source.
 final class ChunkMaker: Sendable {
   private let folder: WorkFolder
   private let plan: ChunkPlan
   private let resources: Resources
   private let work: Work
   private let opened = Mutex<OpenedSource?>(nil)
-  /// Indexes of the videos, by the number of the stream.
+  /// Indexes of the videos, by stream number.
   private let indexes = Mutex<[Int: VideoIndex]>([:])
 
-  /// - Parameter resources: for each chunk that is made at a time.
+  /// - Parameter resources: limits for each chunk that is made at the same time.
   init(_ folder: WorkFolder, _ plan: ChunkPlan, _ resources: Resources, _ work: Work) {
     self.folder = folder
     self.plan = plan
@@ -21,17 +21,17 @@ final class ChunkMaker: Sendable {
     self.work = work
   }
 
-  /// Makes chunk `number`. Its file appears whole, or not at all.
+  /// Makes chunk `number`. Its file appears complete, or not at all.
   ///
-  /// - Parameter shown: told how many frames of it are on their way.
-  /// - Returns: the event to be noted in the journal.
+  /// - Parameter shown: called with the number of frames pushed so far.
+  /// - Returns: the event to add to the journal.
   /// - Throws: ``RetrogradeError``.
   func make(_ number: Int, shown: @Sendable (Int) -> Void) throws -> Journal.Event {
     let watch = Stopwatch()
     let chunk = plan.chunks[number]
     let path = folder.chunkPath(number)
     return try Outputs.write(overwrites: true, inputs: [plan.source.path]) { outputs in
-      // All chunks are made of the same file.
+      // All chunks must be made from the same file.
       try plan.checkSource(isRunning: true)
       try outputs.begin(path)
       let location = try outputs.location(of: path)
@@ -92,7 +92,7 @@ final class ChunkMaker: Sendable {
     let video = try source(settings).video(
       chunk.stream, try index(chunk.stream), range: plan.range, part: chunk.source, settings)
     guard let raw = Caps(stream.caps) else { throw damagedPlan }
-    // The caps are those of the first leg, and encoders keep the order of fields that they begin with.
+    // The caps are those of the first leg. Encoders keep the field order that they start with.
     let leg = plan.legs.number(at: chunk.span.start).flatMap { plan.legs[$0] }
     let isTurned = leg.map { $0.direction != plan.legs[0]?.direction } ?? false
     let pipeline = try EncodingPipeline(
@@ -111,7 +111,7 @@ final class ChunkMaker: Sendable {
       work.cancellation)
     var given = MuxedCount.Given(count: 0)
     let sink = pipeline.videos[0]
-    // Another machine may lack the font.
+    // The font may be missing on another machine.
     try plan.options.lettering.check()
     let geometry = try FrameGeometry(
       video.caps, orientation: video.video.tags?.string("image-orientation"), plan.options.encoding.framing,
@@ -140,7 +140,7 @@ final class ChunkMaker: Sendable {
     _ chunk: ChunkPlan.Chunk, _ location: String, _ target: String
   ) throws -> (Journal.Heard, [Warning]) {
     let stream = plan.audio[chunk.stream]
-    // All of the source is opened: the places of the samples do not depend on the part that is played.
+    // The whole source is opened: sample positions do not depend on the played part.
     let settings = try settings {
       $0.noVideo = true
       ($0.start, $0.end, $0.score) = (nil, nil, nil)
@@ -183,7 +183,7 @@ final class ChunkMaker: Sendable {
 }
 
 extension Pipeline {
-  /// Makes the sink called `file` write to `path`.
+  /// Sets the path of the sink named `file`.
   /// - Returns: `path`.
   func write(to path: String) throws -> String {
     try element("file")?.set("location", path)

@@ -4,7 +4,7 @@ import RetrogradeEngine
 import Paths
 
 extension ChunkPlan.SourceIdentity {
-  /// Identity of the file at `path`, as it is now.
+  /// Identity of the file at `path` in its current state.
   /// - Throws: ``RetrogradeError`` of code `noInput`.
   init(_ path: String) throws {
     var info = stat()
@@ -18,9 +18,10 @@ extension ChunkPlan.SourceIdentity {
 }
 
 extension ChunkPlan {
-  /// Checks that this program may work on the plan, and that the source has not changed.
-  /// - Parameter isRunning: true after the run's first check: the source was changed during the run.
-  /// - Throws: ``RetrogradeError`` with the difference, of code `usage`; `inputOutput` during a run.
+  /// Checks that the plan fits this program, and that the source has not changed.
+  /// - Parameter isRunning: true after the run's first check: the source changed during the run.
+  /// - Throws: ``RetrogradeError`` with the difference, of code `usage`; `inputOutput` during a
+  ///   run.
   func checkSource(isRunning: Bool = false) throws {
     guard version == ChunkPlan.ownVersion else {
       throw RetrogradeError(
@@ -37,7 +38,7 @@ extension ChunkPlan {
     }
   }
 
-  /// Checks that the plan is one of the work that is asked for.
+  /// Checks that the plan is for the requested work.
   /// - Throws: ``RetrogradeError`` of code `usage`, with the difference.
   func check(_ reverser: Reverser, _ output: String, in folder: String) throws {
     func refused(_ why: Message) -> RetrogradeError {
@@ -60,7 +61,7 @@ extension ChunkPlan {
 }
 
 extension ChunkPlan.Options {
-  /// Values of the settings, by the paths of their names.
+  /// Values of the settings, by key path.
   fileprivate var values: [String: Value] {
     get throws {
       let encoder = JSONEncoder()
@@ -79,7 +80,7 @@ extension ChunkPlan.Options {
     }
   }
 
-  /// Any value of JSON, to be compared.
+  /// Any JSON value, comparable.
   fileprivate indirect enum Value: Decodable, Equatable {
     case number(Double), text(String), flag(Bool), list([Value]), group([String: Value])
 

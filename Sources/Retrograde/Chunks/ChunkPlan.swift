@@ -5,15 +5,15 @@ import Glibc
 import MediaTime
 import RetrogradeEngine
 
-/// Identity that a file carries, which would differ between two files that are made alike.
+/// File identity that would otherwise differ each time the file is made.
 struct FileOrigin: Codable, Sendable, Equatable {
-  /// Seed of the numbers that tell the file, and its tracks, from others.
+  /// Seed of the unique IDs of the file and its tracks.
   var seed: UInt32
-  /// When it was made, in seconds since 1970.
+  /// Creation date, in seconds since 1970.
   var date: Int
 }
 
-/// A warning that is kept. Settings in it get the names that the program which shows it has for them.
+/// Stored warning. When shown, its settings get the names that the program uses for them.
 struct Notice: Codable, Sendable {
   private var code: Warning.Code
   private var message: Message
@@ -27,7 +27,7 @@ struct Notice: Codable, Sendable {
   var warning: Warning { Warning(code, message, count: count, span: span) }
 }
 
-/// A change of codec that is kept, as a ``Notice`` is.
+/// Stored change of codec.
 struct KeptChange: Codable, Sendable {
   private var kind: StreamKind
   private var source: String
@@ -41,10 +41,10 @@ struct KeptChange: Codable, Sendable {
   var change: CodecChange { CodecChange(kind: kind, source: source, output: output, reason: reason) }
 }
 
-/// Plan of making an output in pieces that depend on nothing but this and the source: the content of
-/// `plan.json` in a work folder. Times are in seconds. docs/chunks.md describes each field.
+/// Plan to make an output in chunks: the content of `plan.json` in a work folder. Chunks depend
+/// only on it and the source. Times are in seconds. docs/chunks.md describes each field.
 struct ChunkPlan: Codable, Sendable {
-  /// Identity of the source when the plan was made: another one is refused.
+  /// Identity of the source when the plan was made. A different source is refused.
   struct SourceIdentity: Codable, Sendable, Equatable {
     var path: String
     var size: Int
@@ -52,7 +52,7 @@ struct ChunkPlan: Codable, Sendable {
     var modified: [Int]
   }
 
-  /// Options that were asked for.
+  /// Requested options.
   struct Options: Codable, Sendable {
     var playback: PlaybackOptions
     var encoding: EncodingOptions
@@ -65,7 +65,7 @@ struct ChunkPlan: Codable, Sendable {
       (subtitles, lettering) = (options.subtitles, options.lettering)
     }
 
-    /// Options that were asked for, with the resources that a run may take of the machine.
+    /// Requested options, with the resources that a run may use.
     func all(_ resources: Resources) -> ReverseOptions {
       ReverseOptions(
         playback: playback, encoding: encoding, output: output, resources: resources, subtitles: subtitles,
@@ -73,42 +73,43 @@ struct ChunkPlan: Codable, Sendable {
     }
   }
 
-  /// A video stream of the output.
+  /// Video stream of the output.
   struct Video: Codable, Sendable {
-    /// Name of the appsrc that takes its frames.
+    /// Name of the appsrc for its frames.
     var name: String
-    /// Index from the pass over the source; its packets are in the file `index-N`.
+    /// Index of the source's video. Its packets are in the file `index-N`.
     var index: StoredVideoIndex
-    /// The raw frames, as the encoder gets them.
+    /// Caps of the raw frames that the encoder gets.
     var caps: String
-    /// The pipeline that encodes a chunk, in `gst-launch-1.0` syntax.
+    /// Pipeline that encodes a chunk, in `gst-launch-1.0` syntax.
     var encoding: String
-    /// The encoder, where it was asked for by name.
+    /// Requested encoder; nil: the default.
     var encoder: String?
-    /// Its properties, in place of the pipeline's: properties on which the output must not depend, such as
-    /// threads, are fixed here.
+    /// Encoder properties that override the pipeline's. Properties that the output must not depend
+    /// on, such as threads, are fixed here.
     var settings: [String: String]
     var frames: Int
-    /// How long a frame is shown, more or less.
+    /// Approximate duration of a frame.
     var step: ClockTime
     var disposition: Disposition?
     var orientation: String?
     var fieldOrder: MatroskaHeader.FieldOrder?
     var title: String?
-    /// Tags that the muxer does not write, such as `NAME=text`.
+    /// Tags that the muxer does not write, as `NAME=text`.
     var comments: [String]
   }
 
-  /// An audio stream of the output. It is one chunk: codecs overlap their packets, which no joint may cut.
+  /// Audio stream of the output. It is one chunk: packets overlap in audio codecs, so it can't be
+  /// cut.
   struct Audio: Codable, Sendable {
-    /// The samples, as the encoder gets them.
+    /// Caps of the samples that the encoder gets.
     var caps: String
-    /// The pipeline that encodes it.
+    /// Pipeline that encodes the stream.
     var encoding: String
     var sampleCount: Int?
     var disposition: Disposition?
     var title: String?
-    /// Tags that the muxer does not write, as those of a video.
+    /// Tags that the muxer does not write, as `NAME=text`.
     var comments: [String]
   }
 
@@ -116,7 +117,7 @@ struct ChunkPlan: Codable, Sendable {
     var caps: String
     var tags: String?
     var disposition: Disposition?
-    /// In the time of the source.
+    /// Cues, in source time.
     var cues: [Cue]
 
     init(_ track: SubtitleTrack) {
@@ -124,7 +125,7 @@ struct ChunkPlan: Codable, Sendable {
       (disposition, cues) = (track.disposition, track.cues)
     }
 
-    /// nil where the caps are none.
+    /// Subtitle track; nil if `caps` can't be parsed.
     var track: SubtitleTrack? {
       Caps(caps).map {
         SubtitleTrack(caps: $0, tags: tags.flatMap { TagList($0) }, disposition: disposition, cues: cues)
@@ -132,9 +133,9 @@ struct ChunkPlan: Codable, Sendable {
     }
   }
 
-  /// A file of subtitles that is made beside the output.
+  /// Separate subtitle file beside the output.
   struct SubtitleOutput: Codable, Sendable {
-    /// The absolute path.
+    /// Absolute path.
     var path: String
     var subtitles: Subtitles
   }
@@ -142,27 +143,27 @@ struct ChunkPlan: Codable, Sendable {
   /// Content of one chunk.
   struct Chunk: Codable, Sendable {
     var kind: StreamKind
-    /// The place of its stream among those of its kind.
+    /// Number of the stream among those of its kind.
     var stream: Int
-    /// When its first frame is shown in the output, and until when its last one is.
+    /// Start of its first frame, and end of its last one, in the output.
     var span: TimeSpan
-    /// Part of the source that is played in it.
+    /// Part of the source that the chunk plays.
     var source: TimeSpan
-    /// How many frames of video it has.
+    /// Number of video frames; 0 for audio.
     var frames: Int
-    /// Properties of its encoder: the rate that its part of the source asks for.
+    /// Properties of its encoder: the bit rate for its part of the source.
     var settings: [String: String]
-    /// How many bytes it takes, about; nil where no rate says.
+    /// Approximate size in bytes; nil if there is no bit rate.
     var bytes: Int?
   }
 
-  /// Version of the program that made it: another one may write other bytes.
+  /// Version of the program that made the plan. Other versions may write different bytes.
   var version: String
   var source: SourceIdentity
-  /// The absolute path of the file to be made.
+  /// Absolute path of the output.
   var output: String
   var options: Options
-  /// Part of the source that is played; nil: all of it.
+  /// Part of the source to play; nil: all of it.
   var range: TimeSpan?
   /// The order of play.
   var legs: PlaybackLegs
@@ -171,21 +172,21 @@ struct ChunkPlan: Codable, Sendable {
   var subtitles: [Subtitles]
   var subtitleOutput: SubtitleOutput?
   var chapters: [Chapter]
-  /// Tags of the file as a whole, as GStreamer writes them.
+  /// Tags of the whole file, in GStreamer's syntax.
   var tags: String?
-  /// Tags of the file as a whole that the muxer does not write, such as `NAME=text`.
+  /// Tags of the whole file that the muxer does not write, as `NAME=text`.
   var comments: [String]
-  /// Tags of an MP4 or MOV source that lie in it in another form.
+  /// Tags of an MP4 or MOV source that it stores in a different form.
   var mp4Tags: [MP4Tag]
-  /// The pipeline that joins the chunks.
+  /// Pipeline that joins the chunks.
   var joining: String
-  /// Whether the container says which samples are heard.
+  /// True if the container has edit lists, which select the samples that are played.
   var hasEditLists: Bool
   /// Warnings about the result.
   var warnings: [Notice]
-  /// Streams that change to another codec.
+  /// Streams whose codec changes.
   var changes: [KeptChange]
-  /// Identity of the file, which is not in the source.
+  /// Identity of the output file, independent of the source.
   var origin: FileOrigin
   var chunks: [Chunk]
 }
@@ -194,7 +195,7 @@ extension ChunkPlan {
   /// The version of this program.
   static let ownVersion = RETROGRADE_VERSION
 
-  /// Numbers that tell a file from others: the same for the same source.
+  /// Seed of the unique IDs of a file, equal for equal sources.
   static func seed(_ digests: [String]) -> UInt32 {
     digests.compactMap { UInt32($0.prefix(8), radix: 16) }.reduce(0, ^)
   }
@@ -202,24 +203,23 @@ extension ChunkPlan {
   /// Frames of video in all chunks.
   var frameCount: Int { chunks.reduce(0) { $0 + $1.frames } }
 
-  /// The number in the output of the first frame of a chunk.
+  /// Number in the output of a chunk's first frame.
   func firstFrame(of chunk: Int) -> Int {
     chunks(chunks[chunk].kind, chunks[chunk].stream).filter { $0 < chunk }.reduce(0) { $0 + chunks[$1].frames }
   }
 
-  /// The chunks of a stream, in the order of the output.
+  /// Chunks of a stream, in the order of the output.
   func chunks(_ kind: StreamKind, _ stream: Int) -> [Int] {
     chunks.indices.filter { chunks[$0].kind == kind && chunks[$0].stream == stream }
   }
 
-  /// Name of chunk `number` in messages: `chunk 12`.
   static func name(_ number: Int) -> String { "chunk \(number)" }
 }
 
 extension ChunkPlan {
-  /// Number of chunks at once that fill this machine: encoders have a thread or two (`EncoderHeader`). Each
-  /// gets room for some frames: with less it would be busy with the spool.
-  /// - Parameter memory: the budget that all of them share.
+  /// Number of concurrent chunks that use all cores: encoders have one or two threads
+  /// (`EncoderHeader`). Each chunk needs memory for some frames, or it mostly waits for the spool.
+  /// - Parameter memory: budget that all of them share.
   func usualJobs(with memory: ByteCount) -> Int {
     let frame = videos.compactMap { Caps($0.caps)?.frameSize }.max() ?? 0
     let fitting = memory.bytes / max(frame * ChunkPlan.framesOfAJob, 1)

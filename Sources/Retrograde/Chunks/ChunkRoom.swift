@@ -2,12 +2,13 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// Disk space that the rest of the work takes, estimated from the plan's rates and from the finished chunks.
+/// Disk space needed by the remaining work, estimated from the plan's bit rates and the finished
+/// chunks.
 struct ChunkRoom {
-  /// A file system, the work that needs room there, and how much.
+  /// File system, and the space needed there.
   private struct Place {
     var folder: String
-    /// In bytes: estimates, which may be of any size.
+    /// Estimate in bytes, of any size.
     var wanted: Double
     var free: Int
 
@@ -15,15 +16,14 @@ struct ChunkRoom {
   }
   private var places: [Place]
 
-  /// Bytes before a packet in a file of packets (`gdppay`).
+  /// Size of the header before each packet in a file of packets (`gdppay`), in bytes.
   private static let packetHeader = 62.0
 
   /// - Parameters:
-  ///   - wanted: the chunks that are to be made, as far as they are not.
-  ///   - isJoined: whether the output is made too.
+  ///   - wanted: chunks to make; finished ones need no space.
+  ///   - isJoined: true if the output is made too.
   init(_ plan: ChunkPlan, _ states: ChunkStates, in folder: String, _ wanted: Range<Int>, isJoined: Bool) {
-    // Bytes and frames of all finished chunks: a stream without a rate is taken to need as much for each
-    // frame.
+    // Average size of the frames of finished chunks. It is assumed for streams without a bit rate.
     var (doneBytes, doneFrames) = (0.0, 0.0)
     for (chunk, event) in zip(plan.chunks, states.done) where chunk.frames > 0 {
       guard let bytes = event?.file?.bytes else { continue }
@@ -57,8 +57,8 @@ struct ChunkRoom {
     return stat(path.cPath, &info) == 0 ? info.st_dev : nil
   }
 
-  /// Finds out whether there is room, before the work begins. These are estimates: only where three quarters do not fit either, it is
-  /// certain enough that there is none.
+  /// Checks for enough space before the work begins. The needs are estimates, so it fails only if
+  /// even three quarters do not fit.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   func check() throws {
     guard let place = places.first(where: { $0.wanted * 0.75 > Double($0.free) }) else { return }
@@ -68,7 +68,7 @@ struct ChunkRoom {
       remedy: "make room, or name another folder")
   }
 
-  /// `error`, with how much room is wanted where it came of there being too little.
+  /// Adds the needed space to `error` if a lack of space caused it.
   func explaining(_ error: any Error) -> any Error {
     guard let error = error as? RetrogradeError, error.code == .inputOutput,
       let place = places.first(where: { $0.wanted > Double($0.free) })

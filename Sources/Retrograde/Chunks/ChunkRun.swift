@@ -2,21 +2,22 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Chunks on their way, and the threads that make them.
+/// Run over several chunks, shared by the threads that make them.
 final class ChunkRun: Sendable {
   private struct State {
     var states: ChunkStates
     var made = ChunkedReversal.Made()
-    /// Chunks that were tried, and failed.
+    /// Chunks that failed in this run.
     var given: Set<Int> = []
-    /// How many may still be begun.
+    /// Number of chunks that may still be started.
     var left: Int
-    /// Frames of the chunks that count, and of those of them that are done. Where only some are to be begun, those count that are.
+    /// Total and finished frames, over all wanted chunks; with a limit, over the chunks that were
+    /// started.
     var total = 0
     var done = 0
-    /// Frames of each chunk that is being made.
+    /// Finished frames of each chunk that is being made.
     var underWay: [Int: Int] = [:]
-    /// The most frames that were ever there: one that is begun again does not take any back.
+    /// Largest reported number of frames: a retried chunk does not lower the progress.
     var shown = 0
   }
   private let folder: WorkFolder
@@ -25,7 +26,7 @@ final class ChunkRun: Sendable {
   private let owner: Work
   private let wanted: Range<Int>
   private let state: Mutex<State>
-  /// How many chunks may be begun; nil: all that are wanted.
+  /// Largest number of chunks to start; nil: all wanted ones.
   private let limit: Int?
   private let watch = Stopwatch()
 
@@ -45,7 +46,7 @@ final class ChunkRun: Sendable {
 
   var made: ChunkedReversal.Made { state.withLock { $0.made } }
 
-  /// Makes one chunk after the other, until none is left.
+  /// Makes one chunk after the other, until none remain.
   func work() throws {
     while let (chunk, held) = try next() {
       defer { withExtendedLifetime(held) {} }
@@ -53,7 +54,7 @@ final class ChunkRun: Sendable {
         try make(chunk)
       } catch let error where !(error is CancellationError) {
         try check()
-        // Once more: a machine may have run out of something for a moment.
+        // Retry once: resources may have been short for a moment.
         do {
           try make(chunk)
         } catch let error where !(error is CancellationError) {
@@ -70,13 +71,13 @@ final class ChunkRun: Sendable {
     }
   }
 
-  /// - Throws: where there is no use in going on.
+  /// - Throws: if continuing is pointless: it was cancelled, or the folder is gone.
   private func check() throws {
     try owner.cancellation.check()
     try folder.checkIsThere()
   }
 
-  /// A chunk that is wanted, not done, and not being made, and the lock by which this run makes it.
+  /// Takes the lock of a wanted chunk that is neither finished nor being made.
   private func next() throws -> (Int, FileLocks.Held)? {
     try owner.cancellation.check()
     return try state.withLock { state in
@@ -84,7 +85,8 @@ final class ChunkRun: Sendable {
       try state.states.update(from: folder.journal)
       for chunk in wanted where state.states.done[chunk] == nil && !state.given.contains(chunk) {
         guard let held = try folder.locks.take(chunk) else { continue }
-        // Another process may have finished it just now, or everything, and removed the journal.
+        // Another process may have just finished this chunk, or all of them, and removed the
+        // journal.
         try state.states.update(from: folder.journal)
         try folder.checkIsThere()
         if state.states.done[chunk] != nil { continue }
@@ -96,7 +98,7 @@ final class ChunkRun: Sendable {
     }
   }
 
-  /// Chunks that others have made count too.
+  /// Counts finished frames, including those of other processes.
   private func count(_ state: inout State) {
     state.done = wanted.reduce(0) { $0 + (state.states.done[$1] == nil ? 0 : plan.chunks[$1].frames) }
   }
@@ -124,7 +126,7 @@ final class ChunkRun: Sendable {
       return (state.shown, state.total)
     }
     let length = plan.legs.duration ?? .zero
-    // Chunks of audio have no frames: where there are no others, nothing tells how far they are.
+    // Audio chunks have no frames: with only those, the progress is unknown.
     owner.report(
       .reversing, share: total > 0 ? nil : 0, done: done, of: total,
       position: .seconds(length.seconds * Double(done) / Double(max(total, 1))), duration: length, since: watch)

@@ -1,12 +1,13 @@
 import RetrogradeEngine
 
-/// States of a plan's chunks by the journal.
+/// States of a plan's chunks according to the journal.
 struct ChunkStates: Sendable {
-  /// The last event of each chunk; nil where nothing has happened.
+  /// Last event of each chunk; nil if there is none.
   private(set) var last: [Journal.Event?]
-  /// The events that say that one is done.
+  /// `done` event of each finished chunk; nil for others.
   private(set) var done: [Journal.Event?]
-  /// The output, and the file of subtitles, as they were when they were whole and about to get their names.
+  /// Stamps of the output and of the subtitle file, taken when they were complete, before they were
+  /// renamed.
   private(set) var joined: (output: FileStamp?, subtitles: FileStamp?)
   private var place = 0
 
@@ -15,14 +16,14 @@ struct ChunkStates: Sendable {
     done = last
   }
 
-  /// Reads the events that were written since.
+  /// Reads the events added since the last call.
   mutating func update(from journal: Journal) throws {
     let (events, end) = try journal.events(from: place)
     place = end
     for event in events { add(event) }
   }
 
-  /// Takes in an event; one that is known already changes nothing.
+  /// Applies an event. Applying it again has no effect.
   mutating func add(_ event: Journal.Event) {
     if event.event == .joined { joined = (event.output, event.subtitles) }
     guard let chunk = event.chunk, last.indices.contains(chunk) else { return }
@@ -36,6 +37,6 @@ struct ChunkStates: Sendable {
     }
   }
 
-  /// The chunks that are not done.
+  /// Chunks that are not finished.
   var missing: [Int] { done.indices.filter { done[$0] == nil } }
 }

@@ -1,7 +1,7 @@
 import RetrogradeEngine
 
 extension ChunkedReversal {
-  /// Chunks that are done, and those that remain.
+  /// Finished and remaining chunks.
   func status() throws -> ChunkStatus {
     let plan = try folder.knownPlan()
     var states = ChunkStates(plan)
@@ -15,7 +15,7 @@ extension ChunkedReversal {
       } else if last?.event == .failed {
         state = .failed
       } else if last?.event == .begun, try folder.locks.isTaken(number) {
-        // One that died has let go of it.
+        // The lock of a dead process is free.
         state = .running
       }
       let shown = state == .waiting ? nil : done ?? last

@@ -5,8 +5,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// The work in a folder: planning, making chunks, joining them. What the commands `split`, `chunk`, `join`, `status` and `reverse --work`
-/// do.
+/// Work in a folder: planning, making chunks, joining them. Implements `split`, `chunk`, `join`,
+/// `status` and `reverse --work`.
 struct ChunkedReversal: Sendable {
   let folder: WorkFolder
   let work: Work
@@ -18,9 +18,10 @@ struct ChunkedReversal: Sendable {
 
   // MARK: planning
 
-  /// Plans the reversal of `reverser`'s source into `output`, unless that is planned already.
+  /// Plans the reversal of `reverser`'s source into `output`, unless the folder has that plan
+  /// already.
   ///
-  /// - Throws: ``RetrogradeError``; of code `usage` where another plan is in the folder.
+  /// - Throws: ``RetrogradeError``; of code `usage` if the folder has another plan.
   func plan(_ reverser: Reverser, to output: String, _ length: ChunkLength) throws -> ChunkPlan {
     guard output != "-" else {
       throw RetrogradeError(
@@ -44,7 +45,7 @@ struct ChunkedReversal: Sendable {
         .usage, about: reverser.input, "can't be read again when the chunks are made", remedy: "name a file")
     }
     let identity = try ChunkPlan.SourceIdentity(reverser.input)
-    // Checks that the output can be made before any work is done for it.
+    // Check that the output can be created before working for it.
     let probe = Outputs(overwrites: reverser.options.output.overwrites, inputs: [reverser.input])
     defer { probe.clear() }
     try probe.begin(output)
@@ -57,34 +58,35 @@ struct ChunkedReversal: Sendable {
     let plan = try made.chunks(of: reverser.input, identity, length, work)
     try plan.checkSource(isRunning: true)
     let known = try folder.begin(plan, made.videos.map(\.video), work.cancellation)
-    // Two may have begun at once.
+    // Another process may have written its plan at the same time.
     try known.check(reverser, output, in: folder.path)
     return known
   }
 
   // MARK: chunks
 
-  /// How a run over several chunks went.
+  /// Outcome of a run over several chunks.
   struct Made: Sendable {
     var chunks: [Int] = []
-    /// Chunks that could not be made, and why.
+    /// Chunks that failed, and why.
     var failed: [(chunk: Int, error: any Error)] = []
 
     /// - Returns: the chunks that were made.
-    /// - Throws: what the first one failed with.
+    /// - Throws: the error of the first failed chunk.
     func allMade() throws -> [Int] {
       if let first = failed.first { throw first.error }
       return chunks
     }
   }
 
-  /// Makes chunks, several at once, until all wanted chunks are done or being made by other processes.
+  /// Makes chunks, several at once, until all wanted chunks are finished or being made by other
+  /// processes.
   ///
   /// - Parameters:
-  ///   - wanted: which; nil: all.
-  ///   - limit: how many at the most; nil: all.
-  /// - Throws: ``RetrogradeError`` where the source or the program is not the plan's; an error of a chunk is
-  ///   noted.
+  ///   - wanted: chunks to make; nil: all.
+  ///   - limit: largest number of chunks; nil: unlimited.
+  /// - Throws: ``RetrogradeError`` if the source or the program does not match the plan. Errors of
+  ///   a chunk are only recorded.
   func make(_ plan: ChunkPlan, _ resources: Resources, jobs: Int, only wanted: Range<Int>? = nil, limit: Int? = nil)
     throws
     -> Made
@@ -101,7 +103,7 @@ struct ChunkedReversal: Sendable {
     return run.made
   }
 
-  /// Runs `body`, which may fill the disk: the error says then how much room is wanted.
+  /// Runs `body`. If the disk fills up, the error includes the space that is needed.
   private func explainingRoom<Value>(
     _ plan: ChunkPlan, _ wanted: Range<Int>, isJoined: Bool = false, _ body: () throws -> Value
   ) throws -> Value {
@@ -119,7 +121,7 @@ struct ChunkedReversal: Sendable {
   }
 
   /// Waits until no other process makes one of `wanted`.
-  /// - Returns: true if one of them is still to be made, because the process at it has died, or failed.
+  /// - Returns: true if one of them is still unfinished, because its process died or failed.
   func isAnyLeftByOthers(_ plan: ChunkPlan, _ wanted: Range<Int>) throws -> Bool {
     var states = ChunkStates(plan)
     try states.update(from: folder.journal)
@@ -136,13 +138,13 @@ struct ChunkedReversal: Sendable {
   /// Result of an attempt to join.
   private enum Joining {
     case joined(Summary)
-    /// Some chunks are not made.
+    /// Unfinished chunks.
     case missing([Int])
-    /// Some are gone, or were changed, which is noted.
+    /// Some chunk files are missing or changed, as now noted in the journal.
     case lost
   }
 
-  /// Makes the output of the chunks, if all are there, and removes the folder.
+  /// Joins the chunks into the output if all are finished, and removes the folder.
   private func join(_ plan: ChunkPlan, _ resources: Resources) throws -> Joining {
     let held = try folder.locks.wait(for: WorkFolder.Lock.join, work.cancellation)
     defer { withExtendedLifetime(held) {} }
@@ -150,7 +152,7 @@ struct ChunkedReversal: Sendable {
     try states.update(from: folder.journal)
     try folder.checkIsThere()
     if let output = states.joined.output, output == FileStamp(plan.output) {
-      // A run was ended between giving the output its name and removing the folder.
+      // An earlier run was interrupted between renaming the output and removing the folder.
       try folder.remove(work.cancellation)
       return .joined(summary(plan))
     }
@@ -161,7 +163,7 @@ struct ChunkedReversal: Sendable {
     let lost = try join.lost()
     for chunk in lost { try folder.note(Journal.Event(.lost, chunk)) }
     guard lost.isEmpty else { return .lost }
-    // A run was ended when only the subtitles had their name: this run may write them again.
+    // An earlier run was interrupted when only the subtitle file was renamed: it may be replaced.
     if let path = plan.subtitleOutput?.path, let made = states.joined.subtitles, made == FileStamp(path) {
       unlink(path.cPath)
     }
@@ -170,7 +172,7 @@ struct ChunkedReversal: Sendable {
     return .joined(summary(plan, joined))
   }
 
-  /// Joins all chunks, as `retrograde work join` does.
+  /// Joins all chunks for `retrograde work join`.
   func joinAll(_ resources: Resources) throws -> Summary {
     let plan = try folder.knownPlan()
     work.scale.expect(
@@ -194,15 +196,16 @@ struct ChunkedReversal: Sendable {
     } ?? summary(plan)
   }
 
-  /// Does some of the work.
-  /// - Returns: nil where the folder has gone meanwhile because another process has finished.
-  /// - Throws: errors of `body`; ``RetrogradeError`` of code `noInput`, where the folder has gone and the
-  ///   output is not there.
+  /// Runs `body`, unless another process finishes meanwhile.
+  /// - Returns: nil if the folder is gone because another process has finished.
+  /// - Throws: errors of `body`; ``RetrogradeError`` of code `noInput` if the folder is gone
+  ///   without an output.
   func unlessFinished<Value>(_ plan: ChunkPlan, _ body: () throws -> Value) throws -> Value? {
     do {
       return try body()
     } catch let error where !(error is CancellationError) && !folder.isThere {
-      // The folder goes when the output has its name; an older file of that name does not count.
+      // The folder is removed after the output is renamed. An older file of that name does not
+      // count.
       if folder.isOlder(than: plan.output) { return nil }
       throw RetrogradeError(
         .noInput, about: folder.path, "was removed before \(plan.output) was made", remedy: "start again")
@@ -211,7 +214,7 @@ struct ChunkedReversal: Sendable {
 
   // MARK: all of it
 
-  /// Plans, makes and joins; goes on where an earlier run was ended. Several may do so at once: they share the work.
+  /// Plans, makes and joins; resumes an interrupted run. Several processes can share the work.
   func run(_ reverser: Reverser, to output: String, _ length: ChunkLength, jobs: Int?) throws -> Summary {
     let isVerified = reverser.options.output.isVerified
     work.scale.expect(
@@ -229,7 +232,7 @@ struct ChunkedReversal: Sendable {
     } ?? summary(plan)
   }
 
-  /// Makes all chunks, those too that others leave.
+  /// Makes all chunks, including those that other processes leave unfinished.
   private func makeAll(_ plan: ChunkPlan, _ resources: Resources, jobs: Int) throws {
     repeat {
       let made = try make(plan, resources, jobs: jobs)
@@ -244,7 +247,7 @@ struct ChunkedReversal: Sendable {
     } while try isAnyLeftByOthers(plan, 0..<plan.chunks.count)
   }
 
-  /// - Parameter joined: nil where another process has joined it.
+  /// - Parameter joined: nil if another process joined the chunks.
   private func summary(_ plan: ChunkPlan, _ joined: (counts: Feed.Counts, warnings: [Warning])? = nil) -> Summary {
     Summary(
       output: plan.output, frames: joined?.counts.frames ?? plan.videos.first?.frames ?? 0,

@@ -2,26 +2,26 @@ import GStreamer
 public import MediaTime
 public import RetrogradeEngine
 
-/// How long the chunks are into which a video is cut.
+/// Length of the chunks that a video is cut into.
 public enum ChunkLength: Sendable, Hashable {
-  /// Length at which chunks cost next to nothing: see docs/chunks.md.
+  /// Length at which the cost of chunks is negligible: see docs/chunks.md.
   case usual
-  /// This length, as nearly as groups of pictures allow.
+  /// Approximately this length; cuts are at groups of pictures.
   case about(ClockTime)
   /// At most this many chunks; fewer if the source has fewer groups of pictures.
   case count(Int)
 }
 
 extension Reverser {
-  /// Begins to write the mirror to `output` in chunks, which wait in `folder`, or resumes an earlier run
-  /// there. Several processes may do so at once, on several machines: they share the work. The folder is gone
-  /// when the output is whole.
+  /// Begins to write the mirror to `output` in chunks, which are kept in `folder`; or resumes an
+  /// earlier run there. Several processes, also on several machines, can share the work. The folder
+  /// is removed when the output is complete.
   ///
   /// - Parameters:
-  ///   - output: its extension chooses the container.
-  ///   - folder: one that is new, empty, or has the plan of this very work in it.
-  ///   - jobs: how many chunks are made at once; nil: as many as fill this machine.
-  ///   - length: how long chunks are; where there is a plan, that holds.
+  ///   - output: its extension selects the container.
+  ///   - folder: new, empty, or with a plan of the same work.
+  ///   - jobs: number of chunks to make at once; nil: as many as use the whole machine.
+  ///   - length: length of the chunks; an existing plan overrides it.
   public func start(to output: String, in folder: String, jobs: Int? = nil, chunks length: ChunkLength = .usual)
     -> Reversal
   {
@@ -30,10 +30,10 @@ extension Reverser {
     }
   }
 
-  /// Plans how the mirror would be made in chunks, and writes the plan into `folder`; nothing is decoded but the audio, and one window of
-  /// video.
+  /// Plans the mirror in chunks, and writes the plan into `folder`. Decodes only the audio, and one
+  /// window of video.
   ///
-  /// - Parameters: as of ``start(to:in:jobs:chunks:)``.
+  /// - Parameters: see ``start(to:in:jobs:chunks:)``.
   /// - Throws: ``RetrogradeError``.
   @discardableResult
   public func split(
@@ -48,27 +48,27 @@ extension Reverser {
   }
 }
 
-/// A folder in which an output is made in chunks: see ``Reverser/split(to:in:chunks:_:)``.
+/// Folder in which an output is made in chunks: see ``Reverser/split(to:in:chunks:_:)``.
 public struct ChunkFolder: Sendable {
   public let path: String
 
   public init(_ path: String) { self.path = path }
 
-  /// Chunks that are done, and those that remain.
+  /// Finished and remaining chunks.
   /// - Throws: ``RetrogradeError``.
   public func status() async throws -> ChunkStatus {
     try await Work.perform("status") { try ChunkedReversal(path, $0).status() }
   }
 
-  /// Makes chunks that are not made yet. The wanted ones are all there when it is done: it waits for other
-  /// processes that make some of them, and makes those if they die.
+  /// Makes unfinished chunks. All wanted chunks are finished when it returns: it waits for other
+  /// processes that make some of them, and makes those itself if they die.
   ///
   /// - Parameters:
-  ///   - wanted: which of them; nil: the next one that is not being made.
+  ///   - wanted: numbers of the chunks; nil: the next one that is not being made.
   ///   - resources: limits on the machine's resources for each run.
-  ///   - jobs: how many are made at once.
-  /// - Returns: the numbers of those that were made.
-  /// - Throws: ``RetrogradeError``, in the words of the first that failed when all others were tried.
+  ///   - jobs: number of chunks to make at once.
+  /// - Returns: the numbers of the chunks that were made.
+  /// - Throws: ``RetrogradeError`` of the first failed chunk, after all others were tried.
   @discardableResult
   public func make(
     _ wanted: ClosedRange<Int>? = nil, resources: Resources = Resources(), jobs: Int = 1,
@@ -91,7 +91,7 @@ public struct ChunkFolder: Sendable {
           return
         }
         let range = wanted.lowerBound..<wanted.upperBound + 1
-        // A chunk that another process is making is left to it until it is done, or dead.
+        // A chunk of another process is left to it until it is finished or the process is dead.
         repeat {
           chunks += try chunked.make(plan, resources, jobs: jobs, only: range).allMade()
         } while try chunked.isAnyLeftByOthers(plan, range)
@@ -100,19 +100,19 @@ public struct ChunkFolder: Sendable {
     }
   }
 
-  /// Makes the output, when all chunks are there.
+  /// Joins the chunks into the output. All must be finished.
   ///
-  /// - Parameter resources: limits on the machine's resources for comparing the output with its source, if
-  ///   the plan asks for that.
+  /// - Parameter resources: limits on the machine's resources for verifying the output, if the plan
+  ///   includes that.
   /// - Returns: the progress and the result.
-  /// - Throws: ``RetrogradeError``; of code `usage` where chunks are missing, of code `damagedInput` where
-  ///   some were changed.
+  /// - Throws: ``RetrogradeError``; of code `usage` if chunks are missing, of code `damagedInput`
+  ///   if chunk files were changed.
   public func join(resources: Resources = Resources()) -> Reversal {
     Reversal { try ChunkedReversal(path, $0).joinAll(resources) }
   }
 }
 
-/// How far the work in a folder is.
+/// Progress of the work in a folder.
 public struct ChunkStatus: Sendable, Codable {
   public struct Chunk: Sendable, Codable {
     public enum State: String, Sendable, Codable {
@@ -120,26 +120,26 @@ public struct ChunkStatus: Sendable, Codable {
     }
     public var number: Int
     public var kind: StreamKind
-    /// Part of the output that the chunk is, in seconds.
+    /// Part of the output, in seconds.
     public var start: Double
     public var end: Double
-    /// Number of frames, for video; 0 for audio.
+    /// Number of video frames; 0 for audio.
     public var frames: Int
     public var state: State
-    /// The machine, and the process there, that makes it or did.
+    /// Host and process that make or made the chunk.
     public var host: String?
     public var process: Int?
-    /// Since when it is as it is, in seconds since 1970.
+    /// Time of the last change of state, in seconds since 1970.
     public var since: Double?
-    /// How long it took.
+    /// Time taken to make it, in seconds.
     public var seconds: Double?
     public var bytes: Int?
-    /// Reason of the failure.
+    /// Reason of a failure.
     public var reason: String?
   }
   public var output: String
   public var source: String
   public var chunks: [Chunk]
-  /// The time that is left, in seconds, if as many are made at once as now; nil while there is nothing to tell it by.
+  /// Remaining time in seconds, if as many chunks are made at once as now; nil if unknown.
   public var remaining: Double?
 }

@@ -1,14 +1,15 @@
 import CSystemSupport
 import Synchronization
 
-/// Memory that holds zeros wherever nothing was written to it.
+/// Zeroed memory for x264.
 ///
-/// x264's macroblock tree (mb-tree) reads memory that it never wrote, and decides by it: without this, x264 0.164 writes other bytes in
-/// every few chunks of one process, and always the same with `MALLOC_PERTURB_` set, or without its assembler code.
+/// x264's macroblock tree (mb-tree) reads memory that it never wrote, and its decisions depend on
+/// it. x264 0.164 therefore writes different bytes in some chunks of a process, and equal ones with
+/// `MALLOC_PERTURB_` set or without its assembler code.
 enum ClearedMemory {
   private static let users = Mutex(0)
 
-  /// Makes malloc clear the memory that it gives out until `body` has ended, in all of the process.
+  /// Makes malloc return zeroed memory in the whole process until `body` has ended.
   static func during<Result>(_ body: () throws -> Result) rethrows -> Result {
     users.withLock { count in
       count += 1

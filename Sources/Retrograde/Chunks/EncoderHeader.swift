@@ -2,23 +2,25 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Encoder settings by which all chunks of a stream have the same header, and the same bytes wherever they
-/// are made.
+/// Encoder settings that give all chunks of a stream the same header, and the same bytes on every
+/// machine.
 enum EncoderHeader {
-  /// One thread. x264 and x265 write other bytes with other numbers of threads. libvpx's and libaom's threads wait for each other in loops: where there are more of them
-  /// than cores they take several times the processor's time (docs/chunks.md). Cores are filled by making several chunks at once.
+  /// One thread. The output of x264 and x265 depends on the number of threads. Threads of libvpx
+  /// and libaom busy-wait for each other: with more threads than cores, they take several times the
+  /// CPU time (docs/chunks.md). Several chunks at once use all cores.
   private static let threads: [String: [String: String]] = [
     "x264enc": ["threads": "1"], "x265enc": ["option-string": "frame-threads=1:pools=none"],
     "vp8enc": ["threads": "1"], "vp9enc": ["threads": "1"], "av1enc": ["threads": "1"],
   ]
 
-  /// The encoder's own name for the level of its stream, which it would choose by the rate (ITU-T H.264, A.3).
+  /// Encoder's name for the level of the stream, which it would derive from the bit rate (ITU-T
+  /// H.264, A.3).
   private static let level = ["x264enc": "level", "x265enc": "level-idc"]
 
   /// - Parameters:
-  ///   - video: whose settings those are that were asked for.
-  ///   - chunks: how the rate differs among them.
-  /// - Returns: the settings, with those that are the same in all chunks.
+  ///   - video: stream with the requested settings.
+  ///   - chunks: settings of each chunk that differ among them.
+  /// - Returns: the settings that are common to all chunks.
   static func settings(
     of encoder: String, _ video: ChunkPlan.Video, _ chunks: [[String: String]], _ resources: Resources, _ work: Work
   ) throws -> [String: String] {
@@ -26,7 +28,7 @@ enum EncoderHeader {
     guard let name = level[encoder], !(video.settings["option-string"] ?? "").contains("\(name)=") else {
       return settings
     }
-    // The highest rate asks for the highest level.
+    // The highest bit rate needs the highest level.
     func rate(_ chunk: [String: String]) -> Int { chunk["bitrate"].flatMap { Int($0) } ?? 0 }
     let highest = chunks.max { rate($0) < rate($1) } ?? [:]
     if Set(chunks.map(rate)).count > 1,
@@ -37,12 +39,12 @@ enum EncoderHeader {
     return settings
   }
 
-  /// Both, of which the second goes before the first; of options in one string, all.
+  /// Merges settings. `second` wins, except that options in one string are concatenated.
   private static func joined(_ first: [String: String], _ second: [String: String]) -> [String: String] {
     first.merging(second) { "\($0):\($1)" }
   }
 
-  /// The level of a stream of one black frame: it does not depend on the frames' content.
+  /// Level of a stream of one black frame: it does not depend on the content.
   private static func level(
     _ video: ChunkPlan.Video, _ settings: [String: String], _ resources: Resources, _ work: Work
   ) throws -> String? {

@@ -3,33 +3,35 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// Locks by number, each on one byte of a file, shared by all processes on all machines that see it. Who dies has let go: the kernel
-/// sees to it, and over NFS the server does when the machine is gone.
+/// Numbered locks, each on one byte of a file, shared by all processes on all machines that access
+/// it. The kernel releases the locks of a dead process; over NFS, the server releases those of a
+/// dead machine.
 final class FileLocks: Sendable {
   private let path: String
 
   init(_ path: String) { self.path = path }
 
-  /// A lock that is held until it is let go, or forgotten.
+  /// Lock that is held until this object is released.
   final class Held: Sendable {
     private let descriptor: Int32
     fileprivate init(_ descriptor: Int32) { self.descriptor = descriptor }
     deinit { close(descriptor) }
   }
 
-  /// Takes lock `number`.
-  /// - Parameter makesFile: whether the file of locks is made where there is none.
-  /// - Returns: nil where another owner has it.
-  /// - Throws: ``RetrogradeError`` of code `noInput`, where the file of locks is not there, or no longer; of
-  ///   code `inputOutput`, where the file system has no locks.
+  /// Tries to take lock `number`.
+  /// - Parameter makesFile: true to create the lock file if it is missing.
+  /// - Returns: nil if another owner holds the lock.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if the lock file is missing or was removed; of
+  ///   code `inputOutput` if the file system has no locks.
   func take(_ number: Int, makesFile: Bool = false) throws -> Held? {
-    // A description of its own for each: another one of this process must wait too.
+    // A separate open file description, so that the lock also excludes other threads of this
+    // process.
     let descriptor = Glibc.open(path.cPath, O_RDWR | (makesFile ? O_CREAT : 0) | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw failure }
     let held = Held(descriptor)
     switch system_lock(descriptor, number) {
     case 0:
-      // If the file was removed meanwhile, its locks keep no other process out.
+      // If the file was removed meanwhile, its locks exclude no other process.
       guard let own = FileStamp(descriptor: descriptor), own.number == FileStamp(path)?.number else {
         errno = ENOENT
         throw failure
@@ -40,10 +42,11 @@ final class FileLocks: Sendable {
     }
   }
 
-  /// Takes lock `number`, and waits for it while another owner has it: asks for it ten times a second. The
-  /// kernel would wait too (F_OFD_SETLKW), but when the work is cancelled only a signal gets a thread out of
-  /// that, and signals are the program's, not a library's; and an NFS server need not notify its clients that
-  /// a lock is free, so that there the kernel asks too (RFC 7530, 9.4).
+  /// Takes lock `number`, polling ten times a second while another owner holds it.
+  ///
+  /// F_OFD_SETLKW would wait in the kernel. But only a signal interrupts it when the work is
+  /// cancelled, and signals belong to the program, not to a library. Over NFS the kernel polls too,
+  /// since a server need not notify its clients (RFC 7530, 9.4).
   func wait(for number: Int, makesFile: Bool = false, _ cancellation: Cancellation) throws -> Held {
     while true {
       try cancellation.check()
@@ -63,7 +66,7 @@ final class FileLocks: Sendable {
   }
 
   private var failure: RetrogradeError {
-    // ESTALE: NFS reports it for a file that another machine has removed.
+    // ESTALE: the file was removed by another machine over NFS.
     if [ENOENT, ESTALE].contains(errno) {
       return RetrogradeError(.noInput, about: path, "is gone", remedy: "remove the folder, and start again")
     }

@@ -4,36 +4,36 @@ import MediaTime
 import RetrogradeEngine
 import Paths
 
-/// History of a plan's chunks: a file to which lines are added, one an event, each of them on the disk before
-/// any process acts on it.
+/// History of a plan's chunks: a file with one line per event. Each line is on disk before any
+/// process acts on it.
 final class Journal: Sendable {
-  /// A file that was made.
+  /// File that was made.
   struct File: Codable, Sendable, Equatable {
     var bytes: Int
     /// SHA-256, in hexadecimal digits.
     var digest: String
   }
 
-  /// Facts about an audio stream that are known when it is encoded.
+  /// Facts about an encoded audio stream.
   struct Heard: Codable, Sendable {
-    /// Sample frames given to the encoder.
+    /// Number of sample frames pushed into the encoder.
     var samples: Int
-    /// When they are heard, in the output.
+    /// Start and end of the audio in the output.
     var span: TimeSpan?
     var priming: AudioPriming
-    /// The time in the file that is time 0 of the output.
+    /// Time in the chunk's file that corresponds to time 0 of the output.
     var origin: ClockTime
   }
 
   struct Event: Codable, Sendable {
     enum Kind: String, Codable, Sendable {
-      /// A process has begun to make the chunk.
+      /// A process started the chunk.
       case begun
       case done
       case failed
-      /// The chunk's file is no longer there, or was changed.
+      /// The chunk's file is missing or was changed.
       case lost
-      /// The output is whole, and is about to get its name.
+      /// The output is complete, and is about to be renamed.
       case joined
     }
     var event: Kind
@@ -46,7 +46,7 @@ final class Journal: Sendable {
     var file: File?
     var content: PacketFile.Content?
     var heard: Heard?
-    /// How long it took.
+    /// Time taken, in seconds.
     var seconds: Double?
     var reason: String?
     var warnings: [Notice]?
@@ -65,7 +65,7 @@ final class Journal: Sendable {
   private let path: String
   private let locks: FileLocks
 
-  /// - Parameter locks: of which one, below 0, is taken for each line.
+  /// - Parameter locks: locks of the folder; one of them is held while a line is written.
   init(_ path: String, _ locks: FileLocks) {
     self.path = path
     self.locks = locks
@@ -77,7 +77,7 @@ final class Journal: Sendable {
     return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }()
 
-  /// Adds a line. What a process that died has left of one is ended first.
+  /// Adds a line. If a dead process left an incomplete line, a line break comes first.
   func add(_ event: Event, lock: Int, _ cancellation: Cancellation = Cancellation()) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -99,14 +99,14 @@ final class Journal: Sendable {
     let written = pwrite(file, line, line.count, max(end, 0))
     guard written == line.count, fsync(file) == 0 else {
       let reason = failure
-      // Half a line says nothing, and the next one is not to follow it.
+      // Remove the incomplete line, so that the next one is not appended to it.
       if end >= 0 { ftruncate(file, end) }
       throw reason
     }
   }
 
-  /// All events, from byte `start` on; a line that is not whole, or none of ours, is passed over.
-  /// - Returns: them, and where the next one is going to begin.
+  /// All events from byte `start` on. Incomplete and unknown lines are skipped.
+  /// - Returns: the events, and the position of the next one.
   func events(from start: Int = 0) throws -> (events: [Event], end: Int) {
     let file = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {

@@ -1,4 +1,4 @@
-/// Numbers in few words: `3, 7-9`.
+/// Compact list of numbers: `3, 7-9`.
 package struct NumberRanges {
   private let ranges: [ClosedRange<Int>]
 
@@ -15,7 +15,7 @@ package struct NumberRanges {
     self.ranges = ranges
   }
 
-  /// - Parameter most: how many ranges are written; of the others nothing is said but that there are some.
+  /// - Parameter most: largest number of ranges; an ellipsis stands for the others.
   package func text(separator: String, atMost most: Int = .max) -> String {
     let words = ranges.prefix(most).map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
     return words.joined(separator: separator) + (ranges.count > most ? " …" : "")

@@ -4,11 +4,11 @@ import MediaTime
 import RetrogradeEngine
 
 extension OutputPlan {
-  /// The same output, made in chunks.
+  /// Plans the same output in chunks.
   ///
   /// - Parameters:
-  ///   - input: the source's path.
-  /// - Throws: ``RetrogradeError`` of code `usage`, where it can't be made in chunks, or need not.
+  ///   - input: path of the source.
+  /// - Throws: ``RetrogradeError`` of code `usage` if chunks are impossible or unnecessary.
   func chunks(
     of input: String, _ identity: ChunkPlan.SourceIdentity, _ length: ChunkLength, _ work: Work
   ) throws -> ChunkPlan {
@@ -50,7 +50,7 @@ extension OutputPlan {
         sampleCount: stream.sampleCount, disposition: stream.disposition, title: stream.title,
         comments: stream.comments)
     }
-    // Audio first: a chunk that is long by itself is not to begin last.
+    // Audio first: a long chunk should not start last.
     chunks =
       sounds.indices.map {
         ChunkPlan.Chunk(
@@ -66,16 +66,17 @@ extension OutputPlan {
       hasEditLists: choice.container.hasEditLists,
       warnings: (source.warnings + choice.warnings + details.unheld).unique.map(Notice.init),
       changes: choice.changes.map(KeptChange.init),
-      // When the source was made, or last written: the same whenever, and wherever, it is made.
+      // Date of creation or last change of the source, so that the output does not depend on when
+      // and where it is made.
       origin: FileOrigin(
         seed: ChunkPlan.seed(streams.map(\.index.digest)), date: contents.created ?? identity.modified.first ?? 0),
       chunks: chunks)
   }
 
-  /// The most frames of a plan, which holds all of them in memory while it is made: 155 hours at 30 a second.
+  /// Most frames in a plan, all of which are in memory while it is made: 155 hours at 30 fps.
   static let mostPlannedFrames = 1 << 24
 
-  /// - Throws: ``RetrogradeError`` of code `usage`, where there are more.
+  /// - Throws: ``RetrogradeError`` of code `usage` if there are more frames.
   private func checkLength() throws {
     let length = (source.legs.duration ?? .zero).seconds
     guard videos.contains(where: { length * $0.shown.timeline.frameRate > Double(OutputPlan.mostPlannedFrames) }) else {
@@ -87,7 +88,7 @@ extension OutputPlan {
         ? "lower \(setting: .count), or leave out \(setting: .work)" : "leave out \(setting: .work)")
   }
 
-  /// Reason why it can't be made in chunks; nil where it can.
+  /// Reason why it can't be made in chunks; nil if it can.
   private var obstacle: Message? {
     if choice.container.imageFormat != nil { return "it is made of images" }
     if options.soundtrack != nil { return "its audio comes from another file, which a plan does not record" }
@@ -121,7 +122,7 @@ extension OutputPlan {
     }
   }
 
-  /// The pipeline that joins the packets of all streams, in `gst-launch-1.0` syntax.
+  /// Pipeline that joins the packets of all streams, in `gst-launch-1.0` syntax.
   private var joining: String {
     var joined = choice
     for number in joined.videos.indices {
@@ -136,21 +137,21 @@ extension OutputPlan {
   }
 }
 
-/// How many bits each chunk of a video gets: as many more or less than the film on average as its part of the source has.
+/// Bit rate of each chunk, in proportion to the source's rate in its part.
 struct ChunkRates {
   private let video: VideoSource
   private let frame: EncodingChoice.VideoChoice
   private let encoder: String
-  /// Seconds of the source that are played in a second, on average.
+  /// Average number of source seconds played per second.
   private let meanSpeed: Double
   private let options: ReverseOptions
   private let raw: Caps
-  /// When each packet's frame is shown, and the bytes up to there.
+  /// Time of each packet's frame, and the bytes up to and including it.
   private let times: [ClockTime]
   private let bytes: [Int]
 
-  /// No chunk gets less of the average than one of so many parts, nor more than as many times: encoders of one pass need something to
-  /// begin with.
+  /// Largest ratio of a chunk's rate to the average, and of the average to it: one-pass encoders
+  /// need some bits to begin with.
   private static let most = 8.0
 
   init(
@@ -172,12 +173,13 @@ struct ChunkRates {
     }
   }
 
-  /// How many bytes it takes, about; nil where the encoder keeps to a quality instead of a rate.
+  /// Approximate size of a piece in bytes; nil if the encoder has a constant quality instead of a
+  /// rate.
   func bytes(of piece: ChunkCuts.Piece) -> Int? {
     frame.bitrate.map { Int(min(Double(rate(for: piece) ?? $0) / 8 * piece.span.duration.seconds, 1e18)) }
   }
 
-  /// Bits per second; nil where there is nothing to tell how they differ.
+  /// Bit rate in bits per second; nil if the source's rates are unknown.
   private func rate(for piece: ChunkCuts.Piece) -> Int? {
     guard let whole = frame.bitrate, let total = bytes.last, total > 0, let length = video.video.duration,
       length > .zero, piece.span.duration > .zero
@@ -185,11 +187,11 @@ struct ChunkRates {
     let own = Double(sum(before: piece.source.end) - sum(before: piece.source.start))
     let share = own / piece.span.duration.seconds / (Double(total) / length.seconds * meanSpeed)
     let rate = Double(whole) * min(max(share, 1 / ChunkRates.most), ChunkRates.most)
-    // A petabit a second is beyond any use.
+    // 1 Pbit/s is beyond any use.
     return Int(min(max(rate, 1000), 1e15))
   }
 
-  /// The properties of its encoder that differ from the film's.
+  /// Encoder properties that differ from those of the whole video.
   func settings(for piece: ChunkCuts.Piece) throws -> [String: String] {
     guard let rate = rate(for: piece) else { return [:] }
     var asked = options.encoding

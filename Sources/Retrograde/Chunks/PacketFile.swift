@@ -2,29 +2,29 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// A file of one stream's packets as GStreamer writes them down, with their caps and their times to the nanosecond (`gdppay`): no
-/// container holds every codec, and most round times.
+/// File of one stream's packets in GStreamer's own format (`gdppay`), with caps and nanosecond
+/// times: no container holds every codec, and most round times.
 struct PacketFile: Sendable {
   let path: String
 
   /// Elements that write such a file, in `gst-launch-1.0` syntax.
   static let writing = ["gdppay", "filesink name=file"]
 
-  /// - Parameter target: the file that it is read for, in messages.
+  /// - Parameter target: file that the packets are for, in messages.
   func open(for target: String) throws -> PacketStream {
     try PacketStream("filesrc location=\(Description.quoted(path)) ! gdpdepay", target)
   }
 
   /// Content of the file.
   struct Content: Sendable, Codable, Equatable {
-    /// How many packets there are that are shown or heard, each at a time of its own.
+    /// Number of visible or audible packets with distinct times.
     var packets: Int
-    /// How many of them come, at the most, before one that is shown before them.
+    /// Reordering depth: the most packets that precede one with an earlier PTS.
     var reordering: Int
     var caps: String
   }
 
-  /// Reads all of it.
+  /// Reads the whole file.
   func content(for target: String, _ cancellation: Cancellation) throws -> Content {
     let stream = try open(for: target)
     defer { stream.stop() }

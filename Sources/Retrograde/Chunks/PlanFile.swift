@@ -4,8 +4,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// `plan.json` of a work folder. It is held open once it was read: as long as it is, no other file has its number, so that one which was
-/// put there later is told from it.
+/// `plan.json` of a work folder. It stays open after it was read: no other file gets its inode
+/// number meanwhile, so a later file in its place is recognised.
 final class PlanFile: Sendable {
   let path: String
   private let opened = Mutex<Int32>(-1)
@@ -17,7 +17,7 @@ final class PlanFile: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Content of the file; nil where there is none.
+  /// Content of the file; nil if it does not exist.
   func read() throws -> Data? {
     let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -34,13 +34,13 @@ final class PlanFile: Sendable {
     return Data(bytes)
   }
 
-  /// True if the file that was read still has its name: it was not removed, or replaced by a new plan.
+  /// True if the file that was read is still there, neither removed nor replaced by another plan.
   var isThere: Bool {
     guard let known, let now = FileStamp(path) else { return false }
     return known.number == now.number
   }
 
-  /// Whether the file at `path` was written after the one that was read.
+  /// True if the file at `path` was written after the one that was read.
   func isOlder(than path: String) -> Bool {
     guard let known, let other = FileStamp(path) else { return false }
     return known.modified.lexicographicallyPrecedes(other.modified)
@@ -49,15 +49,16 @@ final class PlanFile: Sendable {
   private var known: FileStamp? { opened.withLock { FileStamp(descriptor: $0) } }
 }
 
-/// Identity of a file, which tells it from a later file of that name, and from its own state before a change.
+/// File identity and state, which distinguish it from later files of the same name and from its
+/// state before a change.
 package struct FileStamp: Codable, Sendable, Equatable {
-  /// Number of its inode.
+  /// Inode number.
   var number: UInt64
   package internal(set) var size: Int
   /// Seconds and nanoseconds since 1970.
   var modified: [Int]
 
-  /// Stamp of the file at `path`; nil where there is none.
+  /// Stamp of the file at `path`; nil if it does not exist.
   package init?(_ path: String) {
     var info = stat()
     guard stat(path.cPath, &info) == 0 else { return nil }

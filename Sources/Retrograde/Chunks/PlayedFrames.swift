@@ -1,24 +1,24 @@
 import MediaTime
 import RetrogradeEngine
 
-/// The frames of a video in the order of play, without decoding any.
+/// Frames of a video in the order of play, computed without decoding.
 struct PlayedFrames: Sendable {
   struct Frame: Sendable {
-    /// When it is shown in the output.
+    /// Start and end in the output.
     var shown: TimeSpan
-    /// Which of the source it is.
+    /// Start and end in the source.
     var source: TimeSpan
-    /// The number of the leg that plays it, among those that play anything.
+    /// Number of the leg that plays it.
     var leg: Int
   }
 
   let frames: [Frame]
-  /// When the source's keyframes are shown.
+  /// Times of the source's keyframes.
   let keyframes: [ClockTime]
 
   init(_ video: VideoSource, _ legs: PlaybackLegs, _ timing: Timing) {
     let timeline = video.shown.timeline
-    // Keyframes of the index: fewer frames may come than it has.
+    // Keyframes come from the index: decoding may output fewer frames than it has.
     keyframes = video.video.starts.map { starts in video.video.keyframes.map { starts[$0] } } ?? []
     var frames: [Frame] = []
     var last: (start: ClockTime, leg: PlaybackLeg)?
@@ -30,7 +30,7 @@ struct PlayedFrames: Sendable {
         let span = clipped.span(of: place)
         let shown = clock.next(span)
         let start = timeline.starts[places.lowerBound + place]
-        // As in VideoPlayer.
+        // Same rule as in VideoPlayer.
         if let last, last.start == start, last.leg.leaves(onShow: leg) { continue }
         last = (start, leg)
         frames.append(Frame(shown: shown, source: span, leg: number))
@@ -39,10 +39,12 @@ struct PlayedFrames: Sendable {
     self.frames = frames
   }
 
-  /// Whether the frames from `place` on, in the order of play, need none that is decoded for those before.
+  /// True if the frames from `place` on, in the order of play, need no frame that is decoded for
+  /// those before.
   func canCut(before place: Int) -> Bool {
     let (frame, before) = (frames[place].source, frames[place - 1].source)
-    // Between the two, in the source, begins a group: the later one of them is its first frame, or comes after one that is not shown.
+    // A group must begin between the two in the source: the later frame is its first, or follows
+    // frames of it that are not shown.
     let (early, late) = frame.start < before.start ? (frame, before) : (before, frame)
     let next = keyframes.endOfPrefix { $0 <= early.start }
     return next < keyframes.count && keyframes[next] < late.end && keyframes[next] <= late.start

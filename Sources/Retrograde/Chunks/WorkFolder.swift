@@ -5,8 +5,8 @@ import MediaTime
 import RetrogradeEngine
 import Paths
 
-/// A folder in which an output is made in chunks: `plan.json`, `index-0` …, `journal`, `locks`, `chunk-00000` … Any number of processes may
-/// work in it, on any number of machines that see it.
+/// Folder in which an output is made in chunks: `plan.json`, `index-0` …, `journal`, `locks`,
+/// `chunk-00000` … Any number of processes, on any number of machines, can work in it.
 struct WorkFolder: Sendable {
   let path: String
   let locks: FileLocks
@@ -29,7 +29,7 @@ struct WorkFolder: Sendable {
 
   // MARK: the plan
 
-  /// The plan that is in it; nil where there is none yet.
+  /// Plan in the folder; nil if there is none yet.
   func plan() throws -> ChunkPlan? {
     guard let bytes = try planFile.read() else { return nil }
     do {
@@ -41,20 +41,20 @@ struct WorkFolder: Sendable {
     }
   }
 
-  /// True if the plan that was read is in it still. The plan is removed before the journal: a journal that
-  /// was read before is complete.
+  /// True if the plan that was read is still there. It is removed before the journal: a journal
+  /// that was read earlier is complete.
   var isThere: Bool { planFile.isThere }
 
-  /// - Throws: ``RetrogradeError`` of code `noInput`, where it is not.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if the plan is gone.
   func checkIsThere() throws {
     guard isThere else { throw RetrogradeError(.noInput, about: path, "was removed", remedy: "start again") }
   }
 
-  /// Whether the file at `path` was written since the plan was.
+  /// True if the file at `path` was written after the plan.
   func isOlder(than path: String) -> Bool { planFile.isOlder(than: path) }
 
-  /// The plan that is in it.
-  /// - Throws: ``RetrogradeError`` of code `noInput` where there is none.
+  /// Plan in the folder.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if there is none.
   func knownPlan() throws -> ChunkPlan {
     guard let plan = try plan() else {
       throw RetrogradeError(
@@ -63,11 +63,11 @@ struct WorkFolder: Sendable {
     return plan
   }
 
-  /// Makes the folder, and writes a plan into it, which is there when all of it is. If another process was
-  /// first, its plan is left. Remains of an earlier plan are removed.
+  /// Creates the folder, and writes a plan into it; `plan.json` is written last. Keeps the plan of
+  /// another process that was faster. Removes remains of an earlier plan.
   ///
-  /// - Returns: the plan that is there then.
-  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`, where the folder can't be made.
+  /// - Returns: the plan that is in the folder then.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if the folder can't be created.
   func begin(_ plan: ChunkPlan, _ indexes: [VideoIndex], _ cancellation: Cancellation) throws -> ChunkPlan {
     let held = try enter(cancellation)
     defer { withExtendedLifetime(held) {} }
@@ -83,13 +83,14 @@ struct WorkFolder: Sendable {
     return try knownPlan()
   }
 
-  /// Makes the folder, unless it is there, and takes the lock under which it is begun and removed.
+  /// Creates the folder if it is missing, and takes the lock for creating and removing plans.
   private func enter(_ cancellation: Cancellation) throws -> FileLocks.Held {
     while true {
       if mkdir(path.cPath, 0o777) != 0 {
         let reason = errno
         var info = stat()
-        // A file, or a link that leads nowhere; a folder that is not there at all was removed just now.
+        // True for a file or a dangling link. If there is nothing at all, the folder was just
+        // removed.
         let isInTheWay =
           lstat(path.cPath, &info) == 0 && (stat(path.cPath, &info) != 0 || info.st_mode & S_IFMT != S_IFDIR)
         guard reason == EEXIST, !isInTheWay else {
@@ -101,13 +102,13 @@ struct WorkFolder: Sendable {
       do {
         return try locks.wait(for: Lock.plan, makesFile: true, cancellation)
       } catch let error as RetrogradeError where error.code == .noInput {
-        // The process that had the lock has removed the folder.
+        // The previous owner of the lock removed the folder.
         continue
       }
     }
   }
 
-  /// Finds out whether it is a folder for work, or can become one.
+  /// Checks that the path is a work folder, or can become one.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
   func check() throws {
     guard let names = fileNames(in: path) else { return }
@@ -118,7 +119,8 @@ struct WorkFolder: Sendable {
     }
   }
 
-  /// Whether a file of this name is one that is made here: by this, by `OutputFile` until it is whole, and by `retrograde work submit`.
+  /// True for names of files made here: by this type, by `OutputFile` (temporary names), and by
+  /// `retrograde work submit`.
   static func isOurs(_ name: String) -> Bool {
     ["plan.json", "journal", "locks", "submit-chunks.sh", "submit-join.sh"].contains(name)
       || name.wholeMatch(of: /index-[0-9]+|chunk-[0-9]{5,}|slurm-[0-9]+_[0-9]+\.out|\.retrograde-[0-9a-z]+/) != nil
@@ -132,7 +134,7 @@ struct WorkFolder: Sendable {
     }
   }
 
-  /// The index of a video of the plan.
+  /// Index of a video of the plan.
   func index(_ stream: Int, of plan: ChunkPlan) throws -> VideoIndex {
     let path = indexPath(stream)
     guard let bytes = fileBytes(at: path),
@@ -145,21 +147,21 @@ struct WorkFolder: Sendable {
     return index
   }
 
-  /// Removes all files of ours in it, and the folder, unless there is something else in it.
+  /// Removes all files of ours, and the folder if it is empty then.
   ///
-  /// The plan and the journal, which says that the output is whole, go after the files that they describe: so
-  /// a run that resumes an interrupted removal knows what it is.
+  /// The plan and the journal, which records that the output is complete, are removed last. A run
+  /// that resumes an interrupted removal can therefore recognise it.
   func remove(_ cancellation: Cancellation) throws {
     let held = try locks.wait(for: Lock.plan, cancellation)
     defer { withExtendedLifetime(held) {} }
     clear()
   }
 
-  /// Removes the remains of a removal that was ended in its last moment, when the plan was gone: the output
-  /// was whole then.
+  /// Removes the remains of a removal that was interrupted after the plan was gone. The output was
+  /// complete then.
   func clearRemains() throws {
     let names = fileNames(in: path) ?? []
-    // A process that begins has the lock.
+    // A process that is creating a plan holds the lock.
     guard !names.isEmpty, !names.contains("plan.json"), let held = try locks.take(Lock.plan, makesFile: true) else {
       return
     }
@@ -181,7 +183,7 @@ struct WorkFolder: Sendable {
 
   // MARK: what is done
 
-  /// Locks 0 … are those of chunks; these come after them.
+  /// Locks from 0 up belong to chunks; these come after them.
   enum Lock {
     static let journal = 1 << 30
     static let join = journal + 1

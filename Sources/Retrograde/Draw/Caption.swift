@@ -1,16 +1,16 @@
 import Drawing
 
-/// A caption in the picture.
+/// Caption in the frame.
 struct Caption: Sendable {
   let text: String
   let style: CaptionStyle
-  /// Whether the timecode is in the same picture: it is not drawn over.
+  /// True if the timecode is shown too. The caption does not cover it.
   let isBelowTimecode: Bool
 
-  /// Smallest size of letters: smaller ones can't be read.
+  /// Smallest legible font size.
   private static let smallest = 4.0
 
-  /// Draws it over one frame.
+  /// Draws the caption over one frame.
   @Sendable func draw(_ context: DrawingContext, _ frame: OverlayFrame) {
     guard style.isShown(at: frame.time) else { return }
     let (text, size, room) = fitted(context)
@@ -34,7 +34,7 @@ struct Caption: Sendable {
     context.draw(text, in: place)
   }
 
-  /// The text in the size that is asked for, or in a smaller one where that has no room; and where it may stand.
+  /// Text in the requested size, or smaller if it does not fit; and the area available for it.
   private func fitted(_ context: DrawingContext) -> (Text, size: Double, room: Rectangle) {
     var size = style.size ?? min(context.size.width, context.size.height) / 14
     while true {
@@ -49,7 +49,7 @@ struct Caption: Sendable {
     }
   }
 
-  /// - Parameter size: of the letters.
+  /// - Parameter size: font size.
   private func room(in context: DrawingContext, _ size: Double) -> Rectangle {
     let (width, height) = (context.size.width, context.size.height)
     let side = min(size, width / 8)

@@ -2,9 +2,9 @@ public import Drawing
 public import MediaTime
 import RetrogradeEngine
 
-/// How a caption looks, where it stands, and when.
+/// Appearance, position and time of a caption.
 public struct CaptionStyle: Sendable, Codable, Hashable {
-  /// A place in the picture; text is aligned to the side that it names.
+  /// Position in the frame. Text is aligned to the named side.
   public enum Place: String, Sendable, Codable, CaseIterable {
     case topLeft = "top-left"
     case top
@@ -17,19 +17,19 @@ public struct CaptionStyle: Sendable, Codable, Hashable {
     case bottomRight = "bottom-right"
   }
 
-  /// Family and style, as Pango names them, such as `Serif Bold Italic`; without a size.
+  /// Family and style in Pango's syntax, such as `Serif Bold Italic`; without a size.
   public var font: String
-  /// Size of the letters, in pixels of the picture as it is written; nil: a 14th of its shorter side.
+  /// Font size, in pixels of the output; nil: 1/14 of the frame's shorter side.
   public var size: Double?
   public var place: Place
   public var color: Color
-  /// Colour of the edge around the letters; nil: none.
+  /// Outline colour of the letters; nil: none.
   public var outline: Color?
-  /// Colour of a box behind the letters; nil: none.
+  /// Colour of the box behind the text; nil: none.
   public var box: Color?
-  /// From when on it is shown, in the time of the output; nil: from its start.
+  /// Output time at which the caption appears; nil: at the start.
   public var start: ClockTime?
-  /// When it is shown no more; nil: to its end.
+  /// Output time at which the caption disappears; nil: at the end.
   public var end: ClockTime?
 
   public init(
@@ -46,17 +46,17 @@ public struct CaptionStyle: Sendable, Codable, Hashable {
     self.end = end
   }
 
-  /// Whether it is shown at `time` of the output.
+  /// True if the caption is shown at `time` of the output.
   func isShown(at time: ClockTime) -> Bool {
     time >= start ?? .zero && end.map { time < $0 } ?? true
   }
 }
 
 extension CaptionStyle {
-  /// Reads `font=Serif Bold, size=48, place=top, color=#ffcc00, outline=none, box=#00000080, from=1, to=3.5`:
-  /// any of them, in any order; the others are as usual. A box takes the place of the outline unless that is
-  /// asked for too.
-  /// - Throws: ``RetrogradeError`` of code `usage`, with the part that can't be read, and the valid ones.
+  /// Parses `font=Serif Bold, size=48, place=top, color=#ffcc00, outline=none, box=#00000080,
+  /// from=1, to=3.5`: any of these, in any order; others get their defaults. A box replaces the
+  /// outline, unless an outline is given too.
+  /// - Throws: ``RetrogradeError`` of code `usage`, with the invalid part and the valid values.
   public init(parsing text: String) throws {
     self.init()
     var isOutlined = false
@@ -92,7 +92,7 @@ extension CaptionStyle {
     try check()
   }
 
-  /// - Throws: ``RetrogradeError`` of code `usage`, where nothing can be drawn so.
+  /// - Throws: ``RetrogradeError`` of code `usage` if the style is invalid.
   package func check() throws {
     if font.split(separator: " ").last.map({ Double($0) != nil }) ?? true {
       throw CaptionStyle.refused("font=\(font)", "write a name such as Serif Bold, and the size as size=48")
@@ -120,7 +120,7 @@ extension CaptionStyle {
     return time
   }
 
-  /// nil: `none`.
+  /// Parses a colour; nil for `none`.
   private static func color(_ part: Substring, _ value: String) throws -> Color? {
     if value.lowercased() == "none" { return nil }
     guard let color = Color(parsing: value) else {

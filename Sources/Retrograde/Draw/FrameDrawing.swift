@@ -2,7 +2,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Drawings over the frames of a source, and before them.
+/// Drawings over the frames of a source, and the title before them.
 struct FrameDrawing: Sendable {
   var lettering = Lettering()
   var overlay: Overlay?
@@ -10,13 +10,13 @@ struct FrameDrawing: Sendable {
 
   var isEmpty: Bool { !isCode && lettering.overlay == nil }
 
-  /// Whether some of it is code of the program that asks for it, which no other process has.
+  /// True if it includes code of the calling program, which other processes do not have.
   var isCode: Bool { overlay != nil || title != nil }
 
-  /// Time by which everything starts later.
+  /// Delay of the whole source, caused by the title.
   var lead: ClockTime { title?.duration ?? .zero }
 
-  /// Gives the frames of the title to `body`, with the time of each.
+  /// Passes the frames of the title to `body`, with their times.
   func title(_ painter: FramePainter, rate: Double, _ body: (Buffer, TimeSpan) throws -> Void) throws {
     guard let title, title.duration > .zero else { return }
     let step = ClockTime(seconds: 1 / max(rate, 1))
@@ -28,19 +28,19 @@ struct FrameDrawing: Sendable {
     }
   }
 
-  /// How many frames the title has.
+  /// Number of frames of the title.
   func titleFrames(rate: Double) -> Int {
     guard let title, title.duration > .zero else { return 0 }
     let step = ClockTime(seconds: 1 / max(rate, 1))
     return Int((title.duration / step).rounded(.up))
   }
 
-  /// Drawing over frames; nil where there is none.
+  /// Drawing over frames; nil if there is none.
   var painting: Overlay? { Overlays.all([lettering.overlay, overlay].compactMap { $0 }) }
 }
 
 extension VideoPlayer.Frame {
-  /// Draws over it.
+  /// Draws over the frame.
   /// - Parameter number: of the frame in the output.
   mutating func paint(_ painter: FramePainter, _ painting: Overlay?, number: Int) throws {
     guard let painting else { return }
@@ -50,8 +50,8 @@ extension VideoPlayer.Frame {
 }
 
 extension FramePainter {
-  /// Painter of the frames of `video`.
-  /// - Parameter geometry: change of the frames afterwards; nil: none.
+  /// Painter for the frames of `video`.
+  /// - Parameter geometry: later change of the frames; nil: none.
   init(_ video: VideoSource, _ geometry: FrameGeometry?) {
     let shown = ShownFrame(video.caps, orientation: video.video.tags?.string("image-orientation"))
     self.init(video.caps, geometry?.drawing ?? (shown.stored, shown.size))

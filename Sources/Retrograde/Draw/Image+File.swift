@@ -3,7 +3,7 @@ import MediaTime
 import RetrogradeEngine
 
 extension Image {
-  /// Reads an image from a file: PNG, JPEG, or any format that GStreamer has a decoder for; of a video its
+  /// Reads an image file: PNG, JPEG, or any format that GStreamer decodes. Of a video, it takes the
   /// first frame.
   ///
   /// - Throws: ``RetrogradeError``.

@@ -1,13 +1,13 @@
 import RetrogradeEngine
 import Paths
 
-/// Text that is shown in frames, such as can be kept in a plan; an ``Overlay`` draws anything.
+/// Text over the frames. Unlike an ``Overlay``, it can be stored in a plan.
 public struct Lettering: Sendable, Codable, Hashable {
-  /// Text that is broken into lines where it is too wide; it is plain: marks in it have no effect.
+  /// Caption text. Long lines are wrapped. It is plain text: markup has no effect.
   public var caption: String?
-  /// How the caption looks, where it stands, and when.
+  /// Appearance, position and time of the caption.
   public var captionStyle: CaptionStyle
-  /// Whether the time in the source, and an arrow in the direction of play, stand in the upper left corner.
+  /// True to show the source time, and an arrow in the direction of play, in the upper left corner.
   public var showsTimecode: Bool
 
   public init(
@@ -18,7 +18,7 @@ public struct Lettering: Sendable, Codable, Hashable {
     self.showsTimecode = showsTimecode
   }
 
-  /// Overlay that draws the lettering; nil where there is nothing to draw.
+  /// Overlay that draws the text; nil if there is none.
   package var overlay: Overlay? {
     Overlays.all(
       [
@@ -27,10 +27,11 @@ public struct Lettering: Sendable, Codable, Hashable {
       ].compactMap { $0 })
   }
 
-  /// Bytes of a caption, in UTF-8: more is no caption, and one word of 4096 takes a second a frame to lay out.
+  /// Largest caption in bytes of UTF-8. A word of 4096 bytes takes a second per frame to lay out.
   static let longest = 1024
 
-  /// - Throws: ``RetrogradeError`` of code `usage`, if the caption is too long, or cannot be drawn so.
+  /// - Throws: ``RetrogradeError`` of code `usage` if the caption is too long or its style is
+  ///   invalid.
   package func check() throws {
     guard let caption else { return }
     guard !caption.hasRawBytes else {

@@ -2,9 +2,10 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Audio for a movie that is made from code: ``MovieWriter`` asks for the samples, one piece after the other. With the quality `lossless`,
-/// Matroska holds them as they are, and MOV as integers of 32 bits; MP4 and MOV hold
-/// 2,147,483,647 sample frames, which are 12 hours at 48 kHz.
+/// Audio for a movie made from code: ``MovieWriter`` requests the samples piece by piece.
+///
+/// With the quality `lossless`, Matroska stores them unchanged, and MOV as 32-bit integers. MP4 and
+/// MOV hold up to 2,147,483,647 sample frames, which are 12 hours at 48 kHz.
 ///
 /// ```swift
 /// let tone = MovieAudio(sampleRate: 48_000, channels: 1) { position in
@@ -15,12 +16,14 @@ import RetrogradeEngine
 public struct MovieAudio: Sendable {
   /// Sample frames per second, from 1 to 768,000.
   public var sampleRate: Int
-  /// From 1 to 64; up to 8 are for the loudspeakers that GStreamer expects of so many: left, right, centre, low frequencies, and so on.
+  /// Number of channels, from 1 to 64. Up to 8 channels have GStreamer's default positions for
+  /// their number: left, right, centre, low frequencies, and so on.
   public var channels: Int
-  /// Gives the samples from the sample frame `position` on: as many as it likes, from -1 to 1, the channels
-  /// of each instant beside each other. None: the audio ends there, whether the frames do or not. Called on a
-  /// thread of its own, each time for the samples after those that it gave before. An error that it throws
-  /// ends the movie.
+  /// Returns interleaved samples from -1 to 1, starting at the sample frame `position`, in any
+  /// number.
+  ///
+  /// An empty array ends the audio, independently of the frames. Called on a separate thread, each
+  /// time for the samples after the previous ones. A thrown error ends the movie.
   public var samples: @Sendable (_ position: Int) throws -> [Float]
 
   public init(sampleRate: Int, channels: Int, samples: @escaping @Sendable (_ position: Int) throws -> [Float]) {
@@ -29,7 +32,8 @@ public struct MovieAudio: Sendable {
     self.samples = samples
   }
 
-  /// - Throws: ``RetrogradeError`` of code `usage`, where there is no such audio.
+  /// - Throws: ``RetrogradeError`` of code `usage` if the rate or the number of channels is
+  ///   invalid.
   func caps() throws -> Caps {
     guard (1...768_000).contains(sampleRate), (1...64).contains(channels),
       let caps = Caps(floatSamplesOf: channels, rate: sampleRate)
@@ -39,7 +43,7 @@ public struct MovieAudio: Sendable {
     return caps
   }
 
-  /// Asks for all samples, in their order.
+  /// Requests all samples in order.
   /// - Parameter body: gets each piece, and the number of sample frames before it.
   private func forEach(_ cancellation: Cancellation, _ body: ([Float], Int) throws -> Void) throws {
     var position = 0
@@ -56,7 +60,7 @@ public struct MovieAudio: Sendable {
     }
   }
 
-  /// Gives all of it to `writer`, whose first audio stream it is.
+  /// Pushes all samples into the first audio stream of `writer`.
   func play(to writer: EncodingPipeline, _ cancellation: Cancellation) throws -> MuxedCount.Given {
     guard let source = writer.audio.first else { return MuxedCount.Given(count: 0) }
     var given = MuxedCount.Given(count: 0)
@@ -74,7 +78,7 @@ public struct MovieAudio: Sendable {
     return given
   }
 
-  /// Keeps all of it in the spool.
+  /// Stores all samples in the spool.
   func recorded(_ resources: Resources, _ cancellation: Cancellation) throws -> AudioTrack? {
     var recorded = try RecordedAudio(try caps(), resources)
     try forEach(cancellation) { piece, _ in try piece.withUnsafeBytes { try recorded.add($0) } }

@@ -2,28 +2,28 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// A movie that is encoded as its frames come, and its audio beside it, on a thread of its own: a muxer waits for the stream that
-/// has nothing yet.
+/// Movie that is encoded as its frames arrive. Its audio is pushed on a separate thread: a muxer
+/// waits for streams that lack data.
 struct MovieStream: Sendable {
   private let writer: EncodingPipeline
   private let video: AppSource
   private let audio: Worker<MuxedCount.Given>?
   private let cancellation: Cancellation
   private var given = MuxedCount.Given(count: 0)
-  /// Warnings about data that the container does not hold.
+  /// Warnings about details that the container can't hold.
   let warnings: [Warning]
 
-  /// Assumed length, since the real one is not known. At this length, MP4's edits are counted in samples, and
-  /// so exact; their 32 bits hold 12 hours at 48 kHz then.
+  /// Assumed length of the movie, since the real one is unknown. With it, MP4 edit lists count in
+  /// samples, so they are exact. Their 32 bits then hold 12 hours at 48 kHz.
   private static let expected = ClockTime.seconds(3600)
 
-  /// - Throws: ``RetrogradeError``, where the container holds no video, or encoding does not start.
+  /// - Throws: ``RetrogradeError`` if the container holds no video, or encoding fails to start.
   init(
     _ output: String, _ outputs: Outputs, _ caps: Caps, _ frameRate: FrameRate, _ audio: MovieAudio?,
     _ options: ReverseOptions, _ cancellation: Cancellation
   ) throws {
     let index = VideoIndex(caps: caps, tags: nil, packets: [], segmentEnd: nil)
-    // None of its samples is known yet.
+    // The samples are not available yet.
     let track = try audio.flatMap { try RecordedAudio(try $0.caps(), options.resources).track }
     let choice = try EncodingChoice(
       output: output,
@@ -73,14 +73,14 @@ struct MovieStream: Sendable {
       do {
         return try audio.play(to: writer, cancellation)
       } catch {
-        // The muxer would wait for it, and the frames for the muxer.
+        // The muxer would wait for the audio, and the frames for the muxer.
         writer.abort()
         throw error
       }
     }
   }
 
-  /// Writes a frame, stamped with its time in the movie.
+  /// Writes a frame that is stamped with its time in the movie.
   mutating func add(_ frame: Buffer) throws {
     guard let start = frame.pts, let duration = frame.duration else { return }
     frame.stamp(pts: writer.mirrorStart + start, duration: duration)
@@ -92,8 +92,8 @@ struct MovieStream: Sendable {
     given.add(1, frame)
   }
 
-  /// Waits until all is written.
-  /// - Returns: the content of the file, and the length of the frames and samples that were given.
+  /// Waits until everything is written.
+  /// - Returns: the content of the file, and the length of the pushed frames and samples.
   func finish() throws -> (written: EncodingPipeline.Written, duration: ClockTime) {
     writer.end(video)
     let heard = try audio?.join()
@@ -102,10 +102,10 @@ struct MovieStream: Sendable {
     return (written, end - writer.mirrorStart)
   }
 
-  /// Stops, and waits until no thread writes any more.
+  /// Stops, and waits for all writing threads.
   func close() { writer.close() }
 
-  /// Reason why the writing was stopped: that the audio failed, unless it was cancelled.
+  /// Reason why writing stopped: an error of the audio, unless it was cancelled.
   private var reason: any Error {
     if cancellation.isCancelled { return CancellationError() }
     do {

@@ -3,7 +3,7 @@ public import MediaTime
 public import RetrogradeEngine
 import Synchronization
 
-/// Makes a movie one frame at a time, of drawings and of images, with audio if there is any.
+/// Makes a movie frame by frame, from drawings and images, optionally with audio.
 ///
 /// ```swift
 /// let movie = try await MovieWriter("curve.mp4", width: 640, height: 360, frameRate: 30)
@@ -18,14 +18,16 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A drawing goes straight into the frame's own memory, 32 bits a pixel, which the encoder's converter reads: no frame is
-/// made in between. Each call waits until the encoder has room. Calls may come from several tasks at once: frames are taken one
-/// after the other, in the order in which the calls begin their work; one whose drawing throws is left out. With a loop other
-/// than `forward` the frames wait, within the memory budget and then in the spool, and are encoded by ``finish()``.
+/// Drawings go directly into the frame's memory, 32 bits per pixel, from which the encoder's
+/// converter reads; there is no intermediate frame. Each call waits until the encoder has room.
+/// Several tasks can add frames at once: frames are added one at a time, in the order in which the
+/// calls start to work. A frame whose drawing throws is skipped. With a loop other than `forward`,
+/// frames are kept within the memory budget, then in the spool, and are encoded by ``finish()``.
 ///
-/// Audio (``MovieAudio``) starts with the first frame. Of a movie that is not looped it is encoded while frames are added.
+/// Audio (``MovieAudio``) starts with the first frame. Without a loop, it is encoded while frames
+/// are added.
 public final class MovieWriter: Sendable {
-  /// In pixels.
+  /// Frame size in pixels.
   public let width: Int
   public let height: Int
   public let frameRate: FrameRate
@@ -37,30 +39,30 @@ public final class MovieWriter: Sendable {
   private let work = Work()
   private let outputs: Outputs
   private let caps: Caps
-  /// Held for as long as a frame takes, and only by threads that may wait.
+  /// Locked while a frame is added; only by threads that may block.
   private let state: Mutex<State>
 
   private struct State: Sendable {
-    /// Frames taken so far.
+    /// Number of frames so far.
     var count = 0
-    /// Encoder of frames as they come.
+    /// Encoder for frames that are encoded at once; nil with a loop.
     var stream: MovieStream?
-    /// Store of frames that wait to be looped.
+    /// Store of frames that are encoded later; nil without a loop.
     var recording: RecordedVideo?
     var isFinished = false
   }
 
-  /// Opens a movie.
+  /// Opens a movie file for writing.
   ///
   /// - Parameters:
-  ///   - output: its extension chooses the format, as it does for ``Reverser``.
-  ///   - width: in pixels; even, for most codecs.
-  ///   - height: in pixels; even, for most codecs.
-  ///   - frameRate: how many frames are shown in a second.
-  ///   - loop: the order of play of the frames.
-  ///   - audio: the audio of the movie; nil: none.
-  ///   - options: encoding (its `profile` is a GStreamer encoding profile), memory, spool, count of the loop,
-  ///     whether an output may be replaced. Options of sources have no meaning here.
+  ///   - output: its extension selects the format, as for ``Reverser``.
+  ///   - width: in pixels; most codecs need an even number.
+  ///   - height: in pixels; most codecs need an even number.
+  ///   - frameRate: frames per second.
+  ///   - loop: order of play of the frames.
+  ///   - audio: audio of the movie; nil: none.
+  ///   - options: encoding (its `profile` is a GStreamer encoding profile), memory, spool, loop
+  ///     count, replacement of existing files. Options of sources are ignored.
   /// - Throws: ``RetrogradeError``.
   public init(
     _ output: String, width: Int, height: Int, frameRate: FrameRate, loop: Loop = .forward,
@@ -98,7 +100,7 @@ public final class MovieWriter: Sendable {
     outputs.clear()
   }
 
-  /// Adds a frame that `draw` draws. It starts black.
+  /// Adds a frame drawn by `draw`. It starts black.
   public func add(_ draw: @escaping @Sendable (DrawingContext) throws -> Void) async throws {
     let (width, height) = (width, height)
     try await add(try Buffer.frame(width: width, height: height)) { pixels in
@@ -106,7 +108,7 @@ public final class MovieWriter: Sendable {
     }
   }
 
-  /// Adds an image, as large as fits, in the middle, over black.
+  /// Adds an image, scaled to fit, centred on black.
   public func add(_ image: Image) async throws {
     try await add { context in context.draw(image, in: context.bounds.fitting(image.size)) }
   }
@@ -114,8 +116,9 @@ public final class MovieWriter: Sendable {
   /// Adds an image file: PNG, JPEG, or any format that GStreamer decodes.
   public func add(imageAt path: String) async throws { try await add(try await Image(contentsOf: path)) }
 
-  /// Adds raw pixels.
-  /// - Parameter pixels: width times height times 4 bytes: blue, green, red and one that is not used, rows without padding.
+  /// Adds a frame of raw pixels.
+  /// - Parameter pixels: width × height × 4 bytes: blue, green, red and an unused one; rows without
+  ///   padding.
   public func add(pixels: [UInt8]) async throws {
     guard pixels.count == width * height * 4 else {
       throw RetrogradeError(
@@ -151,9 +154,9 @@ public final class MovieWriter: Sendable {
     }
   }
 
-  /// Ends the movie: the file appears whole.
+  /// Finishes the movie: the complete file appears.
   /// - Returns: the summary.
-  /// - Throws: ``RetrogradeError``; also where no frame was added, and where it is finished already.
+  /// - Throws: ``RetrogradeError``; also if no frame was added, or the movie is already finished.
   @discardableResult
   public func finish() async throws -> Summary {
     try await onOwnThread("finish movie", work.cancellation) { [self] in

@@ -3,18 +3,18 @@ import GStreamer
 public import MediaTime
 public import RetrogradeEngine
 
-/// The frame that an ``Overlay`` is drawn over.
+/// Frame that an ``Overlay`` is drawn over.
 public struct OverlayFrame: Sendable {
-  /// When it is shown in the output, from its start.
+  /// Time in the output, from its start.
   public var time: ClockTime
-  /// When it is shown in the source.
+  /// Time in the source.
   public var sourceTime: ClockTime
-  /// The direction in which the source is played there.
+  /// Direction in which the source is played here.
   public var direction: Direction
-  /// Its number in the output, from 0.
+  /// Number in the output, from 0.
   public var number: Int
 
-  /// One that no file was played for, such as to try a drawing.
+  /// Creates a frame without a file, for example to try out a drawing.
   public init(time: ClockTime, sourceTime: ClockTime, direction: Direction, number: Int) {
     self.time = time
     self.sourceTime = sourceTime
@@ -23,13 +23,14 @@ public struct OverlayFrame: Sendable {
   }
 }
 
-/// Draws over frames, upright whichever way the video is stored; called for each frame in turn, on a thread of the engine.
+/// Drawing over frames. It is upright however the video is stored. Called for one frame at a time,
+/// on an engine thread.
 public typealias Overlay = @Sendable (DrawingContext, OverlayFrame) throws -> Void
 
-/// A drawing that is shown before the first frame, over black, in silence.
+/// Drawing before the first frame, over black and without audio.
 public struct Title: Sendable {
   public var duration: ClockTime
-  /// Called for each frame with the time since the title's start.
+  /// Draws each frame. Gets the time since the title's start.
   public var draw: @Sendable (DrawingContext, ClockTime) throws -> Void
 
   public init(duration: ClockTime, draw: @escaping @Sendable (DrawingContext, ClockTime) throws -> Void) {
@@ -38,14 +39,14 @@ public struct Title: Sendable {
   }
 }
 
-/// Overlays that the command has too.
+/// Overlays that are also available in the command.
 public enum Overlays {
-  /// Text, at the lower edge and in the middle unless `style` says otherwise.
+  /// Caption; in the middle of the lower edge unless `style` differs.
   public static func caption(_ text: String, style: CaptionStyle = CaptionStyle()) -> Overlay {
     Caption(text: text, style: style, isBelowTimecode: false).draw
   }
 
-  /// The time in the source, and an arrow in the direction of play, in the upper left corner.
+  /// Source time, and an arrow in the direction of play, in the upper left corner.
   public static let timecode: Overlay = { context, frame in
     let size = timecodeSize(context)
     context.draw(
@@ -54,7 +55,7 @@ public enum Overlays {
   }
 
   private static func timecodeSize(_ context: DrawingContext) -> Double {
-    // So that its 14 letters have room in a narrow picture too.
+    // The second term fits its 14 characters into narrow frames.
     min(context.size.height / 18, context.size.width / 9.5)
   }
 
@@ -66,14 +67,14 @@ public enum Overlays {
       outline: (.black.opacity(0.8), size / 12))
   }
 
-  /// The line below which nothing of the timecode stands.
+  /// Lower edge of the timecode, in pixels.
   static func timecodeEnd(_ context: DrawingContext) -> Double {
     let moment = OverlayFrame(time: .zero, sourceTime: .zero, direction: .forward, number: 0)
     let size = timecodeSize(context)
     return size * 7 / 12 + context.size(of: timecodeText(context, moment), width: .infinity).height
   }
 
-  /// One over the other, the first at the bottom.
+  /// Combines overlays; the first one is at the bottom. nil for an empty list.
   public static func all(_ overlays: [Overlay]) -> Overlay? {
     guard !overlays.isEmpty else { return nil }
     return { context, frame in
@@ -82,14 +83,15 @@ public enum Overlays {
   }
 }
 
-/// Draws over raw frames of one form.
+/// Painter for raw frames of one format.
 struct FramePainter: Sendable {
   let caps: Caps
   private let width: Int
   private let height: Int
   private let transform: (matrix: Transform, size: Size)
 
-  /// - Parameter transform: the way from places in the picture as it is shown to pixels as they are stored, and the size as it is shown.
+  /// - Parameter transform: maps positions in the displayed frame to stored pixels; with the
+  ///   displayed size.
   init(_ caps: Caps, _ transform: (matrix: Transform, size: Size)) {
     self.caps = caps
     self.transform = transform
@@ -97,8 +99,8 @@ struct FramePainter: Sendable {
     height = caps.int("height") ?? 0
   }
 
-  /// `frame` with the drawing of `draw` over it. Frames may be shared, so only a frame that is drawn over is
-  /// copied.
+  /// Draws over a copy of `frame`, which may be shared. Returns `frame` itself if nothing was
+  /// drawn.
   func paint(_ frame: Buffer, _ draw: (DrawingContext) throws -> Void) throws -> Buffer {
     let overlay = try Buffer.frame(width: width, height: height)
     var rows = 0..<0
@@ -110,7 +112,7 @@ struct FramePainter: Sendable {
     return try frame.blending(overlay, rows: rows, caps: caps)
   }
 
-  /// A frame of nothing but the drawing of `draw`, over black.
+  /// Draws over a black frame.
   func blank(_ draw: (DrawingContext) throws -> Void) throws -> Buffer {
     guard let size = caps.frameSize else {
       throw RetrogradeError(.internalFailure, "no frame can be made of \(caps)")
@@ -122,7 +124,7 @@ struct FramePainter: Sendable {
     }
   }
 
-  /// The rows between which anything was drawn.
+  /// Range of the rows that contain any drawing.
   private static func rows(_ pixels: UnsafeRawBufferPointer, width: Int, height: Int) -> Range<Int> {
     func isEmpty(_ row: Int) -> Bool {
       let words = UnsafeRawBufferPointer(rebasing: pixels[row * width * 4..<(row + 1) * width * 4])

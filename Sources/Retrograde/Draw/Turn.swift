@@ -1,13 +1,14 @@
 import Drawing
 
-/// One of the eight ways in which a picture can lie: mirrored, left for right, or not, and then turned clockwise by quarters.
+/// One of the eight orientations of a frame: optionally mirrored left to right, then rotated
+/// clockwise by quarters.
 struct Turn: Hashable, Sendable {
   private var isMirrored = false
   private var quarters = 0
 
   static let none = Turn()
 
-  /// - Parameter orientation: GST_TAG_IMAGE_ORIENTATION: how a picture has to be turned to be shown upright.
+  /// - Parameter orientation: GST_TAG_IMAGE_ORIENTATION: the rotation that makes a frame upright.
   init(orientation: String?) {
     guard let orientation, let degrees = orientation.split(separator: "-").last.flatMap({ Int($0) }) else { return }
     isMirrored = orientation.hasPrefix("flip")
@@ -25,7 +26,7 @@ struct Turn: Hashable, Sendable {
 
   private init() {}
 
-  /// This turn with left and right exchanged.
+  /// This orientation with left and right exchanged.
   private var mirrored: Turn {
     var turn = self
     turn.isMirrored.toggle()
@@ -39,28 +40,28 @@ struct Turn: Hashable, Sendable {
     return turn
   }
 
-  /// This one, and then the other.
+  /// This orientation, followed by another.
   func then(_ other: Turn) -> Turn { (other.isMirrored ? mirrored : self).turned(by: other.quarters) }
 
-  /// Turn that undoes this one.
+  /// Orientation that undoes this one.
   var inverse: Turn {
-    // To mirror again after a turn is to mirror first and turn the other way.
+    // Mirroring after a rotation equals mirroring first and rotating the other way.
     var turn = self
     if !isMirrored { turn.quarters = (4 - quarters) % 4 }
     return turn
   }
 
-  /// Whether width and height change places.
+  /// True if width and height change places.
   var isSideways: Bool { quarters % 2 == 1 }
 
   /// GST_TAG_IMAGE_ORIENTATION.
   var orientation: String { (isMirrored ? "flip-rotate-" : "rotate-") + "\(quarters * 90)" }
 
-  /// videoflip's `video-direction`; nil where it has nothing to do.
+  /// `video-direction` of videoflip; nil if it has nothing to do.
   var direction: String? { EncodingDescription.directions[orientation] }
 
-  /// The way from places in a picture that is turned so to those where they were.
-  /// - Parameter size: of the picture as it was.
+  /// Maps positions in the rotated frame to positions in the original one.
+  /// - Parameter size: of the original frame.
   func source(of size: Size) -> Transform {
     let (w, h) = (size.width, size.height)
     return switch (isMirrored, quarters) {
@@ -75,7 +76,7 @@ struct Turn: Hashable, Sendable {
     }
   }
 
-  /// The size of a picture that is turned so.
+  /// Size of the rotated frame.
   func turned(_ size: Size) -> Size {
     isSideways ? Size(width: size.height, height: size.width) : size
   }

@@ -2,15 +2,16 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// Rate, channels and loudspeakers in which samples reach an encoder, or a muxer that takes samples.
+/// Rate, channels and loudspeakers of the samples for an encoder, or for a muxer that takes
+/// samples.
 struct AudioForm: Sendable, Equatable {
-  /// Loudspeakers that the source's channels are called before conversion, as a mask; nil: as they are.
+  /// Channel mask that replaces the source's before conversion; nil: unchanged.
   private var name: UInt64?
-  /// Channels and their loudspeakers after conversion, if it mixes.
+  /// Channels and loudspeakers after mixing; nil if channels are not mixed.
   private var mixed: Mixed?
-  /// Sample frames per second after conversion, if the source's rate is not taken.
+  /// Sample frames per second after conversion; nil if the source's rate is kept.
   private(set) var rate: Int?
-  /// Source channel of each channel that the encoder gets, and the mask that it needs; nil: unchanged.
+  /// Source channel of each encoder channel, and the mask that the encoder needs; nil: unchanged.
   private var order: Order?
 
   private struct Mixed: Equatable {
@@ -24,8 +25,8 @@ struct AudioForm: Sendable, Equatable {
   }
 
   /// - Parameter source: caps of the samples.
-  /// - Returns: nil if there are more channels than are taken, and they belong to no loudspeakers,
-  ///   so that they cannot be mixed.
+  /// - Returns: nil if there are too many channels, and they can't be mixed because their
+  ///   loudspeakers are unknown.
   init?(_ source: Caps, for codec: Codec, in container: Container) {
     let taker = AudioTaker(codec, container)
     let count = source.int("channels") ?? 1
@@ -54,7 +55,7 @@ struct AudioForm: Sendable, Equatable {
     }
   }
 
-  /// Caps of the mixed samples, as far as they are known; nil if every channel stays by itself.
+  /// Caps of the mixed samples: channels, and the mask if known; nil if channels are not mixed.
   var mixedCaps: Caps? {
     mixed.flatMap { Caps("audio/x-raw,\(fields($0))") }
   }
@@ -84,8 +85,9 @@ struct AudioForm: Sendable, Equatable {
 }
 
 extension Container {
-  /// Whether players find out which loudspeakers the channels of a track are for. Beside WAVE no container says it of
-  /// PCM, which is for the usual ones then; and codecs have an order of their own for up to eight channels.
+  /// True if players can tell which loudspeakers a track's channels belong to. For PCM only WAVE
+  /// stores a mask; elsewhere players assume the usual one. Codecs have a fixed channel order for
+  /// up to eight channels.
   func holdsLoudspeakers(of track: AudioTrack, in codec: Codec) -> Bool {
     let mask = track.caps.channelMask ?? 0
     return isWave || mask == 0 || track.channels <= 2
@@ -95,19 +97,19 @@ extension Container {
 
 /// Loudspeakers as masks: a bit for each `GstAudioChannelPosition`.
 enum Speakers {
-  /// Places 4 and 5.
+  /// Rear left and right: positions 4 and 5.
   private static let rear: UInt64 = 0x30
-  /// Places 10 and 11.
+  /// Side left and right: positions 10 and 11.
   private static let side: UInt64 = 0xC00
 
-  /// Loudspeakers that GStreamer expects of so many channels; 0: none.
+  /// GStreamer's default mask for `count` channels; 0: none.
   static func usual(_ count: Int) -> UInt64 {
     Caps(floatSamplesOf: count, rate: 48_000)?.channelMask ?? 0
   }
 
-  /// Source channel of each channel of `wanted`, if only the names of the channels differ: one of the masks
-  /// names no loudspeakers, or names the pair at the sides rear speakers (`Quirk.audioconvertSideSpeakers`).
-  /// nil if `given` has to be mixed.
+  /// Returns the source channel of each channel of `wanted`, if the masks only differ in names: one
+  /// of them is 0, or calls the rear pair a side pair (`Quirk.audioconvertSideSpeakers`). nil if
+  /// `given` has to be mixed.
   static func order(of given: UInt64, as wanted: UInt64, _ count: Int) -> [Int]? {
     if given == wanted || given == 0 || wanted == 0 { return Array(0..<count) }
     let pairs = [(side, rear), (rear, side)]
@@ -118,7 +120,7 @@ enum Speakers {
     return (0..<count).sorted { moved[$0] < moved[$1] }
   }
 
-  /// The same mask with the pair at the sides called the rear pair, if there is no other.
+  /// Returns the mask with the side pair renamed to the rear pair, if it has no rear pair.
   static func withRearPair(_ mask: UInt64) -> UInt64 {
     mask & side == side && mask & rear == 0 ? mask & ~side | rear : mask
   }

@@ -1,22 +1,21 @@
 import GStreamer
 import MediaTime
 
-/// Samples that encoders put before the audio, and the places of times by which audio and video start
-/// together all the same.
+/// Priming samples that audio encoders insert, and the offset that keeps audio and video in sync.
 struct AudioPriming: Sendable, Codable {
-  /// Time by which everything starts later than 0, if the container has no edit lists.
+  /// Start time of all streams if the container has no edit lists, so that priming lies before it.
   private(set) var leadIn = ClockTime.zero
-  /// Sample frames of priming, by stream.
+  /// Number of priming sample frames of each stream.
   private(set) var samples: [Int]
 
-  /// - Parameters: priming found where they were encoded: see the properties of the same names.
+  /// Creates priming that was measured elsewhere; see the properties of the same names.
   init(leadIn: ClockTime, samples: [Int]) {
     self.leadIn = leadIn
     self.samples = samples
   }
 
-  /// Finds the encoder of each stream in the pipeline. If the container has no edit lists, it gives the
-  /// packets the times at which their samples are really heard.
+  /// Measures the priming of each stream's encoder in the pipeline. If the container has no edit
+  /// lists, the packets are retimed to when their samples are really played.
   init(_ pipeline: Pipeline, _ audio: [EncodingPipeline.Stream], hasEditLists: Bool) {
     samples = audio.map { _ in 0 }
     for (index, stream) in audio.enumerated() {

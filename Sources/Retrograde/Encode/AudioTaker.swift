@@ -2,7 +2,7 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// Rates and channel layouts that an encoder of audio, or a muxer that takes samples, accepts.
+/// Rates and channel layouts that an audio encoder, or a muxer for raw samples, accepts.
 struct AudioTaker {
   private let codec: Codec
   private let container: Container
@@ -13,7 +13,7 @@ struct AudioTaker {
     encoder = codec.encoder
   }
 
-  /// Loudspeakers of so many channels in FLAC, Vorbis and Opus, in the order of GStreamer's places:
+  /// Channel mask by channel count in FLAC, Vorbis and Opus, in the order of GStreamer's positions:
   /// RFC 9639, 9.1.3, and Vorbis I, 4.3.9.
   private static let fixed: [Int: UInt64] = [
     3: 0x7, 4: 0x33, 5: 0x37, 6: 0x3F, 7: 0xD0F, 8: 0xC3F,
@@ -23,7 +23,8 @@ struct AudioTaker {
     ["audio/x-flac", "audio/x-vorbis", "audio/x-opus"].contains(codec.caps.mediaType)
   }
 
-  /// Smallest rate at or above `rate` that the encoder takes, or its largest; nil if it takes `rate`.
+  /// Returns the smallest accepted rate above `rate`, or else the largest one; nil if the encoder
+  /// accepts `rate`.
   func rate(for rate: Int) -> Int? {
     guard let encoder, !takes("rate=\(rate)", encoder) else { return nil }
     let taken = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 88_200, 96_000, 192_000]
@@ -31,21 +32,22 @@ struct AudioTaker {
     return taken.first { $0 > rate } ?? taken.last
   }
 
-  /// True if so many channels are taken, for whichever loudspeakers.
+  /// True if `count` channels are accepted, with any mask.
   func takes(_ count: Int) -> Bool { takes(count, "channels=\(count)") }
 
-  /// Mask of so many channels that is taken: `given`, or else the nearest; nil if none is.
+  /// Returns an accepted mask for `count` channels: `given`, or else the nearest; nil if there is
+  /// none.
   func mask(for count: Int, like given: UInt64) -> UInt64? {
     if count <= 2 { return takes(count) ? Speakers.usual(count) : nil }
     if hasFixedSpeakers { return takes(count) ? AudioTaker.fixed[count] ?? 0 : nil }
-    // avenc_aac fails, or loses the places, with speakers at the sides.
+    // avenc_aac fails, or loses the positions, with side speakers.
     let wanted = codec.caps.mediaType == "audio/mpeg" ? Speakers.withRearPair(given) : given
     let usual = Speakers.usual(count)
     let masks = codec.isRaw ? [wanted, 0] : wanted == 0 ? [usual] : [wanted, usual]
     return masks.first { takes(count, "channels=\(count),\(Caps.field(channelMask: $0))") }
   }
 
-  /// Which channel of the file each channel of the encoder's input becomes; nil: the same one.
+  /// Returns the file's channel for each channel of the encoder's input; nil: the same one.
   func order(of count: Int) -> [Int]? {
     switch encoder {
     case "flacenc" where Quirk.flacencSurround.applies:
@@ -56,18 +58,18 @@ struct AudioTaker {
     }
   }
 
-  /// Loudspeakers that the file's format has for so many channels of no loudspeakers, if GStreamer has others; 0: the
-  /// same ones. FLAC has the pair at the sides, behind the rear centre (RFC 9639, 9.1.3).
+  /// Returns the format's mask for `count` channels without a mask, if GStreamer's differs; 0: it
+  /// does not. FLAC has a side pair after the rear centre (RFC 9639, 9.1.3).
   func assumedMask(for count: Int) -> UInt64 { encoder == "flacenc" && count == 7 ? 0xD0F : 0 }
 
-  /// Mask that the encoder needs if the channels have to be reordered; nil: the file's own.
+  /// Returns the mask that the encoder needs for reordered channels; nil: the file's mask.
   func inputMask(for count: Int) -> UInt64? {
     encoder == "flacenc" && count == 7 && Quirk.flacencSurround.applies ? 0x13F : nil
   }
 
   private func takes(_ count: Int, _ fields: String) -> Bool {
     guard let encoder else { return Caps("audio/x-raw,\(fields)").map(container.takes) ?? false }
-    // qtmux writes no more than two channels of ALAC.
+    // qtmux writes at most two channels of ALAC.
     let isWritten = Caps("\(codec.caps.mediaType),channels=\(count)").map(container.takes) ?? false
     return isWritten && takes(fields, encoder)
   }

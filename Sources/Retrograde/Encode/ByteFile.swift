@@ -3,13 +3,13 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// A file that is written from its start on.
+/// A file for sequential writing.
 package final class ByteFile {
   private let name: String
   private let descriptor: Int32
   private var length = 0
 
-  /// - Parameter name: its name in messages.
+  /// - Parameter name: the file's name in messages.
   package init(_ path: String, for name: String) throws {
     self.name = name
     descriptor = open(path.cPath, O_WRONLY | O_TRUNC | O_CLOEXEC | O_CREAT, 0o666)
@@ -18,7 +18,7 @@ package final class ByteFile {
 
   deinit { close(descriptor) }
 
-  /// - Parameter offset: nil: at the end.
+  /// - Parameter offset: in bytes; nil: at the end.
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int? = nil) throws {
     guard writeAll(bytes, to: descriptor, at: offset ?? length) else { throw failure }
     if offset == nil { length += bytes.count }

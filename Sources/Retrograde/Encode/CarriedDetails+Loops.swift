@@ -3,7 +3,7 @@ import GStreamer
 import RetrogradeEngine
 
 extension CarriedDetails {
-  /// Comments for the output that say where a game's music loops, in sample frames (`LOOPSTART`,
+  /// Comments that mark the loop of a game's music in the output, in sample frames (`LOOPSTART`,
   /// `LOOPLENGTH`, `LOOPEND`), and warnings about them.
   var loopComments: (played: [String], warnings: [Warning]) {
     guard let track = audio.first, !hasSoundtrack else { return ([], []) }
@@ -29,13 +29,13 @@ extension CarriedDetails {
 }
 
 extension NamedTag {
-  /// True if it says where audio loops.
+  /// True if it marks an audio loop.
   var saysLoop: Bool { LoopComments.field(of: name) != nil }
 }
 
-/// The comments of a file that say where its loop is.
+/// Loop comments of a file.
 private struct LoopComments {
-  /// The comments by their meaning: `START`, `LENGTH`, `END`; each with its spelling.
+  /// Name as spelled, and value, of each comment, by its meaning: `START`, `LENGTH` or `END`.
   private var fields: [String: (name: String, value: Int?)] = [:]
 
   init(_ comments: [String]) {
@@ -45,7 +45,7 @@ private struct LoopComments {
     }
   }
 
-  /// `START`, `LENGTH` or `END`; nil if a comment of this name says something else.
+  /// Returns `START`, `LENGTH` or `END`; nil if a comment of this name has another meaning.
   static func field(of name: String) -> String? {
     let name = name.uppercased().filter { !"_- ".contains($0) }
     return ["START", "LENGTH", "END"].first { name == "LOOP" + $0 }
@@ -53,8 +53,8 @@ private struct LoopComments {
 
   var names: [String] { fields.values.map(\.name).sorted() }
 
-  /// The loop, which ends before the frame that `LOOPEND` names; nil if it makes no sense.
-  /// - Parameter end: sample frames in the file, where a loop ends of which no more is said.
+  /// Returns the loop, which ends before the frame that `LOOPEND` names; nil if it is invalid.
+  /// - Parameter end: sample frames in the file: the loop's end if no comment sets it.
   func frames(of end: Int) -> Range<Int>? {
     guard fields.values.allSatisfy({ $0.value != nil }) else { return nil }
     let start = fields["START"]?.value ?? 0
@@ -67,7 +67,7 @@ private struct LoopComments {
     let start = fields["START"]?.name ?? "LOOPSTART"
     var comments = ["\(start)=\(place.lowerBound)"]
     if let end = fields["END"]?.name { comments.append("\(end)=\(place.upperBound)") }
-    // Without an end of its own the loop ended with the file, which no longer ends there.
+    // Without `LOOPEND` the loop ended with the file; the output no longer ends there.
     if fields["END"] == nil || fields["LENGTH"] != nil {
       comments.append("\(fields["LENGTH"]?.name ?? "LOOPLENGTH")=\(place.count)")
     }

@@ -3,27 +3,27 @@ import GStreamer
 import RetrogradeEngine
 
 extension CarriedDetails {
-  /// Comments of the whole file that hold for the output: those of the source, and tags that the container's muxer does
-  /// not write, in words.
+  /// File comments that hold for the output: those of the source, and as text the tags that the
+  /// container's muxer does not write.
   var comments: [String] {
     (loopComments.played + (holdsComments ? freeComments + promoted(source.index.tags?.withDate) : [])).unique
   }
 
-  /// The same of a stream.
+  /// Comments of a stream that hold for the output. Only Matroska has them.
   func comments(of tags: TagList?) -> [String] {
     guard container?.isMatroska ?? false else { return [] }
     return freeTags(of: tags).filter { !$0.saysTimes }.map(\.comment)
       + promoted(streamOnly(tags)?.removing(Array(CarriedDetails.ofStreams)))
   }
 
-  /// The same of a stream that Ogg holds: with names of ASCII only, and no times of the source.
+  /// Comments of a stream for Ogg: only ASCII names, and no times of the source.
   static func oggComments(of tags: TagList?) -> [String] {
     (tags?.strings("extended-comment") ?? []).compactMap { NamedTag(comment: $0) }
       .filter { tag in !tag.isTechnical && !tag.saysLoop && !tag.saysTimes && tag.name.utf8.allSatisfy { $0 < 0x80 } }
       .map(\.comment)
   }
 
-  /// Warnings for tags of the whole file that the output does not hold. The time in the header of the source is not
+  /// Warnings for file tags that the output does not hold. The time in the source's header is not
   /// one of them (docs/limits.md).
   var unheldTags: [Warning] {
     let tags = source.facts?.hasHeaderTime ?? false ? source.index.tags : source.index.tags?.withDate
@@ -47,8 +47,8 @@ extension CarriedDetails {
     ].compactMap { $0 }
   }
 
-  /// FLAC of which a comment names other loudspeakers than FLAC has for so many channels, in a file that does not say
-  /// it.
+  /// Warning about FLAC with a comment that names other loudspeakers than FLAC's default, if the
+  /// output does not hold the comment.
   private var unheldLoudspeakers: Warning? {
     guard let mask = named(source.index.tags).first(where: \.saysLoudspeakers), container?.isFLAC == false,
       audio.contains(where: { $0.codec.mediaType == "audio/x-flac" }), !isHeldByFLAC(mask)
@@ -58,16 +58,16 @@ extension CarriedDetails {
       "left out: the loudspeakers \(mask.text) that a comment names; FLAC's own are used instead")
   }
 
-  /// True for a comment that names the same loudspeakers as FLAC has for so many channels.
+  /// True if the comment names FLAC's default loudspeakers for the channel count.
   private func isHeldByFLAC(_ comment: NamedTag) -> Bool {
     comment.saysLoudspeakers
       && audio.contains { $0.codec.mediaType == "audio/x-flac" && $0.caps.channelMask == comment.loudspeakers }
   }
 
-  /// Names of the tags that a muxer which writes `held` does not write.
+  /// Returns the names of tags that a muxer which writes `held` leaves out.
   private func unwritten(_ tags: TagList, _ held: Set<String>) -> [String] {
     tags.names.filter { name in
-      // FFmpeg names itself in all files.
+      // FFmpeg puts its name into all files.
       let isOfFFmpeg = name == "application-name" && tags.string(name)?.hasPrefix("Lav") ?? false
       return !held.contains(name) && !CarriedDetails.others.contains(name) && !isOfFFmpeg
     }
@@ -93,25 +93,25 @@ extension CarriedDetails {
     }
   }
 
-  /// The tags of a stream that are not the whole file's, too.
+  /// Returns the tags of a stream that are not tags of the whole file.
   private func streamOnly(_ tags: TagList?) -> TagList? { tags?.removing(source.index.tags?.names ?? []) }
 
-  /// Tags that have a warning of their own, or that describe the source in a way in which the output
-  /// describes itself.
+  /// Tags that have a separate warning, or that describe the source's encoding.
   private static let others = Set(
     EncodingPipeline.technical + [
       "image", "preview-image", "attachment", "image-orientation", "datetime", "language-code", "language-name",
     ])
 
-  /// The same of streams, whose applications are their encoders.
+  /// The same for streams, including the title and the application (the encoder).
   private static let ofStreams = others.union(["title", "application-name"])
 
   private var holdsComments: Bool { container?.holdsComments ?? false && !isOnlyTheora }
 
-  /// Names of the tags of the whole file that are written; nil if that is not known.
+  /// Names of the file tags that are written; nil if unknown.
   private var heldTags: Set<String>? { isOnlyTheora ? [] : container?.heldTags }
 
-  /// Ogg has tags in its audio: theoraenc writes none (1.22 to 1.28).
+  /// True if the output is Ogg without audio. Ogg has tags in its audio: theoraenc writes none
+  /// (1.22 to 1.28).
   private var isOnlyTheora: Bool { container?.isOgg ?? false && audio.isEmpty && !videos.isEmpty }
 
   private var freeTags: [NamedTag] {
@@ -122,7 +122,7 @@ extension CarriedDetails {
       + [created.map { NamedTag(name: "CREATION_TIME", text: TagList.dateTime($0)) }].compactMap { $0 }
   }
 
-  /// Comments of a stream that are not the whole file's, too.
+  /// Returns the comments of a stream that the file as a whole does not have.
   private func freeTags(of stream: TagList?) -> [NamedTag] {
     let known = freeTags
     return named(stream).filter { tag in
@@ -130,30 +130,30 @@ extension CarriedDetails {
     }
   }
 
-  /// Entries of a WAVE file that another one keeps (`waveChunks`).
+  /// Tags of a WAVE source that a WAVE output keeps (`waveChunks`).
   private var keptTags: [NamedTag] { keepsWaveChunks ? source.facts?.tags ?? [] : [] }
 
   private var keepsWaveChunks: Bool { container?.isWave ?? false && !hasSoundtrack && source.facts?.wave != nil }
 
-  /// When the source was made, in seconds since 1970.
+  /// Creation time of the source, in seconds since 1970.
   var created: Int? { source.index.tags?.time ?? source.facts?.created }
 
   private var freeComments: [String] {
     freeTags.filter { !$0.saysTimes && holdsName(of: $0) }.map(\.comment)
   }
 
-  /// False for names that are not ASCII in Ogg, which GStreamer leaves out (Vorbis I specification, 5.2.2).
+  /// False for non-ASCII names in Ogg, which GStreamer leaves out (Vorbis I specification, 5.2.2).
   private func holdsName(of tag: NamedTag) -> Bool {
     tag.name.utf8.allSatisfy { $0 < 0x80 } || !(container?.isOgg ?? false)
   }
 
-  /// Comments of names that GStreamer does not know, but those that say where audio loops.
+  /// Returns the comments with names unknown to GStreamer, except for those that mark audio loops.
   private func named(_ tags: TagList?) -> [NamedTag] {
     (tags?.strings("extended-comment") ?? []).compactMap { NamedTag(comment: $0) }
       .filter { !$0.isTechnical && !$0.saysLoop }
   }
 
-  /// Tags that the muxer does not write, as comments.
+  /// Returns the tags that the muxer does not write, as comments.
   private func promoted(_ tags: TagList?) -> [String] {
     guard let tags, let held = heldTags else { return [] }
     let names = unwritten(tags, held).filter { $0 != "date" || !tags.hasSameDay || !held.contains("datetime") }
@@ -161,10 +161,11 @@ extension CarriedDetails {
       + [tags.place.map { "\(NamedTag.location)=\($0)" }, unheldDate(tags).map { "DATE=\($0)" }].compactMap { $0 }
   }
 
-  /// A year, or a year and a month: of dates, most muxers write only whole ones.
+  /// Returns a date that is only a year, or a year and a month. Most muxers write only complete
+  /// dates.
   private func unheldDate(_ tags: TagList) -> String? {
     guard let held = heldTags, !held.contains("datetime"), let date = tags.partialDate else { return nil }
-    // gstid3v2mux.cc writes the year itself.
+    // gstid3v2mux.cc writes years.
     return container?.caps == nil && !date.contains("-") ? nil : date
   }
 
@@ -178,13 +179,13 @@ extension CarriedDetails {
 }
 
 extension TagList {
-  /// The date is that of the date with a time.
+  /// True if `date` is the day of `datetime`.
   fileprivate var hasSameDay: Bool {
     guard let date = texts(of: "date")?.first, let time = texts(of: "datetime")?.first else { return false }
     return time.hasPrefix(date)
   }
 
-  /// Place of the recording, in the words of ISO 6709.
+  /// Place of the recording, in ISO 6709 format.
   fileprivate var place: String? {
     guard let latitude = double("geo-location-latitude"), let longitude = double("geo-location-longitude") else {
       return nil
@@ -195,10 +196,10 @@ extension TagList {
 }
 
 extension Container {
-  /// Names of tags that its muxer writes wrong (`Quirk.qtmuxShowNumbers`): they are comments.
+  /// Names of tags that its muxer writes wrong (`Quirk.qtmuxShowNumbers`); they become comments.
   var miswrittenTags: [String] { hasEditLists ? ["show-season-number", "show-episode-number"] : [] }
 
-  /// Names of the tags of the whole file that its muxer writes; nil if that is not known.
+  /// Names of the file tags that its muxer writes; nil if unknown.
   var heldTags: Set<String>? {
     if imageFormat != nil || isTransportStream { return [] }
     guard let caps else { return isFLAC ? Container.tagsInVorbis : Container.tagsInID3 }
@@ -208,10 +209,11 @@ extension Container {
     return isOgg ? Container.tagsInVorbis : isMatroska ? Container.tagsInMatroska : nil
   }
 
-  /// The same of tags of a stream; nil if that is not known, or there is one stream, whose tags are the file's.
+  /// Names of the stream tags that its muxer writes; nil if unknown, or if the only stream has the
+  /// file's tags.
   var heldStreamTags: Set<String>? { holdsOneStream || isOgg ? nil : caps == "video/x-msvideo" ? [] : heldTags }
 
-  /// Its header says when it was made.
+  /// True if its header has a creation time.
   var holdsHeaderTime: Bool { holdsTitles }
 
   /// `gst_avi_mux_write_tag` of gstavimux.c, 1.22 to 1.28.
@@ -248,7 +250,8 @@ extension Container {
     "album-artist-sortname", "discid", "musicbrainz-discid", "beats-per-minute", "application-name",
   ]
 
-  /// `add_funcs` of gstid3v2mux.cc, 1.22 to 1.28. Of dates it writes the year: they are comments, too.
+  /// `add_funcs` of gstid3v2mux.cc, 1.22 to 1.28. It writes only the year of a date, so dates are
+  /// also comments.
   fileprivate static let tagsInID3: Set = [
     "artist", "album-artist", "title", "album", "copyright", "composer", "genre", "comment", "musicbrainz-artistid",
     "musicbrainz-albumid", "musicbrainz-albumartistid", "musicbrainz-releasegroupid", "musicbrainz-trmid",
@@ -261,7 +264,7 @@ extension Container {
 extension NamedTag {
   fileprivate var saysLoudspeakers: Bool { name.uppercased() == "WAVEFORMATEXTENSIBLE_CHANNEL_MASK" }
 
-  /// The loudspeakers of a mask that is written as a number.
+  /// Loudspeakers of a mask in hexadecimal digits.
   fileprivate var loudspeakers: UInt64? {
     let digits = text.lowercased().hasPrefix("0x") ? text.dropFirst(2) : text[...]
     return Int(digits, radix: 16).map(WAVEMask.places)

@@ -3,7 +3,7 @@ import MediaTime
 import RetrogradeEngine
 
 extension CarriedDetails {
-  /// Chunks of a WAVE source beside its samples that the output gets, and warnings about the others.
+  /// Chunks of a WAVE source for the output, besides samples, and warnings about the others.
   var waveChunks: (chunks: [WAVEChunks.Chunk], warnings: [Warning], haveMarkers: Bool) {
     guard let wave = source.facts?.wave, let rate = wave.rate, container?.isWave ?? false, !hasSoundtrack else {
       let sources = source.parts.isEmpty ? [source] : source.parts
@@ -51,8 +51,8 @@ extension Warning {
 }
 
 extension PlaybackLegs {
-  /// The places of a range of sample frames in the output, one for each leg that plays any of them. Those of an empty
-  /// range, the place between two frames, are empty.
+  /// Returns the positions of a range of sample frames in the output, one for each leg that plays
+  /// any of them. An empty range, between two frames, has empty positions.
   func places(of frames: Range<Int>, rate: Int) -> [Range<Int>] {
     let start = ClockTime(sampleIndex: frames.lowerBound, rate: rate)
     let end = ClockTime(sampleIndex: frames.upperBound, rate: rate)

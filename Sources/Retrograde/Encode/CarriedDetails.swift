@@ -1,32 +1,32 @@
 import GStreamer
 import RetrogradeEngine
 
-/// Chapters, names of streams, markers, comments and tags of a source, as an output holds them.
+/// Chapters, stream titles, markers, comments and tags of a source, as an output holds them.
 struct CarriedDetails: Sendable {
   let source: PlayableSource
   let playback: PlaybackOptions
-  /// The output's container; nil if only its muxer knows what it holds.
+  /// The output's container; nil if only the pipeline's muxer is known.
   let container: Container?
-  /// The streams that are written.
+  /// Video streams that are written.
   let videos: [VideoSource]
   let audio: [AudioTrack]
   var subtitles: [SubtitleTrack] = []
-  /// Whether another file's audio takes the place of the source's.
+  /// True if audio from another file replaces the source's.
   var hasSoundtrack = false
-  /// How many cover pictures the output has room for; nil: as its container.
+  /// Largest number of cover pictures in the output; nil: the container's.
   var mostCovers: Int?
-  /// Whether the first audio stream is counted in other sample frames than the source's.
+  /// True if the first audio stream has another sample rate than the source's.
   let isResampled: Bool
-  /// Whether audio that starts late is preceded by silence.
+  /// True if silence precedes audio that starts late.
   let isPadded: Bool
 
-  /// Content of the output, from the source's frames and samples.
+  /// Returns the content of the output, made from the source's frames and samples.
   ///
   /// - Parameters:
   ///   - description: the pipeline, in `gst-launch-1.0` syntax.
-  ///   - names: of the appsrcs, in the order of the streams.
-  ///   - needsRate: whether the encoder of video stream `n` needs a frame rate.
-  ///   - prepare: as of ``EncodingPipeline/Contents``.
+  ///   - names: names of the appsrcs, in the order of the streams.
+  ///   - needsRate: true if the encoder of video stream `n` needs a frame rate.
+  ///   - prepare: see ``EncodingPipeline/Contents``.
   func contents(
     _ description: String, names: (videos: [String], audio: [String], texts: [String]),
     needsRate: (Int) -> Bool, _ prepare: @escaping @Sendable (Pipeline) throws -> String
@@ -63,7 +63,7 @@ struct CarriedDetails: Sendable {
       title: video.video.tags?.streamTitle, comments: comments(of: video.video.tags))
   }
 
-  /// Warnings for the details that the output does not hold.
+  /// Warnings about details that the output does not hold.
   var unheld: [Warning] {
     let losesAttachments = source.index.tags?.has("attachment") ?? false
     return waveChunks.warnings + loopComments.warnings + unheldTitles + unheldTags + unheldCovers + unheldLanguages
@@ -71,7 +71,7 @@ struct CarriedDetails: Sendable {
       + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output holds")] : [])
   }
 
-  /// Muxers write languages without region and script.
+  /// Warnings about languages with region or script, which muxers do not write.
   private var unheldLanguages: [Warning] {
     let all = (videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)).compactMap { $0?.language }
       .filter { $0.plain != $0.whole }
@@ -83,15 +83,15 @@ struct CarriedDetails: Sendable {
     }
   }
 
-  /// Warnings about subtitles that are shown whatever the viewer chooses, in MP4 and MOV, whose muxer can't
-  /// say it.
+  /// Warnings about forced subtitles in MP4 and MOV, whose muxer can't mark them.
   private var unheldForced: [Warning] {
     let count = subtitles.count { $0.disposition?.isForced ?? false }
     guard count > 0, !(container?.isMatroska ?? true) else { return [] }
     return [Warning(.detailLeftOut, "left out: the mark of subtitles that are always shown (forced)", count: count)]
   }
 
-  /// How often an animation is played, where the output is none: a film is shown once, or as often as its player likes.
+  /// Warning about the number of plays of an animation, if the output is a video: it plays once, or
+  /// as often as the player decides.
   private var unheldPlays: [Warning] {
     guard let plays = source.index.plays, plays > 1, container?.animation == nil else { return [] }
     return [Warning(.detailLeftOut, "left out: how often the animation is played (\(plays) times)", count: 1)]
@@ -108,10 +108,10 @@ struct CarriedDetails: Sendable {
     return [Warning(.detailLeftOut, "left out: \(what)", count: count - most)]
   }
 
-  /// The streams' names, where the container has several streams and no names.
+  /// Warning about stream titles, if there are several streams and the container can't hold titles.
   private var unheldTitles: [Warning] {
     let tags = videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)
-    // Ogg has them in its audio.
+    // Ogg holds the titles of audio.
     let held = container?.isOgg ?? false ? audio.compactMap { $0.tags?.streamTitle } : []
     let count = tags.count { $0?.streamTitle.map { !held.contains($0) } ?? false }
     guard count > 0, tags.count > 1, !(container?.holdsTitles ?? false) else { return [] }
@@ -120,8 +120,8 @@ struct CarriedDetails: Sendable {
 }
 
 extension VideoSource {
-  /// The caps of its frames for an encoder, which takes the order of fields from there even where each frame says it
-  /// (`gst_x264_enc_init_encoder`).
+  /// Returns the caps of its frames for an encoder. Encoders read the field order from caps, even
+  /// if each frame has it (`gst_x264_enc_init_encoder`).
   func encodedCaps(isBackward: Bool) -> Caps {
     var caps = caps
     if caps.isInterlaced, caps.string("field-order") == nil, let isTopFieldFirst {
@@ -132,15 +132,15 @@ extension VideoSource {
 }
 
 extension TagList {
-  /// The language of a stream as it is, and without region and script (BCP 47), as `zh` of `zh-Hans`; nil where it is
-  /// not said.
+  /// Language of a stream as a whole, and without region and script (BCP 47): `zh-Hans` and `zh`.
+  /// nil if undefined.
   var language: (whole: String, plain: String)? {
     string("language-code").flatMap { code in
       ["und", ""].contains(code) ? nil : (code, code.split(separator: "-").first.map(String.init) ?? code)
     }
   }
 
-  /// The tags with ``language`` as muxers know it.
+  /// The tags with the plain ``language``, which muxers know.
   var withPlainLanguage: TagList {
     guard let language, language.plain != language.whole,
       let tag = TagList("taglist, language-code=(string)\(Description.quoted(language.plain))")
@@ -148,8 +148,7 @@ extension TagList {
     return tag.merging(self)
   }
 
-  /// Title of a stream by its author; nil for titles that matroskamux makes up
-  /// (`gst_matroska_mux_request_new_pad`).
+  /// Title of a stream; nil for default titles of matroskamux (`gst_matroska_mux_request_new_pad`).
   var streamTitle: String? {
     string("title").flatMap { ["Video", "Audio", "Subtitle"].contains($0) ? nil : $0 }
   }

@@ -5,8 +5,8 @@ extension Warning {
   static let noTitles = Warning(.detailLeftOut, "left out: the names of the tracks, which the output can't hold")
   static let noChapters = Warning(.detailLeftOut, "left out: the chapters, which this container can't hold")
 
-  /// Warnings about `chapters` for which an MP4's list has no room.
-  /// - Parameter end: of the output, if it is known.
+  /// Warnings about details of `chapters` that MP4's chapter list can't hold.
+  /// - Parameter end: end of the output, if known.
   static func notInMP4(_ chapters: [Chapter], until end: ClockTime?) -> [Warning] {
     let inner = chapters.reduce(0) { $0 + $1.inner }
     let missing = chapters.dropFirst(MP4Header.mostChapters)
@@ -47,9 +47,9 @@ extension Warning {
 }
 
 extension Chapter {
-  /// True if neither time is the other one rounded.
+  /// True if it ends before `next` by more than rounding (1 ms).
   fileprivate func endsBefore(_ next: ClockTime) -> Bool { next - span.end > .milliseconds(1) }
 
-  /// How many chapters are parts of it.
+  /// Number of chapters inside this one, at all levels.
   fileprivate var inner: Int { children.reduce(0) { $0 + 1 + $1.inner } }
 }

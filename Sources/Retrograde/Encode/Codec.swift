@@ -2,12 +2,12 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// A codec, as the caps that name it and nothing more.
+/// A codec, with the caps that identify it.
 struct Codec: Sendable, Equatable {
   /// In caps syntax, such as `audio/mpeg,mpegversion=4`.
   let text: String
   let caps: Caps
-  /// The encoder that was asked for, by its factory's name; nil: the one that `encodebin` takes.
+  /// Factory name of the requested encoder; nil: the one that `encodebin` selects.
   private(set) var chosenEncoder: String?
 
   static func == (a: Codec, b: Codec) -> Bool { a.text == b.text }
@@ -18,12 +18,12 @@ struct Codec: Sendable, Equatable {
     self.caps = caps
   }
 
-  /// The codec of a stream of packets with `caps`.
+  /// Codec of a stream of packets with `caps`.
   init?(of caps: Caps) {
     var text = caps.mediaType
     for field in ["mpegversion", "layer"] {
       if let value = caps.int(field) {
-        // MPEG-2 AAC and MPEG-4 AAC are one codec to every encoder and muxer.
+        // Encoders and muxers treat MPEG-2 AAC and MPEG-4 AAC as one codec.
         text += ",\(field)=\(text == "audio/mpeg" && field == "mpegversion" && value == 2 ? 4 : value)"
       }
     }
@@ -31,7 +31,7 @@ struct Codec: Sendable, Equatable {
     self.init(text)
   }
 
-  /// Codec that `encoder`, an element factory, makes; nil where that is no video.
+  /// Codec that `encoder`, an element factory, makes; nil if it makes no video.
   init?(madeBy encoder: String) {
     guard let caps = Registry.sourceCaps(of: encoder),
       caps.mediaType.hasPrefix("video/") || caps.mediaType.hasPrefix("image/")
@@ -43,7 +43,7 @@ struct Codec: Sendable, Equatable {
   /// Name of the codec in an encoding profile.
   var profile: String { chosenEncoder ?? text }
 
-  /// The names that people use, with the caps of each.
+  /// Common names of codecs, with the caps of each.
   static let names: KeyValuePairs = [
     "h264": "video/x-h264", "hevc": "video/x-h265", "av1": "video/x-av1", "vp9": "video/x-vp9", "vp8": "video/x-vp8",
     "theora": "video/x-theora", "mpeg2": "video/mpeg,mpegversion=2,systemstream=false",
@@ -54,7 +54,7 @@ struct Codec: Sendable, Equatable {
     "flac": "audio/x-flac", "ac3": "audio/x-ac3", "eac3": "audio/x-eac3", "alac": "audio/x-alac", "pcm": "audio/x-raw",
   ]
 
-  /// A codec by the name that people use, or by its caps.
+  /// Codec by its common name, or by its caps.
   init?(named name: String) {
     let known = ["avc": "h264", "h265": "hevc"][name.lowercased()] ?? name.lowercased()
     if let text = Codec.names.first(where: { $0.key == known })?.value {
@@ -68,17 +68,18 @@ struct Codec: Sendable, Equatable {
 
   var isRaw: Bool { caps.mediaType == "audio/x-raw" }
 
-  /// The encoder that `encodebin` would take; nil where none is installed, or none is needed.
+  /// Encoder that `encodebin` would select; nil if none is installed, or none is needed.
   var encoder: String? {
     isRaw ? nil : chosenEncoder ?? Codec.choosingEncoders { Registry.factories(.encoder, sources: caps).first }
   }
 
-  /// Runs `body`, in which `encodebin` chooses encoders that work.
+  /// Runs `body` with encoder ranks that make `encodebin` select working encoders.
   ///
-  /// `avenc_aac` is raised (`Quirk.avencAACUnranked`); encoders of DTS, of Dolby's lossless codecs
-  /// (`Quirk.avencExperimental`) and of Windows Media Audio (`Quirk.avencWMAAlignment`) are avoided.
+  /// `avenc_aac` is preferred (`Quirk.avencAACUnranked`). Encoders of DTS, of Dolby's lossless
+  /// codecs (`Quirk.avencExperimental`) and of Windows Media Audio (`Quirk.avencWMAAlignment`) are
+  /// avoided.
   ///
-  /// - Parameter chosen: encoders that were asked for by name. `encodebin` passes over those of rank NONE even so.
+  /// - Parameter chosen: encoders requested by name, since `encodebin` ignores those of rank NONE.
   static func choosingEncoders<Value: Sendable, Failure: Error>(
     _ chosen: [String] = [], _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -88,7 +89,7 @@ struct Codec: Sendable, Equatable {
       avoiding: ["avenc_dca", "avenc_mlp", "avenc_truehd", "avenc_wmav1", "avenc_wmav2"] + timestampers, body)
   }
 
-  /// Whether it can be made from `raw` frames or samples without converting them.
+  /// True if it can encode `raw` frames or samples without conversion.
   func encodes(_ raw: Caps) -> Bool {
     if EncoderSettings.hasOddSubsampledSize(raw), ["video/x-h264", "video/x-h265"].contains(caps.mediaType) {
       return false
@@ -96,7 +97,8 @@ struct Codec: Sendable, Equatable {
     return isRaw || encoder.map { Registry.factory($0, takes: raw) } ?? false
   }
 
-  /// The pixel format in which it can be made from `raw` frames so that no value changes; nil if there is none.
+  /// Returns a pixel format for `raw` frames that the codec encodes without changing any value; nil
+  /// if there is none.
   func exactFormat(for raw: Caps) -> String? {
     let formats = raw.string("format").flatMap { PixelFormat($0) }?.equivalents ?? []
     return formats.first { encodes(raw.setting("format", $0.name)) }?.name

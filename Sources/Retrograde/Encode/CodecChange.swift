@@ -2,16 +2,16 @@ public import Containers
 import GStreamer
 public import RetrogradeEngine
 
-/// A stream that is written in another codec than the source has it in.
+/// Stream whose codec in the output differs from the source's.
 public struct CodecChange: Sendable, Hashable, CustomStringConvertible {
   public var kind: StreamKind
-  /// Codecs, as people call them: `HEVC`, `PCM`.
+  /// Common name of the source's codec: `HEVC`, `PCM`.
   public var source: String
   public var output: String
-  /// Reason why the codec could not stay.
+  /// Reason for the change.
   public var reason: Message
 
-  /// The change in a sentence: `HEVC became MJPEG: .avi can't hold it`.
+  /// The change as one sentence: `HEVC became MJPEG: .avi can't hold it`.
   public var message: Message { "\(source) became \(output): \(reason)" }
 
   public var description: String { message.description }
@@ -41,7 +41,7 @@ extension CodecChange: Codable {
 }
 
 extension EncodingChoice {
-  /// Change of a video's codec; nil where it stays, and where the source has none.
+  /// Returns the change of a video's codec; nil if it stays the same, or if the source has none.
   static func change(
     from source: Codec?, to chosen: Codec?, _ raw: Caps, _ container: Container, _ options: EncodingOptions,
     _ output: String
@@ -74,9 +74,9 @@ extension EncodingChoice {
     return CodecChange(kind: .video, source: source.shortName, output: written, reason: reason)
   }
 
-  /// Change of an audio stream's codec; nil where it stays.
+  /// Returns the change of an audio stream's codec; nil if it stays the same.
   /// - Parameters:
-  ///   - isUntimed: whether nothing in the container says when its packets are heard.
+  ///   - isUntimed: true if the container has no timestamps for its packets.
   ///   - raw: caps of the samples.
   static func change(
     from source: Codec?, to chosen: Codec, _ container: Container, _ options: EncodingOptions, _ output: String,
@@ -104,15 +104,15 @@ extension EncodingChoice {
 }
 
 extension Codec {
-  /// Whether both are one, however their caps were written.
+  /// True if both are the same codec, regardless of how their caps are written.
   fileprivate func isSame(as other: Codec) -> Bool { self == other || self == Codec(of: other.caps) }
 
-  /// The value that asks for the codec by name.
+  /// Value of `--video-codec` for this codec.
   fileprivate var argument: String {
     Codec.names.first { $0.value == text }?.key ?? caps.mediaType
   }
 
-  /// Common name in a word: `H.264`, `AAC`.
+  /// Short common name: `H.264`, `AAC`.
   var shortName: String {
     let texts = [text, Codec(of: caps)?.text]
     let known = Codec.names.first { texts.contains($0.value) }?.key
@@ -120,15 +120,15 @@ extension Codec {
       "h264": "H.264", "av1": "AV1", "theora": "Theora", "mpeg2": "MPEG-2", "mpeg4": "MPEG-4", "prores": "ProRes",
       "opus": "Opus", "vorbis": "Vorbis", "ac3": "AC-3", "eac3": "E-AC-3",
     ]
-    // GStreamer's own words, without profile and level.
+    // GStreamer's description, without profile and level.
     return known.map { usual[$0] ?? $0.uppercased() }
       ?? String(caps.codecName.prefix { $0 != "(" }).trimmingSuffix(" ")
   }
 }
 
 extension Container {
-  /// The reason why a codec is not written to `output`. MP4, MOV, Matroska and AVI hold more codecs than GStreamer's
-  /// muxers take.
+  /// Returns the reason why a codec is not written to `output`. The formats of MP4, MOV, Matroska
+  /// and AVI hold more codecs than GStreamer's muxers.
   fileprivate func cannotHold(_ output: String) -> Message {
     [".mov", ".mp4", ".m4v", ".m4a", ".mkv", ".mka", ".avi"].contains(output.dotExtension)
       ? "GStreamer can't write it to \(output.dotExtension)" : "\(output.dotExtension) can't hold it"
@@ -139,7 +139,7 @@ extension Container {
 }
 
 extension String {
-  /// The extension of a file's name, with its dot.
+  /// Extension of a file name, with its dot, in lower case.
   var dotExtension: String { lastIndex(of: ".").map { String(self[$0...]).lowercased() } ?? self }
 
   fileprivate func trimmingSuffix(_ end: Character) -> String {

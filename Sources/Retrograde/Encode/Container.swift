@@ -2,95 +2,95 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// A container format that can be written, by file name extension.
+/// A supported output container, selected by file name extension.
 struct Container: Sendable {
-  /// The caps that a muxer for it gives out; nil where the codec's stream is the file (MP3, FLAC).
+  /// Output caps of its muxers; nil if the codec's stream is the file (MP3, FLAC).
   var caps: String?
-  /// The codecs that are usual in it, best first, as caps.
+  /// Usual codecs, as caps, best first.
   var videoCodecs: [String]
   var audioCodecs: [String]
-  /// It holds one audio stream, and nothing else.
+  /// True if it holds one audio stream and nothing else.
   var holdsOneStream = false
-  /// It holds one video stream.
+  /// True if it holds only one video stream.
   var holdsOneVideo = false
-  /// The subtitles that it holds, as caps, best first.
+  /// Subtitle formats that it holds, as caps, best first.
   var subtitles: [String] = []
-  /// True if it can say that its codec's priming is not to be heard (MP4's edit lists).
+  /// True if it can mark codec priming as not played (MP4's edit lists).
   var hasEditLists = false
-  /// True if it names the language of each stream: a field of its own, not one that a codec's tags may have.
+  /// True if it has a language field for each stream, separate from the codec's tags.
   var carriesLanguages: Bool {
     ["video/quicktime", "video/x-matroska", "video/webm", "video/mpegts"].contains { caps?.hasPrefix($0) ?? false }
   }
-  /// True if it can say which way up the video is.
+  /// True if it can store the orientation of video.
   var carriesOrientation = false
-  /// Element that writes the head and the tags of a stream that is a file by itself, in `gst-launch-1.0`
-  /// syntax.
+  /// Elements that write header and tags of a stream without container, in `gst-launch-1.0` syntax.
   var tagger: String?
-  /// True if files of the name hold ``audioCodecs`` and nothing else, even if the muxer takes more.
+  /// True if files of this extension hold only ``audioCodecs``, even if the muxer takes others.
   var holdsNamedCodecsOnly = false
-  /// How many cover pictures it has room for (`Quirk.matroskamuxCoverArt`). Of Ogg that is said by the codec
-  /// (``EncodingChoice/mostCovers``).
+  /// Largest number of cover pictures (`Quirk.matroskamuxCoverArt`). For Ogg it depends on the
+  /// codec (``EncodingChoice/mostCovers``).
   var mostCovers: Int {
     if tagger != nil || caps == nil && imageFormat == nil { return .max }
-    // gst_qt_mux_add_mp4_cover writes the first.
+    // gst_qt_mux_add_mp4_cover writes only the first.
     return caps?.hasPrefix("video/quicktime") ?? false ? 1 : 0
   }
   /// True if it can hold a title for each stream.
   var holdsTitles: Bool {
     ["video/quicktime", "video/x-matroska", "video/webm"].contains { caps?.hasPrefix($0) ?? false }
   }
-  /// It is FLAC in no container.
+  /// True for FLAC without a container.
   var isFLAC: Bool { caps == nil && audioCodecs == ["audio/x-flac"] }
-  /// Its muxer writes chapters.
+  /// True if chapters can be written to it.
   var holdsChapters: Bool { holdsTitles || isWave || isFLAC }
-  /// It is JPEG images.
+  /// True for JPEG images.
   var isJPEG: Bool {
     switch imageFormat {
     case .sequence(let encoder, _), .file(let encoder, _): encoder == Container.jpeg.encoder
     case .animation, nil: false
     }
   }
-  /// It holds comments of any name.
+  /// True if it holds comments with any name.
   var holdsComments: Bool { isOgg || holdsTitles || tagger != nil || isFLAC }
-  /// True if it says whether frames of a video are made of two fields, and which of them comes first.
+  /// True if it stores whether video is interlaced, and the field order.
   var holdsFieldOrder: Bool { isMatroska || caps == "video/quicktime,variant=apple" }
-  /// It is Matroska or WebM.
+  /// True for Matroska and WebM.
   var isMatroska: Bool { ["video/x-matroska", "video/webm"].contains(caps) }
-  /// True if it says nothing of when frames are shown (AVI, Y4M): they must stand in it in the order of play,
-  /// and are shown equally long.
+  /// True if it has no timestamps for frames (AVI, Y4M): they are stored in presentation order,
+  /// with equal durations.
   var lacksTimes = false
-  /// Its pages say how many frames of Theora there were before: a frame can't be shown longer than another.
+  /// True for Ogg. Its pages count frames of Theora, so all frames have equal durations.
   var isOgg: Bool { caps == "application/ogg" }
-  /// Its muxers name their pads after the identifiers of the streams' packets.
+  /// True for MPEG transport streams, whose muxers name pads after PIDs.
   var isTransportStream: Bool { caps?.hasPrefix("video/mpegts") ?? false }
   var isWave: Bool { caps == "audio/x-wav" }
-  /// Its readers take as much of raw audio at a time as they like (WAV has no packets, MOV says how long a sample is,
-  /// AVI's are cut); in others they read the packets that were written.
+  /// True if readers choose how much raw audio they read at once: WAV has no packets, MOV stores
+  /// sample sizes, AVI's packets are split. In others they read the packets as written.
   var hasLooseSamples: Bool { isWave || caps == "video/x-msvideo" || caps == "video/quicktime,variant=apple" }
-  /// Its audio has no timestamps of its own, and starts when the file does.
+  /// True if its audio has no timestamps, and always starts with the file.
   var needsAudioFromStart = false
-  /// Images without audio, one file or one a frame, for which no muxer is needed.
+  /// Format of images without audio, in one file or one file a frame, for which no muxer is needed.
   var imageFormat: ImageFormat?
 
-  /// Format of a container that holds images and nothing else.
+  /// Format of an output that holds only images.
   enum ImageFormat: Sendable {
-    /// One file, which players repeat for ever.
+    /// One animated image, which players loop.
     case animation(AnimationFormat)
-    /// A file for each frame, written by this encoder; the name has a pattern such as `%05d` for its number.
-    /// - Parameter opaque: caps that the encoder takes for frames without transparency.
+    /// A file for each frame, written by this encoder; the file name has a pattern such as `%05d`
+    /// for its number.
+    /// - Parameter opaque: caps for the encoder if frames have no transparency.
     case sequence(encoder: String, opaque: String)
-    /// One file of all that this encoder gives out: a single image, or raw frames one after the other.
-    /// - Parameter opaque: as of a sequence; nil where the encoder knows no transparency.
+    /// One file with all output of this encoder: a single image, or raw frames one after the other.
+    /// - Parameter opaque: like that of `sequence`; nil if the encoder has no transparency.
     case file(encoder: String, opaque: String?)
   }
 
-  /// Which animation it is, if it is one: players repeat those by themselves.
+  /// Format of an animation, which players loop; nil if it is none.
   var animation: AnimationFormat? {
     if case .animation(let format) = imageFormat { format } else { nil }
   }
 
-  /// The container that a file name asks for.
-  /// - Parameter format: its extension in place of the name's own; nil: that.
+  /// Returns the container for a file name.
+  /// - Parameter format: extension that replaces the file name's; nil: the file name's.
   static func of(_ path: String, format: String? = nil) throws -> Container {
     if ImageSequence.isPattern(path) {
       guard format == nil else {
@@ -129,7 +129,8 @@ struct Container: Sendable {
     return container
   }
 
-  /// One image, or as many as have numbers where the name is a pattern, of the format that the extension asks for.
+  /// Returns the container for images by the extension: one image, or numbered images if the name
+  /// is a pattern.
   static func images(_ path: String) throws -> Container {
     let suffix = fileExtension(path)
     guard let (encoder, opaque) = sequenceEncoders[suffix.lowercased()] else {
@@ -155,13 +156,13 @@ struct Container: Sendable {
     return byExtension[otherNames[name] ?? name]
   }
 
-  /// A file name with the extension of the format that is written.
-  /// - Parameter format: as of ``of(_:format:)``.
+  /// Returns a file name with the extension of the output format.
+  /// - Parameter format: see ``of(_:format:)``.
   static func fileName(_ path: String, format: String?) -> String {
     format.map { "\(path).\(otherNames[$0.lowercased()] ?? $0.lowercased())" } ?? path
   }
 
-  /// Names that other programs give to our formats.
+  /// Names of formats in other programs, with our extensions.
   private static let otherNames = ["matroska": "mkv", "mpegts": "ts"]
 
   static var extensions: [String] { byExtension.keys.sorted() }
@@ -176,7 +177,8 @@ struct Container: Sendable {
   private static let mp4 = Container(
     caps: "video/quicktime,variant=iso", videoCodecs: [h264, "video/x-h265", "video/x-vp9"], audioCodecs: [aac],
     subtitles: [text], hasEditLists: true, carriesOrientation: true)
-  /// Container of a stream's segments, which is played in browsers: pictures lie upright in it.
+  /// Container of a stream's segments for browsers. Orientation is not stored, so frames are
+  /// rotated.
   static let segments = Container(
     caps: "video/quicktime,variant=iso", videoCodecs: [h264], audioCodecs: [aac], hasEditLists: true)
   private static let mov = Container(
@@ -222,7 +224,7 @@ struct Container: Sendable {
 
   private static let sequenceEncoders = [
     "png": (encoder: "pngenc", opaque: opaque("RGB,GRAY8,GRAY16_BE")), "jpg": jpeg, "jpeg": jpeg,
-    // libwebp makes the YUV of RGB that WebP has; webpenc takes other YUV for that.
+    // RGB, which libwebp converts to WebP's YUV; webpenc takes any other YUV for WebP's.
     "webp": (encoder: "webpenc quality=95", opaque: opaque("RGB")),
     "tiff": (encoder: "avenc_tiff", opaque: opaque("RGB,GRAY8,GRAY16_LE")),
     "bmp": (encoder: "avenc_bmp", opaque: opaque("BGR,GRAY8")),
@@ -238,7 +240,7 @@ struct Container: Sendable {
       videoCodecs: [], audioCodecs: [mp3], holdsOneStream: true, tagger: "xingmux ! id3v2mux", needsAudioFromStart: true
     ),
     "m4a": m4a, "m4b": m4a,
-    // RFC 7845, 9: players take a file of that name for Opus.
+    // RFC 7845, 9: players expect Opus in files with this extension.
     "opus": Container(
       caps: "application/ogg", videoCodecs: [], audioCodecs: ["audio/x-opus"], holdsNamedCodecsOnly: true,
       needsAudioFromStart: true),
@@ -246,8 +248,8 @@ struct Container: Sendable {
     "mka": Container(caps: "video/x-matroska", videoCodecs: [], audioCodecs: [aac, pcm]),
   ]
 
-  /// The container that a user's pipeline writes, by its muxer or, without one, by the element in its place;
-  /// nil if none of these writes it.
+  /// Returns the container that a user's pipeline writes, by its muxer or, without one, by the
+  /// element in its place; nil if it is not a known one.
   static func written(by pipeline: Pipeline) -> Container? {
     let known = byExtension.sorted { $0.key < $1.key }.map(\.value).filter { $0.caps != nil }
     let muxed = known.filter { !$0.videoCodecs.isEmpty } + known.filter { $0.videoCodecs.isEmpty }
@@ -257,14 +259,14 @@ struct Container: Sendable {
     return alone.first { !pipeline.elements(ofFactory: $0.0).isEmpty }.flatMap { byExtension[$0.1] }
   }
 
-  /// The muxers that write it, best first; `encodebin` takes the first that holds all streams. None where none is
-  /// needed.
+  /// Names of installed muxers for it, best first; `encodebin` uses the first that takes all
+  /// streams. Empty if no muxer is needed.
   var muxers: [String] {
     guard let caps, let parsed = Caps(caps) else { return [] }
     return Registry.factories(.muxer, sources: parsed)
   }
 
-  /// Whether the container can hold `codec`.
+  /// True if the container can hold `codec`.
   func takes(_ codec: Caps) -> Bool {
     guard caps != nil, !holdsNamedCodecsOnly else {
       return audioCodecs.compactMap { Caps($0) }.contains { $0.intersects(codec) }

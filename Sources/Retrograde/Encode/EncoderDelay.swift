@@ -2,21 +2,21 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// How many samples an audio encoder puts before the first one that it was given, as a player hears it.
+/// Number of priming samples that an audio encoder inserts before its input, as decoded.
 ///
-/// Most encoders do not say (`Quirk.avencAACPriming`, `Quirk.lamemp3encPriming`). So it is measured: noise is
-/// encoded, and looked for in the decoded audio.
+/// Most encoders do not report it (`Quirk.avencAACPriming`, `Quirk.lamemp3encPriming`). So it is
+/// measured: noise is encoded, and located in the decoded audio.
 struct EncoderDelay {
-  /// In sample frames; 0 where the codec carries it in its stream (Opus), and where it can't be measured.
+  /// Priming in sample frames; 0 if the codec's stream has it (Opus), or if it can't be measured.
   let samples: Int
 
   private static let length = 16_384
-  /// Twice the priming of AAC and MP3, also where 192 kHz become 48.
+  /// Twice the priming of AAC and MP3, even if 192 kHz are resampled to 48 kHz.
   private static let reach = 8192
   private static let probe = 2048
 
   /// - Parameters:
-  ///   - encoder: the factory's name.
+  ///   - encoder: the factory name.
   ///   - packets: the caps of its output.
   ///   - raw: the caps of its input.
   init(encoder: String, packets: Caps, raw: Caps) {
@@ -28,7 +28,7 @@ struct EncoderDelay {
     guard let rate = raw.int("rate"), let channels = raw.int("channels"),
       let decoder = AudioDecoder(for: packets)?.factory
     else { return 0 }
-    // For the usual loudspeakers: all channels are the same noise.
+    // Caps with the default channel mask: all channels get the same noise.
     guard let format = Caps(floatSamplesOf: channels, rate: rate)?.description else { return 0 }
     let pipeline = try Pipeline(
       "appsrc name=in format=time block=true caps=\(Description.quoted(format)) ! audioconvert ! audioresample ! \(encoder) ! "
@@ -47,7 +47,7 @@ struct EncoderDelay {
     guard source.push(buffer) else { return 0 }
     source.endOfStream()
     var heard: [Float32] = []
-    // However long a busy machine takes: a delay that was not measured is a mirror that is out of sync.
+    // No timeout, even on a busy machine: without a measured delay the output would be out of sync.
     while heard.count < length + reach, !sink.isEndOfStream {
       guard let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) else {
         if case .failed? = pipeline.nextMessage() { break }
@@ -62,7 +62,7 @@ struct EncoderDelay {
     return lag(of: heard, against: noise)
   }
 
-  /// Delay of `noise` in `heard`, found by cross-correlation of its middle.
+  /// Returns the delay of `noise` in `heard`, by cross-correlation of its middle.
   private static func lag(of heard: [Float32], against noise: [Float32]) -> Int {
     let start = (length - probe) / 2
     var best = (lag: 0, score: Float32.leastNormalMagnitude)
@@ -78,7 +78,7 @@ struct EncoderDelay {
     return best.lag
   }
 
-  /// Smooth noise, the same every time: low enough in pitch that every codec keeps it.
+  /// Returns smooth noise, the same every time, at frequencies low enough for every codec.
   private static func noise() -> [Float32] {
     var state: UInt32 = 1
     var previous: Float32 = 0

@@ -2,44 +2,46 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// The properties that make an encoder give the quality wanted, in the encoder's own terms.
+/// Encoder properties for the requested quality, in each encoder's own terms.
 ///
-/// This is the one place that knows encoders by name: GStreamer has no common scale of quality.
+/// Only this type knows encoders by name: GStreamer has no common scale of quality.
 struct EncoderSettings: Sendable {
   var options: EncodingOptions
-  /// Bits per second of the source's stream; nil where unknown.
+  /// Bit rate of the source's stream, in bits per second; nil if unknown.
   var sourceBitrate: Int?
-  /// The average number of frames per second.
+  /// Average number of frames per second.
   var frameRate: Double
 
-  /// Factor on the source's bit rate for the mirror: encoding a second time costs a little more for the same
-  /// look. docs/quality.md has the measurements.
+  /// Factor on the source's bit rate for the output. Encoding a second time needs a little more for
+  /// the same quality (docs/quality.md).
   static let headroom = 1.25
 
-  /// Least bit rate of video. libvpx drops all frames at rates that round to 0 kbit/s, as slide shows have.
+  /// Lowest bit rate of video, in bits per second. libvpx drops all frames at rates that round to 0
+  /// kbit/s, as slide shows have.
   private static let leastBitrate = 10_000
 
-  /// The encoders whose quality can be set here. Of others a codec is used only where it is asked for: FFmpeg's MPEG and
-  /// H.263 encoders keep to a rate of their own, refuse variable frame rates, or give packets without timestamps.
+  /// Encoders whose quality can be set here. Codecs with other encoders must be requested: FFmpeg's
+  /// MPEG and H.263 encoders have fixed rates, refuse variable frame rates, or output packets
+  /// without timestamps.
   static let known: Set<String> = [
     "x264enc", "x265enc", "vp8enc", "vp9enc", "av1enc", "jpegenc", "avenc_ffv1", "theoraenc", "avenc_prores_ks",
     "avenc_prores",
   ]
 
-  /// The encoders that lose nothing: x264 with the right settings, the others with any.
+  /// Lossless encoders: x264 with the right settings, the others with any.
   private static let lossless: Set<String> = [
     "x264enc", "avenc_ffv1", "avenc_ffvhuff", "avenc_huffyuv", "avenc_utvideo", "avenc_magicyuv",
   ]
 
-  /// Columns and lines that an encoder takes, if its pad template promises more (`Quirk.x264encLargestSize`).
-  /// FFmpeg cuts frames of FFV1 into slices by the number of threads: smaller frames come out black, or it does
-  /// not start (5.1 and 8).
+  /// Supported width and height of encoders whose pad template promises more
+  /// (`Quirk.x264encLargestSize`). FFmpeg cuts FFV1 frames into a slice per thread: smaller frames
+  /// turn black, or encoding does not start (5.1 and 8).
   static let sides = ["x264enc": 1...16_384, "avenc_ffv1": 4...Int.max]
 
-  /// Codecs whose players expect colour at half resolution.
+  /// Codecs whose players expect 4:2:0 chroma.
   static let chroma420Codecs: Set<String> = ["video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1"]
 
-  /// Codecs whose frames say that they are made of two fields.
+  /// Codecs that mark interlaced frames.
   static let interlacedCodecs: Set<String> = [
     "video/x-h264", "video/mpeg", "video/x-prores", "video/x-ffv", "video/x-raw",
   ]
@@ -47,10 +49,10 @@ struct EncoderSettings: Sendable {
   /// FFV1, the only codec whose encoder keeps transparency.
   static let alphaCodec = "video/x-ffv,ffvversion=1"
 
-  /// True if video of a file with such caps could keep its transparency.
+  /// True if video with such caps could keep transparency.
   static func keepsAlpha(_ caps: Caps) -> Bool { alphaCodec.hasPrefix(caps.mediaType + ",") }
 
-  /// True if the size is odd and colour has half the lines or columns: x264 and x265 refuse that
+  /// True if the size is odd and chroma has half the lines or columns, which x264 and x265 refuse
   /// (`Quirk.x264encOddSize`).
   static func hasOddSubsampledSize(_ raw: Caps) -> Bool {
     guard isOdd(raw), let format = raw.string("format") else { return false }
@@ -59,21 +61,21 @@ struct EncoderSettings: Sendable {
 
   static func isOdd(_ raw: Caps) -> Bool { ((raw.int("width") ?? 0) | (raw.int("height") ?? 0)) & 1 == 1 }
 
-  /// libaom's scale.
+  /// Range of libaom's quantizers.
   private static let av1Quantizers = 0...63
 
-  /// The coarsest quantizer for H.264 and HEVC, at any rate; 51 is the coarsest that there is.
+  /// Coarsest allowed quantizer for H.264 and HEVC; 51 is the limit of the scale.
   private var coarsest: Int { options.maxSize == nil ? 34 : 51 }
 
-  /// Whether an encoder of video takes a bit rate.
+  /// True if a video encoder has a bit rate setting.
   static func hasRate(_ encoder: String) -> Bool {
     takes[encoder]?.contains(.bitrate) ?? Registry.property("bitrate", of: encoder)
   }
 
-  /// `element-properties` for an encoder of video. Enumerations are given by number, as GstStructure has no
-  /// others.
-  /// - Throws: ``RetrogradeError`` of code `usage` where the encoder does not take a value that was asked
-  ///   for, with the values that it takes.
+  /// Returns the `element-properties` for a video encoder. Enumerations are numbers, since
+  /// GstStructure has no others.
+  /// - Throws: ``RetrogradeError`` of code `usage`, with the valid values, if the encoder does not
+  ///   accept a requested value.
   func video(_ encoder: String, _ raw: Caps) throws -> [(name: String, value: String)] {
     try refuseWhatIsUnknown(to: encoder)
     guard options.quality != .lossless || EncoderSettings.lossless.contains(encoder) else {
@@ -105,11 +107,11 @@ struct EncoderSettings: Sendable {
   /// Names and values of properties.
   private typealias Properties = [(String, String)]
 
-  /// Bits per second.
+  /// Requested or default bit rate, in bits per second.
   private func wanted(_ raw: Caps) -> Int { options.bitrate ?? defaultBitrate(raw) }
 
-  /// Rate for x264 and x265 in kbit/s. They share a rate out over the frames per second that the caps name, which
-  /// in a variable rate are more than there are.
+  /// Returns the rate for x264 and x265 in kbit/s. They divide a rate by the frame rate of the
+  /// caps, which for variable rates is higher than the average.
   private func kilobits(_ raw: Caps, _ encoder: String) throws -> String {
     let named = raw.fraction("framerate").flatMap {
       $0.denominator > 0 ? Double($0.numerator) / Double($0.denominator) : nil
@@ -121,14 +123,14 @@ struct EncoderSettings: Sendable {
   private func x264(_ raw: Caps) throws -> Properties {
     // Quirk.x264encBufferInConstantQuality
     var set = [("vbv-buf-capacity", "0"), ("speed-preset", try number("speed-preset", "x264enc"))]
-    // A speed that was asked for is x264's own.
+    // A requested preset is used unchanged.
     if options.preset == nil { set += EncoderSpeed.additions(to: "x264enc", options.quality) }
     if options.quality == .lossless {
       set += [("pass", "4"), ("quantizer", "0")]
     } else if options.bitrate == nil, let crf {
       set += [("pass", "5"), ("quantizer", try quantizer(crf, "quantizer", "x264enc"))]
     } else {
-      // Without a limit, x264's first guess for very low rates is a grey frame.
+      // Without a quantizer limit, x264's first frame at very low rates is grey.
       set += [
         ("pass", "0"), ("bitrate", try kilobits(raw, "x264enc")), ("qp-max", "\(coarsest)"), ("psy-tune", "5"),
       ]
@@ -136,7 +138,8 @@ struct EncoderSettings: Sendable {
     return set
   }
 
-  /// x265's own options are text with an equals sign, which encoding profiles have no way to write.
+  /// Uses no `option-string`: x265's options contain equals signs, which encoding profiles can't
+  /// express.
   private func x265(_ raw: Caps) throws -> Properties {
     let speed = ("speed-preset", try number("speed-preset", "x265enc"))
     guard options.bitrate == nil, let crf else { return [speed, ("bitrate", try kilobits(raw, "x265enc"))] }
@@ -145,7 +148,7 @@ struct EncoderSettings: Sendable {
 
   private func vpx(_ encoder: String, _ raw: Caps) throws -> Properties {
     let speed = try speed("cpu-used", encoder)
-    // With libvpx's realtime deadline, 1, VP8's quality depends on the other load of the processor.
+    // With libvpx's realtime deadline, 1, the quality of VP8 depends on other CPU load.
     let isRealTime =
       encoder == "vp9enc" && (Int(speed).map { $0 >= 5 } ?? true || !Quirk.vp9encRealTimeSpeed.applies)
     var set = [
@@ -153,7 +156,7 @@ struct EncoderSettings: Sendable {
     ]
     if encoder == "vp9enc" { set += [("row-mt", "true")] }
     if options.bitrate == nil, let crf {
-      // Constrained quality: the rate is only a limit, which is not to be reached.
+      // Constrained quality: the rate is only a limit, set too high to be reached.
       let limit = Int(pixelRate(raw) * 4)
       set += [
         ("end-usage", "2"), ("cq-level", try quantizer(crf, "cq-level", encoder)),
@@ -170,7 +173,7 @@ struct EncoderSettings: Sendable {
 
   private func av1(_ raw: Caps) throws -> Properties {
     let speed = try speed("cpu-used", "av1enc")
-    // libaom's speeds from 7 on are for real time (1); for good quality (0) it takes them for 6.
+    // libaom's speeds from 7 on need realtime usage (1); in good quality (0) they act like 6.
     let isRealTime = Int(speed).map { $0 > 6 } ?? false
     let set = [("cpu-used", speed), ("usage-profile", isRealTime ? "1" : "0"), ("threads", "4"), ("row-mt", "true")]
     let quantizers = EncoderSettings.av1Quantizers
@@ -186,7 +189,7 @@ struct EncoderSettings: Sendable {
         .usage,
         "\(setting: .constantRateFactor) \(crf): av1enc takes \(quantizers.lowerBound) to \(quantizers.upperBound)")
     }
-    // It has no property for a constant quality: every frame gets this quantizer, at any rate.
+    // No property for constant quality: all frames get this quantizer, at any rate.
     let limit = Int(pixelRate(raw) * 4)
     return set + [
       ("min-quantizer", "\(crf)"), ("max-quantizer", "\(crf)"),
@@ -194,9 +197,9 @@ struct EncoderSettings: Sendable {
     ]
   }
 
-  /// Slices, for threads. FFmpeg refuses slices of very small frames, and large slices: width x height x (bits + 1)
-  /// x planes of one must be 2^27 at most (ffv1enc.c), which 12 bits, four planes and a quarter of 9.5 million
-  /// pixels are just below.
+  /// Slices for multithreading. FFmpeg refuses slices of very small frames, and too large slices:
+  /// width x height x (bits + 1) x planes of a slice must be at most 2^27 (ffv1enc.c). With 12 bits
+  /// and four planes, a quarter of 9.5 million pixels is just below.
   private func ffv1(_ raw: Caps) -> Properties {
     let (width, height) = (raw.int("width") ?? 0, raw.int("height") ?? 0)
     guard width >= 256 && height >= 192 else { return [] }
@@ -205,7 +208,7 @@ struct EncoderSettings: Sendable {
   }
 
   private func theora(_ raw: Caps) throws -> Properties {
-    // By default it leaves out frames to keep its rate.
+    // By default it drops frames to keep its rate.
     let set = [("drop-frames", "false")]
     guard options.bitrate == nil && crf != nil else {
       return set + [("bitrate", try rate(wanted(raw), "bitrate", "theoraenc", unit: 1000))]
@@ -213,14 +216,15 @@ struct EncoderSettings: Sendable {
     return set + [("quality", try quantizer(options.constantRateFactor ?? 56, "quality", "theoraenc"))]
   }
 
-  /// Encoders of one codec count in bits (FFmpeg's and OpenH264's), or in thousands of them (those of hardware).
+  /// Bit rate of other encoders. The property counts bits (FFmpeg, OpenH264) or thousands of bits
+  /// (hardware encoders).
   private func other(_ encoder: String, _ raw: Caps) throws -> Properties {
     guard let words = Registry.purpose(of: "bitrate", of: encoder)?.lowercased() else { return [] }
     let isInThousands = ["kbit", "kbps", "kb/s"].contains(where: words.contains)
     return [("bitrate", try rate(wanted(raw), "bitrate", encoder, unit: isInThousands ? 1000 : 1))]
   }
 
-  /// `element-properties` for an encoder of audio.
+  /// Returns the `element-properties` for an audio encoder.
   func audio(_ encoder: String, rate: Int, channels: Int) -> [(name: String, value: String)] {
     let least = 48_000 * channels
     let most = 256_000 * max(1, channels / 2)
@@ -239,17 +243,18 @@ struct EncoderSettings: Sendable {
     case "avenc_ac3", "avenc_eac3":
       return [(name: "bitrate", value: channels > 2 ? "448000" : "192000")]
     case "twolamemp2enc":
-      // Its 192 kbit/s are more than layer II has at the lower rates (ISO 13818-3, 2.4.2.3).
+      // Its default of 192 kbit/s is too high for layer II at lower sample rates (ISO 13818-3,
+      // 2.4.2.3).
       return rate < 32_000 ? [(name: "bitrate", value: "160")] : []
     default:
       return []
     }
   }
 
-  /// The constant quality that is asked for, on the encoder's own scale.
+  /// Constant quality on the encoder's scale; nil: by bit rate.
   private var crf: Int? { options.constantRateFactor ?? (options.quality == .high ? 16 : nil) }
 
-  /// The bits per second that an encoder of video is asked for; nil where it keeps to a quality instead.
+  /// Returns the bit rate for a video encoder, in bits per second; nil if it uses constant quality.
   func bitrate(of encoder: String, _ raw: Caps) -> Int? {
     guard options.quality != .lossless, options.bitrate != nil || crf == nil,
       EncoderSettings.takes[encoder]?.contains(.bitrate) ?? false
@@ -261,7 +266,7 @@ struct EncoderSettings: Sendable {
     if let sourceBitrate, options.quality == .source {
       return max(Int(Double(sourceBitrate) * EncoderSettings.headroom), EncoderSettings.leastBitrate)
     }
-    // A source without a rate of its own (raw, or intra-only): a tenth of a bit for each pixel.
+    // Raw or intra-only source, whose rate is no guide: a tenth of a bit per pixel.
     return Int(pixelRate(raw) * 0.1)
   }
 
@@ -270,7 +275,7 @@ struct EncoderSettings: Sendable {
     Double(raw.int("width") ?? 1280) * Double(raw.int("height") ?? 720) * frameRate
   }
 
-  /// Settings that each encoder has a property for.
+  /// Settings that each encoder supports.
   private static let takes: [String: Set<Setting>] = [
     "x264enc": [.constantRateFactor, .bitrate, .preset], "x265enc": [.constantRateFactor, .bitrate, .preset],
     "vp8enc": [.constantRateFactor, .bitrate, .preset], "vp9enc": [.constantRateFactor, .bitrate, .preset],
@@ -288,7 +293,8 @@ struct EncoderSettings: Sendable {
     }
   }
 
-  /// A rate for a property that counts in `unit` bits per second. What was not asked for is made to fit.
+  /// Returns the value of a property that counts in `unit` bits per second. Default rates are
+  /// clamped to the property's range; requested ones throw.
   private func rate(_ bitsPerSecond: Int, _ property: String, _ encoder: String, unit: Int) throws -> String {
     let value = max(bitsPerSecond / unit, 1)
     guard case .whole(let range)? = Registry.allowed(property, of: encoder), !range.contains(value) else {
@@ -311,7 +317,7 @@ struct EncoderSettings: Sendable {
     try checked(preset(of: encoder), property, encoder, .preset)
   }
 
-  /// Preset that was asked for, or the usual one.
+  /// Requested preset, or the default one.
   private func preset(of encoder: String) -> String {
     options.preset ?? EncoderSpeed.of(encoder, options.quality)
   }
@@ -323,7 +329,7 @@ struct EncoderSettings: Sendable {
     return value
   }
 
-  /// The number of a preset that was asked for by name.
+  /// Returns the number of a preset by its name.
   private func number(_ property: String, _ encoder: String) throws -> String {
     let name = preset(of: encoder)
     guard case .names(let names)? = Registry.allowed(property, of: encoder) else { return name }
@@ -336,13 +342,13 @@ struct EncoderSettings: Sendable {
 }
 
 extension EncodingOptions {
-  /// Settings that were asked for and that only an encoder of video can apply.
+  /// Requested settings that only a video encoder can apply.
   var forOneEncoder: [Setting] {
     ofQuality
       + [(encoder != nil, Setting.encoder), (!encoderOptions.isEmpty, .encoderOptions)].compactMap { $0 ? $1 : nil }
   }
 
-  /// Settings that were asked for and that not every encoder of video knows.
+  /// Requested settings that not every video encoder supports.
   fileprivate var ofQuality: [Setting] {
     [(constantRateFactor != nil, Setting.constantRateFactor), (bitrate != nil, .bitrate), (preset != nil, .preset)]
       .compactMap { $0 ? $1 : nil }

@@ -1,33 +1,33 @@
-/// How fast encoders work unless told otherwise, in their own terms.
+/// Default speed presets of encoders, by factory name.
 ///
-/// The usual speeds are the knees of the curves in docs/quality.md, which `make quality` draws: the next
-/// slower speed takes a quarter more time or more for a likeness (SSIM) that is less than 0.003 better.
-/// HEVC's is the slowest that takes no longer than x264's medium, which FFmpeg uses for such a source by
-/// default. VP9's is the fastest that tells apart frames that hardly move: from 5 on libvpx may give one the
-/// look of its neighbour.
+/// The usual speeds are the knees of the curves in docs/quality.md, which `make quality` draws. The
+/// next slower speed takes at least a quarter more time, for a similarity (SSIM) that improves by
+/// less than 0.003. HEVC's is the slowest that takes no longer than x264's medium, FFmpeg's default
+/// for such a source. VP9's is the fastest that keeps nearly still frames distinct: from 5 on
+/// libvpx may make a frame look like its neighbour.
 enum EncoderSpeed {
   private static let usual = [
     "x264enc": "superfast", "x265enc": "ultrafast", "vp9enc": "4", "vp8enc": "8", "av1enc": "7",
   ]
 
-  /// Properties that an encoder gets at its usual speed although that speed leaves them out. x264's
-  /// `superfast` neither looks ahead nor follows blocks from frame to frame, and refines motion least. With
-  /// these it takes less time than `veryfast`, and comes nearer to `medium` (docs/quality.md).
+  /// Extra properties at the usual speed. x264's `superfast` has no lookahead, no tracking of
+  /// blocks between frames, and the least motion refinement. With these properties it is still
+  /// faster than `veryfast`, and closer to `medium` (docs/quality.md).
   private static let additions = [
     "x264enc": [("mb-tree", "true"), ("rc-lookahead", "20"), ("subme", "2"), ("trellis", "true")]
   ]
 
-  /// For those who ask for quality, and have time.
+  /// Speeds for `--quality high`.
   private static let high = [
     "x264enc": "medium", "x265enc": "medium", "vp9enc": "4", "vp8enc": "4", "av1enc": "6",
   ]
 
-  /// The speed of `encoder`, one of those in the tables.
+  /// Returns the speed of `encoder`; empty if the tables don't have it.
   static func of(_ encoder: String, _ quality: EncodingOptions.Quality) -> String {
     (quality == .high ? high : usual)[encoder] ?? ""
   }
 
-  /// The properties that are set beside that speed.
+  /// Returns the properties to set besides the speed.
   static func additions(to encoder: String, _ quality: EncodingOptions.Quality) -> [(String, String)] {
     quality == .source ? additions[encoder] ?? [] : []
   }

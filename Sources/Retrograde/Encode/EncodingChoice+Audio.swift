@@ -47,8 +47,8 @@ extension EncodingChoice {
     audioProfiles.append(EncodingChoice.stream(codec.text, chosen))
   }
 
-  /// Adds the form in which a track reaches its encoder, and says what that changes.
-  /// - Throws: ``RetrogradeError`` of code `usage`, if nothing can be made of its channels.
+  /// Adds the sample format for the encoder of a track, and warnings about its changes.
+  /// - Throws: ``RetrogradeError`` of code `usage` if its channels can't be encoded or mixed.
   private mutating func addForm(of track: AudioTrack, in codec: Codec, _ output: String) throws {
     guard let form = AudioForm(track.caps, for: codec, in: container) else {
       throw RetrogradeError(
@@ -75,14 +75,14 @@ extension EncodingChoice {
 
   /// Refuses audio that is too short for its encoder.
   /// - Parameters:
-  ///   - samples: sample frames; nil if their number is not known.
-  ///   - rate: theirs, in Hz.
+  ///   - samples: number of sample frames; nil if unknown.
+  ///   - rate: their sample rate in Hz.
   /// - Throws: ``RetrogradeError`` of code `usage`.
   private func checkLength(of samples: Int?, _ rate: Int, in codec: Codec, _ output: String) throws {
     let fewest =
       switch codec.encoder {
       case "flacenc" where container.caps == nil: FLACBlocks.fewestSamples
-      // More than a packet, as it may lose a sample where its rate is changed.
+      // One packet of 20 ms; resampling may lose a sample.
       case "opusenc" where Quirk.opusencShortAudio.applies: rate / 50 + (48_000 % rate == 0 ? 0 : 2)
       default: 1
       }
@@ -98,6 +98,6 @@ extension EncodingChoice {
 }
 
 extension Caps {
-  /// Channels in a word, such as `5.1`.
+  /// Channel layout in a word, such as `5.1`.
   fileprivate var layout: String? { has("channels") ? summary.last : nil }
 }

@@ -3,7 +3,7 @@ import Quirks
 import RetrogradeEngine
 
 extension EncodingChoice {
-  /// The codec that a video is encoded in: that which was asked for, the source's own, or the container's usual one.
+  /// Returns the codec for a video: the requested one, the source's, or the container's usual one.
   static func videoCodec(
     _ choice: VideoChoice, _ video: Streams.Video, _ container: Container,
     _ options: EncodingOptions,
@@ -19,14 +19,14 @@ extension EncodingChoice {
     }
     let candidates: [Codec]
     if options.quality == .lossless {
-      // FFV1 where the container takes it; H.264's lossless mode elsewhere.
+      // FFV1 if the container takes it, or else H.264's lossless mode.
       candidates = [Codec("video/x-ffv,ffvversion=1"), Codec("video/x-h264")].compactMap { $0 }
     } else {
       let transparent = options.keepsAlpha && video.raw.hasAlpha ? Codec(EncoderSettings.alphaCodec) : nil
       candidates = [transparent, source].compactMap { $0 } + usual
     }
     let possible = candidates.filter { $0.encoder != nil && container.takes($0.caps) }
-    // Rather another codec than another pixel format or size.
+    // Prefers another codec to another pixel format or size.
     let raw = choice.geometry?.caps ?? video.raw
     let fitting = possible.filter { takesSize(of: raw, $0, container) }
     let exact = options.quality == .lossless ? fitting.first { $0.exactFormat(for: raw) != nil } : nil
@@ -42,16 +42,17 @@ extension EncodingChoice {
     return best
   }
 
-  /// The codec that an audio stream is encoded in.
+  /// Returns the codec for an audio stream.
   static func audioCodec(
     _ track: AudioTrack, _ container: Container, _ options: EncodingOptions, _ output: String, isAlone: Bool
   ) throws -> Codec {
     if let name = options.audioCodec { return try named(name, .audioCodec, container, output) }
     let pcm = Codec("audio/x-raw")
     let usual = container.audioCodecs.compactMap { Codec($0) }
-    // Muxers take PCM where few players expect it.
+    // Muxers also take PCM in formats where few players expect it.
     let source = Codec(of: track.codec).flatMap { $0.isRaw && !usual.contains($0) ? nil : $0 }
-    // If the container has no timestamps for audio, beside video, only a codec without priming keeps sync.
+    // Next to video, in a container without audio timestamps, only a codec without priming keeps
+    // sync.
     let mustBeExact = container.needsAudioFromStart && !isAlone
     var candidates = (mustBeExact ? [] : [source].compactMap { $0 }) + usual
     if options.quality == .lossless { candidates = [Codec("audio/x-flac"), pcm].compactMap { $0 } }
@@ -60,12 +61,12 @@ extension EncodingChoice {
         ? container.takes(track.caps) || !container.takes(track.caps) && container.takes(codec.caps)
         : codec.encoder != nil && container.takes(codec.caps)
     }
-    // Rather another codec than fewer channels; Opus holds eight where AAC's encoder takes six.
+    // Prefers another codec to fewer channels: Opus holds eight, AAC's encoder takes six.
     let wide = options.quality == .lossless ? [] : [Codec("audio/x-opus")].compactMap { $0 }
     let fitting = (possible + wide.filter { $0.encoder != nil && container.takes($0.caps) }).filter {
       AudioForm(track.caps, for: $0, in: container)?.mixedCaps == nil
     }
-    // Only a codec that takes the samples as they are loses nothing.
+    // Only a codec that takes the samples unconverted is lossless.
     let exact = possible.first { $0.encodes(track.caps) }
     if options.quality == .lossless, exact == nil, possible.isEmpty {
       throw RetrogradeError(

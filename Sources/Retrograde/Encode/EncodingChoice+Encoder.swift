@@ -2,8 +2,9 @@ import GStreamer
 import RetrogradeEngine
 
 extension EncodingChoice {
-  /// The codec that the encoder makes which was asked for by name.
-  /// - Throws: ``RetrogradeError`` of code `missingPlugin` or `usage`, where there is none of that name, or none that fits.
+  /// Returns the codec of an encoder that was requested by name.
+  /// - Throws: ``RetrogradeError`` of code `missingPlugin` if there is no such encoder, or `usage`
+  ///   if it does not fit.
   static func codec(madeBy encoder: String, _ options: EncodingOptions, _ container: Container, _ output: String) throws
     -> Codec
   {
@@ -29,7 +30,7 @@ extension EncodingChoice {
     return codec
   }
 
-  /// Finds out whether `encoder` takes the options that were asked for.
+  /// Checks that `encoder` takes the requested options.
   static func check(_ options: [String: String], of encoder: String) throws {
     guard !options.isEmpty, let element = Element(factory: encoder) else { return }
     for (name, value) in options.sorted(by: { $0.key < $1.key }) {

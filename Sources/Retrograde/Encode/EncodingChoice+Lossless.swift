@@ -1,11 +1,11 @@
 import GStreamer
 import RetrogradeEngine
 
-// Checks for `--quality lossless`: pixels that the codec cannot hold exactly are refused, and rounded samples are
-// named.
+// Checks for `--quality lossless`. Pixels that the codec can't hold exactly are refused; rounded
+// samples cause a warning.
 extension EncodingChoice {
-  /// The pixel format in which `codec` takes frames like `raw` so that no value changes; nil, with a warning, if FFV1
-  /// has none.
+  /// Returns the pixel format in which `codec` encodes frames like `raw` without changing any
+  /// value. If FFV1 has none, adds a warning and returns nil.
   ///
   /// - Throws: ``RetrogradeError`` of code `usage` if another codec has none.
   mutating func exactFormat(for raw: Caps, _ codec: Codec, _ output: String) throws -> String? {
@@ -25,7 +25,7 @@ extension EncodingChoice {
 
   /// Warns if floating-point samples become whole numbers.
   mutating func noteRounding(of track: AudioTrack, in codec: Codec) {
-    // Another order of bytes rounds nothing.
+    // Changing the byte order rounds nothing.
     guard let format = track.caps.string("format"), format.hasPrefix("F"),
       case let caps = track.caps.setting("format", format.replacing("BE", with: "LE")),
       codec.isRaw ? !container.takes(caps) : !codec.encodes(caps)

@@ -2,7 +2,7 @@ import GStreamer
 import RetrogradeEngine
 
 extension EncodingChoice {
-  /// Checks that the file size, and the number of colours, that were asked for are possible.
+  /// Checks that the requested file size, colours and dithering are possible.
   func checkSize(_ options: EncodingOptions, _ output: String) throws {
     if container.animation != .gif,
       let option = [(options.colors != nil, Setting.colors), (options.dither != nil, .dither)].first(where: \.0)?.1
@@ -35,8 +35,8 @@ extension EncodingChoice {
     }
   }
 
-  /// Finds out whether frames of the size of `raw` can be encoded, and put into the container: muxers have limits of
-  /// their own.
+  /// Checks that codec and container hold frames of the size of `raw`: muxers have their own
+  /// limits.
   static func check(_ raw: Caps, _ codec: Codec, _ container: Container, _ output: String) throws {
     guard let width = raw.int("width"), let height = raw.int("height"), !takesSize(of: raw, codec, container) else {
       return

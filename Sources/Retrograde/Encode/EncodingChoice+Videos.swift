@@ -3,7 +3,7 @@ import MediaTime
 import RetrogradeEngine
 
 extension EncodingChoice {
-  /// Adds the video of an output of images. They hold no audio and no subtitles.
+  /// Adds the video of an image output, which holds no audio and no subtitles.
   mutating func addImages(of streams: Streams, _ options: EncodingOptions, _ output: String) throws {
     guard let video = streams.videos.first else {
       throw RetrogradeError(.usage, about: output, "holds images, and there is no video to make them from")
@@ -44,7 +44,7 @@ extension EncodingChoice {
     }
   }
 
-  /// How frames are encoded.
+  /// Returns codec and settings for a video of decoded frames.
   private mutating func encodedVideo(
     _ video: Streams.Video, _ streams: Streams, _ options: EncodingOptions, _ output: String
   ) throws -> VideoChoice {
@@ -63,9 +63,9 @@ extension EncodingChoice {
           "left out: the video's transparency, if it has any; .webp, .apng and .png keep it, and .mkv with \(setting: .keepsAlpha)"
         ))
     }
-    // Colour at full resolution has no odd half.
+    // 4:4:4 has no subsampled chroma that an odd size would split.
     if !codec.encodes(raw), EncoderSettings.hasOddSubsampledSize(raw) { choice.format = "Y444" }
-    // Video encoders would take it at full resolution too, which phones and browsers don't play.
+    // Encoders would keep RGB as 4:4:4, which phones and browsers don't play.
     if video.raw.isRGB, options.quality != .lossless, EncoderSettings.chroma420Codecs.contains(codec.text) {
       choice.format = EncoderSettings.isOdd(raw) ? "Y444" : "I420"
     }
@@ -98,21 +98,21 @@ extension EncodingChoice {
     }
   }
 
-  /// Codecs that lose nothing: how many bits they take says nothing of how many the same look takes.
+  /// Lossless codecs: their bit rate says nothing about the rate that a lossy codec needs.
   private static let lossless: Set<String> = [
     "image/png", "image/bmp", "image/tiff", "video/x-raw", "video/x-ffv", "video/x-huffyuv", "video/x-gst-av-ffvhuff",
     "video/x-gst-av-utvideo", "video/x-gst-av-magicyuv", "video/x-lagarith", "video/x-zmbv", "video/x-camtasia",
     "video/x-rle",
   ]
 
-  /// The bits per second of a source; nil where they tell nothing.
+  /// Returns the bit rate of a source, in bits per second; nil if it is no guide.
   private static func bitrate(_ index: VideoIndex, _ duration: ClockTime) -> Int? {
     let duration = index.duration ?? duration
     guard index.bytes > 0, duration > .zero, !lossless.contains(index.caps.mediaType) else { return nil }
     return Int(Double(index.bytes) * 8 / duration.seconds)
   }
 
-  /// How frames of `video` are written, but for their codec.
+  /// Returns how frames of `video` are written, without codec and settings.
   private mutating func videoChoice(
     _ video: Streams.Video, _ options: EncodingOptions
   ) throws -> VideoChoice {
@@ -131,9 +131,9 @@ extension EncodingChoice {
         && ["I420", "YV12", "NV12", "NV21"].contains(video.raw.string("format")))
   }
 
-  /// Whether a frame is shown for more than a second. With B-frames the next ones may be decoded as much before they
-  /// are shown, which transport streams do not allow (ISO/IEC 13818-1, 2.4.2.6); `tsdemux` drops timestamps that are
-  /// five seconds from each other.
+  /// True if a frame is shown for more than a second. With B-frames the next frames may be decoded
+  /// that long before they are shown, which transport streams do not allow (ISO/IEC 13818-1,
+  /// 2.4.2.6). `tsdemux` drops timestamps that are five seconds apart.
   private static func holds(_ video: VideoIndex, _ legs: PlaybackLegs?) -> Bool {
     let long = ClockTime(seconds: 1)
     guard let starts = video.starts, let shown = video.duration else { return true }
@@ -141,8 +141,8 @@ extension EncodingChoice {
       || legs.map { $0.presentation.span.duration > shown + long } ?? false
   }
 
-  /// The format for an encoder that does not take that of `raw`, with all of its chroma and the most bits; nil where
-  /// none has that, or it does take it. `videoconvert` would choose less chroma.
+  /// Returns a pixel format that the encoder takes, with the chroma of `raw` and the most bits; nil
+  /// if there is none, or if it takes the format of `raw`. `videoconvert` would choose less chroma.
   private static func closestFormat(to raw: Caps, for encoder: String) -> String? {
     guard !Registry.factory(encoder, takes: raw), let own = raw.string("format").flatMap({ PixelFormat($0) }) else {
       return nil

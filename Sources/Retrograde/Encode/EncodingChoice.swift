@@ -2,62 +2,62 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Container and codecs of the output, and the encoding profile that names them to `encodebin`.
+/// Container and codecs of the output, and the encoding profile for `encodebin`.
 struct EncodingChoice: Sendable {
-  /// How a video stream is written.
+  /// Codec and settings of a video stream.
   struct VideoChoice: Sendable {
-    /// nil in formats of images.
+    /// nil in image formats.
     var codec: Codec?
-    /// The properties of its encoder.
+    /// Properties of its encoder.
     var settings: [(name: String, value: String)] = []
-    /// The bits per second that its encoder is asked for; nil where it keeps to a quality instead.
+    /// Requested bit rate, in bits per second; nil if the encoder uses constant quality.
     var bitrate: Int?
-    /// The encoding profile of the stream by itself.
+    /// Encoding profile of this stream alone.
     var profile = ""
-    /// The pixel format that the encoder needs, where it can't take the source's own.
+    /// Pixel format for the encoder; nil if it takes the source's.
     var format: String?
-    /// Change of its frames' shape; nil for packets.
+    /// Crop, rotation and scaling of its frames; nil for packets.
     var geometry: FrameGeometry?
-    /// Whether the pixels say how much of them is seen.
+    /// True if the pixels have an alpha channel.
     var hasAlpha = false
-    /// Whether an encoder of images gets them with the halved colour that they have.
+    /// True if an image encoder gets the source's 4:2:0 chroma.
     var isHalved = false
-    /// The form in which packets are written that are not encoded; nil where frames are encoded.
+    /// Form of packets that are not encoded; nil if frames are encoded.
     var packets: PacketForm?
 
-    /// True if the change of shape needs whole frames, made of interlaced ones.
+    /// True if the change of geometry requires progressive frames.
     var deinterlaces: Bool { geometry?.deinterlaces ?? false }
 
-    /// How the output has to be turned to be shown: GST_TAG_IMAGE_ORIENTATION.
-    /// - Parameter own: the source's.
+    /// Returns the output's GST_TAG_IMAGE_ORIENTATION.
+    /// - Parameter own: the source's orientation.
     func orientation(_ own: String?, in container: Container) -> String? {
       guard let geometry else { return container.carriesOrientation ? own : nil }
       return geometry.orientation
     }
   }
 
-  /// In GStreamer's serialised syntax for encoding profiles.
+  /// Encoding profile in GStreamer's serialised syntax.
   var profile = ""
   var container: Container
   var videos: [VideoChoice] = []
   var audioCodecs: [Codec] = []
-  /// Rate, channels and loudspeakers in which each audio stream reaches its encoder.
+  /// Rate, channels and loudspeakers of each audio stream at its encoder.
   var audioForms: [AudioForm] = []
-  /// How many sample frames of each audio stream there are to encode; nil where that is not known.
+  /// Number of sample frames in each audio stream; nil if unknown.
   var sampleCounts: [Int?] = []
-  /// The bits per second that the encoder of each audio stream is asked for; nil where it keeps to a quality.
+  /// Bit rate of each audio encoder, in bits per second; nil if it uses constant quality.
   var audioBitrates: [Int?] = []
-  /// The encoding profile of each audio stream by itself.
+  /// Encoding profile of each audio stream alone.
   var audioProfiles: [String] = []
-  /// The subtitles that are written, as the container takes them.
+  /// Subtitles that are written, in a form that the container takes.
   var subtitles: [SubtitleTrack] = []
   var warnings: [Warning] = []
-  /// Streams that change to another codec.
+  /// Codec changes of streams.
   var changes: [CodecChange] = []
-  /// Whether interlaced frames are made whole ones.
+  /// True if interlaced frames are made progressive.
   var deinterlaces = false
 
-  /// The muxer for streams that `encodebin` has no way to take: packets, and subtitles.
+  /// Muxer for streams that `encodebin` can't take: packets and subtitles.
   var muxer: String {
     container.muxers.first { muxer in
       (videos.compactMap { $0.packets?.taken ?? $0.codec?.caps } + audioCodecs.map(\.caps) + subtitles.map(\.caps))
@@ -70,7 +70,7 @@ struct EncodingChoice: Sendable {
   /// Streams to write, in the order of play.
   struct Streams: Sendable {
     struct Video: Sendable {
-      /// Caps of the raw frames, or of the packets that are written unchanged.
+      /// Caps of the raw frames, or of the packets that are copied unchanged.
       var raw: Caps
       var index: VideoIndex
       /// Form of the packets; nil for frames.
@@ -80,7 +80,7 @@ struct EncodingChoice: Sendable {
     var videos: [Video] = []
     var audio: [AudioTrack] = []
     var subtitles: [SubtitleTrack] = []
-    /// Place of the subtitles that also get a file of their own.
+    /// Index of the subtitles that are also written to a separate file.
     var subtitlesApart: Int?
     var legs: PlaybackLegs?
     var audioLegs: PlaybackLegs?
@@ -90,9 +90,9 @@ struct EncodingChoice: Sendable {
     var frameRate: Double
   }
 
-  /// - Parameter container: nil: the container by the output's name, or by the format that is asked for.
-  /// - Throws: ``RetrogradeError`` of code `usage` or `missingPlugin`, if the output can't hold the streams, or the
-  ///   options contradict each other.
+  /// - Parameter container: nil: the container for the requested format, or for the output's name.
+  /// - Throws: ``RetrogradeError`` of code `usage` or `missingPlugin` if the output can't hold the
+  ///   streams, or if options contradict each other.
   init(output: String, in container: Container? = nil, _ streams: Streams, options: EncodingOptions) throws {
     let container = try container ?? Container.of(output, format: options.format)
     self.container = container
@@ -121,7 +121,8 @@ struct EncodingChoice: Sendable {
     profile = options.profile ?? profileOfAll
   }
 
-  /// Refuses settings of a video encoder if there is none, or if a profile holds its settings.
+  /// Refuses invalid profiles, and video encoder settings if the output has no such encoder or a
+  /// profile holds them. If only the source has no video, it adds a warning.
   /// - Throws: ``RetrogradeError`` of code `usage`.
   private mutating func checkEncoderOptions(_ options: EncodingOptions, _ output: String, hasVideo: Bool) throws {
     if let profile = options.profile, !Registry.isEncodingProfile(profile) {
@@ -146,7 +147,7 @@ struct EncodingChoice: Sendable {
       throw RetrogradeError(.usage, "\(setting: option): no video is encoded into \(output)")
     }
     if !hasVideo {
-      // The source may have videos that can't be read, which is no mistake of the user who asks for this.
+      // A warning, not an error: the source may have video that can't be decoded.
       let names = Message.list(options.forOneEncoder, " and ")
       warnings.append(Warning(.detailLeftOut, "left out: \(names), since there is no video to encode"))
     }
@@ -166,21 +167,22 @@ struct EncodingChoice: Sendable {
     }
   }
 
-  /// How many cover pictures the output has room for: in Ogg one, beside Vorbis or Opus (`METADATA_BLOCK_PICTURE`).
+  /// Largest number of cover pictures in the output: one in Ogg with Vorbis or Opus
+  /// (`METADATA_BLOCK_PICTURE`).
   var mostCovers: Int {
     guard container.isOgg else { return container.mostCovers }
     return audioCodecs.contains { ["audio/x-vorbis", "audio/x-opus"].contains($0.caps.mediaType) } ? 1 : 0
   }
 
-  /// Encoding profile of the file. Each stream's own profile is for one stream: without a presence,
-  /// `encodebin` takes the first of its kind for all streams of that kind.
+  /// Encoding profile of the file. Each stream profile needs a presence of one: without it,
+  /// `encodebin` uses the first of a kind for all streams of that kind.
   private var profileOfAll: String {
     let streams = videos.map(\.profile) + audioProfiles
     guard let container = container.caps else { return streams.joined(separator: ":") }
     return ([container] + streams.map { $0 + EncodingChoice.presence }).joined(separator: ":")
   }
 
-  /// Profile of a file that holds samples as they are, and nothing else.
+  /// Returns the profile of a file that holds only unencoded samples.
   static func profile(ofSamplesIn container: Container) -> String {
     "\(container.caps ?? ""):audio/x-raw\(presence)"
   }

@@ -2,26 +2,29 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// The pipeline that writes the output of an `EncodingChoice`, in `gst-launch-1.0` syntax.
+/// Pipeline that writes the output of an `EncodingChoice`, in `gst-launch-1.0` syntax.
 struct EncodingDescription {
   let path: String
   let choice: EncodingChoice
-  /// The tags of each stream.
+  /// Tags of each stream.
   var videos: [TagList?] = []
   var audio: [TagList?] = []
-  /// Whether the first video comes as packets.
+  /// True if the first video arrives as packets.
   var copiesVideo = false
-  /// Whether the audio comes as packets.
+  /// True if the audio arrives as packets.
   var copiesAudio = false
-  /// Whether the lengths in a WAV file's header, of 32 bits, can't say how long it is: RF64 can (EBU Tech 3306).
+  /// True if a WAV file is too long for the 32-bit lengths in its header: RF64 is written instead
+  /// (EBU Tech 3306).
   var isLongWave = false
 
-  /// `encodebin` has no way to take packets and subtitles: then each stream has its own, and the muxer stands after them.
+  /// True if `encodebin` can't take all streams, because some are packets or subtitles. Then each
+  /// encoded stream has its own `encodebin`, and a muxer follows.
   private var isInParts: Bool {
     copiesVideo || copiesAudio || !choice.subtitles.isEmpty || choice.videos.contains { $0.packets != nil }
   }
 
-  /// Samples that nothing encodes, and nothing else: the muxer takes them as they are, and there is no other stream that it could wait for.
+  /// True if the output is one stream of unencoded samples. They go directly to the muxer, which
+  /// has no other stream to wait for.
   private var areBareSamples: Bool {
     videos.isEmpty && audio.count == 1 && choice.audioCodecs[0].isRaw && choice.subtitles.isEmpty
       && choice.profile == EncodingChoice.profile(ofSamplesIn: choice.container) && !choice.muxer.isEmpty
@@ -53,7 +56,7 @@ struct EncodingDescription {
     for (number, tags) in audio.enumerated() {
       lines.append(
         (copiesAudio
-          // Raw samples are converted as before: muxers take them in forms of their own.
+          // Raw samples are converted, since muxers accept only some formats.
           ? packets(
             "audio\(number)", tags,
             choice.audioCodecs[number].isRaw ? ["audioconvert dithering=none", "audioresample"] : [],
@@ -61,7 +64,8 @@ struct EncodingDescription {
           : audio(number, tags)).joined(separator: " ! "))
     }
     for (number, track) in choice.subtitles.enumerated() {
-      // All of it is given at once: a muxer waits for the stream that has nothing yet.
+      // The queue has no limits: all cues are pushed at once, while the muxer waits for other
+      // streams.
       lines.append(
         (["appsrc name=text\(number) format=time max-buffers=0 max-bytes=0"] + inject(track.tags)
           + ["queue max-size-buffers=0 max-size-bytes=0 max-size-time=0", "encode.subtitle_\(number)"])
@@ -77,13 +81,13 @@ struct EncodingDescription {
       + conversion + ["queue", pad]
   }
 
-  /// Pipeline that encodes one video, or one audio stream, by itself, into a file of packets whose name is
+  /// Returns the pipeline that encodes one video or audio stream into a packet file, whose name is
   /// set later.
   func kept(_ kind: StreamKind, _ number: Int, _ form: [String]) -> String {
     ([packets(kind, number, form)] + PacketFile.writing).joined(separator: " ! ")
   }
 
-  /// Pipeline that encodes one video, or one audio stream, by itself; nothing takes the packets.
+  /// Returns the pipeline that encodes one video or audio stream, without a sink for its packets.
   func packets(_ kind: StreamKind, _ number: Int, _ form: [String]) -> String {
     let encoding =
       kind == .video
@@ -94,7 +98,7 @@ struct EncodingDescription {
     return (encoding + form).joined(separator: " ! ")
   }
 
-  /// A pad of the muxer, or of `encodebin`, which numbers its pads over all kinds of streams.
+  /// Returns a pad of the muxer, or of `encodebin`, which numbers the pads of all streams together.
   private func pad(_ kind: String, _ number: Int) -> String {
     if isInParts { return choice.container.isTransportStream ? "encode." : "encode.\(kind)_\(number)" }
     return "encode.\(kind)_\(kind == "audio" ? videos.count + number : number)"
@@ -123,14 +127,14 @@ struct EncodingDescription {
     }
   }
 
-  /// The tags of a video as it is written: those that say how its frames lie only where they do.
+  /// Returns the tags of a video as written: without the orientation if the output has none.
   func written(_ number: Int, _ tags: TagList?) -> TagList? {
     let own = tags?.string("image-orientation")
     guard own != nil, choice.videos[number].orientation(own, in: choice.container) == nil else { return tags }
     return tags?.removing(["image-orientation"])
   }
 
-  /// Elements that bring frames into the form that is encoded.
+  /// Returns the elements that convert frames for the encoder.
   private func frames(_ number: Int, _ tags: TagList?) -> [String] {
     let frame = choice.videos[number]
     var parts = [
@@ -158,31 +162,32 @@ struct EncodingDescription {
       + [pad("audio", number)]
   }
 
-  /// Elements that bring samples into the form that is encoded.
+  /// Returns the elements that convert samples for the encoder.
   private func samples(_ number: Int, _ tags: TagList?) -> [String] {
     ["appsrc name=audio\(number) format=time block=true max-buffers=8 max-bytes=0"] + inject(tags)
       + choice.audioForms[number].elements
   }
 
-  /// Encoder of one stream, where not all streams are encoded together.
+  /// Returns the encoder of a single stream, if streams are encoded separately.
   private func own(_ profile: String) -> [String] {
     isInParts ? ["encodebin profile=\(Description.quoted(profile))", "queue max-size-time=2000000000"] : []
   }
 
-  /// GST_TAG_IMAGE_ORIENTATION's values, as videoflip's directions.
+  /// Values of GST_TAG_IMAGE_ORIENTATION, with the directions of videoflip.
   static let directions = [
     "rotate-90": "90r", "rotate-180": "180", "rotate-270": "90l", "flip-rotate-0": "horiz",
     "flip-rotate-90": "ur-ll", "flip-rotate-180": "vert", "flip-rotate-270": "ul-lr",
   ]
 
-  /// Gives a stream its tags. MP4 and MOV have its name in a place of its own (`MP4Header`), and of others FFmpeg
-  /// thinks that they are the file's; in AVI they take the place of the file's (`Container.heldStreamTags`).
+  /// Returns the element that adds a stream's tags. In MP4 and MOV titles are written separately
+  /// (`MP4Header`), and FFmpeg takes other tags for the file's. In AVI they would replace the
+  /// file's (`Container.heldStreamTags`).
   private func inject(_ tags: TagList?) -> [String] {
     if choice.container.heldStreamTags == [] && !choice.container.isTransportStream { return [] }
-    // MP4 has covers once, of the file as a whole.
+    // MP4 holds covers only for the whole file.
     let named = choice.container.hasEditLists ? ["title", "image", "preview-image"] : []
     var kept = tags?.withPlainLanguage.removing(EncodingPipeline.technical + named)
-    // Comments of a stream of Ogg lie in the stream (`CarriedDetails.oggComments(of:)`).
+    // Ogg stores comments in the stream itself (`CarriedDetails.oggComments(of:)`).
     if choice.container.isOgg { kept = kept.merging(TagList(comments: CarriedDetails.oggComments(of: tags))) }
     guard let kept, !kept.isEmpty else { return [] }
     let text = kept.description

@@ -2,8 +2,8 @@ import GStreamer
 import RetrogradeEngine
 
 extension EncodingPipeline {
-  /// Warnings for video whose encoder takes fewer bits a sample than its frames have, or less chroma. To be asked
-  /// before the pipeline is taken down.
+  /// Warnings about video whose encoder takes a lower bit depth or less chroma than its frames
+  /// have. Must be read before the pipeline stops.
   var reducedFormats: [Warning] {
     contents.videos.compactMap { video in
       guard video.packets == nil, let own = video.caps.string("format").flatMap({ PixelFormat($0) }),

@@ -1,7 +1,7 @@
 import GStreamer
 import RetrogradeEngine
 
-// Comparison of the pushed with the written streams.
+// Comparison of pushed and written streams.
 extension EncodingPipeline {
   /// Pushed frames, samples and cues, by kind, in the order of the streams.
   struct Given: Sendable {
@@ -23,12 +23,12 @@ extension EncodingPipeline {
   /// Content of the file.
   struct Written: Sendable {
     var counts = Counts()
-    /// From the earliest start of any video or audio to the latest end.
+    /// Span from the earliest start to the latest end of all video and audio.
     var span: TimeSpan?
-    /// Warnings about data that was given and is not in it, by the file's own timestamps.
+    /// Warnings about pushed data that is missing in the file, by the file's timestamps.
     var warnings: [Warning] = []
     var streams: [WrittenMedia.Stream] = []
-    /// Warnings about quality that was given up for a size that was asked for.
+    /// Warnings about quality that was reduced to meet the size limit.
     var concessions: [Warning] = []
   }
 }
@@ -36,9 +36,9 @@ extension EncodingPipeline {
 extension WrittenMedia.Stream {
   /// - Parameters:
   ///   - orientation: GST_TAG_IMAGE_ORIENTATION.
-  ///   - level: quality that is left of an animation; nil: all.
-  ///   - format: name of an animation's format; nil: it is none.
-  /// - Returns: nil where nothing was written of it.
+  ///   - level: level to which an animation's quality was reduced; nil: not reduced.
+  ///   - format: name of the animation format; nil: no animation.
+  /// - Returns: nil if nothing was written.
   init?(video reached: MuxedCount.Reached, orientation: String?, _ level: AnimationLevel?, as format: String?) {
     guard reached.count > 0, var caps = reached.caps else { return nil }
     var rate = reached.packetRate
@@ -52,7 +52,7 @@ extension WrittenMedia.Stream {
     if let format { codec = format }
   }
 
-  /// - Returns: nil where nothing was written of it.
+  /// - Returns: nil if nothing was written.
   init?(audio reached: MuxedCount.Reached) {
     guard let caps = reached.caps else { return nil }
     self.init(audio: caps, reached.raw)

@@ -5,70 +5,72 @@ import Quirks
 import RetrogradeEngine
 import Synchronization
 
-/// The pipeline that encodes and writes: appsrcs, an `encodebin`, a file.
+/// Pipeline that encodes and writes the output: appsrcs, an `encodebin`, a file.
 final class EncodingPipeline: Sendable {
-  /// A stream to write: the appsrc that takes it, and the form of its buffers.
+  /// Stream to write: its appsrc, and the form of its buffers.
   struct Stream: Sendable {
     var name: String
     var caps: Caps
     var disposition: Disposition?
-    /// GST_TAG_IMAGE_ORIENTATION of a frame, where the container carries it.
+    /// GST_TAG_IMAGE_ORIENTATION, if the container stores it.
     var orientation: String?
-    /// Which field of interlaced frames comes first.
+    /// Field order of interlaced frames.
     var fieldOrder: MatroskaHeader.FieldOrder?
     /// Title of the stream.
     var title: String?
-    /// Comments that hold for it, such as `NAME=text`.
+    /// Comments of the stream, such as `NAME=text`.
     var comments: [String] = []
-    /// How many sample frames of audio come; nil where that is not known.
+    /// Number of sample frames of audio; nil if unknown.
     var sampleCount: Int?
-    /// Properties of the encoder, in place of the description's.
+    /// Properties of the encoder that override the description's.
     var encoderOptions: [String: String] = [:]
-    /// Caps of the packets, if packets are given; nil where frames or samples are given.
+    /// Caps of the packets, if packets are pushed; nil for frames or samples.
     var packets: Caps?
   }
 
-  /// Content to write, and its places.
+  /// Content to write, and the pipeline that writes it.
   struct Contents: Sendable {
     /// The pipeline, in `gst-launch-1.0` syntax.
     var description: String
     var videos: [Stream]
     var audio: [Stream]
     var texts: [Stream] = []
-    /// In the time of the output.
+    /// Chapters, in the time of the output.
     var chapters: [Chapter] = []
-    /// Chunks of a WAVE file beside its samples and tags.
+    /// Chunks of a WAVE file besides its samples and tags.
     var waveChunks: [WAVEChunks.Chunk] = []
     /// Comments of the file, such as `LOOPSTART=22050`, that hold for the output.
     var comments: [String] = []
-    /// Tags of an MP4 or MOV source as they lie there.
+    /// Tags of an MP4 or MOV source, unchanged.
     var mp4Tags: [MP4Tag] = []
-    /// When the source was made, in seconds since 1970.
+    /// Creation time of the source, in seconds since 1970.
     var created: Int?
     /// Tags of the whole file.
     var tags: TagList?
-    /// How long it is, if it ends.
+    /// Duration of the output; nil if it is endless.
     var duration: ClockTime?
-    /// Time by which everything starts later than 0, at the least.
+    /// Least start time of all streams.
     var lead = ClockTime.zero
-    /// Format and settings of an animation that is written from the appsink `frames`; nil if a muxer writes
-    /// the file.
+    /// Format and settings of an animation, which is written from the appsink `frames`; nil if a
+    /// muxer writes the file.
     var animation: (format: AnimationFormat, settings: AnimationSettings)?
-    /// Known priming of the audio; nil: it is measured.
+    /// Priming of the audio; nil: it is measured.
     var priming: AudioPriming?
-    /// Whether the container that the packets go into says which samples are heard; nil: the pipeline's muxer
-    /// decides.
+    /// True if the packets' final container has edit lists; nil: determined by the pipeline's
+    /// muxer.
     var hasEditLists: Bool?
-    /// Values that muxers would take from chance and the clock; nil: they do.
+    /// Replacement for values that muxers take from random numbers and the clock; nil: not
+    /// replaced.
     var origin: FileOrigin?
-    /// Whether the user wrote the description down.
+    /// True if the description is the user's.
     var isOfUser = false
-    /// An encoder that was asked for by name.
+    /// Encoder that was requested by name.
     var encoder: String?
-    /// Called before the pipeline starts; says which file the muxer's sink writes, or nothing where it is not one.
+    /// Called before the pipeline starts. Returns the path that the muxer's sink writes to; empty
+    /// if it is no file.
     var prepare: @Sendable (Pipeline) throws -> String
 
-    /// Whether any stream has a name.
+    /// True if any stream has a title.
     var hasTitles: Bool { (videos + audio + texts).contains { $0.title != nil } }
 
     /// Rate of each audio stream, in sample frames per second.
@@ -78,45 +80,44 @@ final class EncodingPipeline: Sendable {
   let videos: [AppSource]
   let audio: [AppSource]
   let texts: [AppSource]
-  /// The timestamp that is time 0 of the mirror: later than the file's where the audio's encoder needs a start, and the
-  /// container has no other way to say so.
+  /// Timestamp of time 0 of the output. Later than the file's start for audio priming that the
+  /// container can't mark otherwise, or for `contents.lead`.
   let mirrorStart: ClockTime
 
-  /// Priming of the audio's encoders, measured or known.
+  /// Priming of the audio encoders, measured or known.
   let priming: AudioPriming
   let pipeline: Pipeline
   private let path: String
   let contents: Contents
-  /// Whether the container can't hold the chapters that there are.
+  /// True if there are chapters that the container can't hold.
   private let losesChapters: Bool
   private let header: FinishedHeader
   /// Counts by kind, in the order of the streams.
   private let counts: (videos: [MuxedCount], audio: [MuxedCount], texts: [MuxedCount])
-  /// Whether it is MP4 or MOV.
+  /// True for MP4 and MOV.
   let hasMP4Header: Bool
   private let target: String
   private let cancellation: Cancellation
   private let failure = Mutex<RetrogradeError?>(nil)
   private let isStopped = Mutex(false)
-  /// Number of buffers that came to the streams and to the file.
+  /// Number of buffers pushed to the streams, or received by the sinks.
   private let moved = Counter()
-  /// How many streams are still to be ended, how many of them wait for room, and whether the pipeline ended before
-  /// they were: a pipeline that a user wrote may.
+  /// Number of streams that have not ended, number of pushes that wait for room, and true if the
+  /// pipeline ended before all streams did: a user's pipeline may.
   private let open: Mutex<(streams: Int, waiting: Int, isOver: Bool)>
   private let bus = Mutex<Worker<Void>?>(nil)
-  /// When all was pushed: how many packets of the first video had come to the muxer by then, and how many there will
-  /// be.
+  /// Set when everything is pushed: packets of the first video at the muxer so far, and in total.
   private let drained = Mutex<(from: Int, to: Int)?>(nil)
   private let animation: AnimationWriter?
   private let animator = Mutex<Worker<FinishedAnimation>?>(nil)
 
-  /// No byte written for this long while every stream was given or waits for room: the pipeline hangs.
-  /// Producers may take their time.
+  /// The pipeline hangs if no buffer moves for this long while all open streams wait for room. Time
+  /// spent waiting for producers does not count.
   private static let stall = ClockTime(seconds: 120)
 
   /// - Parameters:
   ///   - target: the output's own name, for messages.
-  ///   - cancellation: ends the writing too.
+  ///   - cancellation: also stops the writing.
   init(_ contents: Contents, for target: String, _ cancellation: Cancellation) throws {
     self.target = target
     self.cancellation = cancellation
@@ -176,12 +177,12 @@ final class EncodingPipeline: Sendable {
     }
   }
 
-  /// Adds the chroma site to caps of VP9 that lack it, where the muxer crashes without it.
+  /// Adds the chroma site to caps of VP9 without one, if the muxer crashes without it.
   ///
-  /// MP4 only says whether it is on the top left pixel of four: it is not, unless the caps say so (VP
-  /// Codec ISO Media File Format Binding, `chromaSubsampling`).
+  /// MP4 only stores whether chroma is collocated with the top left of four pixels: it is not,
+  /// unless the caps say so (VP Codec ISO Media File Format Binding, `chromaSubsampling`).
   ///
-  /// - Parameter element: before the muxer.
+  /// - Parameter element: an element upstream of the muxer.
   static func nameChromaSite(_ element: Element?) {
     guard Quirk.qtmuxChromaSite.applies else { return }
     element?.entered { $0.isOfClass("Muxer") }?.onCaps { caps, _ in
@@ -189,10 +190,10 @@ final class EncodingPipeline: Sendable {
     }
   }
 
-  /// True if frames have to lie in memory as their caps alone say (`Quirk.y4mencLayout`).
+  /// True if frames need the default memory layout of their caps (`Quirk.y4mencLayout`).
   var needsPlainLayout: Bool { Quirk.y4mencLayout.applies && !pipeline.elements(ofFactory: "y4menc").isEmpty }
 
-  /// Tags that the encoder and the muxer of the output know better than the source.
+  /// Tags that the output's encoder and muxer set themselves.
   static let technical = [
     "container-format", "video-codec", "audio-codec", "subtitle-codec", "codec", "bitrate", "minimum-bitrate",
     "maximum-bitrate",
@@ -200,16 +201,16 @@ final class EncodingPipeline: Sendable {
     "private-qt-tag", "private-id3v2-frame", "duration", "extended-comment",
   ]
 
-  /// Warnings about data for the output that the container can't hold.
+  /// Warnings about content that the container can't hold.
   var unheld: [Warning] {
     losesChapters ? [.noChapters] : []
   }
 
   /// Starts writing.
-  /// - Parameter finishing: told how much of the remaining work is done when all frames are there, and of how
-  ///   much.
-  /// - Throws: ``RetrogradeError``, where the pipeline can't start: its file can't be opened, an element is
-  ///   not fit to work.
+  /// - Parameter finishing: called with the finished and total amounts of the work that remains
+  ///   after the last frame was pushed.
+  /// - Throws: ``RetrogradeError`` if the pipeline can't start: its file can't be opened, or an
+  ///   element fails.
   func start(_ finishing: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws {
     Log.write.info("\(target): starts \(contents.description)")
     Log.write.info("\(target): time 0 of the mirror is \(mirrorStart); priming of the audio: \(header.priming)")
@@ -236,19 +237,19 @@ final class EncodingPipeline: Sendable {
     }
   }
 
-  /// True if the output is no longer wanted: it was aborted or cancelled, or has failed.
+  /// True if the output was aborted or cancelled, or has failed.
   private var isGivenUp: Bool {
     isStopped.withLock { $0 } || cancellation.isCancelled || failure.withLock { $0 != nil }
   }
 
-  /// Takes the pipeline down, unless all is written: other threads only request that. It wakes blocked
-  /// pushers.
+  /// Stops the pipeline, unless everything is written; other threads only request that. This
+  /// unblocks pushers.
   private func watchBus(_ finishing: (_ done: Int, _ total: Int) -> Void) {
     if !isWritten(finishing) { pipeline.set(.null) }
   }
 
-  /// Waits until everything is written, something fails, or the writing is aborted or cancelled.
-  /// - Returns: whether all that was to come is in the file.
+  /// Waits until everything is written, or until the writing fails, is aborted or cancelled.
+  /// - Returns: true if everything is in the file.
   private func isWritten(_ finishing: (_ done: Int, _ total: Int) -> Void) -> Bool {
     let step = ClockTime(nanoseconds: 100_000_000)
     var idle = IdleTime()
@@ -283,9 +284,9 @@ final class EncodingPipeline: Sendable {
     failure.withLock { $0 = $0 ?? error }
   }
 
-  /// Gives a buffer to one of the streams, and waits while its queue is full. A pipeline that has ended takes it, and
-  /// writes it nowhere, which ``finish(_:)`` says.
-  /// - Throws: what made the pipeline stop.
+  /// Pushes a buffer to a stream, and waits while its queue is full. A pipeline that has ended
+  /// discards it, which ``finish(_:)`` reports.
+  /// - Throws: the error that stopped the pipeline, or `CancellationError`.
   func push(_ buffer: Buffer, to source: AppSource) throws {
     moved.add()
     open.withLock { $0.waiting += 1 }
@@ -293,7 +294,7 @@ final class EncodingPipeline: Sendable {
     guard source.push(buffer) || open.withLock({ $0.isOver }) else { throw reason }
   }
 
-  /// Ends one of the streams.
+  /// Ends a stream.
   func end(_ source: AppSource) {
     open.withLock { $0.streams -= 1 }
     source.endOfStream()
@@ -301,20 +302,20 @@ final class EncodingPipeline: Sendable {
 
   private var reason: any Error { failure.withLock { $0 } ?? CancellationError() }
 
-  /// Stops the writing; wakes blocked pushers.
+  /// Stops the writing, and unblocks pushers.
   func abort() { isStopped.withLock { $0 = true } }
 
-  /// Stops, and waits until no thread writes any more: the unfinished file can be removed.
+  /// Stops the writing, and waits for its threads. Then the unfinished file can be removed.
   func close() {
     abort()
     _ = try? bus.withLock { $0.take() }?.join()
-    pipeline.set(.null)  // if it never started, or has written all
+    pipeline.set(.null)  // if it never started, or has finished
     _ = try? animator.withLock { $0.take() }?.join()
   }
 
   /// Waits until everything that was pushed is written.
   func finish(_ given: Given) throws -> Written {
-    // An animation tells by itself how far it is.
+    // Animations report their own progress.
     if contents.animation == nil, let count = counts.videos.first?.packetCount, let all = given.videos.first?.count {
       drained.withLock { $0 = (count, all) }
     }

@@ -1,15 +1,17 @@
 import Quirks
 
-/// Blocks of short FLAC audio: at least two, if flacenc loses a single one (`Quirk.flacencSingleBlock`).
+/// Block size for short FLAC audio. It makes at least two blocks if flacenc loses a single one
+/// (`Quirk.flacencSingleBlock`).
 enum FLACBlocks {
-  /// Fewest sample frames that can be written.
+  /// Fewest sample frames that flacenc can write.
   static var fewestSamples: Int { Quirk.flacencSingleBlock.applies ? smallest + 1 : 1 }
-  /// Sample frames of flacenc's smallest block.
+  /// Smallest block size of flacenc, in sample frames.
   private static let smallest = 16
-  /// Sample frames of flacenc's own blocks.
+  /// Default block size of flacenc, in sample frames.
   private static let usual = 4608
 
-  /// Sample frames of blocks of which there are at least two; nil if flacenc's own will do.
+  /// Returns a block size, in sample frames, that gives at least two blocks; nil if the default
+  /// does.
   static func size(for samples: Int) -> Int? {
     guard Quirk.flacencSingleBlock.applies, samples <= usual else { return nil }
     return max(smallest, samples / 2)

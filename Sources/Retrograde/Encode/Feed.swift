@@ -3,37 +3,37 @@ import MediaTime
 import Quirks
 import RetrogradeEngine
 
-/// Gives the played frames and samples to the pipeline that encodes them: each stream on a thread of its own.
+/// Pushes the played frames and samples to the encoding pipeline, with a thread for each stream.
 struct Feed: Sendable {
   let legs: PlaybackLegs
   /// Legs of the audio.
   let heard: PlaybackLegs
   let timing: Timing
-  /// Progress is that of the first.
+  /// Videos to play. Progress is reported for the first.
   let videos: [VideoSource]
   let audio: [AudioTrack]
   var subtitles: [SubtitleTrack] = []
-  /// Whether audio that starts late is to be preceded by silence.
+  /// True if silence has to precede audio that starts late.
   let isPadded: Bool
   var drawing = FrameDrawing()
-  /// Change of the shape of each video's frames after that.
+  /// Crop, rotation and scaling of each video's frames, applied after `drawing`.
   var geometries: [FrameGeometry?] = []
-  /// How the forward part of the first video is copied, if it is.
+  /// Copies the forward part of the first video, if set.
   var copy: ForwardCopy?
-  /// Gives packets that were made before, in place of all video and audio.
+  /// Pushes finished packets in place of all video and audio.
   var joined: Joined?
-  /// How many sample frames are given at a time.
+  /// Number of sample frames in each pushed buffer.
   var audioPartSize = AudioReader.partSize
   let pipeline: EncodingPipeline
   let work: Work
 
-  /// Time by which everything starts later than in the legs: for a title.
+  /// Delay of the output against the legs: duration of the title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 
-  /// Length of the whole output.
+  /// Duration of the output, with the title.
   private var length: ClockTime { (legs.duration ?? .zero) + lead }
 
-  /// Gives all packets of a stream to the pipeline.
+  /// Functions that push all packets of stream `n` to its appsrc.
   struct Joined: Sendable {
     var video: @Sendable (Int, AppSource) throws -> MuxedCount.Given
     var audio: @Sendable (Int, AppSource) throws -> MuxedCount.Given
@@ -43,8 +43,7 @@ struct Feed: Sendable {
     var frames = 0
     var samples: [Int] = []
     var warnings: [Warning] = []
-    /// Warnings about quality that was given up for a size that was asked for: no loss that `--strict` would
-    /// be about.
+    /// Warnings about quality that was reduced to meet the size limit. `--strict` ignores them.
     var concessions: [Warning] = []
     /// Span of the written media, from the earliest start to the latest end.
     var span: TimeSpan?
@@ -83,7 +82,7 @@ struct Feed: Sendable {
       result -> (any Error)? in
       if case .failure(let error) = result { error } else { nil }
     }
-    // A thread that was woken because another failed says only that it was cancelled.
+    // Threads that stop because another one failed throw only `CancellationError`.
     if let error = failures.first(where: { !($0 is CancellationError) }) { throw error }
     work.report(.finishing, share: 0, position: length, duration: length)
     let heard = samples.map { (try? $0.get()) ?? .init(count: 0) }
@@ -101,7 +100,8 @@ struct Feed: Sendable {
       streams: written.streams)
   }
 
-  /// Stops the writing where one stream fails: the muxer would wait for it, and the other streams for the muxer.
+  /// Stops the pipeline if a stream fails. Otherwise the muxer waits for that stream, and the other
+  /// streams for the muxer.
   private func abortingOnFailure<Value>(_ body: () throws -> Value) throws -> Value {
     do {
       return try body()
@@ -111,7 +111,7 @@ struct Feed: Sendable {
     }
   }
 
-  /// Gives all of a stream of subtitles to the pipeline, which waits for none of it.
+  /// Pushes all cues of a subtitle stream; the appsrc's queue has no limit.
   private func give(_ track: SubtitleTrack, _ source: AppSource) throws -> MuxedCount.Given {
     var cues = track.renumbered(track.played(legs.all))
     if pipeline.hasMP4Header, Quirk.qtmuxOverlappingText.applies {
@@ -120,7 +120,7 @@ struct Feed: Sendable {
         cues[index] = Cue(span: TimeSpan(start: start, end: max(start, next)), bytes: cues[index].bytes)
       }
     }
-    // MP4 shows each text until the next one begins: a blank one ends the last.
+    // MP4 shows each text until the next one: a blank text ends the last.
     if pipeline.hasMP4Header, let end = cues.map(\.span.end).max() {
       cues.append(
         Cue(span: TimeSpan(start: end, end: end + ClockTime(nanoseconds: 1_000_000)), bytes: [UInt8(ascii: " ")]))
@@ -141,7 +141,7 @@ struct Feed: Sendable {
     var warnings: [Warning] = []
   }
 
-  /// Gives the frames of the video to the pipeline.
+  /// Pushes the frames of a video to the pipeline.
   private func play(
     _ video: VideoSource, _ geometry: FrameGeometry?, _ source: AppSource, isMain: Bool
   ) throws -> Frames {
@@ -180,7 +180,7 @@ struct Feed: Sendable {
     return frames
   }
 
-  /// Gives packets to the pipeline.
+  /// Pushes copied packets to the pipeline.
   private func play(_ copy: ForwardCopy, _ source: AppSource) throws -> Frames {
     let watch = Stopwatch()
     var given = MuxedCount.Given(count: 0)
@@ -196,10 +196,10 @@ struct Feed: Sendable {
     return Frames(given: given)
   }
 
-  /// How far audio is, is told no more often.
+  /// Least time between two progress reports for audio.
   private static let tellingStep = ClockTime(nanoseconds: 20_000_000)
 
-  /// Gives an audio stream to the pipeline.
+  /// Pushes an audio stream to the pipeline.
   private func play(_ track: AudioTrack, _ source: AppSource, isMain: Bool) throws -> MuxedCount.Given {
     let watch = Stopwatch()
     var given = MuxedCount.Given(count: 0)
@@ -212,7 +212,7 @@ struct Feed: Sendable {
       try pipeline.push(part.buffer, to: source)
       given.add(part.count, part.buffer)
       let elapsed = watch.elapsed
-      // If nothing is encoded, there are thousands a second.
+      // Without encoding there are thousands of buffers per second.
       if isMain, told == .zero || given.count == total || elapsed >= told + Feed.tellingStep {
         told = elapsed
         work.report(
@@ -226,7 +226,7 @@ struct Feed: Sendable {
 }
 
 extension MuxedCount.Given {
-  /// Notes `count` frames or sample frames more, in a buffer that was pushed.
+  /// Counts `count` more frames or sample frames, in a pushed buffer.
   mutating func add(_ count: Int, _ buffer: Buffer) {
     self.count += count
     guard let start = buffer.pts else { return }
@@ -236,8 +236,8 @@ extension MuxedCount.Given {
 }
 
 extension PlaybackLegs {
-  /// Part of the source that is played during `span` of the output, whose time 0 is `offset`; nil where there
-  /// is none.
+  /// Returns the part of the source that is played during `span` of the output, whose time 0 is at
+  /// `offset`; nil if there is none.
   fileprivate func source(of span: TimeSpan, laterBy offset: ClockTime) -> TimeSpan? {
     let spans = all.compactMap { $0.clipped(from: span.start - offset, to: span.end - offset)?.span }
     return spans.first.map { first in

@@ -2,8 +2,8 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// Header that is put into a finished file, because its muxer does not: it describes the data that came to
-/// the muxer, whatever was planned.
+/// Header data written to a finished file because its muxer leaves it out. It describes the data
+/// that reached the muxer, not the plan.
 struct FinishedHeader: Sendable {
   private enum Format: String {
     case mp4 = "MP4"
@@ -12,10 +12,10 @@ struct FinishedHeader: Sendable {
     case wave = "WAVE"
   }
 
-  /// Sample frames that the encoder of each audio stream puts before the first.
+  /// Number of priming sample frames of each audio stream.
   let priming: [Int]
   private let contents: EncodingPipeline.Contents
-  /// nil where the muxer writes all there is.
+  /// nil if the muxer's header is complete.
   private let format: Format?
 
   init(_ pipeline: Pipeline, _ contents: EncodingPipeline.Contents, priming: [Int]) {
@@ -35,8 +35,8 @@ struct FinishedHeader: Sendable {
 
   /// - Parameters:
   ///   - target: the output's own name, for messages.
-  ///   - videos: the frames of each that came to the muxer; likewise `audio`.
-  /// - Returns: warnings about details for which the file had no room.
+  ///   - videos: counts of each video's frames at the muxer; likewise `audio`.
+  /// - Returns: warnings about details that did not fit in the file.
   func apply(
     to path: String, for target: String, _ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]
   ) throws -> [Warning] {
@@ -53,7 +53,7 @@ struct FinishedHeader: Sendable {
         guard let priming = priming.first, let written = audio.first, let given = contents.rates.first, given > 0 else {
           return []
         }
-        // Counted at the source's rate; MP3 has 48 kHz at the most.
+        // Counts are at the source's rate; MP3 has at most 48 kHz.
         let scale = Double(written.caps?.int("rate") ?? given) / Double(given)
         func scaled(_ count: Int) -> Int { Int((Double(count) * scale).rounded()) }
         try MP3Header(priming: scaled(priming), heard: scaled(written.count)).apply(to: path)
@@ -69,7 +69,7 @@ struct FinishedHeader: Sendable {
     return []
   }
 
-  /// Warning about comments for which the header has no room, because it does not stand where it could grow.
+  /// Warning about comments that do not fit, because the header is at a place where it can't grow.
   private var noComments: [Warning] {
     let names = contents.comments.compactMap { NamedTag(comment: $0)?.name }.unique
     guard !names.isEmpty else { return [] }
@@ -80,7 +80,7 @@ struct FinishedHeader: Sendable {
     ]
   }
 
-  /// When the source was made, or its output in chunks.
+  /// Creation time of the source, or of an output in chunks.
   private var date: Int? { contents.created ?? contents.origin?.date }
 
   private func matroska(_ videos: [MuxedCount.Reached]) -> MatroskaHeader {
@@ -114,7 +114,7 @@ struct FinishedHeader: Sendable {
 }
 
 extension Pipeline {
-  /// Whether one of its muxers writes one of the formats that are named, as caps.
+  /// True if one of its muxers writes one of these formats, given as caps.
   func hasMuxer(of formats: String) -> Bool {
     guard let formats = Caps(formats) else { return false }
     return elements(ofClass: "Muxer").contains { $0.staticPad("src")?.possibleCaps?.intersects(formats) ?? false }
@@ -122,7 +122,7 @@ extension Pipeline {
 }
 
 extension EncodingPipeline.Stream {
-  /// - Parameter muxed: caps that came to the muxer.
+  /// - Parameter muxed: caps at the muxer.
   fileprivate func matroskaTrack(_ muxed: Caps? = nil) -> MatroskaHeader.Track {
     let pixel = caps.fraction("pixel-aspect-ratio").map { (width: $0.numerator, height: $0.denominator) }
     return MatroskaHeader.Track(
@@ -132,7 +132,8 @@ extension EncodingPipeline.Stream {
 }
 
 extension Caps {
-  /// The last two of the ten numbers of `mastering-display-info`, in 0.0001 cd/m².
+  /// Highest and lowest luminance in 0.0001 cd/m²: the last two of the ten numbers of
+  /// `mastering-display-info`.
   fileprivate var masteringLuminance: (most: Int, least: Int)? {
     let numbers = string("mastering-display-info")?.split(separator: ":").map { Int($0) } ?? []
     guard numbers.count == 10, let most = numbers[8], let least = numbers[9] else { return nil }

@@ -1,29 +1,30 @@
 import GStreamer
 import RetrogradeEngine
 
-/// Conversion of frames that are to be encoded as JPEG.
+/// Conversion of frames for JPEG encoders.
 ///
-/// JPEG says nothing of range and matrix: readers take full range and the matrix of BT.601 (JFIF, ITU-T
-/// T.871, 7). `jpegenc` writes any frames as they come, and RGB as such, which few readers know.
+/// JPEG does not store range and matrix: decoders assume full range and the matrix of BT.601 (JFIF,
+/// ITU-T T.871, 7). `jpegenc` writes frames unconverted, and RGB as RGB, which few decoders
+/// support.
 struct JPEGFrames {
-  /// Pixel formats that `jpegenc` writes as YUV or grey, each component in a plane (`Quirk.jpegencRowPadding`),
-  /// and that FFmpeg's decoder reads in GStreamer (`Quirk.avdecMJPEGFullRange411`).
+  /// Pixel formats that `jpegenc` writes as planar YUV or grey (`Quirk.jpegencRowPadding`), and
+  /// that FFmpeg's decoder reads in GStreamer (`Quirk.avdecMJPEGFullRange411`).
   static let formats = ["I420", "YV12", "Y42B", "Y444", "GRAY8"]
 
-  /// Caps of the frames that are encoded.
+  /// Caps of the frames for the encoder.
   let caps: String
-  /// Caps with the colours of the input, if its own caps leave some open: those would pass for any,
-  /// unconverted.
+  /// Caps with the complete colorimetry of the input, if its own caps leave parts open. Frames with
+  /// open colorimetry would not be converted. nil if not needed.
   let colours: String?
-  /// A pixel format to go through on the way; nil if none is needed (`Quirk.videoconvertRange`).
+  /// Intermediate pixel format; nil if none is needed (`Quirk.videoconvertRange`).
   let detour: String?
 
   /// - Parameters:
   ///   - source: caps of the input.
-  ///   - width: of the frames that are encoded, in pixels.
+  ///   - width: width of the encoded frames, in pixels.
   init(_ source: Caps, width: Int?) {
     let format = source.string("format") ?? "I420"
-    // From several formats the converter would choose 4:4:4.
+    // Given several formats, the converter would choose 4:4:4.
     let halved = ["I420", "A420", "P010", "P012", "P016", "NV12", "NV21"].contains { format.hasPrefix($0) }
     let wide = ["I422", "A422", "v210", "UYVP", "UYVY", "YUY2", "YVYU", "Y210", "Y212", "Y41B"].contains {
       format.hasPrefix($0)
@@ -43,8 +44,8 @@ struct JPEGFrames {
     colours = known == said ? nil : known.map { "video/x-raw,colorimetry=(string)\($0)" }
   }
 
-  /// Colours as `range:matrix:transfer:primaries` with the matrix that GStreamer takes for granted if they leave it
-  /// open (0).
+  /// Returns the colorimetry (`range:matrix:transfer:primaries`) with GStreamer's default matrix in
+  /// place of an open one (0).
   private static func withMatrix(_ colours: String, _ caps: Caps) -> String {
     var parts = colours.split(separator: ":").map(String.init)
     guard parts.count == 4, parts[1] == "0" else { return colours }

@@ -3,20 +3,21 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Counts the packets of one stream at the muxer, or, in formats without one, at the element that writes the
+/// Counts the packets of one stream at the muxer, or without a muxer at the element that writes the
 /// file.
 struct MuxedCount: Sendable {
-  /// Data that reached the muxer, of the data given.
+  /// Pushed data that reached the muxer.
   struct Reached: Sendable {
     /// Frames, sample frames or cues.
     var count: Int
-    /// From the earliest start to the latest end; nil where nothing came.
+    /// Span from the earliest start to the latest end; nil if no data arrived.
     var span: TimeSpan?
     var warning: Warning?
-    /// Caps of the data at the muxer, and at the encoder, where there is one; nil where nothing came.
+    /// Caps at the muxer; nil if no data arrived.
     var caps: Caps?
+    /// Caps at the encoder; nil without an encoder, or if no data arrived.
     var raw: Caps?
-    /// Packets a second, on average; nil of fewer than two.
+    /// Average number of packets per second; nil for fewer than three packets.
     var packetRate: Double?
   }
 
@@ -24,26 +25,26 @@ struct MuxedCount: Sendable {
   struct Given: Sendable {
     /// Frames, sample frames or cues.
     var count: Int
-    /// From the first start to the last end, by the timestamps that were given; nil where that is not known.
+    /// Span from the first start to the last end, by the pushed timestamps; nil if unknown.
     var span: TimeSpan?
   }
 
   private let packets = PacketCount()
-  /// Count at the encoder's input, for an encoded stream.
+  /// Count at the encoder's input; nil if the stream is not encoded here.
   private let raw: PacketCount?
   private let rateChangers: [Element]
-  /// Whether elements that the user wrote down are there to change how much there is.
+  /// True if the user's pipeline has elements that change the number of frames or samples.
   private let isMeantToDiffer: Bool
 
-  /// Elements of GStreamer's own plugins that change how many frames or samples there are.
+  /// Elements of GStreamer's plugins that change the number of frames or samples.
   private static let changing: Set = [
     "videorate", "audiorate", "scaletempo", "pitch", "speed", "valve", "imagefreeze", "removesilence", "deinterlace",
     "avdeinterlace", "interlace", "ivtc",
   ]
 
   /// - Parameters:
-  ///   - source: the stream's appsrc, with all that is after it linked.
-  ///   - isOfUser: whether the user wrote the pipeline down: then its changes are wanted.
+  ///   - source: the stream's appsrc, with everything downstream linked.
+  ///   - isOfUser: true if the pipeline is the user's, whose changes are intended.
   init(after source: Element, isOfUser: Bool) {
     let downstream = source.downstream
     rateChangers = downstream.filter { $0.factoryName == "videorate" }
@@ -55,16 +56,16 @@ struct MuxedCount: Sendable {
     classes.lazy.compactMap { name in source.entered { $0.isOfClass(name) } }.first?.watchBuffers(packets.add)
   }
 
-  /// How many have come so far.
+  /// Number of packets so far.
   var packetCount: Int { packets.total.packets }
 
-  /// Count of `given` frames that reached the muxer.
+  /// Counts the `given` frames that reached the muxer.
   func frames(of given: Given) -> Reached { described(countedFrames(of: given)) }
 
-  /// Count of `given` sample frames at `rate` that reached the muxer.
+  /// Counts the `given` sample frames at `rate` that reached the muxer.
   func samples(of given: Given, rate: Int) -> Reached { described(countedSamples(of: given, rate: rate)) }
 
-  /// The count with the caps and the rate of the packets.
+  /// Returns the count with the caps and the rate of the packets.
   private func described(_ reached: Reached) -> Reached {
     var reached = reached
     let passed = packets.total
@@ -75,7 +76,7 @@ struct MuxedCount: Sendable {
   private func countedFrames(of given: Given) -> Reached {
     let passed = packets.total
     var reached = Reached(count: passed.packets, span: passed.span)
-    // Parsers make up durations of their own where there is no frame rate: the last frame is shown as long as its encoder was told.
+    // Without a frame rate, parsers invent durations: use the last frame's duration at the encoder.
     if let span = passed.span, let last = passed.lastStart, let raw = raw?.total, raw.lastStart == last,
       let own = raw.span
     {
@@ -104,8 +105,8 @@ struct MuxedCount: Sendable {
     return MuxedCount.missing(given - reached, of: given, "frames", nil)
   }
 
-  /// Encoders fill their last packet up, and put some samples before the first, so that the samples they were
-  /// given count: exactly where the rate stays, and else to the millisecond that a resampler may take. The
+  /// Counts samples at the encoder's input, since encoders pad the last packet and add priming. The
+  /// count is exact if the rate stays; a resampler may change it by up to a millisecond. The
   /// packets must last as long.
   private func countedSamples(of pushed: Given, rate: Int) -> Reached {
     let given = pushed.count
@@ -124,7 +125,7 @@ struct MuxedCount: Sendable {
     if ownRate != rate, abs(reached - given) <= rate / 1000 { reached = given }
     if self.raw != nil {
       let lasting = packets.span?.duration.sampleIndex(rate: rate) ?? 0
-      // Times are rounded, and the first packet of some encoders begins before 0, where it is cut off.
+      // Timestamps are rounded, and some encoders' first packet begins before 0, where it is cut.
       let tolerance = (packets.longest.sampleIndex(rate: rate))
       if lasting + tolerance < reached { reached = lasting }
     }
@@ -134,7 +135,7 @@ struct MuxedCount: Sendable {
         ? MuxedCount.missing(given - reached, of: given, "samples", pushed.missing(from: packets.span)) : nil)
   }
 
-  /// Count of sample frames that were encoded elsewhere: the packets must last as long.
+  /// Counts sample frames that were encoded elsewhere: the packets must last as long.
   private func encoded(_ given: Int, _ packets: PacketCount.Total, rate: Int) -> Reached {
     let lasting = (packets.span?.duration ?? .zero) + packets.longest
     let missing = max(given - lasting.sampleIndex(rate: rate), 0)
@@ -143,7 +144,7 @@ struct MuxedCount: Sendable {
       warning: missing > 0 ? MuxedCount.missing(missing, of: given, "samples", packets.span) : nil)
   }
 
-  /// Count of `given` cues that reached the muxer.
+  /// Counts the `given` cues that reached the muxer.
   func cues(of given: Given) -> Reached {
     let passed = packets.total
     return Reached(
@@ -162,10 +163,11 @@ struct MuxedCount: Sendable {
 }
 
 extension MuxedCount.Given {
-  /// Timestamps are rounded on their way, and the last packet of a stream may be filled up.
+  /// Timestamps are rounded in the pipeline, and the last packet of a stream may be padded.
   private static let tolerance = ClockTime(nanoseconds: 2_000_000)
 
-  /// Part of the given data that did not come to `reached`: before it, after it, or somewhere in all of it.
+  /// Returns the part of the pushed data that is missing in `reached`: before it, after it, or
+  /// somewhere in the whole span.
   func missing(from reached: TimeSpan?) -> TimeSpan? {
     guard let span, let reached else { return span }
     let isLate = reached.start > span.start + Self.tolerance
@@ -179,16 +181,16 @@ extension MuxedCount.Given {
 /// Adds up the packets that pass a pad.
 private final class PacketCount: Sendable {
   struct Total {
-    /// Packets that are shown or heard, each at a time of its own.
+    /// Packets that are presented, each at a different time.
     var packets = 0
-    /// All packets, also those that begin when the one before does, as two subtitles may.
+    /// All packets, including those that begin together with the one before, like two subtitles.
     var allPackets = 0
     var bytes = 0
     /// In stream time.
     var span: TimeSpan?
     /// Start of the packet that starts last.
     var lastStart: ClockTime?
-    /// How long the longest packet is.
+    /// Duration of the longest packet.
     var longest = ClockTime.zero
     /// Caps of the first packet.
     var caps: Caps?
@@ -196,7 +198,8 @@ private final class PacketCount: Sendable {
     /// PTS of the second packet.
     fileprivate var secondStart: ClockTime?
 
-    /// Packets a second, on average: without the first one, which may be shown longer than others.
+    /// Average number of packets per second, without the first one, which may be shown longer than
+    /// others. nil for fewer than three.
     var rate: Double? {
       guard packets > 2, let secondStart, let lastStart, lastStart > secondStart else { return nil }
       return Double(packets - 2) / (lastStart - secondStart).seconds
@@ -211,7 +214,8 @@ private final class PacketCount: Sendable {
     state.withLock { total in
       if total.caps == nil { total.caps = pad.caps }
       total.bytes += buffer.size
-      // Codecs' headers come without a time, or with that of the first frame; VP8's hidden frames are only decoded.
+      // Codec headers have no time, or that of the first frame. VP8's hidden frames are never
+      // shown.
       guard let pts = buffer.pts, !buffer.isDecodedOnly else { return }
       let time = segment.streamTime(of: pts)
       total.allPackets += 1

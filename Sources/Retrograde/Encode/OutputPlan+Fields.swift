@@ -2,7 +2,7 @@ import GStreamer
 import RetrogradeEngine
 
 extension OutputPlan {
-  /// Warnings for interlaced video whose fields the output does not describe as the source does.
+  /// Warnings about interlaced video whose fields the output can't describe.
   var unheldFields: [Warning] {
     zip(videos, choice.videos).compactMap { video, written in
       guard video.caps.isInterlaced, !choice.deinterlaces, !written.deinterlaces, let codec = written.codec?.caps,
@@ -25,12 +25,12 @@ extension OutputPlan {
     }.unique
   }
 
-  /// Warnings for chroma samples that are not where players expect them, if the output's codec does not say where.
+  /// Warnings about unusual chroma sample locations that the output's codec can't store.
   var unheldChromaSites: [Warning] {
     let names = ["jpeg": "centre", "dv": "top left", "v-cosited": "top left"]
     return zip(videos, choice.videos).compactMap { video, written in
       guard written.packets == nil, let codec = written.codec?.caps,
-        // For other codecs, the decoder's chroma site is made up, or the same for all.
+        // For other codecs, the decoder's chroma site is a guess or a constant.
         OutputPlan.codecsWithChromaSite.contains(video.video.caps.mediaType), codec.mediaType.hasPrefix("video/"),
         let site = video.caps.string("chroma-site").flatMap({ names[$0] }),
         !OutputPlan.codecsWithChromaSite.contains(codec.mediaType)
@@ -41,8 +41,8 @@ extension OutputPlan {
     }.unique
   }
 
-  /// Warnings for high dynamic range that the output has no word for, neither its codec nor, as Matroska has, its
-  /// container: its colours are taken for others.
+  /// Warnings about high dynamic range that neither the output's codec nor its container (as
+  /// Matroska does) can declare: its colours would be shown wrong.
   var unheldRange: [Warning] {
     if choice.container.isMatroska { return [] }
     return zip(videos, choice.videos).compactMap { video, written in
@@ -59,6 +59,6 @@ extension OutputPlan {
     "video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1",
   ]
 
-  /// Codecs whose stream says it.
+  /// Codecs whose stream stores the chroma location.
   private static let codecsWithChromaSite: Set = ["video/x-h264", "video/x-h265"]
 }

@@ -2,21 +2,22 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Plan of one output of a source: codecs, copied packets, drawings, and details for which there is no room.
+/// Plan of one output of a source: codecs, copied packets, overlays, and details that do not fit.
 struct OutputPlan: Sendable {
   let output: String
   let source: PlayableSource
   let options: ReverseOptions
   private(set) var choice: EncodingChoice
-  /// Drawings over the frames, and before them.
+  /// Overlays on the frames, and the title before them.
   let drawing: FrameDrawing
-  /// How the forward part is copied, if it is.
+  /// Copies the forward part, if set.
   let copy: ForwardCopy?
-  /// The audio streams to be written.
+  /// Audio streams that are written.
   let audio: [AudioTrack]
 
-  /// - Parameter container: nil: the container by the output's name, or by the format that is asked for.
-  /// - Throws: ``RetrogradeError``, where the output can't hold the streams.
+  /// - Parameter container: nil: the container for the requested format, or for the output's name.
+  /// - Throws: ``RetrogradeError`` if the output can't hold the streams, or if options contradict
+  ///   each other.
   init(
     _ output: String, in container: Container? = nil, _ source: PlayableSource, _ options: ReverseOptions,
     _ drawing: FrameDrawing = FrameDrawing()
@@ -68,7 +69,7 @@ struct OutputPlan: Sendable {
           "add \(setting: .frameRate) \(max(Int(source.frameRate.rounded()), 1)), or write \(isTheora ? ".webm" : ".mkv")"
       )
     }
-    // Packets that are reversed as they are are copied in both directions.
+    // Packets that are reversed unchanged are copied in both directions.
     let isCopied = choice.videos.first?.packets != nil
     copy = try options.encoding.copiesForward && !isCopied ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, options.playback.mixesFrames {
@@ -83,7 +84,7 @@ struct OutputPlan: Sendable {
     audio = Array(source.audio.prefix(choice.audioCodecs.count))
   }
 
-  /// Writes the file, or the numbered files; they get their names when `outputs` is committed.
+  /// Writes the file or the numbered files. They get their names when `outputs` is committed.
   func write(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
     guard let limit = options.encoding.maxSize, choice.container.imageFormat == nil else {
       return try writeOnce(outputs, work)
@@ -91,14 +92,14 @@ struct OutputPlan: Sendable {
     return try SizedFilm(self, limit: limit).write(outputs, work)
   }
 
-  /// Writes the output like `write`, but at any size.
+  /// Writes the output like `write`, without a size limit.
   func writeOnce(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
     Log.job.info(
       "\(output): plays \(source.legs.presentation.span.start) to \(source.legs.presentation.span.end) of the source, "
         + "\(source.legs.duration ?? .zero) in all; \(videos.count) video, \(audio.count) audio, "
         + "\(choice.subtitles.count) subtitles")
     let location = try outputs.location(of: output)
-    // Numbered files have no header to be corrected.
+    // Numbered files have no header to correct.
     let isNumbered = ImageSequence.isPattern(output)
     let pipeline = try EncodingPipeline(
       contents(location) { _ in isNumbered ? "" : location }, for: output, work.cancellation)
@@ -119,16 +120,16 @@ struct OutputPlan: Sendable {
     return counts
   }
 
-  /// How many sample frames are given at a time. Where nothing encodes them, larger parts take less time; but a part may be a packet of
-  /// the file, on which players wait, and which no frame of video can stand in.
+  /// Number of sample frames in each pushed buffer. Without encoding, larger buffers are faster.
+  /// But each may become a packet, which players wait for, and which no video frame can interrupt.
   private var audioPartSize: Int {
     guard videos.isEmpty, choice.audioCodecs.allSatisfy(\.isRaw) else { return AudioReader.partSize }
     return choice.container.hasLooseSamples ? 1 << 16 : 1 << 14
   }
 
-  /// Details of the source beside its frames and samples.
+  /// Details of the source besides its frames and samples.
   var details: CarriedDetails {
-    // Opus counts at 48 kHz, at any rate of the source.
+    // Opus counts at 48 kHz, whatever the source's rate.
     let isOpus = choice.audioCodecs.first?.text.hasPrefix("audio/x-opus") ?? false
     return CarriedDetails(
       source: source, playback: options.playback, container: choice.container, videos: videos, audio: audio,
@@ -137,8 +138,8 @@ struct OutputPlan: Sendable {
       isPadded: choice.container.needsAudioFromStart)
   }
 
-  /// Compares the output with the source.
-  /// - Throws: ``RetrogradeError`` of code `notAMirror` where they differ.
+  /// Checks the output against the source.
+  /// - Throws: ``RetrogradeError`` of code `notAMirror` if they differ.
   func verify(
     _ outputs: Outputs, against inputs: [String], _ work: Work
   ) throws {
@@ -148,7 +149,7 @@ struct OutputPlan: Sendable {
       turnsPackets: choice.videos.allSatisfy { $0.packets != nil }, work)
   }
 
-  /// Content to write, in `gst-launch-1.0` syntax and beside it.
+  /// Returns the content to write, with its pipeline in `gst-launch-1.0` syntax.
   func contents(
     _ path: String, _ prepare: @escaping @Sendable (Pipeline) throws -> String = { _ in "" }
   ) -> EncodingPipeline.Contents {
@@ -186,23 +187,23 @@ struct OutputPlan: Sendable {
     return contents
   }
 
-  /// Bytes of the first audio stream, decoded.
+  /// Size of the first audio stream, decoded, in bytes.
   private var audioBytes: Int {
     guard let track = audio.first, let duration = source.legs.duration else { return 0 }
     return duration.sampleIndex(rate: track.rate).multipliedReportingOverflow(by: track.bytesPerFrame).partialValue
   }
 
-  /// The video streams to be written.
+  /// Video streams that are written.
   var videos: [VideoSource] { Array(source.videos.prefix(choice.videos.count)) }
 
-  /// Time by which everything starts later: for a title.
+  /// Delay of the output: duration of the title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 }
 
 extension PlayedFrames {
-  /// Warning about frames that are shown one after the other and equally long; nil where they are that
-  /// anyway, give or take most of it.
-  /// - Parameter rate: how many there will be in a second.
+  /// Returns a warning if frames of different durations are written with equal ones; nil if none
+  /// moves by most of a frame.
+  /// - Parameter rate: frames per second in the output.
   fileprivate func evened(to rate: Double) -> Warning? {
     let step = 1 / rate
     let moved = frames.enumerated().map { abs($1.shown.start.seconds - Double($0) * step) }.filter { $0 > step * 0.9 }

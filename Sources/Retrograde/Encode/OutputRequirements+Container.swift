@@ -1,16 +1,16 @@
 import RetrogradeEngine
 
 extension Container {
-  /// True for images that keep transparency; GIF has pixels that are transparent or not.
+  /// True for image formats with full transparency; pixels of GIF are either transparent or opaque.
   var keepsAlpha: Bool { imageFormat != nil && animation != .gif && !lacksTimes && !isJPEG }
 
-  /// FFV1 is one of its usual codecs.
+  /// True if FFV1 is one of its usual codecs.
   fileprivate var takesFFV1: Bool { videoCodecs.contains("video/x-ffv") }
 }
 
 extension OutputRequirements {
-  /// Requirements of a file called `output` for the way in which its source is played.
-  /// - Throws: ``RetrogradeError``, where no container is known by its extension.
+  /// Requirements of a file called `output` on how its source is played.
+  /// - Throws: ``RetrogradeError`` if no container has its extension.
   init(of output: String, _ encoding: EncodingOptions) throws {
     self.init(try Container.of(output, format: encoding.format), encoding)
   }

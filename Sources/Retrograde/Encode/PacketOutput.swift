@@ -2,18 +2,18 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// Form in which packets are written that are not encoded.
+/// Form of packets that are written without encoding.
 struct PacketForm: Sendable {
-  /// Caps of the packets as they are given.
+  /// Caps of the packets as pushed.
   let given: Caps
-  /// Caps of the packets as the muxer takes them.
+  /// Caps of the packets at the muxer.
   let taken: Caps
-  /// Elements that bring the source's packets into this form, in `gst-launch-1.0` syntax: none where they are
-  /// in it.
+  /// Elements that convert the source's packets to this form, in `gst-launch-1.0` syntax; empty if
+  /// not needed.
   let conversion: [String]
 }
 
-/// Whether an output takes the packets of a video as they are in the source.
+/// Checks if an output can hold a video's packets unchanged.
 struct PacketOutput: Sendable {
   private let container: Container
   private let encoding: EncodingOptions
@@ -25,14 +25,15 @@ struct PacketOutput: Sendable {
     playback = options.playback
   }
 
-  /// Reason why the frames have to be decoded and encoded instead; nil where they need not.
+  /// Returns the reason why frames have to be decoded and encoded instead; nil if they need not be.
   func refusal(of video: VideoIndex) -> Message? {
     if let obstacle = video.obstacle { return "\(obstacle)" }
     if let setting = asked { return "\(setting: setting) asks for encoding" }
     if let name = encoding.videoCodec, Codec(named: name) != Codec(of: video.caps) {
       return "\(setting: .videoCodec) \(name) asks for another codec"
     }
-    // Two IDR pictures in a row have to differ in `idr_pic_id` (ITU-T H.264, 7.4.3), as those do that are neighbours in the source.
+    // Consecutive IDR pictures must differ in `idr_pic_id` (ITU-T H.264, 7.4.3). That is only
+    // certain for neighbours in the source.
     if video.caps.mediaType == "video/x-h264", bringsStrangersTogether {
       return
         "\(setting: .frameRate), \(setting: .count) and \(setting: .score) bring pictures together that must not follow each other in H.264"
@@ -45,13 +46,14 @@ struct PacketOutput: Sendable {
     return form(of: video) == nil ? "this container does not take \(video.caps.codecName) as it is" : nil
   }
 
-  /// Whether a frame may come after one that is not beside it in the source.
+  /// True if frames may become neighbours that are not neighbours in the source.
   private var bringsStrangersTogether: Bool {
     playback.frameRate != nil || playback.score != nil
       || playback.count > 1 && [.reverse, .forward].contains(playback.loop)
   }
 
-  /// The file name extensions of the containers that take the packets as they are; where there is none, why.
+  /// Returns the extensions of containers that take the packets unchanged; if there is none, also
+  /// the reason.
   static func containers(for video: VideoIndex, _ options: ReverseOptions) -> ([String], why: String?) {
     let names = ["mp4", "mov", "mkv", "webm", "avi", "ts"].filter { name in
       (try? Container.of("mirror.\(name)")).map { PacketOutput($0, options).refusal(of: video) == nil } ?? false
@@ -62,7 +64,7 @@ struct PacketOutput: Sendable {
     )
   }
 
-  /// Setting that was asked for and that only frames allow.
+  /// Requested setting that needs decoded frames.
   private var asked: Setting? {
     [
       (encoding.reencodes, Setting.reencodes), (encoding.profile != nil, .profile),
@@ -70,10 +72,11 @@ struct PacketOutput: Sendable {
     ].first { $0.0 }?.1 ?? encoding.framing.settings.first ?? encoding.forOneEncoder.first
   }
 
-  /// Form in which the container takes the packets; nil where it takes them in none.
+  /// Returns the form in which the container takes the packets; nil if there is none.
   func form(of video: VideoIndex) -> PacketForm? {
     guard container.caps != nil, !container.videoCodecs.isEmpty else { return nil }
-    // AVI says nothing of colours; codecs that do not do so either would be taken for others.
+    // AVI does not store colorimetry: if the codec does not either, players would assume another
+    // one.
     if container.lacksTimes, video.caps.has("colorimetry"),
       !PacketOutput.describingColours.contains(video.caps.mediaType)
     {
@@ -86,7 +89,7 @@ struct PacketOutput: Sendable {
       return nil
     }
     let caps = PacketOutput.named(video.caps).withPossiblePixels
-    // `vp9parse` says nothing of the chroma format of RGB, which `mp4mux` asks for.
+    // `vp9parse` does not set the chroma format of RGB, which `mp4mux` requires.
     if caps.mediaType == "video/x-vp9", !container.muxers.contains(where: { Registry.factory($0, takesAllOf: caps) }) {
       return nil
     }
@@ -98,13 +101,13 @@ struct PacketOutput: Sendable {
     return nil
   }
 
-  /// Caps of packets as muxers know them (`Quirk.matroskamuxFFV1Version`).
+  /// Returns caps of packets with the field names of muxers (`Quirk.matroskamuxFFV1Version`).
   static func named(_ caps: Caps) -> Caps {
     guard caps.mediaType == "video/x-ffv", Quirk.matroskamuxFFV1Version.applies else { return caps }
     return caps.setting("ffversion", "1")
   }
 
-  /// Elements that bring packets of a codec, from whichever encoder, into a form that `container` takes.
+  /// Returns elements that convert an encoder's packets to a form that `container` takes.
   static func conversion(of codec: Codec, for container: Container) -> [String] {
     for (parser, text) in conversions[codec.caps.mediaType] ?? [] {
       if let taken = Caps(text), container.takes(taken) { return [parser, text] }
@@ -114,8 +117,8 @@ struct PacketOutput: Sendable {
 
   private static let describingColours: Set = ["image/jpeg", "image/png", "video/x-h264", "video/x-h265"]
 
-  /// Parsers that put the same packets into another form: with lengths before the units or start codes, and with the parameter sets
-  /// before each keyframe where nothing is kept beside the stream.
+  /// Parsers that convert packets to another form: with length prefixes, or with start codes.
+  /// Without out-of-band headers, parameter sets precede each keyframe.
   private static let conversions = [
     "video/x-h264": [
       ("h264parse", "video/x-h264,stream-format=avc,alignment=au"),

@@ -4,16 +4,17 @@ import Quirks
 import RetrogradeEngine
 import Synchronization
 
-/// Settings of encoders, and corrections of their input and output where an encoder is wrong.
+/// Encoder settings, and workarounds for errors in encoders' input and output.
 extension Pipeline {
-  /// Makes AAC keep left and right apart (`Quirk.avencAACMidSide`). Not in the profile of `encodebin`, which
-  /// other programs that run a printed pipeline may fill with another encoder.
+  /// Disables mid/side stereo in AAC (`Quirk.avencAACMidSide`). Not set in the encoding profile:
+  /// other programs that run a printed pipeline may use another encoder.
   func keepStereoApartInAAC() throws(GStreamerError) {
     guard Quirk.avencAACMidSide.applies else { return }
     for encoder in elements(ofFactory: "avenc_aac") { try encoder.set("aac-ms", "false") }
   }
 
-  /// Names the colours of frames for `x264enc` whose chroma site alone is known (`Quirk.videoInfoChromaSite`).
+  /// Completes the colorimetry of frames for `x264enc` if only their chroma site is known
+  /// (`Quirk.videoInfoChromaSite`).
   func keepChromaSite() {
     guard Quirk.videoInfoChromaSite.applies else { return }
     for encoder in elements(ofFactory: "x264enc") {
@@ -21,9 +22,9 @@ extension Pipeline {
     }
   }
 
-  /// Makes x265 say where chroma lies, if it is not where players expect it (ITU-T H.265, figure E.1).
-  /// `x265enc` tells it nothing of that.
-  /// - Parameter streams: each with its name and the caps of its frames.
+  /// Sets x265's chroma location, if it is not the default (ITU-T H.265, figure E.1). `x265enc`
+  /// does not pass it on.
+  /// - Parameter streams: appsrc name and frame caps of each stream.
   func nameChromaSite(of streams: [(name: String, caps: Caps)]) throws(GStreamerError) {
     let numbers = ["jpeg": 1, "dv": 2, "v-cosited": 3]
     for (name, caps) in streams {
@@ -36,7 +37,7 @@ extension Pipeline {
     }
   }
 
-  /// Gives `jpegenc` frames with all the bytes that it reads (`Quirk.jpegencRowPadding`).
+  /// Pads frames for `jpegenc`, which reads beyond their rows (`Quirk.jpegencRowPadding`).
   func fillRowsOfJPEG() {
     guard Quirk.jpegencRowPadding.applies else { return }
     for encoder in elements(ofFactory: "jpegenc") {
@@ -46,7 +47,7 @@ extension Pipeline {
     }
   }
 
-  /// Gives caps before `y4menc` a chroma site that it has a tag for, where it refuses others
+  /// Sets a chroma site that `y4menc` has a tag for, since it refuses others
   /// (`Quirk.y4mencChromaSite`).
   func nameY4MChromaSite() {
     guard Quirk.y4mencChromaSite.applies else { return }
@@ -59,20 +60,21 @@ extension Pipeline {
     }
   }
 
-  /// Names the variant of ProRes where `matroskamux` looks for it (`Quirk.matroskamuxProResVariant`).
-  /// - Parameter streams: the names of the elements that the video comes from.
+  /// Sets the caps field in which `matroskamux` expects the ProRes variant
+  /// (`Quirk.matroskamuxProResVariant`).
+  /// - Parameter streams: names of the videos' appsrcs.
   func nameProResVariant(of streams: [String]) {
     guard Quirk.matroskamuxProResVariant.applies else { return }
     for stream in streams {
       element(stream)?.entered { $0.factoryName == "matroskamux" }?.onCaps { caps, _ in
         guard caps.mediaType == "video/x-prores", let variant = caps.string("variant") else { return nil }
-        // It has no name for 4444 XQ, which has the same syntax as 4444.
+        // It does not know 4444 XQ, which has the same syntax as 4444.
         return caps.setting("format", "(string)\(variant == "4444xq" ? "4444" : variant)")
       }
     }
   }
 
-  /// Takes the header before the first packet of `x265enc` away if the packet has one itself
+  /// Removes the header before the first packet of `x265enc` if the packet itself has one
   /// (`Quirk.x265encHeader`).
   func takeDoubledHeaderAway() {
     guard Quirk.x265encHeader.applies else { return }
@@ -88,8 +90,9 @@ extension Pipeline {
     }
   }
 
-  /// Sets the decoding times of a stream of one or two frames of `x265enc` (`Quirk.x265encFewFrames`). They need no
-  /// reordering, and come out when the encoder knows that there are no others.
+  /// Sets the decoding times of `x265enc` for streams of one or two frames
+  /// (`Quirk.x265encFewFrames`). They need no reordering, and are output only at the end of the
+  /// stream.
   func setDecodingTimesOfFewFrames() {
     guard Quirk.x265encFewFrames.applies else { return }
     for encoder in elements(ofFactory: "x265enc") {
@@ -107,11 +110,11 @@ extension Pipeline {
     }
   }
 
-  /// Limits the time between decoding a frame and showing it to a second.
+  /// Limits the time between decoding and presentation of a frame to a second.
   ///
-  /// x264 and x265 have as much time between the two as between the first frame and the second or third. If the first
-  /// one is held, as the last one of a source whose audio is longer, that is as long: too long for players, and a
-  /// muxer of MP4 counts it into the length of the film.
+  /// In x264 and x265 this time equals that between the first frame and the second or third. A long
+  /// first frame, such as the held last frame of a source with longer audio, makes it too long for
+  /// players. A muxer of MP4 also adds it to the duration.
   func limitDecodingDelay() {
     for encoder in elements(ofClass: "Encoder") {
       let first = Mutex<(shown: ClockTime, share: Double)?>(nil)
@@ -123,7 +126,7 @@ extension Pipeline {
           return known
         }
         guard share < 1, decoded < start else { return nil }
-        // In the same order.
+        // Keeps the order.
         return packet.retimed(
           pts: shown, dts: start - ClockTime(seconds: (start - decoded).seconds * share), duration: duration)
       }

@@ -2,9 +2,9 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// Settings of encoders, parsers and muxers, before the pipeline starts.
+/// Settings of encoders, parsers and muxers, made before the pipeline starts.
 extension Pipeline {
-  /// Sets the encoders' own options, and corrects what they would get wrong.
+  /// Sets encoder options: the requested ones, and workarounds.
   func setEncoders(for contents: EncodingPipeline.Contents) throws {
     for stream in contents.videos where !stream.encoderOptions.isEmpty {
       guard let encoder = element(stream.name)?.downstream.first(where: { $0.isOfClass("Encoder") }) else {
@@ -48,8 +48,8 @@ extension Pipeline {
     }
   }
 
-  /// Sets the units in which MP4 and MOV count times. Edits are counted in the movie's: that is the audio's rate, so
-  /// edits of audio are exact to the sample, if they fit 32 bits.
+  /// Sets the timescales of MP4 and MOV. Edits are counted in the movie's. It is set to the audio's
+  /// rate, so edits of audio are exact to the sample, if durations fit in 32 bits.
   private func setTimescales(for contents: EncodingPipeline.Contents) throws {
     let scales = contents.videos.map { VideoTimescale.units(for: $0.caps.fraction("framerate")) }
     for (video, scale) in zip(contents.videos, scales) {
@@ -64,9 +64,9 @@ extension Pipeline {
     }
   }
 
-  /// Hands the tags and comments of the file to its encoders and muxer.
+  /// Passes the file's tags and comments to its encoders and muxer.
   func setTags(of contents: EncodingPipeline.Contents) {
-    // The orientation is a stream's own: Quirk.qtmuxGlobalOrientation.
+    // Orientation is a tag of a stream: Quirk.qtmuxGlobalOrientation.
     let technical = EncodingPipeline.technical + ["image-orientation"]
     let isFLAC = Quirk.flacencPictures.applies && !elements(ofFactory: "flacenc").isEmpty
     let own = isFLAC ? contents.tags?.withoutUndefinedImageTypes : contents.tags

@@ -3,10 +3,12 @@ import MediaTime
 import RetrogradeEngine
 
 extension PlayableSource {
-  /// `caps` of frames of `video`, with the output's frame rate, or `0/1` if that is not constant.
+  /// Returns the caps of frames of `video`, with the output's frame rate, or `0/1` if it is
+  /// variable.
   ///
-  /// - Parameter needsRate: whether the encoder needs a rate: the mean one, if it is not constant. x265
-  ///   distributes its bits by it, and does not start without. The times of the frames stay as they are.
+  /// - Parameter needsRate: true if the encoder needs a rate: it gets the mean if the rate is
+  ///   variable. x265 distributes its bits by it, and does not start without. Timestamps stay
+  ///   unchanged.
   func framed(
     _ caps: Caps, _ video: VideoSource, _ playback: PlaybackOptions, needsRate: Bool
   ) -> Caps {
@@ -21,10 +23,10 @@ extension PlayableSource {
 }
 
 extension VideoSource {
-  /// Whether its frames are shown for different lengths of time, and nothing says how many there are in a second.
+  /// True if the source has no frame rate, since frames have different durations.
   var hasNoRate: Bool { (caps.fraction("framerate")?.numerator ?? 0) == 0 }
 
-  /// The frames per second that the source names.
+  /// Frame rate that the source's caps have; nil if variable.
   var rate: FrameRate? {
     caps.fraction("framerate").flatMap { $0.numerator > 0 ? FrameRate($0.numerator, $0.denominator) : nil }
   }

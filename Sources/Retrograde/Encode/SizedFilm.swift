@@ -3,34 +3,35 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Writes a film of at most so many bytes: at the rate that its length leaves, and again at a lower one where it came out larger.
+/// Writes a video file within a size limit. It is encoded at the bit rate that its duration allows,
+/// and again at a lower rate if it is too large.
 struct SizedFilm {
   private let plan: OutputPlan
-  /// In bytes.
+  /// Size limit in bytes.
   private let limit: Int
   private let seconds: Double
   private let frameRate: Double
-  /// Rate at which each video is encoded unless it has to be less, in bits per second; nil where it keeps to
-  /// a quality.
+  /// Default bit rate of each video, in bits per second; nil if it uses constant quality.
   private let usualRate: Int?
   private let audioRates: [Int]
   /// Bytes that are neither video nor audio.
   private let overhead: Double
 
-  /// How often it is encoded at the most.
+  /// Largest number of encodings.
   private static let tries = 3
-  /// Bits for each pixel: with fewer, a smaller picture looks better.
+  /// Bits per pixel below which a smaller frame looks better.
   private static let fewestBits = 0.03
-  /// Pixels of the shorter side, below which no picture is made smaller.
+  /// Shorter side, in pixels, below which frames are not scaled down.
   private static let smallestSide = 96.0
-  /// The most of a file that goes to audio where there is little room.
+  /// Largest share of a small file that audio may take.
   private static let audioShare = 0.25
-  /// Bits per second for each channel, below which audio is not lowered.
+  /// Bit rate per channel below which audio is not reduced, in bits per second.
   private static let lowestAudio = 24_000
-  /// Assumed rate of audio without a rate of its own, in bits per second.
+  /// Assumed bit rate of audio without a known one, in bits per second.
   private static let usualAudio = 160_000
 
-  /// - Throws: ``RetrogradeError`` of code `usage`, where its size can't be chosen.
+  /// - Throws: ``RetrogradeError`` of code `usage` if the output has no video, or no encoder with a
+  ///   bit rate.
   init(_ plan: OutputPlan, limit: ByteCount) throws {
     self.plan = plan
     self.limit = limit.bytes
@@ -48,18 +49,18 @@ struct SizedFilm {
     }
     usualRate = video.bitrate
     audioRates = plan.choice.audioBitrates.map { $0 ?? SizedFilm.usualAudio }
-    // An entry in a table for each packet, or its head.
+    // Each packet has a header or a table entry.
     let packets = frameRate * Double(plan.choice.videos.count) + 50 * Double(audioRates.count)
     overhead = 4096 + seconds * 24 * packets
   }
 
-  /// - Returns: counts of the written film.
-  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`, where it can't be so small.
+  /// - Returns: counts of the written file.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if it does not fit the limit.
   func write(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
     let audio = lowered(audioRates)
     let heard = Double(audio.reduce(0, +)) / 8 * seconds
     let rest = overhead + heard
-    // Rates are kept to within some per cent.
+    // Encoders keep the rate to within a few per cent.
     let room = Double(limit) * 0.97 - rest
     var rate = room * 8 / seconds / Double(plan.choice.videos.count)
     rate = min(rate, usualRate.map(Double.init) ?? highestRate)
@@ -85,7 +86,7 @@ struct SizedFilm {
       remedy: "make it shorter with \(setting: .end), or leave out the audio with \(setting: .noAudio)")
   }
 
-  /// Highest rate that an encoder that keeps to a quality would take.
+  /// Highest bit rate that an encoder at constant quality would use.
   private var highestRate: Double { pixels * frameRate * 0.5 }
 
   private var pixels: Double { shown.width * shown.height }
@@ -94,7 +95,7 @@ struct SizedFilm {
     plan.choice.videos.first?.geometry.map { ($0.shown.width, $0.shown.height) } ?? (1280, 720)
   }
 
-  /// The rates of audio, made lower where it would take most of the file.
+  /// Returns the audio bit rates, reduced if audio would take too much of the file.
   private func lowered(_ rates: [Int]) -> [Int] {
     let room = (Double(limit) - overhead) * SizedFilm.audioShare * 8 / seconds
     let share = room / max(Double(rates.reduce(0, +)), 1)
@@ -104,7 +105,8 @@ struct SizedFilm {
     }
   }
 
-  /// The same film at another rate, and of a smaller picture where that rate is too low for this one.
+  /// Returns the plan with other bit rates, and with smaller frames if the video rate is too low
+  /// for their size.
   private func changed(rate: Int, audio: [Int]) throws -> OutputPlan {
     var options = plan.options
     options.encoding.isRateChosen = true
@@ -113,7 +115,7 @@ struct SizedFilm {
     let side = SizedFilm.smallestSide / max(min(shown.width, shown.height), 1)
     let enough = SizedFilm.fewestBits * frameRate * max(pixels, 1)
     let factor = max((Double(rate) / enough).squareRoot(), side)
-    // The usual rate is enough, however large the picture was made.
+    // The default rate always suffices for the size that was requested.
     if factor < 1, rate < usualRate ?? .max {
       let (width, height) = (Int(shown.width * factor), Int(shown.height * factor))
       if case .pad = options.encoding.framing.scale {
@@ -142,7 +144,7 @@ struct SizedFilm {
 }
 
 extension Warning {
-  /// Warnings about quality that was given up for a size.
+  /// Returns warnings about quality that was reduced to meet the size limit.
   static func concessions(_ lost: [String], under limit: ByteCount) -> [Warning] {
     guard !lost.isEmpty else { return [] }
     return [Warning(.converted, "given up for \(setting: .maxSize) \(limit.decimal): \(lost.joined(separator: "; "))")]

@@ -4,9 +4,9 @@ import Glibc
 import MediaTime
 import RetrogradeEngine
 
-/// A file of subtitles alone: read by GStreamer's parser, written as SubRip or WebVTT.
+/// Separate subtitle files, read by GStreamer's parser and written as SubRip or WebVTT.
 enum SubtitleFile {
-  /// Reads SubRip, WebVTT, MicroDVD, SAMI and any other format that `subparse` knows.
+  /// Reads SubRip, WebVTT, MicroDVD, SAMI and the other formats that `subparse` knows.
   /// - Throws: ``RetrogradeError``.
   static func read(_ path: String, _ resources: Resources, _ cancellation: Cancellation) throws -> SubtitleTrack {
     let source = try Source(path, resources: resources, cancellation: cancellation)
@@ -47,11 +47,11 @@ enum SubtitleFile {
     }
   }
 
-  /// Longest cue of SubRip and WebVTT in bytes: `subparse` removes one mark after the other from its text, and takes a
-  /// minute for 160 kB of them.
+  /// Longest accepted cue of SubRip and WebVTT, in bytes: `subparse` removes marks one by one, and
+  /// takes a minute for 160 kB of them.
   private static let longestCue = 32 << 10
 
-  /// True if a file of SubRip or WebVTT, whose cues end with an empty line, has a longer one.
+  /// True if a file of SubRip or WebVTT has a longer cue; cues end with an empty line.
   private static func hasLongCue(_ path: String) -> Bool {
     guard let file = RandomAccessFile(path), file.read(0..<min(file.size, 4096))?.contains("-->".utf8) == true else {
       return false
@@ -76,30 +76,30 @@ enum SubtitleFile {
     return false
   }
 
-  /// Finds out early whether subtitles can be written as `path` says.
+  /// Checks that subtitles can be written in the format of `path`.
   static func check(_ path: String) throws {
     guard ["srt", "vtt"].contains(path.split(separator: ".").last?.lowercased() ?? "") else {
       throw RetrogradeError(.usage, about: path, "subtitles are written as .srt or .vtt")
     }
   }
 
-  /// Finds out before the work whether there is anything to write to `path`.
+  /// Checks before any work that there are subtitles to write to `path`.
   static func check(_ path: String, has tracks: [SubtitleTrack]) throws {
     guard track(of: tracks) != nil else {
       throw RetrogradeError(.usage, about: path, "the source has no text subtitles")
     }
   }
 
-  /// The one of them that is written: the first of text.
+  /// Returns the track to write: the first one of text or script.
   static func track(of tracks: [SubtitleTrack]) -> SubtitleTrack? { place(in: tracks).map { tracks[$0] } }
 
-  /// Place of that one.
+  /// Returns the index of the track to write.
   static func place(in tracks: [SubtitleTrack]) -> Int? { tracks.firstIndex { $0.isText || $0.isScript } }
 
-  /// Writes the first track of text in the order of play.
+  /// Writes the first text track, in the order of play.
   /// - Parameters:
-  ///   - location: where it is written.
-  ///   - path: its name, which says in which form, and which messages have.
+  ///   - location: path to write to.
+  ///   - path: the output's name, which sets the format; also for messages.
   static func write(
     _ tracks: [SubtitleTrack], _ legs: [PlaybackLeg], lead: ClockTime, to location: String, for path: String
   ) throws {
@@ -110,7 +110,7 @@ enum SubtitleFile {
     try text.withUTF8 { try file.write(UnsafeRawBufferPointer($0)) }
   }
 
-  /// A track in the order of play, as WebVTT; nil where it is no text.
+  /// Returns a track as WebVTT, in the order of play; nil if it is no text.
   static func webText(of track: SubtitleTrack, _ legs: [PlaybackLeg]) -> String? {
     text(of: track, legs, lead: .zero, isWeb: true)
   }
@@ -133,7 +133,7 @@ enum SubtitleFile {
     return text
   }
 
-  /// `01:02:03,456`, or with a point.
+  /// Formats a time as `01:02:03,456`, or with a point for WebVTT.
   private static func clock(_ time: ClockTime, _ isWeb: Bool) -> String {
     let text = max(time, .zero).description
     let padded = text.split(separator: ":").first?.count == 1 ? "0" + text : text

@@ -2,16 +2,17 @@ import GStreamer
 import RetrogradeEngine
 
 extension SubtitleTrack {
-  /// The track as `container` takes it; nil if it takes none of its kind.
+  /// Returns the track in a form that `container` takes; nil if there is none.
   func form(for container: Container) -> SubtitleTrack? {
     let accepted = container.subtitles.compactMap { Caps($0) }
     guard let text = Caps("text/x-raw,format=utf8") else { return nil }
     if isText, accepted.contains(where: { $0.intersects(text) }) {
-      // Matroska's text has marks for italics and the like in it; MP4's, as qtmux writes it, has none.
+      // Text in Matroska has marks for italics and the like; in MP4, as qtmux writes it, it has
+      // none.
       return container.hasEditLists
         ? mapped(text) { SubtitleText.plain($0.text) }.apart : mapped(text) { SubtitleText.marked($0.text) }
     }
-    // The packets' content is the same in any Matroska file.
+    // Packets have the same content in any Matroska file.
     if accepted.contains(where: { $0.intersects(caps) }) { return self }
     if isScript, accepted.contains(where: { $0.intersects(text) }) {
       let lines = mapped(text) { SubtitleText.plain(SubtitleText.line($0.text)) }
@@ -20,8 +21,8 @@ extension SubtitleTrack {
     return nil
   }
 
-  /// The track with one cue at a time, as a track of MP4 has its samples one after the other: while cues overlap, their
-  /// texts stand below each other. nil where more than ``mostAtOnce`` overlap.
+  /// The track without overlapping cues, as MP4 requires: while cues overlap, their texts are shown
+  /// below each other. nil if more than ``mostAtOnce`` overlap.
   private var apart: SubtitleTrack? {
     var track = self
     track.cues = []
@@ -45,11 +46,11 @@ extension SubtitleTrack {
     return track
   }
 
-  /// A picture has no room for more lines.
+  /// Largest number of cues at a time; a frame has no room for more lines.
   private static let mostAtOnce = 100
 
-  /// The track as plain text with marks, for a file of its own; nil if it is no text.
-  /// - Parameter isWeb: the marks are WebVTT's, and not SubRip's.
+  /// Returns the track as text with marks, for a separate file; nil if it is no text.
+  /// - Parameter isWeb: true for WebVTT's marks, false for SubRip's.
   func texts(isWeb: Bool) -> [(span: TimeSpan, text: String)]? {
     guard isText || isScript else { return nil }
     return cues.map { cue in
@@ -64,7 +65,8 @@ extension SubtitleTrack {
       cues: cues.map { Cue(span: $0.span, bytes: Array(change($0).utf8)) }.filter { !$0.bytes.isEmpty })
   }
 
-  /// Cues in the order of play, numbered as a script's lines are: players take two of one number for one.
+  /// Returns cues in the order of play, with the line numbers of a script renewed: players ignore
+  /// lines with equal numbers.
   func renumbered(_ cues: [Cue]) -> [Cue] {
     guard isScript else { return cues }
     return cues.enumerated().map { number, cue in
@@ -78,24 +80,24 @@ extension Cue {
   fileprivate var text: String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
 }
 
-/// Text of subtitles, from one form to another.
+/// Conversions of subtitle text.
 enum SubtitleText {
-  /// GStreamer's (Pango's) marks, as SubRip has them: the same tags, without entities.
+  /// Converts GStreamer's (Pango's) markup to SubRip's: the same tags, without entities.
   static func marked(_ text: String) -> String {
     text.replacing(/<span[^<>]*>|<\/span>/, with: "").replacing("&lt;", with: "<").replacing("&gt;", with: ">")
       .replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&apos;", with: "'")
       .replacing("&amp;", with: "&")
   }
 
-  /// The text without any marks, also those of SubRip that GStreamer gives out as if they were text: fonts,
-  /// and places in braces.
+  /// Removes all marks, including SubRip's that GStreamer passes on as text: fonts, and positions
+  /// in braces.
   static func plain(_ text: String) -> String {
     marked(text.replacing(/<\/?[a-zA-Z][^<>]*>/, with: ""))
       .replacing(foreignMarks, with: "").replacing(/<\/?[biu]>/.ignoresCase(), with: "")
   }
 
-  /// SubRip's text as WebVTT has it (W3C, "WebVTT", 3.4): bold, italics and underlines are marks there too;
-  /// other marks go, and any other text is escaped.
+  /// Converts SubRip's text to WebVTT (W3C, "WebVTT", 3.4). Marks for bold, italics and underline
+  /// stay; other marks are removed, and the text is escaped.
   static func web(_ text: String) -> String {
     var kept = ""
     var rest = text.replacing(foreignMarks, with: "").replacing("&", with: "&amp;")[...]
@@ -110,11 +112,11 @@ enum SubtitleText {
     String(text).replacing("<", with: "&lt;").replacing(">", with: "&gt;")
   }
 
-  /// Fonts and struck text, and places in braces.
+  /// Marks for fonts and strikethrough, and positions in braces.
   private static var foreignMarks: Regex<Substring> { /<\/?(?:s|font)(?:\s[^<>]*)?>|\{\\[^{}]*\}/.ignoresCase() }
 
-  /// Shown text of a script's line, which has eight fields before it in a packet (Matroska's codec mappings,
-  /// S_TEXT/ASS).
+  /// Returns the displayed text of a script's line. In a packet eight fields precede it (Matroska's
+  /// codec mappings, S_TEXT/ASS).
   static func line(_ packet: String) -> String {
     let fields = packet.split(separator: ",", maxSplits: 8, omittingEmptySubsequences: false)
     guard let last = fields.count == 9 ? fields.last : nil else { return packet }
@@ -122,7 +124,7 @@ enum SubtitleText {
       .replacing("\\h", with: " ")
   }
 
-  /// The text without the parts in braces, found in a single pass.
+  /// Removes the parts in braces, in a single pass.
   private static func withoutOverrides(_ text: Substring) -> String {
     var kept = ""
     var rest = text

@@ -1,18 +1,19 @@
 import GStreamer
 
-/// Units of time in a second of the video tracks that are written.
+/// Timescale of the written video tracks, in units per second.
 enum VideoTimescale {
-  /// A scale in which frames of all usual rates have whole lengths, and times of other scales are at
-  /// most 6 µs off.
-  /// - Parameter rate: frames per second, as caps name it; nil if they do not.
+  /// Returns a timescale in which frames of all usual rates have whole durations. Times in other
+  /// scales are at most 6 µs off.
+  /// - Parameter rate: frames per second from the caps; nil if they have none.
   static func units(for rate: (numerator: Int, denominator: Int)?) -> Int {
-    // At 24000/1001, 30000/1001 and the like the usual scale has no whole frames.
+    // At 24000/1001, 30000/1001 and similar rates, frames are not whole in the usual scale.
     guard let rate, rate.denominator == 1001, (1000...120_000).contains(rate.numerator) else { return 90_000 }
     return rate.numerator * 10
   }
 
-  /// Makes the track of MP4 or MOV that `source` leads to count in `units`. The muxer takes a scale from
-  /// the frame rate, which times of variable rates do not fit: 491 of 59/12. A user's own scale stays.
+  /// Sets the timescale of `source`'s track in MP4 or MOV. By default the muxer derives it from the
+  /// frame rate, which times of variable rates do not fit: 491 for 59/12. A user's timescale is
+  /// kept.
   static func set(_ units: Int, after source: Element) {
     let pad = source.entered { $0.isOfClass("Muxer") && $0.integer("trak-timescale") == 0 }
     pad?.setUnlessChanged("trak-timescale", "\(units)")

@@ -3,13 +3,13 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Content of a file that was made.
+/// Description of a written file.
 public struct WrittenMedia: Sendable, Codable, Hashable {
   public struct Stream: Sendable, Codable, Hashable {
     public var kind: StreamKind
     /// Common name of the codec: `H.264`.
     public var codec: String
-    /// Width of video, in pixels, as it is stored.
+    /// Stored width of video, in pixels.
     public var width: Int?
     public var height: Int?
     /// Frames of video per second, on average.
@@ -17,16 +17,17 @@ public struct WrittenMedia: Sendable, Codable, Hashable {
     /// Sample frames of audio per second.
     public var rate: Int?
     public var channels: Int?
-    /// The format in a few words, the size as it is shown, such as `1920x1080`, `29.97 fps`, or `48 kHz`, `stereo`.
+    /// The format in a few words, with the display size: `1920x1080`, `29.97 fps`, or `48 kHz`,
+    /// `stereo`.
     public var summary: [String]
   }
 
-  /// The container, as people call it: `MP4`, `Matroska`.
+  /// Common name of the container: `MP4`, `Matroska`.
   public var container: String
-  /// Video, then audio.
+  /// Video streams, then audio streams.
   public var streams: [Stream]
 
-  /// In a line: `MP4: H.264 1920x1080 29.97 fps, AAC 48 kHz stereo`.
+  /// All in one line: `MP4: H.264 1920x1080 29.97 fps, AAC 48 kHz stereo`.
   public var summary: String {
     var words: [String] = []
     for stream in streams {
@@ -42,7 +43,7 @@ public struct WrittenMedia: Sendable, Codable, Hashable {
     return (isItself ? "" : "\(container): ") + words.joined(separator: ", ")
   }
 
-  /// Common name of the container that a file's extension stands for.
+  /// Returns the common name of the container for a file's extension.
   static func containerName(of output: String) -> String {
     let name = output.dotExtension.dropFirst()
     return [
@@ -53,17 +54,17 @@ public struct WrittenMedia: Sendable, Codable, Hashable {
 }
 
 extension WrittenMedia.Stream {
-  /// Stream of video.
+  /// Creates a video stream.
   /// - Parameters:
-  ///   - packets: the caps of the packets at the muxer.
-  ///   - raw: the caps of the frames at the encoder, if there is one.
+  ///   - packets: caps of the packets at the muxer.
+  ///   - raw: caps of the frames at the encoder, if there is one.
   ///   - rate: frames per second.
   ///   - orientation: GST_TAG_IMAGE_ORIENTATION.
   init(video packets: Caps, _ raw: Caps?, rate: Double?, orientation: String?) {
     (kind, codec) = (.video, Codec(of: packets)?.shortName ?? packets.codecName)
     let size = (packets.int("width") ?? raw?.int("width"), packets.int("height") ?? raw?.int("height"))
     (width, height) = size
-    // Times are rounded in files; containers' rates are guesses, some of them wrong.
+    // Timestamps in files are rounded, and containers' frame rates are guesses, some of them wrong.
     let named = [packets, raw].lazy.compactMap { $0?.fraction("framerate") }.first { $0.numerator > 0 }
     let nominal = named.map { Double($0.numerator) / Double(max($0.denominator, 1)) }
     let shown = rate.map { rate in nominal.flatMap { abs($0 - rate) < rate / 200 ? $0 : nil } ?? rate } ?? nominal
@@ -76,7 +77,7 @@ extension WrittenMedia.Stream {
     ].compactMap { $0 }
   }
 
-  /// Stream of audio.
+  /// Creates an audio stream.
   init(audio packets: Caps, _ raw: Caps?) {
     (kind, codec) = (.audio, Codec(of: packets)?.shortName ?? packets.codecName)
     let form = (packets.int("rate") ?? raw?.int("rate"), packets.int("channels") ?? raw?.int("channels"))

@@ -2,14 +2,14 @@ import Glibc
 import Paths
 
 extension FileStamp {
-  /// Stamp of a plain file that has some bytes at least; nil for anything else.
+  /// Stamp of a regular file of at least `size` bytes; nil for anything else.
   package init?(plainFile path: String, atLeast size: Int) {
     var info = stat()
     guard stat(path.cPath, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_size >= size else { return nil }
     self.init(path)
   }
 
-  /// Whether there is a file at `path` that was not written before the one at `other`.
+  /// True if there is a file at `path` that was not written before the one at `other`.
   package static func isNewer(_ path: String, than other: String) -> Bool {
     guard let own = FileStamp(path), let others = FileStamp(other) else { return false }
     return !own.modified.lexicographicallyPrecedes(others.modified)

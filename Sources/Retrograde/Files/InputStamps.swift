@@ -1,11 +1,11 @@
 import Glibc
 import RetrogradeEngine
 
-/// The files that a run reads, as they were when it began. Each pass opens them anew: a file that is written meanwhile
-/// would give the frames of two films.
+/// State of a run's input files at its start. Each pass opens them again: a file that is written
+/// meanwhile would yield frames of different contents.
 struct InputStamps: Sendable {
   fileprivate struct File: Sendable {
-    /// For messages.
+    /// Name in messages.
     var name: String
     var path: String
     var identity: FileIdentity
@@ -13,7 +13,8 @@ struct InputStamps: Sendable {
   }
   fileprivate let files: [File]
 
-  /// - Parameter inputs: files, `-`, or patterns of numbered files; pipes and addresses are read once, and have no stamp.
+  /// - Parameter inputs: files, `-`, or patterns of numbered files. Pipes and addresses are
+  ///   skipped: they are read only once.
   init(_ inputs: [String]) {
     files = inputs.flatMap { input in
       FileIdentity.paths(of: input).compactMap { path in
@@ -25,8 +26,9 @@ struct InputStamps: Sendable {
     }
   }
 
-  /// Checks that no file was changed.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput`, with the change of the first changed one.
+  /// Checks that no file has changed.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`, with the change of the first changed
+  ///   file.
   func check() throws {
     for file in files {
       guard let change = file.change else { continue }
@@ -36,8 +38,8 @@ struct InputStamps: Sendable {
     }
   }
 
-  /// Runs `body`, and checks that the files stayed unchanged. A failure of `body` that such a change explains
-  /// is replaced.
+  /// Runs `body`, and checks that the files have not changed. If they have, that error replaces a
+  /// failure of `body` that the change explains.
   func unchanged<Value>(during body: () throws -> Value) throws -> Value {
     let value: Value
     do {
@@ -54,7 +56,7 @@ struct InputStamps: Sendable {
 }
 
 extension InputStamps.File {
-  /// Change of the file, in words; nil if there was none.
+  /// Change of the file, in words; nil if there is none.
   fileprivate var change: Message? {
     guard let now = FileStamp(path), let identity = FileIdentity(ofFileAt: path) else {
       return "was removed or renamed"

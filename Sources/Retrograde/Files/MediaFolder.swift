@@ -5,14 +5,14 @@ import Images
 import RetrogradeEngine
 import Paths
 
-/// The files in a folder that hold media.
+/// Media files in a folder.
 package enum MediaFolder {
-  /// A file, and in which folder of the one that was looked into it is.
+  /// Media file, with its subfolder of the searched folder.
   package struct File: Sendable {
     package var path: String
-    /// `""` where it is in that folder itself.
+    /// Path relative to the searched folder; empty for that folder itself.
     package var subfolder: String
-    /// Set for a folder that can't be read.
+    /// Error of a folder that can't be read.
     package var error: RetrogradeError?
 
     package init(_ path: String, subfolder: String = "", error: RetrogradeError? = nil) {
@@ -20,14 +20,14 @@ package enum MediaFolder {
     }
   }
 
-  /// Whether `path` is a folder.
+  /// True if `path` is a folder.
   package static func isFolder(_ path: String) -> Bool {
     var info = stat()
     return stat(path.cPath, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// Whether two names are those of one folder.
-  /// - Throws: ``RetrogradeError`` of code `noInput`, where the first one is that of none.
+  /// True if both paths are the same folder.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if the first one does not exist.
   package static func isSame(_ folder: String, _ other: String) throws -> Bool {
     var info = stat()
     guard stat(folder.cPath, &info) == 0 else {
@@ -37,14 +37,15 @@ package enum MediaFolder {
     return stat(other.cPath, &info) == 0 && FileIdentity(info) == own
   }
 
-  /// All of them, by name, without hidden files. A file whose content is not known counts if its name is that
-  /// of media: it has to fail by its name, and not go missing.
+  /// All media files, sorted by name, without hidden ones. A file of unknown content counts if its
+  /// name is that of a media file: it must fail visibly instead of being skipped.
   ///
   /// - Parameters:
-  ///   - isDeep: whether folders in it are looked into.
-  ///   - excluded: a folder that is not looked into: the outputs go there.
-  /// - Returns: the files, and the folders that can't be read, with the error of each.
-  /// - Throws: ``RetrogradeError`` of code `noInput`, if there are no files and no folders.
+  ///   - isDeep: true to search subfolders too.
+  ///   - excluded: folder that is not searched, because it is for the outputs.
+  /// - Returns: the files, and the folders that can't be read, with their errors.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if there are neither files nor unreadable
+  ///   folders.
   package static func files(
     in folder: String, isDeep: Bool, excluding excluded: String
   ) throws(RetrogradeError) -> [File] {
@@ -67,11 +68,11 @@ package enum MediaFolder {
       let error = RetrogradeError(.noInput, about: folder, "\(String(cString: strerror(errno)))")
       return [File(folder, subfolder: subfolder, error: error)]
     }
-    // A link may lead back to where it is.
+    // A link may lead back to a parent folder.
     let visited = visited.union([FileIdentity(info)])
     return names.sorted().filter { !$0.hasPrefix(".") }.flatMap { name -> [File] in
       let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
-      // A link that leads nowhere.
+      // A dangling link.
       guard stat(path.cPath, &info) == 0 else {
         return isNamedAsMedia(path) ? [File(path, subfolder: subfolder)] : []
       }
@@ -84,10 +85,10 @@ package enum MediaFolder {
     }
   }
 
-  /// Kind of a plain file, by its beginning.
+  /// Kind of a regular file, judged by its first bytes.
   private enum Content { case media, other, unknown }
 
-  /// Photographs, lists of files and subtitles are no media.
+  /// Photographs, playlists and subtitles are not media.
   private static func content(_ path: String) -> Content {
     guard let file = RandomAccessFile(path), let start = file.read(0..<min(file.size, 1 << 16)), !start.isEmpty else {
       return .unknown
@@ -107,30 +108,31 @@ package enum MediaFolder {
     return isMedia ? .media : .other
   }
 
-  /// True if a plain file begins as video, audio or a moving image does.
+  /// True if the first bytes of a regular file are those of video, audio or a moving image.
   package static func isMedia(_ path: String) -> Bool { content(path) == .media }
 
-  /// True for a plain file that stands for a mirror: it is media, or its name says so and its content is unknown.
+  /// True if a regular file is to be reversed: it is media, or has a media file name and unknown
+  /// content.
   package static func isTaken(_ path: String) -> Bool {
     switch content(path) {
     case .media: true
     case .unknown: isNamedAsMedia(path)
-    // TypeScript has the extension of transport streams, and photographs those of animations.
+    // TypeScript shares an extension with transport streams, and photographs with animations.
     case .other: isNamedAsMedia(path) && !shared.contains(fileExtension(path))
     }
   }
 
-  /// True if the extension is one that media have.
+  /// True if the file name extension is one of media.
   private static func isNamedAsMedia(_ path: String) -> Bool { extensions.contains(fileExtension(path)) }
 
   private static func fileExtension(_ path: String) -> String {
     path.contains(".") ? String(path.dotExtension.dropFirst()) : ""
   }
 
-  /// Extensions that other files have too.
+  /// Extensions that non-media files have too.
   private static let shared: Set = ["ts", "gif", "webp", "apng"]
 
-  /// Extensions of files that can be read: containers that are written, and those that are only read.
+  /// Extensions of readable files: writable containers, and those that can only be read.
   private static let extensions = Set(Container.extensions).union([
     "264", "265", "3g2", "3gp", "3gpp", "aac", "ac3", "aif", "aifc", "aiff", "amr", "ape", "asf", "au", "caf", "divx",
     "dts",

@@ -3,14 +3,14 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Folders that outputs go into. Those that are not there are made, and are gone again when nothing was put into them.
+/// Output folders. Missing ones are created, and removed again if they stay empty.
 package final class OutputFolders: Sendable {
-  /// Folders that were made, in that order.
+  /// Created folders, in the order of creation.
   private let made = Mutex<[String]>([])
 
   package init() {}
 
-  /// Makes `folder`, and the folders that it is in, where they are not there.
+  /// Creates `folder` and its parent folders if they are missing.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
   package func make(_ folder: String) throws {
     if folder.isEmpty || MediaFolder.isFolder(folder) { return }
@@ -25,7 +25,7 @@ package final class OutputFolders: Sendable {
       remedy: "name another one")
   }
 
-  /// Removes those that were made and are empty.
+  /// Removes the created folders that are empty.
   package func clear() {
     for folder in made.withLock({ $0.reversed() }) { rmdir(folder.cPath) }
   }

@@ -1,14 +1,14 @@
 import RetrogradeEngine
 
 extension Reverser {
-  /// Whether a file name extension, in upper or lower case, is that of a container that can be written.
+  /// True if a file name extension, in any case, is that of a container that can be written.
   package static func writes(fileExtension: String) -> Bool {
     Container.extensions.contains(fileExtension.lowercased())
   }
 
-  /// Checks that `output` can be made, before any work is done for it or for others.
+  /// Checks that `output` can be created, before any work is done.
   ///
-  /// - Parameter inputs: files that must not be replaced, beside this one's own inputs.
+  /// - Parameter inputs: other files that must not be replaced, besides this reverser's inputs.
   /// - Throws: ``RetrogradeError``.
   package func checkOutput(_ output: String, besides inputs: [String]) throws {
     _ = try Container.of(output, format: options.encoding.format)
@@ -18,7 +18,7 @@ extension Reverser {
     try outputs.begin(output)
   }
 
-  /// The same, with so much of the memory for each of `count` that run at once.
+  /// Copy with the share of memory for one of `count` concurrent runs.
   package func sharing(by count: Int) -> Reverser {
     var reverser = self
     reverser.options.resources = options.resources.shared(by: count)

@@ -6,40 +6,41 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Outcomes of the files of a watched folder, and of files of any batch that crashed the process that read them.
+/// Outcomes of the files in a watched folder, and of files in any batch whose reading process
+/// crashed.
 ///
-/// A hidden file beside the mirrors, to which a line is added for each. A file is therefore tried once, also by a later
-/// run, and although its mirror was moved on.
+/// It is a hidden file beside the mirrors, with a line for each file. Each file is therefore tried
+/// only once, also by later runs, and even if its mirror was moved.
 package final class WatchRecord: Sendable {
   private struct Entry: Codable {
-    /// The absolute path.
+    /// Absolute path.
     var file: String
     var stamp: FileStamp
-    /// True if its mirror was made; else it is damaged.
+    /// True if its mirror was made; false if the file is damaged.
     var isMade: Bool
-    /// Releases that crashed on it; nil if it did not crash.
+    /// Releases that crashed on the file; nil if none did.
     var crashed: String?
   }
 
   package static let name = ".retrograde-watch"
   private let path: String
-  /// Entries by the bytes of paths.
+  /// Entries by path, in bytes.
   private let known: Mutex<[[UInt8]: Entry]>
 
-  /// Other releases may read files on which these crash.
+  /// Releases of this program and GStreamer. Others may read files on which these crash.
   private static let releases = "retrograde \(RETROGRADE_VERSION), GStreamer \(GStreamer.release)"
 
-  /// Reads the record in `folder`, if there is one.
+  /// Reads the record in `folder`, if it exists.
   package init(in folder: String) {
     path = "\(folder)/\(WatchRecord.name)"
     let decoder = JSONDecoder()
     let text = String(decoding: fileBytes(at: path) ?? [], as: UTF8.self)
-    // A line that is not whole was being written when the machine stopped.
+    // Incomplete lines were being written when the machine stopped.
     let entries = text.split(separator: "\n").compactMap { try? decoder.decode(Entry.self, from: Data($0.utf8)) }
     known = Mutex(Dictionary(entries.map { ($0.file.pathBytes, $0) }) { $1 })
   }
 
-  /// True if the file at `path` is not to be tried again as it is now.
+  /// True if the file at `path` is not to be tried again in its current state.
   package func knows(_ path: String, _ stamp: FileStamp) -> Bool {
     known.withLock { known in
       guard let entry = known[path.pathBytes], entry.stamp == stamp else { return false }
@@ -47,8 +48,8 @@ package final class WatchRecord: Sendable {
     }
   }
 
-  /// Error for a file that crashed these releases before and is the same since; nil for any other.
-  /// - Parameter name: of the file in messages.
+  /// Error for an unchanged file on which these releases crashed before; nil for any other.
+  /// - Parameter name: name of the file in messages.
   package func crash(of path: String, _ stamp: FileStamp, called name: String) -> RetrogradeError? {
     guard known.withLock({ $0[path.pathBytes]?.crashed != nil }), knows(path, stamp) else { return nil }
     return RetrogradeError(
@@ -57,7 +58,7 @@ package final class WatchRecord: Sendable {
       remedy: "remove \(self.path) to try it again")
   }
 
-  /// Notes the outcome of a file.
+  /// Records the outcome of a file.
   /// - Parameters:
   ///   - stamp: of the file when it was read.
   ///   - isMade: true if its mirror was made.

@@ -1,44 +1,46 @@
 public import MediaTime
 public import RetrogradeEngine
 
-/// A stretch of a source whose ends fit each other, as ``LoopFinder`` found it.
+/// Part of a source whose ends match, as found by ``LoopFinder``.
 public struct FoundLoop: Sendable, Hashable, Codable {
-  /// How far two places are apart that come one after the other where the loop closes.
+  /// Difference between the two sides of a loop's seam.
   public struct Fit: Sendable, Hashable, Codable {
-    /// How far the two are apart. Of pictures, the mean difference of their pixels' lightness, of 255 levels; of sounds, that of how loud
-    /// bands of 333 Hz are, in dB.
+    /// Difference at the seam. For video, the mean difference of pixel lightness, in levels of 255;
+    /// for audio, the mean difference of the loudness of 333 Hz bands, in dB.
     public var residual: Double
-    /// How far neighbours within the loop are apart, on average.
+    /// Average difference of neighbours within the loop.
     public var usual: Double
-    /// Largest residual that can't be told from the usual one.
+    /// Largest difference that can't be told from the usual one.
     public var limit: Double
 
-    /// True if the seam will not be noticed.
+    /// True if the seam is unnoticeable.
     public var isGood: Bool { residual <= limit }
   }
 
-  /// From its first frame to the end of its last one, counted from the source's start.
+  /// Start of the first frame to end of the last one, from the source's start.
   public var span: TimeSpan
-  /// The order of play that it fits.
+  /// Order of play that the loop is for.
   public var loop: Loop
-  /// Fit of the picture; in a loop that turns, the picture hardly moves at the turn.
+  /// Match of the video. For a loop that turns, the motion at the turns instead.
   public var picture: Fit
-  /// nil where there is no audio, or where it turns, as the picture does.
+  /// Match of the audio; nil if there is none, or if the loop turns.
   public var audio: Fit?
 
-  /// For how long its end goes on under its beginning, in the written file; nil: it is cut.
+  /// Length of the blend at the seam in the written file; nil: a cut.
   public var blend: ClockTime?
 
-  /// Whether neither picture nor audio give the seam away.
+  /// True if neither video nor audio reveals the seam.
   public var isGood: Bool { picture.isGood && audio?.isGood ?? true }
 }
 
-/// How the end of a loop becomes its beginning.
+/// Transition from the end of a loop to its beginning.
 public enum LoopSeam: Sendable, Hashable {
-  /// Nothing is changed: the last frame is followed by the first one.
+  /// No change: the first frame follows the last one.
   case cut
-  /// The source after the loop's end goes on for so long, in picture and audio, while the beginning comes.
-  /// The blend is in the middle of the file, which begins and ends where the source goes on. A loop that
-  /// turns has nothing to blend.
+  /// Crossfade of this length, in video and audio: the source continues after the loop's end while
+  /// the beginning fades in.
+  ///
+  /// The blend is in the middle of the file. The file's end and beginning are adjacent in the
+  /// source. A loop that turns has nothing to blend.
   case blend(ClockTime)
 }

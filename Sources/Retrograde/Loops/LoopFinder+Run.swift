@@ -3,13 +3,13 @@ import MediaTime
 import RetrogradeEngine
 
 extension LoopFinder {
-  /// Finds the loop and begins to write it to `output`; the result reports the progress, and the loop that
-  /// was found (``Summary/loop``).
-  /// - Parameter picture: a PNG to be made of the frames before and after the seam.
+  /// Finds the loop and begins to write it to `output`. The result reports the progress, and the
+  /// loop that was found (``Summary/loop``).
+  /// - Parameter picture: path for a PNG of the frames before and after the seam; nil: none.
   public func start(to output: String, seam: LoopSeam = .cut, showing picture: String? = nil) -> Reversal {
     Reversal { work in
       try checkInput()
-      // Before a long film is looked through.
+      // Check before the long search.
       try Reverser(input, options: options).checkOutput(output, besides: [])
       if let picture {
         try SeamPicture.check(picture, overwrites: options.output.overwrites, input: input)
@@ -25,7 +25,7 @@ extension LoopFinder {
     }
   }
 
-  /// Checks that the source can be read once more: the loop is written after the search.
+  /// Checks that the source can be read twice: for the search, then for writing.
   private func checkInput() throws {
     guard Source.canBeReadAgain(input) else {
       throw RetrogradeError(
@@ -60,7 +60,7 @@ extension LoopFinder {
       picture: found.picture, audio: found.audio)
   }
 
-  /// Gives `body` all frames, forwards, in ``SeamSearch/form``, and when each is shown in the source.
+  /// Passes all frames to `body`, forwards, in ``SeamSearch/form``, with their times in the source.
   private func look(
     at video: VideoSource, _ legs: PlaybackLegs, _ work: Work, _ body: ([UInt8], TimeSpan) -> Void
   ) throws {
@@ -80,7 +80,8 @@ extension LoopFinder {
     }
   }
 
-  /// Range of lengths; in a source that is too short for the usual ones, the least is a third of the source.
+  /// Range of lengths. For a source too short for the usual ones, the minimum is a third of its
+  /// length.
   private static func lengths(in duration: ClockTime) -> ClosedRange<ClockTime> {
     min(usualLengths.lowerBound, duration / 3)...usualLengths.upperBound
   }
@@ -95,7 +96,7 @@ extension LoopFinder {
     }
   }
 
-  /// Part of the source in which the loop has to lie for such a seam.
+  /// Part of the source that the loop can be in, given the seam.
   private func room(for seam: LoopSeam, in span: TimeSpan, _ lengths: ClosedRange<ClockTime>) throws -> TimeSpan {
     guard case .blend(let length) = seam else { return span }
     guard !options.playback.loop.turns else {
@@ -114,6 +115,6 @@ extension LoopFinder {
 }
 
 extension Loop {
-  /// Whether it goes back and forth.
+  /// True if the loop goes back and forth.
   package var turns: Bool { self == .pingPong || self == .reverseForward }
 }

@@ -1,8 +1,8 @@
 public import MediaTime
 public import RetrogradeEngine
 
-/// Finds the part of a source that loops most smoothly: its end fits its beginning, in picture, motion and
-/// audio.
+/// Finds the part of a source that loops most smoothly: its end matches its beginning in image,
+/// motion and audio.
 ///
 /// ```swift
 /// let finder = LoopFinder("waves.mp4", lengths: .seconds(2) ... .seconds(6))
@@ -10,24 +10,26 @@ public import RetrogradeEngine
 /// try await finder.reverser(of: found, seam: .blend(.seconds(0.4))).reverse(to: "loop.mp4")
 /// ```
 ///
-/// All frames are looked at once, at low resolution. Memory holds a kilobyte for each frame within the
-/// longest length, whatever the length of the source; for audio, 2,400 bytes a second. The measure for
-/// pictures is that of video textures: frames are alike where those before and after them are too, so that
-/// the motion goes on (Schödl, Szeliski, Salesin, Essa: Video Textures, SIGGRAPH 2000, 3.1).
+/// All frames are compared in one pass, at low resolution. Memory use is a kilobyte for each frame
+/// within the longest length, whatever the length of the source; and 2,400 bytes per second of
+/// audio. The measure for frames is that of video textures: frames match if their neighbours match
+/// too, so that the motion continues (Schödl, Szeliski, Salesin, Essa: Video Textures, SIGGRAPH
+/// 2000, 3.1).
 public struct LoopFinder: Sendable {
   public var input: String
-  /// How long the loop may be; nil: ``usualLengths``, and less in a source that is shorter.
+  /// Range of loop lengths; nil: ``usualLengths``, with a smaller minimum for shorter sources.
   public var lengths: ClosedRange<ClockTime>?
-  /// Part of the source to search (`playback.start`, `playback.end`), the order of play, and the encoding of
-  /// the loop that is found.
+  /// Part of the source to search (`playback.start`, `playback.end`), the order of play, and the
+  /// encoding of the found loop.
   public var options: ReverseOptions
 
   /// Default range of lengths, for sources that are long enough.
   public static let usualLengths = ClockTime.seconds(2)...ClockTime.seconds(6)
 
   /// - Parameters:
-  ///   - lengths: how long the loop may be, above 0.
-  ///   - options: `playback.loop` of ``Loop/reverse`` and ``Loop/forward`` asks for a cycle, that of the others for two turns.
+  ///   - lengths: range of loop lengths, above 0.
+  ///   - options: `playback.loop` selects the kind of loop: a cycle for ``Loop/reverse`` and
+  ///     ``Loop/forward``, two turns for the others.
   public init(
     _ input: String, lengths: ClosedRange<ClockTime>? = nil,
     options: ReverseOptions = ReverseOptions(playback: PlaybackOptions(loop: .forward))
@@ -37,11 +39,13 @@ public struct LoopFinder: Sendable {
     self.options = options
   }
 
+  /// Finds the loop.
+  ///
   /// - Parameters:
-  ///   - seam: the seam that is to be made: a blend needs some of the source beyond the loop.
-  ///   - report: told how far it is; called on a thread of the finder.
-  /// - Throws: ``RetrogradeError`` of code `usage` where no stretch is that long; of other codes where the
-  ///   source can't be read.
+  ///   - seam: seam to be made later. A blend needs some of the source beyond the loop.
+  ///   - report: gets the progress; called on a thread of the finder.
+  /// - Throws: ``RetrogradeError`` of code `usage` if no loop has such a length; of other codes if
+  ///   the source can't be read.
   public func find(
     seam: LoopSeam = .cut, _ report: @escaping @Sendable (ReversalProgress) -> Void = { _ in }
   ) async throws -> FoundLoop {
@@ -51,7 +55,7 @@ public struct LoopFinder: Sendable {
     }
   }
 
-  /// Reverser that writes a loop that was found.
+  /// Creates a reverser that writes a found loop.
   public func reverser(of found: FoundLoop, seam: LoopSeam = .cut) -> Reverser {
     var reverser = Reverser(input, options: options)
     let (start, end) = (found.span.start, found.span.end)
@@ -59,7 +63,8 @@ public struct LoopFinder: Sendable {
       (reverser.options.playback.start, reverser.options.playback.end) = (.time(start), .time(end))
       return reverser
     }
-    // So the seam is inside the file, and its end goes on at its beginning as the source does.
+    // The loop starts in its middle: the seam is then inside the file, and the file's end and
+    // beginning are adjacent in the source.
     let middle = start + found.span.duration / 2
     reverser.options.playback.score = Score(
       found.loop == .forward

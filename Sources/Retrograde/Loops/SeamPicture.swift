@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// The frames before and after a loop's seam, side by side, as a PNG.
+/// PNG of the frames before and after a loop's seam, side by side.
 struct SeamPicture {
   let input: String
   let found: FoundLoop
@@ -24,7 +24,7 @@ struct SeamPicture {
     }
   }
 
-  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` where there can't be such a file.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if the file can't be created.
   static func check(_ path: String, overwrites: Bool, input: String) throws {
     guard path.lowercased().hasSuffix(".png") else {
       throw RetrogradeError(
@@ -35,7 +35,7 @@ struct SeamPicture {
     try outputs.begin(path, isNumbered: false)
   }
 
-  /// The last frame that is played, and the one that follows it.
+  /// Last frame of the loop, and the frame that follows it.
   private func frames(_ work: Work) throws -> [Image] {
     var playback = PlaybackOptions(loop: .forward, streams: options.playback.streams, noAudio: true)
     (playback.start, playback.end) = (.time(found.span.start), .time(found.span.end))

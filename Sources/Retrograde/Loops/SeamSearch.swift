@@ -1,15 +1,16 @@
 import MediaTime
 
-/// Finds, of frames that come one after the other, the two that fit best as the beginning and the end of a loop.
+/// Finds the two frames of a sequence that match best as the beginning and the end of a loop.
 ///
-/// A pair is measured by three: as they are, and as the frames before and after them are. So the table of all distances is only needed
-/// along a frame's own row and those next to it, and no more frames are kept than the longest loop has.
+/// Three pairs measure a candidate: the two frames, the frames before them, and those after them.
+/// Distances are therefore needed only in three rows of the table, and only the frames of the
+/// longest loop are kept.
 struct SeamSearch {
-  /// The caps of the frames that are compared.
+  /// Caps of the compared frames.
   static let form = "video/x-raw,format=GRAY8,width=48,height=28,pixel-aspect-ratio=1/1,colorimetry=1:4:0:0"
 
   struct Found {
-    /// In the source's time.
+    /// Start and end in the source.
     var span: TimeSpan
     var picture: FoundLoop.Fit
     var audio: FoundLoop.Fit?
@@ -18,12 +19,12 @@ struct SeamSearch {
   private struct Frame {
     var pixels: [UInt8]
     var shown: TimeSpan
-    /// How far the picture has moved up to this frame, in all, and from the one before it.
+    /// Motion from the first frame to this one in total, and from the previous frame.
     var travelled: Double
     var step: Double
   }
 
-  /// Distances from one frame to those before it, from the first that was kept on.
+  /// Distances from one frame to the kept frames before it.
   private struct Row {
     var first: Int
     var distances: [Double]
@@ -39,14 +40,14 @@ struct SeamSearch {
     var usual: Double
   }
 
-  /// A decibel counts as much as this many levels of lightness: so different sounds (15 dB) weigh as much as a visible jump does.
+  /// Levels of lightness that weigh as much as a decibel. Different audio (15 dB) then weighs as
+  /// much as a visible jump.
   private static let levelsPerDecibel = 0.3
-  /// Least motion from frame to frame, on average: with less, nothing is seen to happen, so that the stretch
-  /// closes well but makes no loop worth seeing.
+  /// Smallest average motion between frames. Still parts close well, but make dull loops.
   private static let leastMotion = 0.2
-  /// Largest difference that is not seen or heard, however still the rest is, in levels and in dB.
+  /// Largest imperceptible difference, even in still or quiet parts, in levels and in dB.
   private static let hidden = (levels: 1.0, decibels: 3.0)
-  /// Largest step that is not noticed among steps of 1.
+  /// Largest step that goes unnoticed, relative to the usual one.
   private static let unnoticed = 1.5
 
   private let lengths: ClosedRange<ClockTime>
@@ -54,22 +55,23 @@ struct SeamSearch {
   private let turns: Bool
   private let sound: SoundProfile?
   private var frames: [Frame] = []
-  /// The number of the first frame that is kept.
+  /// Number of the first kept frame.
   private var first = 0
-  /// Rows of the last frames: the newest at the end.
+  /// Rows of the last three frames, the newest at the end.
   private var rows: [Row] = []
   private var best: (moving: Candidate?, still: Candidate?)
 
   /// - Parameters:
-  ///   - room: within which the loop has to lie, in the source's time.
-  ///   - turns: whether it goes back and forth, rather than round.
+  ///   - room: part of the source that the loop can be in.
+  ///   - turns: true if the loop goes back and forth.
   init(lengths: ClosedRange<ClockTime>, within room: TimeSpan, turns: Bool, sound: SoundProfile?) {
     (self.lengths, self.room, self.turns, self.sound) = (lengths, room, turns, sound)
   }
 
+  /// Adds the next frame.
   /// - Parameters:
-  ///   - pixels: of the next frame, in ``form``.
-  ///   - shown: when it is shown in the source.
+  ///   - pixels: of the frame, in ``form``.
+  ///   - shown: start and end in the source.
   mutating func add(_ pixels: [UInt8], shown: TimeSpan) {
     let step = frames.last.map { SeamSearch.distance($0.pixels, pixels) } ?? 0
     let frame = Frame(pixels: pixels, shown: shown, travelled: (frames.last?.travelled ?? 0) + step, step: step)
@@ -79,7 +81,7 @@ struct SeamSearch {
     }
     frames.append(frame)
     weigh(endingBefore: first + frames.count - 2, at: frames.count > 1 ? frames[frames.count - 2].shown.start : nil)
-    // One before the longest loop is compared too.
+    // Keep one frame before the longest loop: it is compared too.
     let count = frames.prefix { shown.start - $0.shown.start > lengths.upperBound + $0.shown.duration }.count
     if count > 1 {
       frames.removeFirst(count - 1)
@@ -87,19 +89,19 @@ struct SeamSearch {
     }
   }
 
-  /// Best loop; nil where no two frames are as far apart as a loop is long.
+  /// Best loop; nil if no two frames have a suitable distance in time.
   mutating func finish() -> Found? {
     if let last = frames.last {
       if !turns, rows.count > 2 { rows.removeFirst() }
       rows.append(Row(first: 0, distances: []))
       weigh(endingBefore: first + frames.count - 1, at: last.shown.start)
-      // After the last frame there is none that the first could be like: only a loop that turns can end on it.
+      // Only a loop that turns can end with the last frame: others compare the frame after it.
       if turns { weigh(endingBefore: first + frames.count, at: last.shown.end) }
     }
     return (best.moving ?? best.still).map(found)
   }
 
-  /// Looks at all loops that end before frame `end`, at `time`.
+  /// Evaluates all loops that end before frame `end`, at `time`.
   private mutating func weigh(endingBefore end: Int, at time: ClockTime?) {
     guard let time, time <= room.end, end > first else { return }
     for number in first..<end {
@@ -123,14 +125,14 @@ struct SeamSearch {
     }
   }
 
-  /// How far frame `a` is from frame `b`, in whose place it comes.
+  /// Difference between frame `a` and frame `b`, which it replaces at the seam.
   private func seam(_ a: Int, _ b: Int) -> (cost: Double, residual: Double)? {
     guard rows.count > 1, let own = rows[rows.count - 2][a] else { return nil }
     let near = [rows.count > 2 ? rows[rows.count - 3][a - 1] : nil, own, rows[rows.count - 1][a + 1]].compactMap { $0 }
     return (near.reduce(0, +) / Double(near.count), own)
   }
 
-  /// Motion of the picture about frames `a` and `b`, on which it turns.
+  /// Motion around frames `a` and `b`, at which the playback turns.
   private func turn(_ a: Int, _ b: Int) -> (cost: Double, residual: Double)? {
     guard b - first < frames.count else { return nil }
     func motion(_ number: Int) -> Double {
@@ -155,7 +157,7 @@ struct SeamSearch {
       })
   }
 
-  /// The mean difference of pixels.
+  /// Mean difference of pixels.
   private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Double {
     let count = min(a.count, b.count)
     guard count > 0 else { return 0 }

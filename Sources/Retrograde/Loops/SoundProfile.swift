@@ -2,20 +2,20 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// How loud bands of frequencies are, all along a stretch of audio.
+/// Loudness of frequency bands over time.
 struct SoundProfile {
   private static let bands = 24
   private static let interval = ClockTime(nanoseconds: 40_000_000)
-  /// Lowest level, in dB; quieter sound is taken for this.
+  /// Floor of levels, in dB.
   private static let quietest: Float = -90
 
   private let start: ClockTime
-  /// For each interval the bands, one after the other, in dB.
+  /// Levels of all bands for each interval, in dB.
   private var decibels: [Float] = []
 
   /// - Parameters:
-  ///   - legs: the part to listen to, forwards.
-  /// - Throws: ``RetrogradeError``, where it can't be read.
+  ///   - legs: part to analyse, forwards.
+  /// - Throws: ``RetrogradeError`` if the audio can't be analysed.
   init(_ track: AudioTrack, _ legs: PlaybackLegs, _ cancellation: Cancellation) throws {
     start = legs.presentation.span.start
     do {
@@ -27,7 +27,7 @@ struct SoundProfile {
       let source = try pipeline.appSource("in")
       source.setCaps(track.caps)
       pipeline.set(.playing)
-      // From the start on, so that intervals are counted from there.
+      // Padded, so that intervals count from the start.
       var player = AudioPlayer(track, legs, isPadded: true)
       while let part = try player.next() {
         try cancellation.check()
@@ -42,8 +42,8 @@ struct SoundProfile {
     }
   }
 
-  /// Takes the pipeline's results so far.
-  /// - Returns: whether that was the last.
+  /// Takes the results that are available.
+  /// - Returns: true after the last one.
   private mutating func take(_ pipeline: Pipeline, waiting time: ClockTime) throws -> Bool {
     while let message = pipeline.nextMessage(timeout: time) {
       switch message {
@@ -56,7 +56,8 @@ struct SoundProfile {
     return false
   }
 
-  /// How far the sounds around two times are apart, in dB: the mean over all bands of three intervals.
+  /// Difference between the audio around two times, in dB: the mean over all bands of three
+  /// intervals.
   func distance(_ a: ClockTime, _ b: ClockTime) -> Double {
     let (first, second) = (interval(at: a), interval(at: b))
     let count = decibels.count / SoundProfile.bands
@@ -72,7 +73,7 @@ struct SoundProfile {
     return intervals == 0 ? 0 : Double(sum) / Double(intervals * SoundProfile.bands)
   }
 
-  /// How far the sounds of neighbouring intervals are apart during `span`, on average.
+  /// Average difference of neighbouring intervals during `span`, in dB.
   func usual(_ span: TimeSpan) -> Double {
     let times = stride(from: interval(at: span.start), to: interval(at: span.end), by: 1)
     let steps = times.map { step -> Double in

@@ -1,63 +1,64 @@
 public import RetrogradeEngine
 
-/// How the output is encoded.
+/// Options of the encoding.
 public struct EncodingOptions: Sendable, Codable {
-  /// How near to the source the output is to be.
+  /// Target quality, relative to the source.
   public enum Quality: String, Sendable, Codable, CaseIterable {
-    /// Hard to tell from the source, at about its bit rate.
+    /// Hard to distinguish from the source, at about its bit rate.
     case source
-    /// Hard to tell from the source under a magnifying glass, at any bit rate that takes.
+    /// Hard to distinguish from the source even enlarged, at any bit rate.
     case high
     /// Bit-exact frames and samples.
     case lossless
   }
 
-  /// The container, by its file name extension, such as `mkv`, or as other programs call it: `matroska`, `mpegts`. Nil: the output's own
-  /// extension says it, which standard output (`-`) does not have.
+  /// Container, by file name extension, such as `mkv`, or by a name that other programs use:
+  /// `matroska`, `mpegts`. nil: by the output's extension, which standard output (`-`) lacks.
   public var format: String?
   public var quality: Quality
-  /// A codec's short name, such as `h264`, or caps, such as `video/x-h264`; nil: the source's own, if possible.
+  /// Short name of a codec, such as `h264`, or caps, such as `video/x-h264`; nil: the source's
+  /// codec, if possible.
   public var videoCodec: String?
   public var audioCodec: String?
-  /// The encoder of the video, by the name of its GStreamer element, such as `vah264enc`; nil: the one that GStreamer ranks first
-  /// for the codec.
+  /// GStreamer element that encodes the video, such as `vah264enc`; nil: the one ranked first for
+  /// the codec.
   public var encoder: String?
-  /// Properties of the encoder of the video, by their names; they go before everything else that is said of it.
+  /// Properties of the video encoder by name. They override all other settings.
   public var encoderOptions: [String: String]
-  /// A `GstEncodingProfile` in GStreamer's serialised syntax, or the name of an encoding target. It replaces everything
-  /// else here.
+  /// `GstEncodingProfile` in GStreamer's serialised syntax, or the name of an encoding target. It
+  /// replaces all other settings here.
   public var profile: String?
-  /// Bits per second of the video.
+  /// Video bit rate in bits per second.
   public var bitrate: Int?
-  /// A constant rate factor or quantizer, on the encoder's own scale.
+  /// Constant rate factor or quantizer, on the encoder's own scale.
   public var constantRateFactor: Int?
-  /// One of the encoder's own speed presets.
+  /// Speed preset of the encoder.
   public var preset: String?
-  /// The most bytes that the file may have; nil: as many as it takes. What had to be given up for it is a warning.
+  /// Largest file size in bytes; nil: unlimited. A warning names what was given up to reach it.
   public var maxSize: ByteCount?
-  /// How many colours a GIF has, 2 to 256; nil: 256.
+  /// Number of colours in a GIF, 2 to 256; nil: 256.
   public var colors: Int?
-  /// How much the colours of a GIF are dithered (Floyd and Steinberg's way), from 0, not at all, to 1; nil: a third, which looks best.
+  /// Strength of a GIF's dithering (Floyd-Steinberg), from 0 (none) to 1; nil: a third, which looks
+  /// best.
   public var dither: Double?
-  /// The codec of video or audio was set by a ``Preset``.
+  /// True if a ``Preset`` set the codec of video or audio.
   package var isVideoCodecOfPlace = false
   package var isAudioCodecOfPlace = false
-  /// Whether `bitrate` was chosen for `maxSize`.
+  /// True if `bitrate` was derived from `maxSize`.
   package var isRateChosen = false
-  /// The most bits per second of each audio stream; nil: as many as it usually has.
+  /// Largest bit rate of each audio stream, in bits per second; nil: the usual one.
   package var audioBitrate: Int?
-  /// Crop, orientation and size of the picture in the output.
+  /// Crop, orientation and size of the frame in the output.
   public var framing: Framing
-  /// Whether video in Matroska keeps its transparency: it becomes FFV1, if no other codec is asked for. WebP, APNG
-  /// and PNG always keep it. Few video players show it.
+  /// True if video in Matroska keeps its transparency: it becomes FFV1, unless another codec is
+  /// requested. Few video players show it. WebP, APNG and PNG always keep it.
   public var keepsAlpha: Bool
-  /// Whether interlaced frames are made whole ones, one of each frame.
+  /// True to deinterlace, with one output frame per source frame.
   public var deinterlaces: Bool
-  /// Whether the forward parts are carried as they are, without decoding and encoding: see docs/limits.md for
-  /// where that can be done.
+  /// True to copy the forward parts without decoding and encoding, if possible: see docs/limits.md.
   public var copiesForward: Bool
-  /// Whether video is decoded and encoded even where its packets could be reversed as they are: see
-  /// docs/limits.md for where that can be done.
+  /// True to decode and encode video even if its packets could be reversed unchanged: see
+  /// docs/limits.md.
   public var reencodes: Bool
 
   public init(
@@ -90,7 +91,8 @@ public struct EncodingOptions: Sendable, Codable {
     self.reencodes = reencodes
   }
 
-  /// The width of the video as it is shown, in pixels; its height follows. Nil: it is scaled otherwise, or not at all.
+  /// Display width of the video in pixels; the height follows. nil: scaled differently, or not at
+  /// all.
   public var width: Int? {
     get { if case .width(let width) = framing.scale { width } else { nil } }
     set { framing.scale = newValue.map(Framing.Scale.width) }

@@ -1,28 +1,27 @@
 import RetrogradeEngine
 
-/// Crop, orientation and size of a picture in the output.
+/// Crop, orientation and size of a frame in the output.
 ///
-/// All values refer to the picture as it is shown: upright, with square pixels. Whatever the order in which
-/// they are set, they are applied in this one: the picture is cropped, then turned, then flipped, then
-/// scaled.
+/// All values refer to the frame as it is displayed: upright, with square pixels. They are always
+/// applied in this order: crop, rotation, flip, scale.
 ///
 /// ```swift
 /// let story = Framing(crop: .shape(width: 9, height: 16), scale: .pad(width: 1080, height: 1920))
 /// ```
 public struct Framing: Sendable, Codable, Hashable {
-  /// The rectangle that is left of the picture. Its upper left corner is at `at`, in pixels from that of the picture; nil: it lies in the
-  /// middle.
+  /// Part of the frame to keep. `at` is its upper left corner, in pixels from that of the frame;
+  /// nil: centred.
   ///
-  /// Sizes and places are rounded down to where the picture can be cut: in a film to even numbers, in images to where the source has a
-  /// colour of its own, which in 4:2:0 is every other line and column.
+  /// Sizes and positions are rounded down to where the frame can be cut: to even numbers in video;
+  /// in images, to pixels with a chroma sample, which 4:2:0 has in every other row and column.
   public enum Crop: Sendable, Codable, Hashable {
-    /// The largest one of this shape, such as 9 to 16.
+    /// Largest rectangle of this aspect ratio, such as 9 to 16.
     case shape(width: Double, height: Double, at: Place? = nil)
-    /// One of this size, in pixels.
+    /// Rectangle of this size, in pixels.
     case area(width: Int, height: Int, at: Place? = nil)
   }
 
-  /// In pixels, from the upper left corner of the picture.
+  /// Position in pixels, from the upper left corner of the frame.
   public struct Place: Sendable, Codable, Hashable {
     public var x: Int
     public var y: Int
@@ -33,42 +32,42 @@ public struct Framing: Sendable, Codable, Hashable {
     }
   }
 
-  /// Angle by which the picture is turned, clockwise, in degrees.
+  /// Clockwise rotation in degrees.
   public enum Rotation: Int, Sendable, Codable, CaseIterable {
     case quarter = 90
     case half = 180
     case threeQuarters = 270
   }
 
-  /// Which sides of the picture change places.
+  /// Direction of a flip.
   public enum Flip: String, Sendable, Codable, CaseIterable {
-    /// Left and right.
+    /// Exchanges left and right.
     case horizontal
-    /// Top and bottom.
+    /// Exchanges top and bottom.
     case vertical
   }
 
-  /// How large the picture is made, in pixels, which are square then: 1 to 16384 a side. In a film, sizes are rounded to even numbers.
+  /// Output size in square pixels: 1 to 16384 a side. In video, sizes are rounded to even numbers.
   public enum Scale: Sendable, Codable, Hashable {
     /// This width; the height follows.
     case width(Int)
     /// This height; the width follows.
     case height(Int)
-    /// The largest size that lies within this one.
+    /// Largest size that fits into this one.
     case fit(width: Int, height: Int)
-    /// Like `fit`, and then exactly of this size, with black bars.
+    /// Like `fit`, then padded with black bars to exactly this size.
     case pad(width: Int, height: Int)
     /// Like `fit`, but never upscales.
     case limit(width: Int, height: Int)
   }
 
-  /// nil: all of it.
+  /// Crop; nil: the whole frame.
   public var crop: Crop?
-  /// nil: as it is.
+  /// Rotation; nil: none.
   public var rotation: Rotation?
-  /// nil: as it is.
+  /// Flip; nil: none.
   public var flip: Flip?
-  /// nil: as large as it is.
+  /// Scale; nil: the original size.
   public var scale: Scale?
 
   public init(crop: Crop? = nil, rotation: Rotation? = nil, flip: Flip? = nil, scale: Scale? = nil) {
@@ -80,7 +79,7 @@ public struct Framing: Sendable, Codable, Hashable {
 }
 
 extension Framing.Crop {
-  /// Reads `9:16`, `2.39:1`, `9:16@100,0`, `640x640` or `640x640+100+0`.
+  /// Parses `9:16`, `2.39:1`, `9:16@100,0`, `640x640` or `640x640+100+0`.
   public init?(parsing text: String) {
     let parts = text.lowercased().split(separator: "@", omittingEmptySubsequences: false)
     if parts.count == 2 || text.contains(":") {
@@ -108,7 +107,7 @@ extension Framing.Crop {
 }
 
 extension Framing {
-  /// Two values with a separator between.
+  /// Parses two values with a separator between them.
   static func pair<Value>(
     _ text: Substring, _ separator: Character, _ read: (String) -> Value?
   ) -> (Value, Value)? {
@@ -119,7 +118,7 @@ extension Framing {
 }
 
 extension Framing {
-  /// Settings that were asked for, by their names.
+  /// Settings that were requested, by name.
   var settings: [Setting] {
     var asked: [Setting] = []
     if crop != nil { asked.append(.crop) }

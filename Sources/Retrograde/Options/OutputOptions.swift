@@ -1,14 +1,16 @@
-/// Options of writing the output, and the files beside it.
+/// Options of writing the output and its side files.
 public struct OutputOptions: Sendable, Codable {
-  /// Whether an existing output may be replaced.
+  /// True if an existing output may be replaced.
   public var overwrites: Bool
-  /// Whether everything that the mirror would lack is an error of code `damagedInput` rather than a ``Warning``.
+  /// True if a detail that the mirror would lack is an error of code `damagedInput` instead of a
+  /// ``Warning``.
   public var isStrict: Bool
-  /// Whether the finished mirror is compared with its source before it gets its name; one that differs never gets it.
+  /// True to compare the finished mirror with its source before it is renamed. A mirror that
+  /// differs is discarded.
   public var isVerified: Bool
-  /// Path of the mirrored subtitles of text, a file of their own, .srt or .vtt; nil: none is written.
+  /// Path of a separate file, .srt or .vtt, for the mirrored text subtitles; nil: none.
   public var subtitles: String?
-  /// Place that the output is made for; nil: any. A ``Preset`` sets it.
+  /// Place that the output is made for; nil: any. Set by a ``Preset``.
   public var place: Place?
 
   public init(

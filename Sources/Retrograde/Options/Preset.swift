@@ -2,18 +2,19 @@ import GStreamer
 public import MediaTime
 public import RetrogradeEngine
 
-/// Requirements of a place, such as a service that shows films: a GStreamer encoding target, with limits of
+/// Requirements of a place, such as a video service: a GStreamer encoding target, with limits of
 /// length, size and shape.
 ///
-/// It is a file whose name ends in `.gep`. Beside GStreamer's own groups it has a group `[Retrograde]` with
-/// any of the keys `extensions` (`mp4;mov`), `crop` (`9:16`), `fit` or `pad` (`1080x1920`), `max-seconds`,
-/// `max-size` (`16MB`) and `date`, when the place was known to take that.
+/// It is a file whose name ends in `.gep`. In addition to GStreamer's groups it has a group
+/// `[Retrograde]`, with any of the keys `extensions` (`mp4;mov`), `crop` (`9:16`), `fit` or `pad`
+/// (`1080x1920`), `max-seconds`, `max-size` (`16MB`) and `date`, when the limits were looked up.
 public struct Preset: Sendable, Hashable {
   public var name: String
   public var description: String
-  /// When the limits were looked up, as a date of ISO 8601 or the beginning of one; nil: it does not say.
+  /// Date when the limits were looked up, in ISO 8601, possibly shortened; nil if the file has
+  /// none.
   public var date: String?
-  /// File name extensions that the place takes; none: any.
+  /// File name extensions that the place accepts; empty: any.
   public var extensions: [String]
   public var crop: Framing.Crop?
   public var scale: Framing.Scale?
@@ -58,7 +59,7 @@ public struct Preset: Sendable, Hashable {
     (videoCodec, audioCodec) = (target.video, target.audio)
   }
 
-  /// Sets the values that `options` leaves open.
+  /// Sets the values that `options` does not set.
   public func apply(to options: inout ReverseOptions) {
     var encoding = options.encoding
     if encoding.framing.crop == nil { encoding.framing.crop = crop }
@@ -78,12 +79,12 @@ public struct Preset: Sendable, Hashable {
 }
 
 extension OutputOptions {
-  /// Place that the output is made for, and its limits.
+  /// Place that the output is made for, with its limits.
   public struct Place: Sendable, Codable, Hashable {
     public var name: String
-    /// File name extensions, in small letters; none: any.
+    /// File name extensions in lower case; empty: any.
     public var extensions: [String]
-    /// nil: any length.
+    /// Longest duration; nil: unlimited.
     public var longest: ClockTime?
 
     public init(name: String, extensions: [String] = [], longest: ClockTime? = nil) {
@@ -92,7 +93,8 @@ extension OutputOptions {
       self.longest = longest
     }
 
-    /// - Throws: ``RetrogradeError`` of code `usage`, where it does not take a file of that name.
+    /// - Throws: ``RetrogradeError`` of code `usage` if the place does not accept this file name
+    ///   extension.
     func check(_ output: String) throws {
       let suffix = output.split(separator: ".").last.map { $0.lowercased() } ?? ""
       guard extensions.isEmpty || extensions.contains(suffix) else {
@@ -103,14 +105,14 @@ extension OutputOptions {
       }
     }
 
-    /// Warning about a recording that is longer than the place takes.
+    /// Warning for a recording that exceeds the place's longest duration.
     func warning(_ duration: ClockTime?) -> Warning? {
       guard let longest, let duration, duration > longest else { return nil }
       return Warning(
         .tooLong, "too long for \(setting: .place) \(name): \(duration), and \(longest) is the longest that it takes")
     }
 
-    /// - Throws: ``RetrogradeError`` of code `usage`, where `duration` is longer than the place takes.
+    /// - Throws: ``RetrogradeError`` of code `usage` if `duration` exceeds the place's longest one.
     func check(_ output: String, _ duration: ClockTime?) throws {
       guard let longest, let duration, duration > longest else { return }
       throw RetrogradeError(

@@ -1,17 +1,18 @@
 public import RetrogradeEngine
 
-/// Options of reversing a source: the order of play, the encoding, the output, and the resources. The
-/// defaults are those of `retrograde reverse`.
+/// Options of reversing a source: the order of play, the encoding, the output, and the resources.
+/// The defaults equal those of `retrograde reverse`.
 public struct ReverseOptions: Sendable, Codable {
   public var playback: PlaybackOptions
   public var encoding: EncodingOptions
   public var output: OutputOptions
   public var resources: Resources
-  /// A file of subtitles to mirror with the source; nil: none.
+  /// Subtitle file that is reversed with the source; nil: none.
   public var subtitles: String?
-  /// A file whose audio is heard in place of the source's, once, forwards, from its start on; nil: the source's own.
+  /// File whose audio replaces the source's; played once, forwards, from its start. nil: the
+  /// source's audio.
   public var soundtrack: String?
-  /// Text that is shown in every frame.
+  /// Text over every frame.
   public var lettering: Lettering
 
   public init(

@@ -2,8 +2,8 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// `path` from the root, without a slash at its end: for who works elsewhere.
-/// - Throws: ``RetrogradeError`` of code `noInput`, where the working folder is gone.
+/// Returns the absolute form of `path`, without a trailing slash, for processes in another folder.
+/// - Throws: ``RetrogradeError`` of code `noInput` if the working folder no longer exists.
 package func absolutePath(_ path: String) throws -> String {
   var path = path
   while path.count > 1, path.hasSuffix("/") { path.removeLast() }

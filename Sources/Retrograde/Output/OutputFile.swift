@@ -4,19 +4,21 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// One file that is made. It lies in the folder where it belongs, without a name; once it is whole, it gets one.
+/// A single output file. It is created without a name in its folder, and gets its name when it is
+/// complete.
 ///
-/// A name that is free is given in one step (linkat(2)). Where there is a file to be replaced, there are two, as linkat
-/// can't do that: a name beside it, and then the two change names (renameat2(2)), so that the old one can be brought back.
+/// A free name is assigned in one step (linkat(2)). linkat can't replace a file, so replacing takes
+/// two steps: the file gets a temporary name in the same folder, and then both names are exchanged
+/// (renameat2(2)). The old file can thus be restored.
 final class OutputFile: OutputPart {
   private struct State {
     /// True if the file is being written.
     var isWritten = false
-    /// The name that it has meanwhile.
+    /// Temporary name of the file, if it has one.
     var name: String?
-    /// Whether it has the final name, and nothing else had it.
+    /// True if it has the final name, and replaced no other file.
     var isNew = false
-    /// True if the old file of the final name has `name` now.
+    /// True if the old file is now at `name`.
     var isExchanged = false
   }
   private let place: OutputPlace
@@ -24,8 +26,8 @@ final class OutputFile: OutputPart {
   private let file: TemporaryFile
   private let state: Mutex<State>
 
-  /// - Parameter needsName: as if the file system had no files without a name.
-  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`; `inputOutput` where the disk is full.
+  /// - Parameter needsName: true to act as on file systems without unnamed files.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`; `inputOutput` if the disk is full.
   init(_ place: OutputPlace, overwrites: Bool, inputs: [String], needsName: Bool = false) throws {
     self.place = place
     self.overwrites = overwrites
@@ -76,7 +78,7 @@ final class OutputFile: OutputPart {
     }
   }
 
-  /// Gives the file, which has no name, this one.
+  /// Gives the unnamed file a name.
   private func link(as name: String) -> Bool {
     linkat(AT_FDCWD, file.path.cPath, AT_FDCWD, name.cPath, AT_SYMLINK_FOLLOW) == 0
   }
@@ -99,12 +101,12 @@ final class OutputFile: OutputPart {
   }
 }
 
-/// Moves a file to a name that nothing has.
-/// - Returns: false where that fails; `errno` says why: EEXIST where something has the name.
+/// Renames a file to a name that does not exist yet.
+/// - Returns: false if that fails; then `errno` has the reason: EEXIST if the name exists.
 func renameToNew(_ from: String, _ to: String) -> Bool {
   if system_rename_new(from.cPath, to.cPath) == 0 { return true }
   guard [EINVAL, ENOSYS].contains(errno) else { return false }
-  // File systems without RENAME_NOREPLACE (NFS, FUSE). Some of them have no links either.
+  // For file systems without RENAME_NOREPLACE (NFS, FUSE). Some of them have no links either.
   if link(from.cPath, to.cPath) == 0 {
     unlink(from.cPath)
     return true

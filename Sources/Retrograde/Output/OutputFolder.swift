@@ -3,20 +3,20 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Many files of one folder that sinks name themselves: numbered images, segments and their playlist.
+/// Files of one folder that sinks name themselves: numbered images, or segments and their playlist.
 ///
-/// They are written into a folder of no telling name beside where they belong, and moved when all are whole. A run of
-/// numbered files takes the place of the older one of its pattern, all of it. What had the names is moved aside first, so that
-/// it can be brought back where a move fails.
+/// They are written to a temporary folder within it, and moved when all are complete. Numbered
+/// files replace all existing files of the same pattern. Replaced files are moved aside first, so
+/// that they can be restored if a move fails.
 final class OutputFolder: OutputPart {
   private struct State {
-    /// Outputs that were asked for: file names, or patterns of them.
+    /// Requested outputs: file names, or patterns of them.
     var places: [OutputPlace] = []
-    /// Folder of the files until all are whole.
+    /// Temporary folder of the files until all are complete.
     var workFolder: String?
-    /// Whether the folder was not there before.
+    /// True if this object created the folder.
     var isMade = false
-    /// Renamed files, in that order.
+    /// Renamed files, in order.
     var moves: [(from: String, to: String)] = []
     var isPublished = false
   }
@@ -29,7 +29,7 @@ final class OutputFolder: OutputPart {
     self.overwrites = overwrites
   }
 
-  /// Finds out whether the files of `place` can be made. The folder is made when it is written to.
+  /// Checks that the files of `place` can be created. The folder is created on the first write.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
   func add(_ place: OutputPlace, inputs: [String]) throws {
     if access(folder.cPath, F_OK) == 0 {
@@ -44,7 +44,7 @@ final class OutputFolder: OutputPart {
     state.withLock { $0.places.append(place) }
   }
 
-  /// The names of the files that those of `place` take the place of.
+  /// Names of existing files that the files of `place` replace.
   private func existing(of place: OutputPlace) throws -> [String] {
     ImageSequence.isPattern(place.path)
       ? try ImageSequence.names(of: place.path) : [place.name].filter(exists)
@@ -129,7 +129,7 @@ final class OutputFolder: OutputPart {
   func clear() {
     let (workFolder, isPublished, isMade) = state.withLock { ($0.workFolder, $0.isPublished, $0.isMade) }
     if let workFolder {
-      // Old files that could not be brought back stay.
+      // Old files that could not be restored stay in place.
       for folder in isPublished ? [newFiles(workFolder), oldFiles(workFolder)] : [newFiles(workFolder)] {
         for name in names(in: folder) { unlink("\(folder)/\(name)".cPath) }
       }

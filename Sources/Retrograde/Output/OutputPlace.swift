@@ -2,7 +2,7 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// The name of a file to be made, or of many that are numbered, and the folder that it is in.
+/// Path of an output file, or of a pattern of numbered files, with its folder and name.
 struct OutputPlace: Sendable {
   let path: String
   let folder: String
@@ -14,7 +14,7 @@ struct OutputPlace: Sendable {
     name = path.lastPart
   }
 
-  /// Finds out whether a file of this name can be made in its folder.
+  /// Checks that a file of this name can be created in its folder.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
   func checkFolder() throws {
     var info = stat()
@@ -32,7 +32,7 @@ struct OutputPlace: Sendable {
       )
     }
     guard !name.isEmpty else { throw refusal("is a folder", remedy: "name a file in it") }
-    // A pattern's numbers have one digit at least, in place of two letters.
+    // A pattern is checked by its shortest name, with number 0.
     let length = (ImageSequence.isPattern(path) ? ImageSequence.name(path, 0) : name).pathBytes.count
     let longest = pathconf(folder.cPath, Int32(_PC_NAME_MAX))
     guard longest <= 0 || length <= longest else {
@@ -49,7 +49,7 @@ struct OutputPlace: Sendable {
       throw refusal("can't be made: \(String(cString: strerror(errno)))")
     }
     var file = stat()
-    if stat(path.cPath, &file) == 0 {  // else a link that leads nowhere
+    if stat(path.cPath, &file) == 0 {  // else a dangling link
       guard !inputs.contains(FileIdentity(file)) else {
         throw refusal("is the input itself", remedy: "name another output")
       }
@@ -60,7 +60,7 @@ struct OutputPlace: Sendable {
     guard overwrites else { throw refusal("exists", remedy: "\(setting: .overwrites) replaces it") }
   }
 
-  /// Error of giving the file its name, by `errno`.
+  /// Error for a file that could not get its name, by `errno`.
   var failure: RetrogradeError {
     let reason = errno
     let isInTheWay = [EEXIST, ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, EROFS].contains(reason)
@@ -76,7 +76,7 @@ struct OutputPlace: Sendable {
   }
 }
 
-/// Identity of a file, whatever its names.
+/// Identity of a file, independent of its name.
 struct FileIdentity: Hashable, Sendable {
   private let device: dev_t
   private let number: ino_t
@@ -86,17 +86,17 @@ struct FileIdentity: Hashable, Sendable {
     number = info.st_ino
   }
 
-  /// nil where there is no file.
+  /// nil if there is no such file.
   init?(ofFileAt path: String) {
     var info = stat()
     guard stat(path.cPath, &info) == 0 else { return nil }
     self.init(info)
   }
 
-  /// Identities of the files that are read as `input`.
+  /// Identities of the files that `input` stands for.
   static func all(of input: String) -> [FileIdentity] { paths(of: input).compactMap(FileIdentity.init(ofFileAt:)) }
 
-  /// The paths of the files that are read as `input`: a file, `-`, or a pattern of numbered files.
+  /// Paths of the files that `input` stands for: a file, `-`, or a pattern of numbered files.
   static func paths(of input: String) -> [String] {
     if input == "-" { return ["/proc/self/fd/\(STDIN_FILENO)"] }
     let path = Address.path(of: input)

@@ -1,14 +1,14 @@
 import RetrogradeEngine
 import Synchronization
 
-/// The files that one run makes. They get their names together, when all are whole and on the disk; until
-/// then any old files of those names stay as they are. If the run fails, nothing is left.
+/// Output files of one run. They get their names together, when all are complete and on disk. Until
+/// then existing files of those names stay unchanged. If the run fails, no file is left.
 ///
-/// Lock order: none; the lock is not held while files are touched.
+/// Lock order: none; the lock is not held during file operations.
 final class Outputs: Sendable {
   private struct State {
     var parts: [any OutputPart] = []
-    /// Part of each output, by the path that was asked for.
+    /// Part that writes each output, by the requested path.
     var owners: [String: any OutputPart] = [:]
   }
   private let overwrites: Bool
@@ -17,10 +17,10 @@ final class Outputs: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - overwrites: whether files that exist may be replaced.
-  ///   - inputs: the files that are read, which must not be replaced.
-  ///   - pipe: the resources of writing to standard output, for which `-` stands then, and its cancellation;
-  ///     nil: `-` is a file's name.
+  ///   - overwrites: true if existing files may be replaced.
+  ///   - inputs: input files, which must not be replaced.
+  ///   - pipe: resources and cancellation for writing `-` to standard output; nil: `-` is a file's
+  ///     name.
   init(
     overwrites: Bool, inputs: [String], pipe: (resources: Resources, cancellation: Cancellation)? = nil
   ) {
@@ -29,8 +29,9 @@ final class Outputs: Sendable {
     self.pipe = pipe
   }
 
-  /// Runs `body`, which begins files and has them written, and gives them their names.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput` if an input was changed meanwhile (`InputStamps`).
+  /// Runs `body`, which begins and writes files, and then gives them their names.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput` if an input changed in the meantime
+  ///   (`InputStamps`).
   static func write<Value>(
     overwrites: Bool, inputs: [String], pipe: (resources: Resources, cancellation: Cancellation)? = nil,
     _ body: (Outputs) throws -> Value
@@ -42,10 +43,11 @@ final class Outputs: Sendable {
     return value
   }
 
-  /// Finds out whether `path` can be made, before any work is done for it.
+  /// Checks that `path` can be created, before any work is done for it.
   ///
-  /// - Parameter isNumbered: whether it stands for many files that are named after it; nil: if it is a pattern.
-  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`; `inputOutput` where the disk is full.
+  /// - Parameter isNumbered: true if `path` stands for many files named after it; nil: if it is a
+  ///   pattern.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`; `inputOutput` if the disk is full.
   func begin(_ path: String, isNumbered: Bool? = nil) throws {
     let isNumbered = isNumbered ?? ImageSequence.isPattern(path)
     let place = OutputPlace(path)
@@ -66,7 +68,8 @@ final class Outputs: Sendable {
     }
   }
 
-  /// Path to which `path`, which was begun, is to be written. An output that is never asked for is not made.
+  /// Returns the path to write `path` to, which must have been begun. An output is only created if
+  /// this is called.
   func location(of path: String) throws -> String {
     guard let part = state.withLock({ $0.owners[path] }) else {
       throw RetrogradeError(.internalFailure, about: path, "was not begun")
@@ -74,9 +77,9 @@ final class Outputs: Sendable {
     return try part.location(of: OutputPlace(path))
   }
 
-  /// Gives all files their names, or none.
+  /// Gives all files their names; if one fails, none gets its name.
   func commit() throws {
-    // Bytes that have gone through a pipe can't be taken back.
+    // Standard output is last: bytes in a pipe can't be taken back.
     let all = state.withLock { $0.parts }
     let parts = all.filter { !($0 is StandardOutput) } + all.filter { $0 is StandardOutput }
     for part in parts { try part.sync() }
@@ -96,23 +99,24 @@ final class Outputs: Sendable {
     }
   }
 
-  /// Removes all files that did not get a name that was asked for, once no thread writes any more.
+  /// Removes all files that did not get their final name. To be called when no thread writes any
+  /// more.
   func clear() {
     for part in state.withLock({ $0.parts }) { part.clear() }
   }
 }
 
-/// One file that is made, or the many of one folder.
+/// A single output file, or the output files of one folder.
 protocol OutputPart: Sendable {
-  /// Path to which an output is written until it is whole.
+  /// Returns the path to write an output to until it is complete.
   func location(of place: OutputPlace) throws -> String
-  /// Brings the bytes to the disk.
+  /// Syncs the written data to disk.
   func sync() throws
-  /// Gives the final names.
+  /// Gives the files their final names.
   func publish() throws
-  /// Takes back the names that were given, and brings back the old files.
-  /// - Returns: words on files that could not be brought back, if any.
+  /// Removes the final names, and restores the old files.
+  /// - Returns: message about files that could not be restored, if any.
   func withdraw() -> String?
-  /// Removes the files that have no final name.
+  /// Removes files without a final name.
   func clear()
 }

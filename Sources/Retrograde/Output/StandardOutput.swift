@@ -1,14 +1,15 @@
 import Glibc
 import RetrogradeEngine
 
-/// Standard output. The file waits in the spool, and is copied when all of it is whole: headers are corrected
-/// last, and a run that fails puts nothing out.
+/// Standard output. The file is written to the spool, and copied when it is complete: headers are
+/// corrected last, and a failed run outputs nothing.
 final class StandardOutput: OutputPart {
   private static let name = "standard output"
   private let spool: Spool
   private let cancellation: Cancellation
 
-  /// - Throws: ``RetrogradeError`` of code `usage` where it is a terminal, of `cannotCreateOutput` where it is closed.
+  /// - Throws: ``RetrogradeError`` of code `usage` if it is a terminal, `cannotCreateOutput` if it
+  ///   is closed.
   init(_ resources: Resources, _ cancellation: Cancellation) throws {
     self.cancellation = cancellation
     guard isatty(STDOUT_FILENO) == 0 else {
@@ -31,7 +32,8 @@ final class StandardOutput: OutputPart {
   func publish() throws {
     var info = stat()
     let isFile = fstat(STDOUT_FILENO, &info) == 0 && info.st_mode & S_IFMT == S_IFREG
-    // A pipe that has room takes so much without waiting (pipe(7)), and cancelling takes effect at once.
+    // A pipe with room takes PIPE_BUF bytes without blocking (pipe(7)), so cancellation takes
+    // effect at once.
     let part = isFile ? 1 << 20 : Int(PIPE_BUF)
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: part, alignment: 16)
     defer { bytes.deallocate() }

@@ -3,8 +3,8 @@ import RetrogradeEngine
 
 extension CarriedDetails {
   /// - Parameters:
-  ///   - names: of the appsrcs of the audio, in the order of the streams.
-  ///   - pipeline: the user's, which writes the output; nil if it could not be made.
+  ///   - names: of the audio appsrcs, in the order of the streams.
+  ///   - pipeline: the user's pipeline that writes the output; nil if it could not be made.
   init(_ source: PlayableSource, _ playback: PlaybackOptions, _ names: [String], writtenBy pipeline: Pipeline?) {
     let first = names.first.flatMap { pipeline?.element($0) }
     self.init(
@@ -15,10 +15,10 @@ extension CarriedDetails {
 }
 
 extension Element {
-  /// Whether an element after this one asks for other sample frames than the track's.
+  /// True if a downstream element needs a different sample rate than the track's.
   fileprivate func resamples(_ track: AudioTrack) -> Bool {
     downstream.contains { element in
-      // Opus counts at 48 kHz, at any rate of the source.
+      // Opus always counts at 48 kHz.
       if element.factoryName == "opusenc" { return track.rate != 48_000 }
       let rate = element.factoryName == "capsfilter" ? element.string("caps").flatMap { Caps($0)?.int("rate") } : nil
       return rate.map { $0 != track.rate } ?? false
@@ -27,7 +27,7 @@ extension Element {
 }
 
 extension Pipeline {
-  /// Whether the video that comes from an appsrc is encoded as HEVC.
+  /// True if the video of an appsrc is encoded as HEVC.
   func encodesHEVC(_ name: String) -> Bool {
     guard let hevc = Caps("video/x-h265") else { return false }
     return element(name)?.downstream.contains {
@@ -35,12 +35,12 @@ extension Pipeline {
     } ?? false
   }
 
-  /// Whether the video that comes from an appsrc is written without fields.
+  /// True if the video of an appsrc is deinterlaced.
   func deinterlaces(_ name: String) -> Bool {
     element(name)?.downstream.contains { $0.factoryName == "deinterlace" } ?? false
   }
 
-  /// True if the output has no times of its own for audio: see ``Container``.
+  /// True if the output has no timestamps for audio: see ``Container``.
   var needsAudioFromStart: Bool {
     let untimed: Set = ["avimux", "oggmux", "wavenc"]
     return !elements(ofClass: "Muxer").contains { !($0.factoryName.map(untimed.contains) ?? true) }
@@ -51,7 +51,8 @@ extension Pipeline {
 }
 
 extension ResolvedPipelines {
-  /// Streams in the order in which the second half names their appsrcs, which is that of the output's tracks.
+  /// Streams in the order of their appsrcs in the second half, which is the order of the output's
+  /// tracks.
   func inOrder<Track>(_ streams: [(name: String, track: Track)]) -> [(name: String, track: Track)] {
     let words = DescriptionWords.all(in: encoding)
     func place(_ name: String) -> Int {

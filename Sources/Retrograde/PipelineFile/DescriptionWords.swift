@@ -1,6 +1,6 @@
-/// A description in `gst-launch-1.0` syntax, taken apart.
+/// Parser for descriptions in `gst-launch-1.0` syntax.
 package enum DescriptionWords {
-  /// Words between spaces that are not inside quotes.
+  /// Words, split at spaces outside quotes.
   package static func all(in text: String) -> [String] {
     var words: [String] = []
     var word = ""
@@ -21,13 +21,14 @@ package enum DescriptionWords {
     return word.isEmpty ? words : words + [word]
   }
 
-  /// The property whose value is being written where `text` ends, and the factory of its element; nil where it is none's.
+  /// Property whose value is incomplete at the end of `text`, with the factory of its element; nil
+  /// if there is none.
   static func property(atEndOf text: String) -> (name: String, factory: String)? {
-    // GStreamer takes spaces on both sides of the sign.
+    // GStreamer allows spaces on both sides of the sign.
     let words = all(in: text.replacing(/\s*=\s*/, with: "="))
     let assignment = /([A-Za-z][A-Za-z0-9_-]*)=.*/.dotMatchesNewlines()
     guard let last = words.last, let match = last.wholeMatch(of: assignment),
-      // With a space behind it, outside quotes, it is over.
+      // A space outside quotes ends the value.
       !isComplete(last, in: text),
       let element = words.dropLast().last(where: { $0.wholeMatch(of: assignment) == nil })
     else { return nil }

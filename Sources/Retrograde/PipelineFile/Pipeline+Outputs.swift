@@ -2,19 +2,19 @@ import GStreamer
 import RetrogradeEngine
 
 extension Pipeline {
-  /// A file, or a pattern of files, that one of its elements is told to write.
+  /// File, or pattern of files, that an element writes.
   struct OutputLocation {
     var element: Element
-    /// The property that says so.
+    /// Property of the element that holds the path.
     var property: String
     var path: String
-    /// Whether the element makes files of other names, or several.
+    /// True if the element writes several files, or files of other names.
     var isNumbered: Bool { element.factoryName != "filesink" }
   }
 
-  /// The files that its sinks write; not devices, nor files on other machines.
+  /// Files that the sinks write, without devices and files on other machines.
   var outputLocations: [OutputLocation] {
-    // splitmuxsink counts as a muxer.
+    // splitmuxsink has the class of a muxer.
     (elements(ofClass: "Sink") + elements(ofFactory: "splitmuxsink")).flatMap { sink in
       ["location", "playlist-location"].compactMap { property in
         guard let path = sink.string(property), !path.isEmpty, !path.hasPrefix("/dev/"), !path.contains("://")

@@ -3,16 +3,16 @@ extension PipelineFile {
   ///
   /// - Parameters:
   ///   - values: of the file's parameters.
-  ///   - options: memory, spool, strictness, whether outputs may be replaced; the file's own settings count
-  ///     more.
+  ///   - options: memory, spool, strictness, replacement of existing files. The file's own settings
+  ///     override them.
   public func start(_ values: [String: String], options: ReverseOptions = ReverseOptions()) -> Reversal {
     Reversal { try PipelineRun(file: self, values: values, options: options, work: $0).run() }
   }
 
-  /// Finds out whether the file could be run with these values, without running it: both halves can be built, and each
-  /// appsink has its appsrc.
+  /// Checks without running the file that it can be run with these values: both halves can be
+  /// built, and each appsink has its appsrc.
   ///
-  /// - Throws: ``RetrogradeError``, with the place in the file.
+  /// - Throws: ``RetrogradeError``, with line and column.
   public func check(_ values: [String: String], options: ReverseOptions = ReverseOptions()) async throws {
     try await Work.perform("check") {
       try PipelineRun(file: self, values: values, options: options, work: $0).check()

@@ -3,10 +3,10 @@ import RetrogradeEngine
 import Glibc
 import Paths
 
-/// A pipeline description file: two halves in `gst-launch-1.0` syntax, with parameters. docs/pipeline-files.md specifies the
-/// format.
+/// Pipeline file: two halves in `gst-launch-1.0` syntax, with parameters. docs/pipeline-files.md
+/// specifies the format.
 public struct PipelineFile: Sendable {
-  /// A place in the file, counted from 1.
+  /// Position in the file; line and column count from 1.
   public struct Place: Sendable, Hashable {
     public var line: Int
     public var column: Int
@@ -15,17 +15,17 @@ public struct PipelineFile: Sendable {
   /// `${name}` or `${name=default}`.
   public struct Parameter: Sendable, Hashable {
     public var name: String
-    /// Default value; nil where it needs one.
+    /// Default value; nil if the parameter must be set.
     public var fallback: String?
-    /// First place at which it stands.
+    /// Position of its first occurrence.
     public var place: Place
   }
 
-  /// The file's name, for messages.
+  /// Name of the file in messages.
   public let name: String
-  /// Parameters in the order of their first appearance.
+  /// Parameters in the order of their first occurrence.
   public let parameters: [Parameter]
-  /// Text of the comment at the top.
+  /// Text of the comment at the top of the file.
   public let summary: String
   private let lines: [Line]
 
@@ -34,7 +34,7 @@ public struct PipelineFile: Sendable {
   private struct Line: Sendable {
     var section: Section
     var number: Int
-    /// The line as it stands in the file.
+    /// Unmodified line of the file.
     var raw: String
     var pieces: [Piece]
   }
@@ -44,8 +44,8 @@ public struct PipelineFile: Sendable {
     case parameter(Parameter, isQuoted: Bool)
   }
 
-  /// - Throws: ``RetrogradeError``: `noInput` where the file can't be read, `usage` where it is not as it should be; with
-  ///   line and column.
+  /// - Throws: ``RetrogradeError``: `noInput` if the file can't be read, `usage` if it is invalid;
+  ///   with line and column.
   public init(path: String) throws {
     guard let bytes = fileBytes(at: path, most: 1 << 24) else {
       throw RetrogradeError(.noInput, about: path, "\(String(cString: strerror(errno)))")
@@ -54,15 +54,15 @@ public struct PipelineFile: Sendable {
   }
 
   /// - Parameters:
-  ///   - text: text of the file.
-  ///   - name: its name in messages.
+  ///   - text: content of the file.
+  ///   - name: name of the file in messages.
   public init(_ text: String, name: String) throws {
     self.name = name
     var parsed: [Line] = []
     var summary: [Substring] = []
     var section = Section.decoding
     var isAtTop = true
-    // Windows' editors put a mark before the text, and two characters at the end of each line.
+    // Windows editors write a byte order mark and CR LF.
     let lines = text.drop { $0 == "\u{FEFF}" }.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
     for (index, line) in lines.enumerated() {
       let trimmed = line.drop { $0 == " " || $0 == "\t" }
@@ -110,7 +110,7 @@ public struct PipelineFile: Sendable {
     RetrogradeError(.usage, about: "\(name):\(place.line):\(place.column)", message)
   }
 
-  /// Takes a line apart into text and parameters.
+  /// Splits a line into text and parameters.
   private static func pieces(_ line: Substring, _ number: Int, _ name: String, isSetting: Bool) throws -> [Piece] {
     var pieces: [Piece] = []
     var text = ""
@@ -180,20 +180,20 @@ public struct PipelineFile: Sendable {
   }
 }
 
-/// A pipeline file whose parameters have values.
+/// Pipeline file with values in place of its parameters.
 struct ResolvedPipelines: Sendable {
   var name: String
   var decoding: String
   var encoding: String
-  /// `@name value`, with where it stands.
+  /// Settings `@name value`, with their positions.
   var settings: [(name: String, value: String, place: PipelineFile.Place)]
-  /// The lines of the file as they are, to find words in.
+  /// Unmodified lines of the file, to locate words in.
   var lines: [(section: PipelineFile.Section, number: Int, text: String)]
 }
 
 extension PipelineFile {
-  /// Puts values in the place of parameters. A value is data wherever it stands: it is quoted as it must be, written so that
-  /// it shows as it is where markup is expected, and is not looked through for parameters.
+  /// Replaces parameters by values. A value is always data: it is quoted as needed, escaped if the
+  /// property expects markup, and not searched for parameters.
   func resolved(_ values: [String: String]) throws -> ResolvedPipelines {
     if let unknown = values.keys.sorted().first(where: { key in !parameters.contains { $0.name == key } }) {
       throw RetrogradeError(
@@ -240,10 +240,10 @@ extension PipelineFile {
     return result
   }
 
-  /// Text in which nothing is a parameter.
+  /// Escapes text so that it contains no parameters.
   static func literal(_ text: String) -> String { text.replacing("${", with: "$${") }
 
-  /// The value as one word, wherever a word may stand; plain ones as they are, since caps hold numbers
+  /// Quotes the value as one word, if needed. Plain values stay unquoted, since caps take numbers
   /// without quotes.
   private static func word(_ value: String) -> String {
     let isPlain =
@@ -254,7 +254,7 @@ extension PipelineFile {
 }
 
 extension ResolvedPipelines {
-  /// The second half without the chains that begin with the appsrcs of `names`.
+  /// Second half without the chains of the appsrcs in `names`.
   func encoding(without names: Set<String>) -> String {
     var words = DescriptionWords.all(in: encoding)
     var index = 0
@@ -267,7 +267,7 @@ extension ResolvedPipelines {
         names.contains { word == "name=\($0)" || word == "name=\"\($0)\"" }
       }
       if isUnwanted {
-        // Each link is followed by an element, or a reference to one, and its properties.
+        // Each `!` is followed by an element or a reference, and its properties.
         while end < words.count, words[end] == "!" { end = min(propertiesEnd(min(end + 2, words.count)), words.count) }
         words.removeSubrange(index..<end)
       } else {
@@ -277,7 +277,7 @@ extension ResolvedPipelines {
     return words.joined(separator: " ")
   }
 
-  /// Meaning of GStreamer's `error` about one half, with the place of the word that it complains of.
+  /// Translates GStreamer's `error` about one half, with the position of the word that it quotes.
   func failure(_ error: GStreamerError, in section: PipelineFile.Section) -> RetrogradeError {
     let words = error.message.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map {
       String($0.element)
@@ -292,7 +292,7 @@ extension ResolvedPipelines {
         }
       }
     }
-    // GStreamer's "Resource not found." has the file's name in the last line of its debug text.
+    // The debug text of GStreamer's "Resource not found." has the file name in its last line.
     let lines = error.debug?.split(separator: "\n") ?? []
     let detail = lines.count > 1 ? lines.last.map { " \($0)" } ?? "" : ""
     return PipelineFile.failure(name, .init(line: own.first?.number ?? 1, column: 1), Message(error.message + detail))

@@ -4,28 +4,28 @@ import Quirks
 import RetrogradeEngine
 import Synchronization
 
-/// Reads the first half of a pipeline file: the output of its appsinks is to be reversed.
+/// Reads the first half of a pipeline file. The output of its appsinks is reversed.
 ///
-/// If the elements between a decoder and the video's appsink are known to treat each frame by itself, and
-/// stand in the description, the video is indexed by its packets and read in windows, like any file.
-/// Elsewhere (live sources, decodebin, filters that look at neighbouring frames) everything is decoded once,
+/// The video is indexed by its packets and read in windows, like any file, if the description names
+/// all elements between its decoder and its appsink, and these are known to process each frame
+/// alone. Otherwise (live sources, decodebin, temporal filters) all frames are decoded once,
 /// forwards, into the spool.
 struct PipelineIndexer: Sendable {
-  /// For messages.
+  /// Name in messages.
   let name: String
-  /// The pipeline, in `gst-launch-1.0` syntax.
+  /// Pipeline in `gst-launch-1.0` syntax.
   let decoding: String
-  /// The one file that the pipeline reads; nil if it reads none, or several.
+  /// The only file that the pipeline reads; nil if it reads none, or several.
   var source: PipelineSource?
-  /// Translates GStreamer's error for the author of the pipeline.
+  /// Translates a GStreamer error for the author of the pipeline.
   let failure: @Sendable (GStreamerError) -> RetrogradeError
-  /// Control of the times at which a live source is recorded; nil: until it ends.
+  /// Control of a live recording; nil: read to the end.
   var recording: RecordingControl?
   let rate: FrameRateLimit
   let resources: Resources
   let gauge: MemoryGauge
   let cancellation: Cancellation
-  /// Told how far the pass is, in stream time.
+  /// Gets the progress, in stream time.
   let progress: @Sendable (IndexProgress) -> Void
 
   struct Result: Sendable {
@@ -33,11 +33,11 @@ struct PipelineIndexer: Sendable {
     var audio: [(name: String, track: AudioTrack)] = []
     var tags: TagList?
     var warnings: [Warning] = []
-    /// True if every stream came as the file has it, so that a shorter one has lost something.
+    /// True if each stream comes unchanged from the file, so that a shorter one has lost data.
     var isWhole = true
   }
 
-  /// Filters that treat each frame alone, independent of the frames before.
+  /// Filters that process each frame alone.
   private static let frameByFrame: Set = [
     "videoconvert", "videoscale", "videoconvertscale", "videocrop", "videoflip", "videobox", "videobalance", "gamma",
     "capsfilter", "queue",
@@ -54,7 +54,7 @@ struct PipelineIndexer: Sendable {
     let jobs = try sinks.map { element -> Job in
       let reader = StreamReader(try pipeline.appSink(element.name), tally)
       if let packets = PipelineIndexer.packets(before: element) {
-        // No frame is decoded for the index.
+        // The index needs no decoded frames.
         Log.index.info("\(name): appsink \(element.name): is indexed by its packets; its frames come out one by one")
         let isAsDecoded =
           element.upstream.dropFirst().first { !["queue", "capsfilter"].contains($0.factoryName) }?
@@ -92,7 +92,7 @@ struct PipelineIndexer: Sendable {
     }
     try cancellation.check()
     guard result.video != nil || !result.audio.isEmpty else {
-      // Sinks that never started say that they have ended, perhaps before the reason was heard.
+      // Sinks that never started report their end, possibly before the error is read.
       while let message = pipeline.nextMessage() { if case .failed(let error) = message { throw failure(error) } }
       throw RetrogradeError(.damagedInput, about: name, "nothing came out of its first half")
     }
@@ -109,9 +109,10 @@ struct PipelineIndexer: Sendable {
     }
   }
 
-  /// Prepares the pipeline: no element waits for a clock, and no sample is lost.
+  /// Prepares the pipeline: no element waits for a clock, and no sample is dropped.
   private static func prepare(_ pipeline: Pipeline, reading source: PipelineSource?) {
-    // Files must not choose elements that open other files that they name; the author of the pipeline may.
+    // Content of files must not plug elements that open other files. The author of the pipeline
+    // may.
     if !pipeline.readsAddresses { pipeline.plugOnlyMedia() }
     if let source {
       source.prepare(pipeline)
@@ -125,7 +126,7 @@ struct PipelineIndexer: Sendable {
         ("sync", "false"), ("async", "false"), ("enable-last-sample", "false"), ("max-buffers", "4"), ("drop", "false"),
         ("wait-on-eos", "false"),
       ] { try? sink.set(property, value) }
-      // The engine turns sample frames round, which lie side by side.
+      // Interleaved audio is needed to reverse sample frames.
       if let raw = Caps("video/x-raw; audio/x-raw, layout=(string)interleaved") {
         (try? pipeline.appSink(sink.name))?.setDefaultCaps(raw)
       }
@@ -136,14 +137,14 @@ struct PipelineIndexer: Sendable {
   private func wait(_ pipeline: Pipeline, _ tally: StreamTally, _ sinks: [Element]) throws {
     defer { tally.isOver.cancel() }
     let step = ClockTime(nanoseconds: 50_000_000)
-    // A camera may take its time; a pipeline that was playing and makes no progress is stuck.
+    // Cameras may be slow. A pipeline that was playing and makes no progress is stuck.
     var pass = IndexingPass(streams: sinks.count, stall: ClockTime(seconds: 60))
     var silence = ClockTime.zero
     var hasEnded = false
     while true {
       var sight = IndexingPass.Sight(tally, cancellation)
       sight.silence = silence
-      // A stream that the source does not have is never linked.
+      // A stream that the source lacks is never linked.
       if silence > .zero { sight.unlinked = sinks.count { $0.upstream.last?.isOpenEnded ?? false } }
       let end = pass.end(seeing: sight)
       if let end {
@@ -155,7 +156,7 @@ struct PipelineIndexer: Sendable {
       case nil: break
       case .streamsEnded, .restIsMissing: return
       case .cancelled, .readerFailed, .pipelineFailed:
-        pipeline.set(.null)  // whoever failed takes until this
+        pipeline.set(.null)  // Unblocks the failed reader.
         return
       case .stalled:
         throw RetrogradeError(.damagedInput, about: name, "its first half makes no progress")
@@ -179,11 +180,11 @@ struct PipelineIndexer: Sendable {
     }
   }
 
-  /// The pad where packets enter the decoder, if the video of `sink` can be indexed by them.
+  /// Pad where packets enter the decoder, if they can index the video of `sink`; nil otherwise.
   private static func packets(before sink: Element) -> Pad? {
     let rest = sink.upstream.dropFirst().drop { element in element.factoryName.map(frameByFrame.contains) ?? false }
     guard let decoder = rest.first, decoder.isOfClass("Decoder"), decoder.isOfClass("Video"),
-      // A parser says which packets are keyframes, and so does a demuxer, whose pad is linked when it comes.
+      // A parser or a demuxer marks keyframes. A demuxer's pad is linked later.
       decoder.isOpenEnded || rest.dropFirst().contains(where: { $0.isOfClass("Parser") || $0.isOfClass("Demuxer") })
     else { return nil }
     return decoder.staticPad("sink")
@@ -204,7 +205,8 @@ struct PipelineIndexer: Sendable {
   private func collectFrames(_ reader: StreamReader, _ first: Sample, of path: StreamPath?) throws -> PipelineFound {
     var video = try RecordedVideo(like: first, rate: rate, resources, gauge)
     var next: Sample? = first
-    // Samples that are not kept are taken all the same: a blocked source does not notice that it is to end.
+    // Samples that are not kept are pulled too: a blocked source does not react to its end being
+    // requested.
     while let sample = next {
       switch recording?.takes(sample) {
       case .later?, .never?: break
@@ -244,13 +246,13 @@ struct PipelineIndexer: Sendable {
     case .packets(let index, let isAsDecoded):
       var recipe = DecodingRecipe(pipeline: decoding, sink: name, source: name) { [source] pipeline in
         PipelineIndexer.prepare(pipeline, reading: source)
-        // The samples of the other sinks have been taken; those sinks must not hold up this one.
+        // The other sinks were read already. They must not block this one.
         for other in pipeline.elements(ofFactory: "appsink") where other.name != name {
           try? other.set("max-buffers", "1")
           try? other.set("drop", "true")
         }
       }
-      // A filter may give frames another shape and other colours than the packets name.
+      // Filters may change size and colours, so that the caps of the packets no longer apply.
       if isAsDecoded { recipe.packetCaps = index.caps }
       recipe.isTimedByPackets = source?.isTimedByPackets ?? false
       recipe.stampsWrongTimes = recipe.isTimedByPackets
@@ -262,16 +264,17 @@ struct PipelineIndexer: Sendable {
   }
 }
 
-/// Notes the packets on their way into a decoder, and lets none through. The pad holds it, and it holds no pad.
+/// Records the packets that enter a decoder, and drops them. The pad retains the collector; the
+/// collector retains no pad.
 private final class PacketCollector: Sendable {
   private let packets = Mutex<(list: [VideoPacket], caps: Caps?, end: ClockTime?)>(([], nil, nil))
   private let declaresDurations: Bool
   private let isAsDecoded: Bool
 
   /// - Parameters:
-  ///   - pad: where the packets pass.
-  ///   - declaresDurations: their durations are the container's.
-  ///   - isAsDecoded: nothing changes the frames after the decoder.
+  ///   - pad: pad that the packets pass.
+  ///   - declaresDurations: true if their durations come from the container.
+  ///   - isAsDecoded: true if the frames are not changed after the decoder.
   init(_ pad: Pad, declaresDurations: Bool, isAsDecoded: Bool) {
     self.isAsDecoded = isAsDecoded
     self.declaresDurations = declaresDurations
@@ -291,7 +294,7 @@ private final class PacketCollector: Sendable {
     while reader.next() != nil {}
     let (list, caps, end) = packets.withLock { ($0.list, $0.caps, $0.end) }
     guard let caps, !list.isEmpty else { return .nothing }
-    // Known now that its pads are linked.
+    // The pads are linked by now.
     let path = path()
     var index = VideoIndex(
       caps: caps, tags: (reader.sink.pad?.tags(global: false)).merging(path?.tags), packets: list, segmentEnd: end,
@@ -301,14 +304,14 @@ private final class PacketCollector: Sendable {
   }
 }
 
-/// The reading of one appsink.
+/// Reader of one appsink.
 private struct Job: Sendable {
   let name: String
   let reader: StreamReader
   let work: @Sendable (StreamReader) throws -> (PipelineFound, [Warning])
 
-  /// If it fails, the others stop too, and it takes samples until the pipeline stops
-  /// (`Quirk.coreHeldSourceEnd`).
+  /// Reads all samples. If that fails, the other jobs stop, and this one drains its sink until the
+  /// pipeline stops (`Quirk.coreHeldSourceEnd`).
   func run() throws -> (PipelineFound, [Warning]) {
     do {
       return try reader.read(work)
@@ -319,7 +322,7 @@ private struct Job: Sendable {
   }
 }
 
-/// Content that came out of one appsink.
+/// Content of one appsink.
 private enum PipelineFound: Sendable {
   case packets(VideoIndex, isAsDecoded: Bool)
   case frames(VideoSource)

@@ -2,16 +2,16 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// One run of a pipeline file: its first half is read, its frames and samples are reversed, and its second
-/// half writes them.
+/// Run of a pipeline file: reads the first half, reverses its frames and samples, and writes them
+/// through the second half.
 struct PipelineRun: Sendable {
   let file: PipelineFile
   let values: [String: String]
-  /// Options that the file does not set.
+  /// Options for everything that the file does not set.
   let options: ReverseOptions
   let work: Work
 
-  /// Finds out whether the file could be run: both halves can be built, and belong together.
+  /// Checks that the file can be run: both halves can be built, and match.
   func check() throws {
     let pipelines = try file.resolved(values)
     _ = try PipelineSettings(pipelines, options)
@@ -29,7 +29,7 @@ struct PipelineRun: Sendable {
     }
   }
 
-  /// Warnings about damage that the files' own bytes show, and no length of the pipeline's own can tell.
+  /// Warnings about damage that is visible only in the bytes of the files.
   private func damage(_ inputs: [String]) throws -> [Warning] {
     try inputs.compactMap { path in
       let facts = ContainerFacts(path) { work.cancellation.isCancelled }
@@ -83,7 +83,7 @@ struct PipelineRun: Sendable {
     let missing = names.subtracting([found.video?.name].compactMap { $0 } + audio.map(\.name))
     let details = CarriedDetails(source, playback, audio.map(\.name), writtenBy: written)
     var contents = details.contents(
-      // A muxer would write an empty track for a stream that does not come.
+      // A muxer would write an empty track for a missing stream.
       pipelines.encoding(without: missing),
       names: ([found.video?.name].compactMap { $0 }, audio.map(\.name), []),
       needsRate: { _ in found.video.map { written?.encodesHEVC($0.name) ?? false } ?? false }
@@ -116,8 +116,8 @@ struct PipelineRun: Sendable {
       plan: source.video?.plan, warnings: warnings)
   }
 
-  /// Makes the sinks write where `outputs` says.
-  /// - Returns: the one file that is written, if it is one.
+  /// Makes the sinks write to the temporary files of `outputs`.
+  /// - Returns: the path if there is exactly one file; otherwise an empty string.
   private static func redirect(_ pipeline: Pipeline, to outputs: Outputs) throws -> String {
     let locations = pipeline.outputLocations
     for location in locations {
@@ -137,7 +137,7 @@ struct PipelineRun: Sendable {
     ]
   }
 
-  /// The names of the streams, which are the same in both halves.
+  /// Names of the streams, which must be equal in both halves.
   private func names(_ pipelines: ResolvedPipelines) throws -> Set<String> {
     func names(_ description: String, _ section: PipelineFile.Section, _ factory: String) throws -> Set<String> {
       do {
@@ -163,7 +163,8 @@ struct PipelineRun: Sendable {
     return given
   }
 
-  /// The engine's way of giving buffers: with times, and waiting while the queue is full.
+  /// Sets the properties of appsrcs that the engine needs: timestamps, and blocking while the queue
+  /// is full.
   private static func prepare(_ pipeline: Pipeline) throws {
     pipeline.failWhereSpeedHasNoRate()
     for source in pipeline.elements(ofFactory: "appsrc") {

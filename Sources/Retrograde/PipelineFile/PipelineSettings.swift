@@ -2,15 +2,15 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// The settings of a pipeline file: its lines `@name value`.
+/// Settings of a pipeline file: its lines `@name value`.
 struct PipelineSettings: Sendable {
   var options: ReverseOptions
-  /// Tags in place of the source's; nil: the source's.
+  /// Tags that replace the source's; nil: the source's.
   var tags: TagList?
   var orientation: String?
 
-  /// - Parameter options: for settings that the file does not have.
-  /// - Throws: ``RetrogradeError`` of code `usage` with the place of the first wrong line.
+  /// - Parameter options: for settings that the file lacks.
+  /// - Throws: ``RetrogradeError`` of code `usage`, with the position of the first invalid line.
   init(_ pipelines: ResolvedPipelines, _ options: ReverseOptions) throws {
     self.options = options
     for (name, value, place) in pipelines.settings {
@@ -28,19 +28,19 @@ struct PipelineSettings: Sendable {
     self.orientation = orientation
   }
 
-  /// The lines that set everything in which a run differs from one without settings.
+  /// Lines for all settings that differ from the defaults.
   var lines: [String] {
     PipelineSettings.entries.compactMap { entry in entry.text(self).map { "@\(entry.name) \($0)" } }
   }
 
-  /// One setting: how it is read from a pipeline file, and printed into one.
+  /// Setting, with its parser and printer.
   private struct Entry: Sendable {
     let name: String
-    /// Its values, for messages.
+    /// Valid values, for messages.
     let values: String
-    /// Sets the value of a text; returns false if the text has none.
+    /// Parses a value and sets it; returns false if it is invalid.
     let take: @Sendable (String, inout PipelineSettings) throws -> Bool
-    /// The text of the value; nil for the default.
+    /// Text of the value; nil for the default.
     var text: @Sendable (PipelineSettings) -> String? = { _ in nil }
   }
 
@@ -63,7 +63,7 @@ struct PipelineSettings: Sendable {
     Double(text).flatMap { (0...most).contains($0) ? .seconds($0) : nil }
   }
 
-  /// The texts of all cases.
+  /// Raw values of all cases.
   private static func texts<Value: RawRepresentable & CaseIterable>(of: Value.Type) -> String
   where Value.RawValue == String {
     Value.allCases.map(\.rawValue).joined(separator: "|")
@@ -116,7 +116,7 @@ struct PipelineSettings: Sendable {
         }
       },
       text: { $0.wantsChapters ? nil : "drop" }),
-    // Printed files leave the memory to the machine that runs them.
+    // A printed file leaves the memory limit to the machine that runs it.
     Entry(
       name: "memory", values: "SIZE",
       take: { value, settings in

@@ -2,9 +2,11 @@ import GStreamer
 import RetrogradeEngine
 
 extension Reverser {
-  /// The pipelines that would reverse the source into `output`, in `gst-launch-1.0` syntax.
+  /// Describes the pipelines that would reverse the source into `output`, in `gst-launch-1.0`
+  /// syntax.
   ///
-  /// - Throws: ``RetrogradeError`` of code `usage` if `retrograde run` of them would give another output.
+  /// - Throws: ``RetrogradeError`` of code `usage` if `retrograde run` would make a different
+  ///   output of them.
   func pipelines(to output: String, _ work: Work) throws -> PipelineDescriptions {
     try refuseUnprintable(output)
     let plan = try outputPlan(output, work)
@@ -22,7 +24,7 @@ extension Reverser {
       warnings: warnings)
   }
 
-  /// Refuses options that a pipeline file has no words for.
+  /// Refuses options that a pipeline file can't express.
   private func refuseUnprintable(_ output: String) throws {
     guard inputs.count == 1 else {
       throw RetrogradeError(.usage, about: input, "a pipeline file reads one source", remedy: "name one file")
@@ -55,7 +57,7 @@ extension Reverser {
     }
   }
 
-  /// Refuses sources and outputs of which a pipeline file would make less than `reverse` does.
+  /// Refuses sources and outputs that a pipeline file can't handle as fully as `reverse`.
   private func refuseUnprintable(_ plan: OutputPlan) throws {
     if plan.choice.container.animation != nil {
       throw RetrogradeError(

@@ -4,11 +4,11 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// One audio stream as segments, cut between packets of the encoder.
+/// Segments of one audio stream, cut between packets of the encoder.
 ///
-/// A packet overlaps the one before. So each segment is encoded from some packets before it on, which are
-/// thrown away, and with some samples after it: the remaining packets are those of one encoding of the whole,
-/// on one grid.
+/// Packets overlap. Each segment is therefore encoded with some packets before it, which are
+/// discarded, and some samples after it. The remaining packets equal those of a single encoding of
+/// the whole stream, on one grid.
 struct AudioSegments: Sendable {
   private let source: PlayableSource
   private let track: AudioTrack
@@ -18,11 +18,11 @@ struct AudioSegments: Sendable {
   let initialization: [UInt8]
   let rendition: SegmentedMirror.Rendition
 
-  /// No packet of AAC has more bits for a channel (ISO/IEC 14496-3, 4.5.3.1).
+  /// Most bits of an AAC packet per channel (ISO/IEC 14496-3, 4.5.3.1).
   private static let mostBits = 6144
 
-  /// - Parameter cuts: when segments are wanted to begin, ascending, from 0 on.
-  /// - Returns: nil where nothing of the track is heard.
+  /// - Parameter cuts: preferred start times of segments, ascending from 0.
+  /// - Returns: nil if none of the track is played.
   init?(
     _ source: PlayableSource, _ track: AudioTrack, _ cuts: [ClockTime], called rendition: String, of name: String,
     _ settings: SegmentedMirror.Settings, _ cancellation: Cancellation
@@ -61,7 +61,7 @@ struct AudioSegments: Sendable {
       segments: grid.times, language: track.tags?.string("language-code"), title: track.tags?.string("title"))
   }
 
-  /// Makes segment `number`.
+  /// Encodes segment `number`.
   func make(_ number: Int, _ cancellation: Cancellation) throws -> [UInt8] {
     let wanted = grid.segments[number]
     let given = grid.samples(for: wanted)

@@ -1,10 +1,10 @@
 import CSystemSupport
 import Synchronization
 
-/// Gives the memory of frames back to the system when nothing is decoded any more: glibc keeps freed memory,
-/// in as many heaps as there were threads, and an idle server would keep a gigabyte.
+/// Returns the memory of frames to the system when all decoding has ended. glibc keeps freed memory
+/// in one heap per thread: an idle server would keep a gigabyte.
 enum DecodedMemory {
-  /// How many are at work, in all of the process.
+  /// Number of running calls in the whole process.
   private static let busy = Mutex(0)
 
   /// Runs `body`, which decodes and encodes.

@@ -5,12 +5,12 @@ import MediaTime
 import RetrogradeEngine
 import Paths
 
-/// Single frames of an output, as JPEG.
+/// Single frames of an output as JPEG.
 struct MirrorPictures: Sendable {
   private let source: PlayableSource
   private let video: VideoSource
   private let played: PlayedFrames
-  /// The places, among the frames of the output, of those that are keyframes of the source.
+  /// Indexes of the output frames that are keyframes of the source.
   private let keyframes: [Int]
   private let settings: SegmentedMirror.Settings
   private let name: String
@@ -37,7 +37,7 @@ struct MirrorPictures: Sendable {
     let player = VideoPlayer(
       video, source.legs, from: shown.start, to: shown.end, timing: settings.playback.timing, cancellation)
     while let frame = try player.next() {
-      // One that was on show before may be by a rounding.
+      // The previous frame may overlap by a rounding error.
       guard frame.shown.end > shown.start + ClockTime(nanoseconds: 1000) else { continue }
       return try encoded(frame.buffer, frame.caps, height: height, cancellation)
     }

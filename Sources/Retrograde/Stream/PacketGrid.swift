@@ -1,37 +1,38 @@
 import MediaTime
 
-/// The packets of an audio stream as one encoding of all of it would have them, and which of them are in which segment.
+/// Packets of an audio stream in a single encoding, divided into segments.
 ///
-/// Packet `j` is heard from sample `j * packet - priming` on, counted from the first that was given to the encoder.
+/// Packet `j` starts at sample `j * packet - priming`, counted from the first one pushed into the
+/// encoder.
 struct PacketGrid: Sendable {
-  /// How many samples there are to be heard.
+  /// Number of sample frames to play.
   let samples: Int
-  /// How many sample frames a packet has.
+  /// Number of sample frames in a packet.
   let packet: Int
-  /// How many come before the first.
+  /// Number of priming sample frames before the first one.
   let priming: Int
   let rate: Int
-  /// The packets of each segment.
+  /// Packets of each segment.
   let segments: [Range<Int>]
 
-  /// ISO/IEC 14496-3, 4.5.2.1.1; Apple's encoder and FFmpeg's.
+  /// AAC: ISO/IEC 14496-3, 4.5.2.1.1. ALAC: the length of Apple's encoder and FFmpeg's.
   static let AAC = 1024
   static let ALAC = 4096
 
-  /// How many packets are encoded before those that are wanted, and after them: with fewer, encoders that look back and ahead give other
-  /// packets than in the middle of a stream.
+  /// Number of extra packets to encode before and after the wanted ones. With fewer, encoders that
+  /// look back and ahead output different packets than in the middle of a stream.
   private static let (before, after) = (16, 4)
 
-  /// - Parameter cuts: when segments are wanted to begin, ascending, from 0 on.
+  /// - Parameter cuts: preferred start times of segments, ascending from 0.
   init(samples: Int, packet: Int, priming: Int, rate: Int, cuts: [ClockTime]) {
     (self.samples, self.packet, self.priming, self.rate) = (samples, packet, priming, rate)
     let count = (samples + priming + packet - 1) / packet
     var starts = [0]
-    // The first holds the priming.
+    // The first segment includes the priming.
     for cut in cuts.dropFirst() {
       let place = (max(cut, .zero).sampleIndex(rate: rate) + priming + packet / 2) / packet
-      // There may be more video than audio. The last packet of all may hold no more than the priming of
-      // samples that do not follow.
+      // The video may be longer than the audio. No segment starts after the last sample: the last
+      // packet may hold nothing but priming.
       if let last = starts.last, place > max(last, priming / packet), place * packet - priming < samples {
         starts.append(place)
       }
@@ -39,16 +40,16 @@ struct PacketGrid: Sendable {
     segments = zip(starts, starts.dropFirst() + [count]).map { $0..<$1 }
   }
 
-  /// The samples that are given to the encoder for some packets: from one of the grid on.
+  /// Samples to push into the encoder for some packets. They start on the packet grid.
   func samples(for packets: Range<Int>) -> Range<Int> {
     let first = max(packets.lowerBound - PacketGrid.before, 0) * packet
     return first..<max(first, min((packets.upperBound + PacketGrid.after) * packet, samples))
   }
 
-  /// Length of a packet; the last one may be shorter.
+  /// Length of a packet in sample frames. The last one may be shorter.
   func length(ofPacket number: Int) -> Int { min(packet, max(samples + priming - number * packet, 1)) }
 
-  /// When each segment is heard.
+  /// Start and duration of each segment.
   var times: [SegmentedMirror.Segment] {
     func time(_ packet: Int) -> ClockTime {
       ClockTime(sampleIndex: min(max(packet * self.packet - priming, 0), samples), rate: rate)

@@ -3,19 +3,20 @@ import Glibc
 import MediaTime
 import RetrogradeEngine
 
-/// Codec of the segments of a video.
+/// Codec of video segments.
 enum SegmentCodec: String {
   /// The codec that every browser plays.
   case h264
   case hevc, vp9
 
-  /// The codecs in which a video is had at a size: the usual one first, then its own, where that can be made while it is watched.
+  /// Codecs offered for a video at one size: H.264 first, then the source's codec if it can be
+  /// encoded in real time.
   ///
-  /// AV1 can't: at the speeds that would do (`cpu-used` 10, 43 frames of 1080p a second on two cores) libaom gave some frames the look of their
-  /// neighbours, and noise took more than the rate that it was told.
+  /// AV1 can't: at sufficient speed (`cpu-used` 10, 43 frames of 1080p a second on two cores),
+  /// libaom made some frames look like their neighbours, and noise exceeded the target bit rate.
   ///
   /// - Parameters:
-  ///   - pixels: of a frame.
+  ///   - pixels: per frame.
   ///   - frameRate: in frames per second.
   static func all(for video: VideoSource, pixels: Double, frameRate: Double) -> [SegmentCodec] {
     let own = [hevc, vp9].first { Codec(of: video.video.caps) == Codec(named: $0.rawValue) }
@@ -27,12 +28,13 @@ enum SegmentCodec: String {
     return made >= watched * SegmentCodec.reserve ? [h264, own] : [h264]
   }
 
-  /// Speed of an encoder by itself, in multiples of playback: the source is decoded at the same time.
+  /// Required speed of an encoder alone, in multiples of playback: the source is decoded at the
+  /// same time.
   private static let reserve = 1.5
 
-  /// The only one of GStreamer's encoders whose settings are known here, and how many pixels of moving
-  /// pictures it encodes in a second on one core: of 1080p, two of them made 57 and 73 frames (HEVC, VP9).
-  /// Nil for the codec that is always there.
+  /// GStreamer encoder whose settings are known here, and its speed on one core, in pixels of
+  /// moving video per second. Two cores encoded 57 (HEVC) and 73 (VP9) frames of 1080p a second.
+  /// nil for H.264, which is always offered.
   private var encoder: (name: String, pixelsPerSecond: Double)? {
     switch self {
     case .h264: nil
@@ -41,14 +43,14 @@ enum SegmentCodec: String {
     }
   }
 
-  /// Name of the codec if it is the source's own; nil for the usual one.
+  /// Name of the codec if it is the source's; nil for H.264.
   var nameOfSourceCodec: String? { self == .h264 ? nil : rawValue.uppercased() }
 
-  /// Quality on x264's scale, its own default; nil: `settings` has it.
+  /// Quality on x264's scale, its default; nil: `settings` includes it.
   var quality: Int? { self == .h264 ? 23 : nil }
 
-  /// Speed of x264: a third faster than the usual one elsewhere, with files half as large again. The others':
-  /// their fastest.
+  /// Speed preset. x264: a third faster than the preset used elsewhere, with files 1.5 times as
+  /// large. Others: their fastest.
   var preset: String {
     switch self {
     case .h264: "superfast"
@@ -57,27 +59,27 @@ enum SegmentCodec: String {
     }
   }
 
-  /// Largest size of a segment, in parts of the rate that its encoder is told: libvpx has no coarser
-  /// quantizer for noise, of which it made 1.9 times as much.
+  /// Largest size of a segment relative to the target bit rate. libvpx lacks a quantizer coarse
+  /// enough for noise: it made 1.9 times as much.
   var excess: Double { self == .vp9 ? 2.2 : 1 }
 
-  /// Properties of the encoder, which keep it to a quality as far as the rate goes.
+  /// Properties of the encoder: constant quality, limited by a bit rate.
   ///
   /// - Parameters:
   ///   - rate: in bits per second.
-  ///   - buffer: how far a segment may run ahead of it.
+  ///   - buffer: length by which a segment may exceed the rate.
   func settings(rate: Int, buffer: ClockTime) -> [String: String] {
     let milliseconds = "\(buffer.nanoseconds / 1_000_000)"
     switch self {
     case .h264:
       return ["bitrate": "\(rate / 1000)", "vbv-buf-capacity": milliseconds]
     case .hevc:
-      // An open group's frames would need those of the segment before.
+      // Frames of an open group would need those of the previous segment.
       let most = "vbv-maxrate=\(rate / 1000):vbv-bufsize=\(Int(Double(rate) * buffer.seconds) / 1000)"
       return ["option-string": "crf=24:\(most):bframes=0:open-gop=0"]
     case .vp9:
-      // No better than this quantizer: about as like the source as x264's, for a tenth to a third more bytes (SSIM of two films 0.9907 and 0.9817,
-      // x264's 0.9903 and 0.9838); and it gives out each frame when it has it.
+      // The least quantizer gives a quality like x264's, for 10 to 33 % more bytes (SSIM of two
+      // videos: 0.9907 and 0.9817, x264's 0.9903 and 0.9838). CBR also outputs each frame at once.
       return [
         "end-usage": "cbr", "target-bitrate": "\(rate)", "min-quantizer": "16", "max-quantizer": "63",
         "buffer-size": milliseconds, "buffer-initial-size": milliseconds, "buffer-optimal-size": milliseconds,
@@ -85,10 +87,10 @@ enum SegmentCodec: String {
     }
   }
 
-  /// Properties that always hold: frames come out in the order in which they are shown.
+  /// Properties for all qualities: frames are output in display order.
   var fixedSettings: [String: String] {
-    // B-frames take a sixth more time for a seventh fewer bits, and players treat times without an edit list
-    // in different ways.
+    // B-frames take a sixth more time for a seventh fewer bits, and players disagree about times
+    // without an edit list.
     self == .h264 ? ["bframes": "0"] : [:]
   }
 }

@@ -1,30 +1,32 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Places at which an output's frames are cut into segments: near the source's groups of pictures, so that
-/// few frames are decoded for two segments, and at any frame where those are far apart.
+/// Cuts of an output's frames into segments. They are near the source's groups of pictures, so that
+/// few frames are decoded twice; if groups are long, at any frame.
 struct SegmentCuts: Sendable {
-  /// When each frame is shown, in units of the track's time, and last of all when the output ends; the first is on show from 0 on.
+  /// Start of each frame, then the end of the output, in units of the track's timescale. The first
+  /// frame starts at 0.
   let times: [Int]
-  /// The same, to the nanosecond.
+  /// Start and end of each frame, exact to the nanosecond.
   let shown: [TimeSpan]
   let timescale: Int
-  /// The frames of each segment.
+  /// Frames of each segment.
   let segments: [Range<Int>]
 
-  /// How long the pieces are in which a segment is given out while it is made, about.
+  /// Approximate length of the pieces in which a segment is delivered while it is made.
   static let piece = ClockTime.milliseconds(250)
 
-  /// Share by which a segment may be shorter or longer than it should, so that it begins with a group of
+  /// Largest deviation from the target length, as a share, to make a segment start with a group of
   /// pictures.
   private static let tolerance = 0.25
-  /// Lengths of the first segments, in parts of the usual length: playback begins when all of one is there.
+  /// Lengths of the first segments relative to the others: playback begins when a whole one has
+  /// arrived.
   private static let beginning = [0.25, 0.5]
 
   init(_ played: PlayedFrames, target: ClockTime, timescale: Int) {
     self.timescale = timescale
     let frames = played.frames
-    // A frame that begins in the same unit as the one before is made a unit later.
+    // A frame with the same start in units as the previous one is delayed by a unit.
     var times: [Int] = []
     times.reserveCapacity(frames.count + 1)
     for frame in frames {
@@ -40,7 +42,7 @@ struct SegmentCuts: Sendable {
       of: times, usual: max(target.sampleIndex(rate: timescale), 1), canCut: { played.canCut(before: $0) })
   }
 
-  /// Cuts of frames of which only the times are known.
+  /// Cuts of frames without known source frames.
   init(times: [Int], timescale: Int, segments: [Range<Int>]) {
     (self.times, self.timescale, self.segments) = (times, timescale, segments)
     shown = zip(times, times.dropFirst()).map {
@@ -48,10 +50,12 @@ struct SegmentCuts: Sendable {
     }
   }
 
+  /// Divides frames into segments.
   /// - Parameters:
-  ///   - times: when each frame is shown, and the end.
-  ///   - usual: how long a segment is.
-  ///   - canCut: whether the frames from one on need none that is decoded for those before.
+  ///   - times: start of each frame, then the end.
+  ///   - usual: target length of a segment.
+  ///   - canCut: true if the frames from an index on need no frame that is decoded for those
+  ///     before.
   static func segments(of times: [Int], usual: Int, canCut: (Int) -> Bool) -> [Range<Int>] {
     guard let end = times.last, times.count > 1 else { return [] }
     let count = times.count - 1
@@ -66,7 +70,7 @@ struct SegmentCuts: Sendable {
         break
       }
       let ideal = start + length
-      // The frames with which the next segment may begin.
+      // Candidates for the first frame of the next segment.
       var place = first + 1
       while place < count, Double(times[place]) < start + length * (1 - tolerance) { place += 1 }
       var best = min(place, count - 1)
@@ -87,28 +91,29 @@ struct SegmentCuts: Sendable {
     return found
   }
 
-  /// Which of `frames` is shown from `time` on; nil where it is the one before them, which is still on show.
+  /// Index in `frames` of the frame that starts at `time`; nil if the frame before them is still
+  /// shown.
   func place(of time: ClockTime, among frames: Range<Int>) -> Int? {
-    // Times of stretches that are played at other speeds are rounded.
+    // Times of parts at other speeds are rounded.
     let limit = time + ClockTime(nanoseconds: 1000)
     return shown[frames].lastIndex { $0.start <= limit }
   }
 
-  /// Frames per second, on average.
+  /// Average frames per second.
   var frameRate: Double {
     guard let first = times.first, let last = times.last, last > first else { return 25 }
     return Double(times.count - 1) * Double(timescale) / Double(last - first)
   }
 
-  /// When a segment is shown.
+  /// Start and duration of a segment.
   func segment(_ number: Int) -> SegmentedMirror.Segment {
     let frames = segments[number]
     let start = ClockTime(sampleIndex: times[frames.lowerBound], rate: timescale)
     return .init(start: start, duration: ClockTime(sampleIndex: times[frames.upperBound], rate: timescale) - start)
   }
 
-  /// The frames with which the pieces of a segment begin: those that are on show at its start, a ``piece`` later, and so on; where a frame is on
-  /// show for longer, more than one piece begins with it.
+  /// First frames of the pieces of a segment: the frames shown at its start, one ``piece`` later,
+  /// and so on. A long frame can be the first of several pieces.
   func pieces(of number: Int) -> [Int] {
     let frames = segments[number]
     let (start, end) = (times[frames.lowerBound], times[frames.upperBound])
@@ -120,7 +125,7 @@ struct SegmentCuts: Sendable {
     }
   }
 
-  /// When each frame is shown, rounded to the track's time.
+  /// Start of each frame, rounded to the track's timescale.
   var starts: [ClockTime] { times.dropLast().map { ClockTime(sampleIndex: $0, rate: timescale) } }
 
   var all: [SegmentedMirror.Segment] { segments.indices.map(segment) }

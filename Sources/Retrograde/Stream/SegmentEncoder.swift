@@ -6,32 +6,33 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Encodes stretches of one stream, each by itself, such that one header is good for all.
+/// Encodes parts of one stream independently, so that one header fits all.
 struct SegmentEncoder: Sendable {
-  /// A packet as it comes from the encoder.
+  /// Packet from the encoder.
   struct Packet {
     var bytes: [UInt8]
-    /// When it is shown or heard, counted from the stretch's start.
+    /// Presentation time, from the start of the part.
     var time: ClockTime
     var isKeyframe: Bool
   }
 
-  /// Header of all stretches, from an encoder of one.
+  /// Header of all parts, taken from one encoder.
   struct Header: Sendable {
-    /// The caps of the packets.
+    /// Caps of the packets.
     let caps: Caps
-    /// The body of MP4's `stsd` box.
+    /// Body of MP4's `stsd` box.
     var description: [UInt8]
-    /// Sample frames that an audio encoder puts before the first.
+    /// Number of priming sample frames of an audio encoder.
     let priming: Int
 
-    /// As RFC 6381 has it.
+    /// Codec string of RFC 6381.
     var codecs: String {
       let data = caps.buffer("codec_data") ?? []
       func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true) }
       switch caps.mediaType {
       case "video/x-h264": return "avc1." + data.dropFirst().prefix(3).map(hexadecimal).joined()
-      // The audio object type is in the first five bits of the AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1).
+      // The first five bits of the AudioSpecificConfig are the audio object type (ISO/IEC 14496-3,
+      // 1.6.2.1).
       case "audio/mpeg": return "mp4a.40.\((data.first ?? 16) >> 3)"
       case "video/x-h265": return HEVCConfiguration(data)?.codecs ?? "hvc1"
       case "video/x-vp9": return VP9Configuration(description)?.codecs ?? "vp09"
@@ -40,19 +41,20 @@ struct SegmentEncoder: Sendable {
     }
   }
 
-  /// Pipeline that encodes, in `gst-launch-1.0` syntax; nothing takes the packets.
+  /// Encoding pipeline in `gst-launch-1.0` syntax. Its end is not linked.
   let description: String
   let stream: EncodingPipeline.Stream
   let kind: StreamKind
-  /// The source's name, for messages.
+  /// Name of the source in messages.
   let name: String
   let resources: Resources
 
   /// - Parameters:
-  ///   - ending: elements that take the packets, in `gst-launch-1.0` syntax.
-  ///   - priming: known priming; nil: it is measured.
-  ///   - prepare: called before the pipeline starts; says which file is written, or nothing where none is.
-  ///   - give: pushes into the pipeline, and returns what it has pushed.
+  ///   - ending: elements for the packets, in `gst-launch-1.0` syntax.
+  ///   - priming: known priming; nil: measure it.
+  ///   - prepare: called before the pipeline starts; returns the path of the written file, empty if
+  ///     there is none.
+  ///   - give: pushes into the pipeline, and returns the pushed amount.
   private func run(
     _ ending: [String], _ cancellation: Cancellation, priming: Int?,
     prepare: @escaping @Sendable (Pipeline) throws -> String,
@@ -77,10 +79,10 @@ struct SegmentEncoder: Sendable {
   /// Encodes the frames or samples that `give` pushes.
   ///
   /// - Parameters:
-  ///   - header: that of all stretches.
-  ///   - take: gets each packet as it comes, on a thread of the pipeline; an error that it throws ends the
+  ///   - header: the common header of all parts.
+  ///   - take: gets each packet on a thread of the pipeline. An error that it throws ends the
   ///     encoding.
-  /// - Returns: what was given.
+  /// - Returns: the pushed amount.
   func encode(
     _ header: Header, _ cancellation: Cancellation,
     _ give: (EncodingPipeline, AppSource) throws -> MuxedCount.Given,
@@ -117,7 +119,7 @@ struct SegmentEncoder: Sendable {
     }
   }
 
-  /// The header, from the encoding of nothing: black, or silence.
+  /// Measures the header by encoding a black frame, or silence.
   func header(_ cancellation: Cancellation) throws -> Header {
     guard let written = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else {
       throw RetrogradeError(

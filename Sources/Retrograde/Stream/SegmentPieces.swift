@@ -3,31 +3,32 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Makes fragments of the packets of a stretch of video as they come, each of which begins with a given
-/// frame: players of the stretch need not wait for its end.
+/// Makes fragments from the packets of a part of the video as they arrive. Each fragment begins
+/// with a given frame, so that players need not wait for the end of the part.
 final class SegmentPieces: Sendable {
   private struct State {
-    /// Which of the output's frames were given to the encoder, in the order in which they are shown; of those that are out, only the last.
+    /// Indexes of the pushed output frames, in display order, from the first one without an emitted
+    /// packet on.
     var places: [Int] = []
-    /// The packets that are not out yet.
+    /// Packets that are not emitted yet.
     var packets: [SegmentEncoder.Packet] = []
-    /// When the packet before was shown, in the time of the encoder.
+    /// Time of the previous packet, in encoder time.
     var latest: ClockTime?
     var count = 0
   }
 
   private let cuts: SegmentCuts
   private let frames: Range<Int>
-  /// The frames that fragments begin with, but for the first.
+  /// First frames of all fragments but the first.
   private let bounds: [Int]
   private let name: String
   private let take: @Sendable ([UInt8]) -> Void
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - frames: of the output, which the stretch is made of.
-  ///   - name: the source's, for messages.
-  ///   - take: gets one fragment after the other.
+  ///   - frames: output frames of the part.
+  ///   - name: name of the source in messages.
+  ///   - take: gets the fragments in order.
   init(
     _ cuts: SegmentCuts, _ frames: Range<Int>, bounds: [Int], name: String, take: @escaping @Sendable ([UInt8]) -> Void
   ) {
@@ -35,11 +36,11 @@ final class SegmentPieces: Sendable {
     self.bounds = bounds.filter { frames.lowerBound < $0 && $0 < frames.upperBound }
   }
 
-  /// How many packets came.
+  /// Number of received packets.
   var count: Int { state.withLock { $0.count } }
 
-  /// Notes that a frame is about to be given to the encoder.
-  /// - Returns: whether it is later than the one before.
+  /// Announces a frame that is about to be pushed into the encoder.
+  /// - Returns: true if it is later than the previous one.
   func note(_ place: Int) -> Bool {
     state.withLock { state in
       guard place > state.places.last ?? -1 else { return false }
@@ -48,7 +49,7 @@ final class SegmentPieces: Sendable {
     }
   }
 
-  /// Takes a packet of the encoder.
+  /// Adds a packet from the encoder.
   func add(_ packet: SegmentEncoder.Packet) throws {
     let ready = try state.withLock { state in
       guard packet.time > state.latest ?? ClockTime(nanoseconds: .min), state.packets.count < state.places.count else {
@@ -64,13 +65,13 @@ final class SegmentPieces: Sendable {
     ready.forEach(take)
   }
 
-  /// Gives out the remaining packets.
+  /// Emits the remaining packets.
   func finish() {
     if let last = state.withLock({ fragment(&$0, $0.packets.count) }) { take(last) }
   }
 
-  /// Whole fragments: all of their packets came, and the frame after them is known, which says how long the
-  /// last of them is shown.
+  /// Complete fragments: all their packets have arrived, and the next frame is known, which
+  /// determines the duration of the last packet.
   private func fragments(_ state: inout State) -> [[UInt8]] {
     var ready: [[UInt8]] = []
     while let first = state.places.first, let bound = bounds.first(where: { $0 > first }),
@@ -82,10 +83,10 @@ final class SegmentPieces: Sendable {
     return ready
   }
 
-  /// - Parameter count: of packets, from the first that is not out on.
+  /// - Parameter count: number of packets, from the first one that is not emitted.
   private func fragment(_ state: inout State, _ count: Int) -> [UInt8]? {
     guard count > 0, let first = state.places.first else { return nil }
-    // If frames are missing, the one before stays on show.
+    // If frames are missing, the previous one stays on screen.
     let isStart = state.count == state.packets.count
     let starts = state.places.prefix(count).enumerated().map { place, frame in
       cuts.times[isStart && place == 0 ? frames.lowerBound : frame]
@@ -97,7 +98,7 @@ final class SegmentPieces: Sendable {
     }
     state.packets.removeFirst(count)
     state.places.removeFirst(count)
-    // Numbers ascend along the track.
+    // Sequence numbers must ascend along the track.
     return MP4Fragment(number: (isStart ? frames.lowerBound : first) + 1, start: starts[0], samples: samples).bytes(
       isStart: isStart)
   }

@@ -2,10 +2,10 @@ import MediaTime
 import RetrogradeEngine
 
 extension SegmentedMirror.Settings {
-  /// In pixels.
+  /// Range in pixels.
   private static let possibleHeights = 16...4320
 
-  /// - Throws: ``RetrogradeError`` of code `usage` where that can't be made into segments, for any source.
+  /// - Throws: ``RetrogradeError`` of code `usage` if these settings can't be used for any source.
   func check(_ path: String) throws {
     func refused(_ why: Message, _ remedy: Message) -> RetrogradeError {
       RetrogradeError(.usage, about: path, "can't be made into segments: \(why)", remedy: remedy)
@@ -24,7 +24,7 @@ extension SegmentedMirror.Settings {
     }
   }
 
-  /// - Throws: ``RetrogradeError`` of code `usage` where the playback of this source can't be.
+  /// - Throws: ``RetrogradeError`` of code `usage` if these settings can't be used for this source.
   func check(_ path: String, _ source: PlayableSource) throws {
     guard source.legs.frameRate == nil else {
       throw RetrogradeError(
@@ -37,7 +37,7 @@ extension SegmentedMirror.Settings {
         .usage, about: path, "can't be made into segments: it would last longer than \(Self.longest)",
         remedy: "lower \(setting: .count)")
     }
-    // However fast it is played, no frame is left out.
+    // Faster playback drops no frames.
     let played = source.legs.all.reduce(0) { $0 + $1.span.duration.seconds }
     guard played * (source.video?.shown.timeline.frameRate ?? 0) <= Double(Self.mostFrames) else {
       throw RetrogradeError(
@@ -46,11 +46,11 @@ extension SegmentedMirror.Settings {
     }
   }
 
-  /// Most frames of a video: some 70 bytes of each are held in memory, for 38 hours at 30 a second.
+  /// Most frames of a video. Each takes about 70 bytes of memory; this is 38 hours at 30 fps.
   private static let mostFrames = 1 << 22
   private static let longest = ClockTime(seconds: 100 * 3600)
 
-  /// The heights in which a video is had, the greatest first, all of them even.
+  /// Heights of the video renditions, the largest first, all even.
   func heights(of video: VideoSource) throws -> [Int] {
     let own = Int(try geometry(of: video).shown.height)
     let wanted = heights.isEmpty ? [Self.usualHeight] : heights
@@ -62,9 +62,9 @@ extension SegmentedMirror.Settings {
       video.caps, orientation: video.video.tags?.string("image-orientation"), framing, for: .segments)
   }
 
-  /// Starts of the segments of an output without video.
+  /// Start times of the segments of an output without video.
   func starts(until end: ClockTime) -> [ClockTime] {
-    // As of a video: a listener waits for all of the first.
+    // The first segment is short, as for video: playback waits for all of it.
     let later = stride(
       from: target.nanoseconds * 3 / 4, to: end.nanoseconds, by: Int64.Stride(target.nanoseconds))
     return [.zero, target / 4] + later.map { ClockTime(nanoseconds: $0) }

@@ -2,17 +2,18 @@ import MediaTime
 import RetrogradeEngine
 
 extension SegmentedMirror {
-  /// How a source is played and made into segments.
+  /// Playback of a source, and its division into segments.
   package struct Settings: Sendable, Codable {
     package var playback: PlaybackOptions
-    /// The heights of the picture, in pixels, one rendition each; none: the source's own, and no more than ``usualHeight``. None is higher
-    /// than the source.
+    /// Heights of the video renditions in pixels, at most the source's. Empty: one rendition with
+    /// the source's height, at most ``usualHeight``.
     package var heights: [Int]
-    /// For each segment that is made at a time.
+    /// Limits for each segment that is made at the same time.
     package var resources: Resources
-    /// How long a segment is, about; at least a second.
+    /// Approximate length of a segment; at least a second.
     package var target: ClockTime
-    /// True if H.264 and ALAC lose nothing: no browser plays that, but the output can be compared.
+    /// True for lossless H.264 and ALAC. Browsers can't play these, but tests can compare the
+    /// output.
     var isLossless = false
 
     package static let usualHeight = 1080
@@ -26,9 +27,9 @@ extension SegmentedMirror {
     }
   }
 
-  /// A stretch of the output that is made by itself.
+  /// Part of the output that is made independently.
   package struct Segment: Sendable, Hashable, Codable {
-    /// Since the output's start, exact to the unit of the track's time.
+    /// Time from the output's start, exact in units of the track's timescale.
     package let start: ClockTime
     package let duration: ClockTime
 
@@ -37,29 +38,30 @@ extension SegmentedMirror {
     package init(start: ClockTime, duration: ClockTime) { (self.start, self.duration) = (start, duration) }
   }
 
-  /// One way in which the output is had: the picture at one size in one codec, or one audio stream.
+  /// Version of the output: video of one size and codec, or one audio stream.
   package struct Rendition: Sendable, Codable {
     package enum Kind: Sendable, Hashable, Codable {
-      /// In pixels, which are square, and frames per second on average.
+      /// Size in square pixels, and average frames per second.
       case video(width: Int, height: Int, frameRate: Double)
       case audio(channels: Int, sampleRate: Int)
     }
 
     package let kind: Kind
-    /// Name that no other rendition has, of letters, digits and `-`: `1080`, `540`, `540-vp9`, `audio`,
-    /// `audio-1`.
+    /// Unique name of letters, digits and `-`: `1080`, `540`, `540-vp9`, `audio`, `audio-1`.
     package let name: String
-    /// As RFC 6381 has it: `avc1.64001F`, `vp09.00.30.08`, `mp4a.40.2`.
+    /// Codec string of RFC 6381: `avc1.64001F`, `vp09.00.30.08`, `mp4a.40.2`.
     package let codecs: String
-    /// Bits per second of all of it on average, and of its largest segment: no more than that.
+    /// Upper bounds in bits per second: the average of the whole rendition, and its largest
+    /// segment.
     package let averageBandwidth: Int
     package let peakBandwidth: Int
-    /// One after the other, from the output's start to its end. Those of all videos are the same.
+    /// Contiguous segments of the whole output. They are equal for all videos.
     package let segments: [Segment]
-    /// Language of audio, as the source names it: BCP 47 or ISO 639; nil: it does not.
+    /// Language of audio as the source names it, in BCP 47 or ISO 639; nil if unknown.
     package let language: String?
     package let title: String?
-    /// The codec of a video that is had in the source's own as well as in H.264, by its name, `VP9`; nil: H.264, or audio.
+    /// Name of the codec, such as `VP9`, for a video in the source's codec, offered in addition to
+    /// H.264; nil for H.264 and audio.
     package let sourceCodec: String?
 
     package init(
@@ -76,7 +78,7 @@ extension SegmentedMirror {
   package struct Subtitles: Sendable, Codable {
     package let language: String?
     package let title: String?
-    /// A whole WebVTT file, in the time of the output.
+    /// Complete WebVTT file, in output time.
     package let text: String
 
     package init(language: String?, title: String?, text: String) {

@@ -1,24 +1,25 @@
 import MediaTime
 package import RetrogradeEngine
 
-/// A source in its order of play, as segments of fragmented MP4 (CMAF), each of which is made when it is
-/// asked for.
+/// A source in its order of play, as segments of fragmented MP4 (CMAF) that are made on request.
 ///
-/// The content is that of a file from ``Reverser``: the same frames at the same times, the same samples.
-/// Everything may be asked for in any order and from several threads at once; each call blocks until it is
-/// done, and is to be made on a thread that may.
+/// The content equals that of a file from ``Reverser``: the same frames at the same times, the same
+/// samples. Requests can be made in any order and from several threads at once. Each call blocks
+/// until it is done: call it only on threads that may block.
 package final class SegmentedMirror: Sendable {
-  /// The videos first, the highest of them before the others, and of the same height the one in the source's codec last.
+  /// Renditions: videos first, by descending height; of equal heights, the one in the source's
+  /// codec last.
   package let renditions: [Rendition]
-  /// How long the output is.
+  /// Length of the output.
   package let duration: ClockTime
-  /// When each frame of the output is shown, as the segments have it, ascending; none: there is no video.
+  /// Start of each output frame in the segments, ascending; empty if there is no video.
   package let frameStarts: [ClockTime]
-  /// The same, as the source has it, to the nanosecond.
+  /// Start of each output frame from the source's timestamps, exact to the nanosecond.
   package var frameTimes: [ClockTime] { videos.first?.cuts.shown.map(\.start) ?? [] }
   package let chapters: [Chapter]
   package let subtitles: [Subtitles]
-  /// Warnings about promises of the source that the output does not keep, as far as its index tells.
+  /// Warnings about details of the source that the output lacks or changes, as far as the index
+  /// shows.
   package let warnings: [Warning]
 
   private let name: String
@@ -33,7 +34,7 @@ package final class SegmentedMirror: Sendable {
   /// - Parameters:
   ///   - path: of a file.
   ///   - cancellation: ends it.
-  ///   - progress: told how far the index is.
+  ///   - progress: gets the progress of the index.
   /// - Throws: ``RetrogradeError``, or `CancellationError`.
   package init(
     _ path: String, _ settings: Settings = Settings(), _ cancellation: Cancellation,
@@ -59,7 +60,7 @@ package final class SegmentedMirror: Sendable {
     }
     let length = source.legs.duration ?? .zero
     let starts = cuts?.all.map(\.start) ?? settings.starts(until: length)
-    // Each waits for an encoder to begin and end.
+    // In parallel: each header takes a whole run of an encoder.
     let heard = try Worker("audio headers") {
       try SegmentedMirror.audio(of: source, starts, path, settings, cancellation)
     }
@@ -106,8 +107,8 @@ package final class SegmentedMirror: Sendable {
     return try makers.map { maker in Result { try maker.join() } }.map { try $0.get() }
   }
 
-  /// - Parameter starts: when segments are wanted to begin.
-  /// - Returns: with it why streams are not among them.
+  /// - Parameter starts: preferred start times of segments.
+  /// - Returns: the audio streams, and the reasons why others are missing.
   private static func audio(
     of source: PlayableSource, _ starts: [ClockTime], _ path: String, _ settings: Settings,
     _ cancellation: Cancellation
@@ -126,11 +127,12 @@ package final class SegmentedMirror: Sendable {
     return (audio, refused)
   }
 
-  /// Decoded media held now, by all work under way.
+  /// Decoded media in memory now, for all running work.
   package var memoryHeld: ByteCount { ByteCount(gauge.now) }
 
-  /// The initialization segment of a rendition: `ftyp` and `moov`.
-  /// - Throws: ``RetrogradeError``, of code `usage` where there is no such rendition; or `CancellationError`.
+  /// Initialization segment of a rendition: `ftyp` and `moov`.
+  /// - Throws: ``RetrogradeError``, of code `usage` if there is no such rendition; or
+  ///   `CancellationError`.
   package func initialization(_ rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] {
     try check(rendition)
     try cancellation.check()
@@ -138,8 +140,9 @@ package final class SegmentedMirror: Sendable {
       ? videos[rendition].initialization : audio[rendition - videos.count].initialization
   }
 
-  /// How many pieces segment `number` of a rendition has, from each of which on it can be had: of a video, each about ``pieceLength`` long. 0 where
-  /// there is no such segment.
+  /// Number of pieces in segment `number` of a rendition. Delivery can start at any of them. Pieces
+  /// of a video are about ``pieceLength`` long; an audio segment has one. 0 if there is no such
+  /// segment.
   package func pieces(ofSegment number: Int, of rendition: Int) -> Int {
     guard renditions.indices.contains(rendition), renditions[rendition].segments.indices.contains(number) else {
       return 0
@@ -149,13 +152,14 @@ package final class SegmentedMirror: Sendable {
 
   package static var pieceLength: ClockTime { SegmentCuts.piece }
 
-  /// Segment `number` of a rendition, counted from 0: `moof` and `mdat`, once or more often.
+  /// Makes segment `number` of a rendition, counted from 0: one or more pairs of `moof` and `mdat`.
   ///
   /// - Parameters:
-  ///   - piece: with which of its pieces to begin, counted from 0. What begins later is made sooner.
-  ///   - take: gets it bit by bit, as it is made, from one thread after the other.
-  /// - Throws: ``RetrogradeError``, of code `usage` where there is no such segment or piece; or `CancellationError`. What was given out until then is
-  ///   not all.
+  ///   - piece: first piece to deliver, counted from 0. Later ones are ready sooner.
+  ///   - take: gets the bytes in parts, as they are made; called from several threads, one at a
+  ///     time.
+  /// - Throws: ``RetrogradeError``, of code `usage` if there is no such segment or piece; or
+  ///   `CancellationError`. The bytes delivered before are incomplete then.
   package func segment(
     _ number: Int, from piece: Int = 0, of rendition: Int, _ cancellation: Cancellation,
     _ take: @escaping @Sendable ([UInt8]) -> Void
@@ -184,14 +188,13 @@ package final class SegmentedMirror: Sendable {
     }
   }
 
-  /// The picture on show at a time of the output, as JPEG.
+  /// Frame shown at a time of the output, as JPEG.
   ///
   /// - Parameters:
-  ///   - time: a time before the start or past the end is taken for the first frame, and the last.
+  ///   - time: times before the start select the first frame, times past the end the last one.
   ///   - height: in pixels, 16 to 2160; the width follows.
-  ///   - isExact: whether it has to be that frame: else it may be the keyframe nearest to it, which is found
-  ///     faster.
-  /// - Throws: ``RetrogradeError``, of code `usage` where there is no video; or `CancellationError`.
+  ///   - isExact: true for exactly that frame; false for the nearest keyframe, which is faster.
+  /// - Throws: ``RetrogradeError``, of code `usage` if there is no video; or `CancellationError`.
   package func picture(
     at time: ClockTime, height: Int, isExact: Bool = true, _ cancellation: Cancellation
   ) throws -> [UInt8] {
@@ -201,12 +204,12 @@ package final class SegmentedMirror: Sendable {
     }
   }
 
-  /// How loud the first audio stream is along the output: the greatest magnitude of any sample of any channel, 0 to 1, in some of the
-  /// equal parts of it; empty where there is no audio.
+  /// Peaks of the first audio stream: the largest magnitude of any sample of any channel, 0 to 1,
+  /// for some of the equal parts of the output. Empty if there is no audio.
   ///
   /// - Parameters:
-  ///   - points: of which parts.
-  ///   - count: how many there are in all, 1 to 100000.
+  ///   - points: parts to analyse.
+  ///   - count: number of parts of the whole output, 1 to 100000.
   /// - Throws: ``RetrogradeError``; or `CancellationError`.
   package func waveform(_ points: Range<Int>, of count: Int, _ cancellation: Cancellation) throws -> [Float] {
     guard (1...100_000).contains(count), (0...count).contains(points.upperBound), points.lowerBound >= 0 else {
@@ -219,6 +222,6 @@ package final class SegmentedMirror: Sendable {
 }
 
 extension StreamSelection {
-  /// Streams that are streamed: only one of the videos.
+  /// Streams in the segments: at most one video.
   fileprivate static let streamed = StreamSelection(parsing: "video:0,audio,subtitles,chapters")
 }

@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// One video in one codec at one size, as segments.
+/// Segments of one video in one codec at one size.
 struct VideoSegments: Sendable {
   private let source: PlayableSource
   private let video: VideoSource
@@ -14,12 +14,12 @@ struct VideoSegments: Sendable {
   let initialization: [UInt8]
   let rendition: SegmentedMirror.Rendition
 
-  /// Highest rate of the picture, in bits for each pixel of each frame: twice what x264 takes of most films
-  /// at the quality that it is asked for.
+  /// Largest bit rate, in bits per pixel of each frame: twice what x264 needs for most videos at
+  /// the requested quality.
   private static let bitsPerPixel = 0.2
-  /// The least that is allowed, in bits per second.
+  /// Smallest bit rate limit, in bits per second.
   private static let leastRate = 300_000
-  /// How far each segment may run ahead of the rate.
+  /// Length by which a segment may exceed the bit rate.
   private static let buffer = ClockTime.milliseconds(500)
 
   /// - Parameter height: in pixels.
@@ -39,7 +39,7 @@ struct VideoSegments: Sendable {
       .init(
         videos: [.init(raw: video.caps, index: video.video)], duration: source.index.presentationEnd,
         frameRate: frameRate), options: options)
-    // Browsers play this format.
+    // Pixel format that browsers can play.
     if !settings.isLossless { choice.videos[0].format = "I420" }
     guard let codec = choice.videos[0].codec, let size = choice.videos[0].geometry?.caps,
       let width = size.int("width"), let height = size.int("height")
@@ -69,7 +69,8 @@ struct VideoSegments: Sendable {
         kind: .video(width: width, height: height), description: header.description, timescale: cuts.timescale,
         duration: cuts.times.last ?? 0
       ).bytes
-    // Each segment begins with a full buffer, and of those at the beginning two make up three quarters of a usual one (RFC 8216, 4.3.4.2).
+    // Each segment starts with a full buffer; two of the shorter first segments make up three
+    // quarters of a usual one (RFC 8216, 4.3.4.2).
     let ahead = VideoSegments.buffer / settings.target
     let pieces = (1 / SegmentCuts.piece.seconds).rounded(.up) + 1
     let overhead =
@@ -88,8 +89,8 @@ struct VideoSegments: Sendable {
   /// Makes segment `number`.
   ///
   /// - Parameters:
-  ///   - piece: with which of its pieces to begin (``SegmentCuts/pieces(of:)``).
-  ///   - take: gets one after the other, as soon as it is made.
+  ///   - piece: first piece to deliver (``SegmentCuts/pieces(of:)``).
+  ///   - take: gets each piece as soon as it is made.
   func make(
     _ number: Int, from piece: Int, _ cancellation: Cancellation, _ take: @escaping @Sendable ([UInt8]) -> Void
   ) throws {

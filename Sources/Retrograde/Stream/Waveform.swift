@@ -2,16 +2,16 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// How loud audio is along an output.
+/// Loudness of audio along an output.
 struct Waveform {
-  /// The greatest magnitude in each of the points, 0 to 1.
+  /// Largest magnitude in each of the points, 0 to 1.
   private(set) var peaks: [Float]
   private let points: Range<Int>
-  /// How many points all of the output has, and how many sample frames.
+  /// Number of points, and of sample frames, in the whole output.
   private let count: Int
   private let length: Int
 
-  /// - Parameter points: those that are looked at, of `count` that all of the output is cut into.
+  /// - Parameter points: points to analyse, out of `count` that divide the whole output.
   init(
     _ track: AudioTrack, _ legs: PlaybackLegs, _ duration: ClockTime, _ points: Range<Int>, of count: Int,
     _ cancellation: Cancellation
@@ -35,17 +35,17 @@ struct Waveform {
     }
   }
 
-  /// The first sample frame of a point.
+  /// First sample frame of a point.
   private func start(of point: Int) -> Int { (point * length + count - 1) / count }
 
-  /// - Parameter position: of the first sample frame of the part.
+  /// - Parameter position: of the first sample frame in `part`.
   private mutating func add(_ part: [Float32], _ channels: Int, from position: Int) {
     part.withUnsafeBufferPointer { samples in
       let frames = samples.count / channels
       var frame = 0
       while frame < frames {
         let point = min((position + frame) * count / length, points.upperBound - 1)
-        // The start of the next point, or the end of the part.
+        // Start of the next point, or end of the part.
         let next = min(max(start(of: point + 1) - position, frame + 1), frames)
         let end = point == points.upperBound - 1 ? frames : next
         var peak: Float32 = 0

@@ -2,36 +2,38 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the samples that a source's audio is to be played as with those of a mirror.
+/// Compares the expected samples of a source's audio with those of a mirror.
 struct AudioComparison {
-  /// Sample frames, at the mirror's rate, with the silence before and after them while the video goes on.
+  /// Number of sample frames at the mirror's rate, including silence while only the video plays.
   private(set) var expected = 0
   private(set) var found = 0
-  /// Sample frames in the files, where they can be counted to the sample: no codec primes or pads, or none is
-  /// meant to.
+  /// Exact numbers of sample frames in the files; nil if a codec's priming or padding makes them
+  /// inexact.
   var stored: (expected: Int, found: Int)?
-  /// Delay of the mirror's audio, in its sample frames; nil where there is nothing loud enough to tell by.
+  /// Delay of the mirror's audio, in its sample frames; nil if nothing is loud enough to measure
+  /// it.
   var lag: Int?
-  /// How far the lag differs along the way.
+  /// Largest variation of the lag, in sample frames.
   var drift = 0
-  /// Findings of each short stretch.
+  /// Findings of short windows.
   private(set) var windows: SampleWindows
-  /// How alike both are, 1 where they are the same but for their level; nil where all is silent.
+  /// Correlation of both; 1 if they are equal up to their level; nil if both are silent.
   var correlation: Double?
-  /// The largest difference of a sample, full scale being 1.
+  /// Largest difference of two samples; full scale is 1.
   var largestDifference = 0.0
 
   private static let probes = 4
-  /// Part of the loudest block's energy: 20 dB less.
+  /// Energy of a quiet block relative to the loudest: -20 dB.
   private static let quiet = 0.01
 
-  /// Share of the time that finding the loud places takes.
+  /// Share of the time that the search for loud places takes.
   private static let search = 0.3
 
+  /// Compares both streams.
   /// - Parameters:
-  ///   - delay: how much later the mirror's video is.
-  ///   - exactness: how exactly the samples have to be the source's.
-  ///   - report: told how far it is, and how much of all is done, from 0 to 1.
+  ///   - delay: delay of the mirror's video.
+  ///   - exactness: required exactness of the samples.
+  ///   - report: gets the position, and the share of the whole that is done, from 0 to 1.
   init(
     _ source: (track: AudioTrack, legs: PlaybackLegs), _ mirror: (track: AudioTrack, legs: PlaybackLegs),
     delay: ClockTime, _ exactness: Exactness,
@@ -57,7 +59,7 @@ struct AudioComparison {
       let samples = try stream(source, from: ClockTime(sampleIndex: start, rate: rate), order: order).take(
         AudioLag.length)
       let wanted = Array(samples.prefix(AudioLag.length * channels))
-      // The mirror's samples from a reach before the expected place to a reach after the probe.
+      // Mirror's samples from `reach` before the expected place to `reach` after the probe.
       let first = start + late - AudioLag.reach
       let silence = [Float32](repeating: 0, count: max(0, -first) * channels)
       let count = wanted.count / channels + 2 * AudioLag.reach
@@ -76,7 +78,7 @@ struct AudioComparison {
     }
   }
 
-  /// Stretches of ``AudioLag/length``, the last one perhaps shorter: the sample frame at which each begins,
+  /// Blocks of ``AudioLag/length``, the last one possibly shorter: the first sample frame of each,
   /// and its energy.
   private static func blocks(
     _ stream: SampleStream, _ rate: Int, _ channels: Int, _ report: (ClockTime) -> Void
@@ -95,14 +97,15 @@ struct AudioComparison {
       }
       report(ClockTime(sampleIndex: start, rate: rate))
     }
-    // Sources may be shorter than one block.
+    // The last block may be short, or the only one.
     close()
     return blocks
   }
 
-  /// Places at which lags are looked for: the loudest block of each quarter; and the first and the last that
-  /// are not quiet, since a tone is like itself a period later everywhere but where it begins and ends.
-  /// - Parameter length: of all, in sample frames.
+  /// Places to measure the lag: the loudest block of each quarter; and the first and last ones that
+  /// are not quiet. A tone resembles itself a period later everywhere except where it begins and
+  /// ends.
+  /// - Parameter length: of the whole audio, in sample frames.
   private static func places(
     _ blocks: [(start: Int, energy: Double)], of length: Int
   ) -> (loudest: [Int], edges: [Int]) {
@@ -114,7 +117,7 @@ struct AudioComparison {
     return (loudest.map(\.start).sorted(), edges.unique.filter { !loudest.map(\.start).contains($0) })
   }
 
-  /// Both streams from end to end, shifted by the lag.
+  /// Compares both streams from end to end, shifted by the lag.
   private mutating func compare(
     _ source: SampleStream, _ mirror: SampleStream, _ channels: Int, _ rate: Int, _ report: (ClockTime) -> Void
   ) throws {

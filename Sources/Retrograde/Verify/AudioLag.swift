@@ -1,18 +1,20 @@
-/// Delay of a mirror's audio against its source's, by normalised cross-correlation of a few stretches.
+/// Delay of a mirror's audio relative to its source's, by normalised cross-correlation of a few
+/// short probes.
 ///
-/// All stretches are compared at the same lag: a periodic signal is like itself one period later, but several
-/// stretches rarely have one period in common.
+/// All probes are compared at the same lag: a periodic signal resembles itself one period later,
+/// but several probes rarely share a period.
 struct AudioLag {
-  /// A stretch of the source's audio, and the mirror's audio around the place where it is expected.
+  /// Probe of the source's audio, with the mirror's audio around its expected place.
   struct Probe {
-    /// Interleaved.
+    /// Interleaved samples of the source.
     var wanted: [Float32]
-    /// Interleaved, from ``AudioLag/reach`` sample frames before the expected place; silence outside of the file.
+    /// Interleaved samples of the mirror, from ``AudioLag/reach`` sample frames before the expected
+    /// place; silence outside the file.
     var given: [Float32]
-    /// True if the audio begins or ends there: codecs change it more than the rest.
+    /// True if the audio begins or ends in the probe: codecs change it more there.
     var isEdge = false
 
-    /// The samples that are looked for in the whole reach: the loudest short part, or all of an edge.
+    /// Samples to search for in the whole reach: the loudest short part, or a whole edge.
     fileprivate func sought(_ channels: Int) -> ArraySlice<Float32> {
       guard !isEdge else { return wanted[...] }
       let size = AudioLag.short * channels
@@ -22,27 +24,31 @@ struct AudioLag {
     }
   }
 
-  /// Length of a probe and the farthest lag, in sample frames.
+  /// Length of a probe, and the largest lag, in sample frames.
   static let (length, reach) = (4096, 8192)
-  /// A lag within this many sample frames of the expected one is found without a search of the whole reach.
+  /// Largest distance from the expected lag, in sample frames, that is found without a search of
+  /// the whole reach.
   private static let near = 256
-  /// Part of a probe with which the whole reach is searched, in sample frames.
+  /// Length of the part of a probe that is searched for in the whole reach, in sample frames.
   private static let short = 1024
 
-  /// In sample frames, against the expected place.
+  /// Lag in sample frames, relative to the expected place.
   let samples: Int
-  /// How far apart the lags of the single stretches are, in sample frames.
+  /// Range of the lags of single probes, in sample frames.
   let drift: Int
 
+  /// Measures the lag.
   /// - Parameters:
-  ///   - isExact: nothing but rounding lies between the two: no other lag is nearly as good as the right one.
-  /// - Returns: nil if all is too quiet to tell, or nothing is alike.
+  ///   - isExact: true if both differ only by rounding: then no other lag is nearly as good as the
+  ///     right one.
+  /// - Returns: nil if everything is too quiet, or nothing correlates.
   init?(_ probes: [Probe], channels: Int, isExact: Bool) {
     let correlations = probes.compactMap { CrossCorrelation($0.wanted[...], $0.given, channels: channels) }
     guard !correlations.isEmpty else { return nil }
     let margin = isExact ? 1e-6 : nil
     var found = AudioLag.peak(correlations, near: AudioLag.reach, within: AudioLag.near, margin)
-    // A periodic signal is nearly like itself at other lags; a signal that was only rounded is like itself.
+    // A periodic signal nearly resembles itself at other lags; a rounded signal matches much
+    // better.
     let least = isExact ? 0.9999 : 0.985
     if found.map({ $0.score < least }) ?? true {
       let short = probes.compactMap { CrossCorrelation($0.sought(channels), $0.given, channels: channels) }
@@ -63,8 +69,8 @@ struct AudioLag {
     drift = (places.max() ?? 0) - (places.min() ?? 0)
   }
 
-  /// The place nearest to `place` of those at which all are most alike.
-  /// - Parameter margin: peaks whose score is less by no more than this are as good as the best; nil: the
+  /// Place nearest to `place` among the best correlation peaks of all probes together.
+  /// - Parameter margin: score by which a peak may be below the best one; nil: derived from the
   ///   loss of a lossy codec.
   private static func peak(
     _ correlations: [CrossCorrelation], near place: Int, within reach: Int, _ margin: Double?
@@ -73,7 +79,7 @@ struct AudioLag {
     let scores = places.map { CrossCorrelation.score(correlations, at: $0) ?? -1 }
     guard let best = scores.max(), best > -1 else { return nil }
     let least = best - (margin ?? 0.001 + 0.1 * (1 - best))
-    // The best place is a peak by itself; others are if both neighbours are less.
+    // The best place always counts as a peak; others only if both neighbours are not higher.
     let peaks = scores.indices.filter { index in
       guard scores[index] >= least else { return false }
       let isInside = index > 0 && index < scores.count - 1
@@ -84,18 +90,18 @@ struct AudioLag {
   }
 }
 
-/// How alike some samples are to those at a place among others.
+/// Correlation of some samples with those at a place in a longer series.
 private struct CrossCorrelation {
   private let wanted: ArraySlice<Float32>
   private let given: [Float32]
   private let channels: Int
   private let energy: Double
-  /// Energy of all samples before each.
+  /// Energy of all samples before each one.
   private var energies: [Double] = [0]
-  /// Quieter than this, by mean square, is silence.
+  /// Largest mean square of silence.
   private static let silence = 1e-8
 
-  /// - Parameter wanted: interleaved; its indices say where it is in the probe.
+  /// - Parameter wanted: interleaved; its indices are its position in the probe.
   /// - Returns: nil if `wanted` is silent.
   init?(_ wanted: ArraySlice<Float32>, _ given: [Float32], channels: Int) {
     self.wanted = wanted
@@ -111,7 +117,8 @@ private struct CrossCorrelation {
     }
   }
 
-  /// Likeness of all at one place, from -1 to 1; nil if there are no such samples, or they are silent.
+  /// Correlation of all probes at one place, from -1 to 1; nil if there are no such samples, or
+  /// they are silent.
   static func score(_ all: [CrossCorrelation], at frame: Int) -> Double? {
     var (product, own, other, count) = (0.0, 0.0, 0.0, 0)
     for one in all {
@@ -130,7 +137,7 @@ private struct CrossCorrelation {
     var sum = 0.0
     wanted.withUnsafeBufferPointer { wanted in
       given.withUnsafeBufferPointer { given in
-        // Short sums lose nothing that counts.
+        // Sums of this length are precise enough in 32 bits.
         for block in stride(from: 0, to: wanted.count, by: 256) {
           var part: Float32 = 0
           for index in block..<min(block + 256, wanted.count) { part += wanted[index] * given[start + index] }

@@ -4,13 +4,13 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the description of the streams: how many there are, how they are to be shown, and their names.
+/// Compares the descriptions of the streams: their number, display parameters, and names.
 enum DescriptionComparison {
-  /// How many streams of each kind there are.
+  /// Checks the number of streams of each kind.
   static func streams(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
-    // Details for which a container has no place are left out by `reverse`, with a warning.
+    // Streams that the container can't hold are left out by `reverse`, with a warning.
     let holdsAudio = container.imageFormat == nil
     let holdsVideo = !holdsAudio || !container.videoCodecs.isEmpty
     let videos = holdsVideo ? container.holdsOneVideo ? 1 : source.videos.count : 0
@@ -35,11 +35,11 @@ enum DescriptionComparison {
     found == expected ? "\(found)\(unit)" : "\(found)\(unit), and \(expected) are expected"
   }
 
-  /// Size, orientation, colour and field order of a video.
+  /// Checks size, orientation, colour and field order of a video.
   /// - Parameters:
-  ///   - isAlike: whether the frames, each turned upright, are like each other.
+  ///   - isAlike: true if the frames match after each is rotated upright.
   ///   - geometry: intended change of the source's frames; nil: none.
-  ///   - keepsAlpha: whether the mirror's codec keeps transparency.
+  ///   - keepsAlpha: true if the mirror's codec keeps transparency.
   static func frame(
     _ source: VideoSource, _ mirror: VideoSource, _ label: String, isBackward: Bool, isAlike: Bool,
     geometry: FrameGeometry?, keepsAlpha: Bool
@@ -49,7 +49,7 @@ enum DescriptionComparison {
     )
     let shown = geometry?.shown ?? ShownFrame(source.caps, orientation: orientations.source).size
     let found = ShownFrame(mirror.caps, orientation: orientations.mirror).size
-    // Sizes are made even, and pixel aspect ratios are rounded.
+    // Sizes are rounded to even numbers, and so are pixel aspect ratios.
     func near(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= max(geometry == nil ? 0.5 : 2, a * 0.002) }
     func text(_ size: Size) -> String {
       "\(Int(size.width.rounded()))x\(Int(size.height.rounded()))"
@@ -63,7 +63,7 @@ enum DescriptionComparison {
     ]
     if orientations.source != nil || orientations.mirror != nil {
       let isSame = (geometry.map(\.orientation) ?? orientations.source) == orientations.mirror
-      // A container that can't say it has the pixels themselves turned.
+      // If the container can't store an orientation, the pixels themselves are rotated.
       let isTurned = orientations.mirror == nil && isSameSize && isAlike
       checks.append(
         .init(
@@ -78,8 +78,8 @@ enum DescriptionComparison {
       let holds = mirror.caps.hasAlpha
       checks.append(.init("transparency\(label)", holds, holds ? "kept" : "none, and the source has it"))
     }
-    // JPEG has colours of its own, and frames are converted to them. A source that leaves a part of it open (0 in
-    // "range:matrix:transfer:primaries") is shown by each player's own guess.
+    // JPEG has a fixed colorimetry, to which frames are converted. If the source's is incomplete (a
+    // 0 in "range:matrix:transfer:primaries"), players guess.
     if let own = source.caps.string("colorimetry"), let other = mirror.caps.string("colorimetry"),
       !source.caps.isRGB, !mirror.caps.isRGB, mirror.video.caps.mediaType != "image/jpeg",
       !own.split(separator: ":").contains("0")
@@ -112,7 +112,8 @@ enum DescriptionComparison {
     return checks
   }
 
-  /// Which loudspeakers the channels of audio are for, if both files say it, and the mirror's can say anything else.
+  /// Checks the loudspeaker positions of audio channels, if both files have them, and the mirror's
+  /// codec could hold other ones.
   static func loudspeakers(
     _ source: AudioTrack, _ mirror: AudioTrack, _ label: String, _ container: Container
   ) -> [Verification.Check] {
@@ -126,11 +127,10 @@ enum DescriptionComparison {
     ]
   }
 
-  /// HDR10's description of the screen that the film was made on, and of how bright it gets. Containers round the
-  /// numbers.
+  /// Checks HDR10's mastering display and content light level. Containers round the numbers.
   private static func light(_ source: Caps, _ mirror: Caps, _ label: String) -> [Verification.Check] {
     let fields = ["mastering-display-info", "content-light-level"]
-    // GIF, JPEG and their like have another range: nothing is said there.
+    // GIF, JPEG and similar formats have a different range, and lack this data.
     guard !source.isRGB, !mirror.isRGB, mirror.string("colorimetry") == source.string("colorimetry") else { return [] }
     return fields.compactMap { field in
       guard let own = source.string(field) else { return nil }
@@ -144,8 +144,8 @@ enum DescriptionComparison {
     }
   }
 
-  /// Subtitles, chapters and tags.
-  /// - Parameter delay: how much later than in the presentation everything is.
+  /// Checks subtitles, chapters and tags.
+  /// - Parameter delay: delay of everything relative to the presentation.
   static func details(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, delay: ClockTime
   ) -> [Verification.Check] {
@@ -153,7 +153,7 @@ enum DescriptionComparison {
       + tags(source, mirror, container) + plays(source, mirror)
   }
 
-  /// How often players show an animation.
+  /// Checks the loop count of an animation.
   private static func plays(_ source: PlayableSource, _ mirror: PlayableSource) -> [Verification.Check] {
     guard let own = source.index.plays, let other = mirror.index.plays else { return [] }
     func text(_ plays: Int) -> String { plays == 0 ? "without end" : "\(plays)" }
@@ -166,7 +166,7 @@ enum DescriptionComparison {
     abs((a - b).nanoseconds) <= DescriptionComparison.tolerance
   }
 
-  /// Ends are counted in hundredths of a second by some formats.
+  /// True if two end times match. Some formats store ends in hundredths of a second.
   private static func isNearEnd(_ a: ClockTime, _ b: ClockTime) -> Bool {
     abs((a - b).nanoseconds) <= 10 * DescriptionComparison.tolerance
   }
@@ -181,7 +181,7 @@ enum DescriptionComparison {
     let start = mirror.legs.presentation.span.start
     return zip(source.subtitles(for: container), mirror.index.subtitles).enumerated().map { number, pair in
       let wanted = pair.0.played(source.legs.all).map { (span: $0.span, text: pair.0.text(of: $0)) }
-      // MP4 has an empty text where nothing is shown.
+      // MP4 stores an empty text for each gap.
       let given = pair.1.cues.map { (span: $0.span, text: pair.1.text(of: $0)) }.filter { !$0.text.isEmpty }
       let differing = zip(wanted, given).first { own, other in
         own.text != other.text || !near(own.span.start + delay, other.span.start - start)
@@ -224,7 +224,8 @@ enum DescriptionComparison {
     ]
   }
 
-  /// Tags that all containers which have them spell the same way, so that other programs' mirrors have them too.
+  /// Tags with the same spelling in all containers that hold them, so that mirrors of other
+  /// programs have them too.
   private static let compared = [
     "title", "artist", "album", "album-artist", "composer", "comment", "description", "copyright", "genre", "keywords",
     "lyrics", "isrc", "organization", "track-number", "track-count", "album-disc-number", "album-disc-count",
@@ -233,16 +234,16 @@ enum DescriptionComparison {
   private static func tags(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
-    // Ogg has tags of each stream where other containers have tags of the file.
+    // Ogg stores tags per stream that others store per file.
     let given = [mirror.index.tags] + mirror.videos.map(\.video.tags) + mirror.audio.map(\.tags)
     let source = source.index.tags
-    // A tag of one container is a comment in another.
+    // A tag in one container can be a comment in another.
     let comments = given.flatMap { $0?.strings("extended-comment") ?? [] }.compactMap { NamedTag(comment: $0) }
     func isKept(_ name: String) -> Bool {
       let own = source?.texts(of: name) ?? []
       var found = given.flatMap { $0?.texts(of: name) ?? [] }
       found += comments.filter { TagList.tag(named: $0.name) == name }.map(\.text)
-      // Several values may stand in one.
+      // Several values may be joined in one tag.
       if own.count > 1 { found += found.flatMap { $0.split(separator: #/[,;] /#).map(String.init) } }
       return own.allSatisfy(found.contains)
     }
@@ -276,21 +277,21 @@ enum DescriptionComparison {
 }
 
 extension TagList {
-  /// The day that it is of, or the month, or the year, unless that is when the file was made.
+  /// Date of the content: day, month or year. Ignores the creation date of the file.
   fileprivate var day: String? {
     partialDate ?? texts(of: "date")?.first ?? (time == nil ? texts(of: "datetime")?.first : nil)
   }
 }
 
 extension PlayableSource {
-  /// The subtitles as `container` holds them.
+  /// Subtitles in the form that `container` holds.
   func subtitles(for container: Container) -> [SubtitleTrack] {
     index.subtitles.compactMap { $0.form(for: container) }
   }
 }
 
 extension SubtitleTrack {
-  /// The text on show: with marks such as `<i>`, but for lines of a script.
+  /// Text of a cue: with markup such as `<i>`, except for lines of a script.
   fileprivate func text(of cue: Cue) -> String {
     let text = String(decoding: cue.bytes.prefix { $0 != 0 }, as: UTF8.self)
     let shown = isScript ? SubtitleText.plain(SubtitleText.line(text)) : SubtitleText.marked(text)

@@ -2,43 +2,44 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the frames that a source's video is to be played as with those of a mirror, one by one.
+/// Compares the expected frames of a source's video with those of a mirror, one by one.
 struct FrameComparison {
-  /// How near a frame of lossy video has to be to its own source frame, in dB of its ``Thumbnail``.
+  /// Smallest PSNR of a lossy frame's ``Thumbnail`` against its source frame, in dB.
   static let leastLikeness = 28.0
 
   var expected = 0
   var found = 0
-  /// Frames of which every pixel is that of the source.
+  /// Number of frames that equal the source in every pixel.
   var identical = 0
-  /// Pixel formats of the source and of the mirror, if frames had to be converted to compare every pixel.
+  /// Pixel formats of the source and the mirror, if frames were converted to compare every pixel.
   private(set) var conversion: (source: String, mirror: String, isRounded: Bool)?
-  /// The least likeness of a frame to its own source frame in dB, and its number.
+  /// Smallest likeness of a frame to its source frame in dB, and the number of the frame.
   var worst = (likeness: 99.0, frame: 0)
-  /// Frames that are nearer to a neighbour of their source frame.
+  /// Numbers of frames that resemble a neighbour of their source frame more.
   var misplaced: [Int] = []
-  /// Parts of frames that are not the same to the pixel.
+  /// Comparison of parts of the frames that are not identical.
   var picture = PictureComparison()
-  /// Result of a plain decode of the source's frames; nil where there is none.
+  /// Check of the source's frames against a plain decode; nil if there is none.
   var sourceFrames: SourceFrameCheck?
-  /// Delay of each frame against its time in the presentation.
+  /// Delay of each frame relative to its time in the presentation.
   private var delays: [ClockTime] = []
-  /// The stretch within which the first frame may start: it is on show from the start if it outlasts the others.
+  /// Tolerance for the start of the first frame, equal to its duration. It is shown from the start
+  /// if it outlasts the other streams.
   private var firstSlack = ClockTime.zero
-  /// How long the last frame is shown that both have.
+  /// Durations of the last frame that both have.
   private(set) var lastDuration = (found: ClockTime.zero, expected: ClockTime.zero)
 
+  /// Compares all frames.
   /// - Parameters:
-  ///   - source: gives the frames that are expected.
-  ///   - mirror: gives those that are there.
+  ///   - source: player of the expected frames.
+  ///   - mirror: player of the actual frames.
   ///   - orientations: GST_TAG_IMAGE_ORIENTATION of both.
   ///   - geometry: intended change of the source's frames; nil: none.
-  ///   - isForRGB: whether the mirror holds RGB and the source does not: colours that RGB can't hold are cut
-  ///     off first.
+  ///   - isForRGB: true if only the mirror is RGB: colours outside RGB are clipped first.
   ///   - isTransparent: true if the source's frames have transparency.
-  ///   - isHalved: true if the mirror's codec halved the colours, whatever its decoder gives.
-  ///   - comparesPixels: whether frames of another form are converted to compare every pixel.
-  ///   - plain: the source's frames by a plain decode; nil where there are none.
+  ///   - isHalved: true if the mirror's codec subsampled the chroma, whatever its decoder outputs.
+  ///   - comparesPixels: true to convert frames of a different format, and compare every pixel.
+  ///   - plain: source's frames from a plain decode; nil if there is none.
   init(
     _ source: VideoPlayer, _ mirror: VideoPlayer, orientations: (source: String?, mirror: String?),
     geometry: FrameGeometry?, isForRGB: Bool, isTransparent: Bool, isHalved: Bool,
@@ -55,7 +56,7 @@ struct FrameComparison {
     var wanted = try ThumbnailedFrames(
       source, preparation + clip, orientation: ownOrientation, cancellation)
     var given = try ThumbnailedFrames(mirror, orientation: orientations.mirror, cancellation)
-    // If the pixels themselves were turned, those of the source have to be turned too.
+    // If the mirror's pixels are rotated, rotate the source's too.
     let turn = ownOrientation == orientations.mirror ? nil : ownOrientation
     var converter: FrameConverter?
     while let frame = try given.next() {
@@ -104,19 +105,21 @@ struct FrameComparison {
     while try wanted.next() != nil { expected += 1 }
   }
 
-  /// Delay of all frames against the presentation: where a codec's priming comes first, everything is late.
+  /// Median delay of all frames relative to the presentation. A codec's priming delays everything.
   var delay: ClockTime {
     let sorted = delays.sorted()
     return sorted.isEmpty ? .zero : sorted[sorted.count / 2]
   }
 
-  /// How far a frame's start is off at the most, everything being later by ``delay``; and which frame that is.
+  /// Largest deviation of a frame's start after subtracting ``delay``, and the number of that
+  /// frame.
   var timing: (error: ClockTime, frame: Int) {
     let delay = delay
     var worst = (error: ClockTime.zero, frame: 0)
     for (number, own) in delays.enumerated() {
       var error = own - delay
-      // Whether the first one starts with the presentation, or as late as its own length asks, moves nothing else.
+      // The first frame may start with the presentation or later by up to its own duration, without
+      // effect on the others.
       if number == 0, error > .zero { error = max(.zero, error - firstSlack) }
       error = error < .zero ? .zero - error : error
       if error > worst.error { worst = (error, number) }
@@ -125,13 +128,13 @@ struct FrameComparison {
   }
 }
 
-/// The frames of a player, with a thumbnail of each, and of those before and after it.
+/// Frames of a player, with thumbnails of each frame and of its neighbours.
 private struct ThumbnailedFrames {
   struct Frame {
     var buffer: Buffer
     var caps: Caps
     var shown: TimeSpan
-    /// How long it is shown by its own file, which may end later than its video.
+    /// Duration in its own file, which may end later than its video.
     var duration: ClockTime
     var number: Int?
     var thumbnail: Thumbnail
@@ -145,7 +148,7 @@ private struct ThumbnailedFrames {
   private var ahead: [Frame] = []
   private var behind: [Thumbnail] = []
   private var current: Thumbnail?
-  /// How many neighbours on either side are known.
+  /// Number of neighbours on each side.
   private static let reach = 2
 
   init(
@@ -157,7 +160,7 @@ private struct ThumbnailedFrames {
     self.cancellation = cancellation
   }
 
-  /// Neighbours of the frame that was given last.
+  /// Thumbnails of the neighbours of the last returned frame.
   var neighbours: [Thumbnail] { behind + ahead.map(\.thumbnail) }
 
   mutating func next() throws -> Frame? {
@@ -185,7 +188,7 @@ private struct ThumbnailedFrames {
   }
 }
 
-/// The means of squares of frames of a source and its mirror, each turned upright.
+/// Block means of frames of a source and its mirror, each rotated upright.
 private struct SquaredFrames {
   private let converters: (own: FrameConverter, other: FrameConverter)
   private let form: Caps
@@ -201,8 +204,8 @@ private struct SquaredFrames {
     if let turn = other.orientation, turn.hasSuffix("90") || turn.hasSuffix("270") {
       swap(&size.width, &size.height)
     }
-    // The mirror's colours, as its encoder got them: halved colour that is converted again lies outside of
-    // YUV's range.
+    // Compare in the mirror's colorimetry, as its encoder got it: subsampled chroma that is
+    // converted again exceeds YUV's range.
     let colours =
       !other.caps.isRGB ? other.caps.withRange.string("colorimetry") : isHalved ? SquaredFrames.coloursInWebP : nil
     let isTransparent = other.caps.hasAlpha
@@ -215,7 +218,7 @@ private struct SquaredFrames {
     }
     self.form = form
     isRGB = colours == nil
-    // As they were converted for JPEG, whose range is full.
+    // JPEG has full range. Convert the source's frames in the same way as for its encoder.
     let isFull = colours?.hasPrefix("1:") ?? false
     let jpeg = isFull ? JPEGFrames(own.caps, width: own.caps.int("width")) : nil
     let detour = jpeg?.detour.map { ["videoconvert dither=none", "video/x-raw,format=\($0)"] } ?? []

@@ -1,28 +1,28 @@
 import GStreamer
 import Glibc
 
-/// Compares parts of frames with those of their source frames, for differences that the likeness of whole
-/// frames hides.
+/// Compares blocks of frames with those of their source frames, for differences that the likeness
+/// of whole frames hides.
 ///
-/// Lossy codecs keep the mean of a square of pixels to a few levels of 255, wherever it lies, and on average
-/// they make nothing lighter or darker.
+/// Lossy codecs keep the mean of each block to a few levels of 255, and do not change the average
+/// brightness.
 struct PictureComparison {
-  /// Findings of one plane.
+  /// Findings for one plane.
   struct Plane {
-    /// How many squares differ by so many levels.
+    /// Number of blocks for each difference in levels.
     var differences = [Int](repeating: 0, count: 256)
-    /// The square that is farthest from the levels of its source square and the eight around that, in levels:
-    /// codecs blur and move edges, and make no level that is not there.
+    /// Block farthest outside the range of its source block and the eight around it, in levels.
+    /// Codecs blur and shift edges, but create no new levels.
     var worst = (difference: 0.0, frame: 0, x: 0, y: 0)
-    /// Differences by the squares' level in the source, in steps of about the same level: the number of
-    /// squares, and the sum of their differences in sixteenths.
+    /// Differences by the block's level in the source, in 16 ranges: the number of blocks, and the
+    /// sum of their differences in sixteenths.
     var byLevel = [(count: Int, sum: Int)](repeating: (0, 0), count: 16)
-    /// The largest mean difference of a frame, in levels.
+    /// Largest mean difference of a frame, in levels.
     var worstFrame = (difference: 0.0, frame: 0)
 
     var count: Int { differences.reduce(0, +) }
 
-    /// Largest difference of nine of ten squares, in levels.
+    /// Largest difference of 90 % of the blocks, in levels.
     var usual: Int {
       let (count, differences) = (count, differences)
       var below = 0
@@ -33,13 +33,13 @@ struct PictureComparison {
       return 0
     }
 
-    /// The mean difference of all, in levels.
+    /// Mean difference of all blocks, in levels.
     var mean: Double {
       let sum = byLevel.reduce(0) { $0 + $1.sum }
       return count > 0 ? Double(sum) / Double(count) / 16 : 0
     }
 
-    /// The largest mean difference of the squares of one level, if there are enough of them to tell.
+    /// Largest mean difference of blocks of one level, ignoring levels with too few of them.
     var worstLevel: Double {
       let least = max(count / 50, 200)
       return byLevel.filter { $0.count >= least }.map { Double($0.sum) / Double($0.count) / 16 }
@@ -47,16 +47,16 @@ struct PictureComparison {
     }
   }
 
-  /// True if the planes are those of GBR.
+  /// True if the planes are GBR.
   var isRGB = false
-  /// Brightness, then the two of colour; or green, blue and red. Transparency comes last.
+  /// Planes: luma, then two of chroma; or green, blue and red. Transparency comes last.
   private(set) var planes = [Plane](repeating: Plane(), count: 4)
 
-  /// Sums of the colourfulness of all squares, in the source and in the mirror: the largest of green, blue and red, less the
-  /// smallest.
+  /// Sums of the colourfulness of all blocks, in the source and in the mirror: the largest of
+  /// green, blue and red, minus the smallest.
   private(set) var colourfulness = (own: 0, other: 0)
 
-  /// Colourfulness of the mirror as a share of the source's; nil if that is grey.
+  /// Colourfulness of the mirror relative to the source's; nil if the source is grey.
   var keptColour: Double? {
     guard isRGB, colourfulness.own > 16 * planes[0].count else { return nil }
     return Double(colourfulness.other) / Double(colourfulness.own)

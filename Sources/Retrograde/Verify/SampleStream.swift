@@ -2,7 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Audio in the order of play, from the start of the presentation on, as 32-bit floats of a rate and a number of channels.
+/// Audio in the order of play, from the start of the presentation, as 32-bit floats at a given rate
+/// and number of channels.
 final class SampleStream {
   private var player: AudioPlayer
   private let pipeline: Pipeline
@@ -10,15 +11,15 @@ final class SampleStream {
   private let sink: AppSink
   private let cancellation: Cancellation
   private let channels: Int
-  /// Which of the source's channels each one is; nil: the same.
+  /// Source channel for each channel; nil: unchanged.
   private let order: [Int]?
   private var hasEnded = false
 
   /// - Parameters:
-  ///   - from: where in the output to begin.
-  ///   - end: where in the output to end; nil: where the legs do.
-  ///   - rate: of the samples given out; the source's own where that is the same.
-  ///   - order: which of the source's channels each one is to be; nil: the same.
+  ///   - from: start in the output.
+  ///   - end: end in the output; nil: end of the legs.
+  ///   - rate: sample rate to convert to.
+  ///   - order: source channel for each channel; nil: unchanged.
   init(
     _ track: AudioTrack, _ legs: PlaybackLegs, from: ClockTime = .zero, to end: ClockTime? = nil, rate: Int,
     channels: Int, order: [Int]? = nil, _ cancellation: Cancellation
@@ -39,7 +40,7 @@ final class SampleStream {
 
   deinit { pipeline.set(.null) }
 
-  /// The next samples, interleaved; nil after the last.
+  /// Next samples, interleaved; nil after the last.
   func next() throws -> [Float32]? {
     while true {
       try cancellation.check()
@@ -60,7 +61,7 @@ final class SampleStream {
     }
   }
 
-  /// At least `count` sample frames, or all that remain.
+  /// Reads at least `count` sample frames, or all that remain.
   func take(_ count: Int) throws -> [Float32] {
     var taken: [Float32] = []
     while taken.count < count * channels, let more = try next() { taken += more }

@@ -1,32 +1,32 @@
 import Glibc
 import MediaTime
 
-/// Compares two streams of samples in short windows, each channel by itself, for differences that the
-/// likeness of whole streams hides.
+/// Compares two streams of samples in short windows, for each channel separately. It finds
+/// differences that the correlation of whole streams hides.
 struct SampleWindows {
   /// Sums over one channel of one window.
   private struct Window {
     var own = 0.0
     var other = 0.0
-    /// Sum of the squares of the differences.
+    /// Sum of squared differences.
     var difference = 0.0
-    /// Level in the source of its loudest part that is silent in the mirror.
+    /// Source level of the loudest part that is silent in the mirror.
     var lost = Float32(0)
   }
 
-  /// Findings of all windows.
+  /// Findings for all windows.
   struct Finding {
-    /// Windows that are not the source's, and those that are louder or quieter than it.
+    /// Windows that differ from the source, and windows that are louder or quieter than it.
     var differing = Stretch()
     var louder = Stretch()
-    /// Level of all against the source's, in dB; nil where nothing is loud enough to tell.
+    /// Overall level relative to the source's, in dB; nil if nothing is loud enough to measure it.
     var gain: Double?
-    /// Quieter windows could not be judged.
+    /// Number of windows that are too quiet to judge.
     var quiet = 0
     var judged = 0
   }
 
-  /// Windows, from the first to the last of them.
+  /// Number of windows, and the first and last of them.
   struct Stretch {
     var count = 0
     var first = 0
@@ -39,14 +39,16 @@ struct SampleWindows {
     }
   }
 
-  /// In milliseconds.
+  /// Length of a window in milliseconds.
   static let milliseconds = 50
-  /// Parts of a window, in which short silence is looked for: 10 ms each.
+  /// Number of parts of a window, in which short silence is searched for: 10 ms each.
   private static let parts = 5
-  /// Least share of a loud part's energy that a codec leaves. Measured for AAC, MP3, Opus and Vorbis at 24 to 128 kbit/s:
-  /// 0.28 or more of sound below their low-pass; 0.012 or less of 20 ms of silence, in 49 of 50 cases.
+  /// Smallest share of a loud part's energy that a codec keeps. Measured for AAC, MP3, Opus and
+  /// Vorbis at 24 to 128 kbit/s: 0.28 or more for audio below their low-pass; for 20 ms of silence,
+  /// 0.012 or less in 49 of 50 cases.
   private static let leastOfPart = 0.05
-  /// In a stream that is read without its first packet the next one fades in: 128 ms in AAC of 8 kHz.
+  /// First window to check for silence. If a stream is read without its first packet, the next one
+  /// fades in: 128 ms in AAC of 8 kHz.
   private static let firstWhole = 3
 
   private let channels: Int
@@ -63,7 +65,7 @@ struct SampleWindows {
     part = [(own: Double, other: Double)](repeating: (0, 0), count: self.channels)
   }
 
-  /// - Parameters: as many samples of either, interleaved, from where the last ones ended.
+  /// - Parameters: equally many samples of both, interleaved, following the previous ones.
   mutating func add(_ own: ArraySlice<Float32>, _ other: ArraySlice<Float32>) {
     own.withUnsafeBufferPointer { own in
       other.withUnsafeBufferPointer { other in
@@ -84,8 +86,8 @@ struct SampleWindows {
     }
   }
 
-  /// Ends the comparison. To be called after the last samples: a window of less than half the length says
-  /// nothing.
+  /// Ends the comparison, after the last samples. A last window shorter than half the length is
+  /// ignored.
   mutating func finish() {
     if filled > size / 2 { close() }
   }
@@ -110,11 +112,11 @@ struct SampleWindows {
     filled = 0
   }
 
-  /// - Parameter exactness: the processing between the two; rounding may be to 16 bits.
+  /// - Parameter exactness: the processing between the two. Rounding may be to 16 bits.
   func finding(_ exactness: AudioComparison.Exactness) -> Finding {
     var finding = Finding()
     var (own, other, product) = (0.0, 0.0, 0.0)
-    // Windows at another level, and whether they are counted.
+    // Windows at a different level; true if they are already counted.
     var suspects: [Int: Bool] = [:]
     let mean = done.reduce(0) { $0 + $1.own } / Double(max(done.count, 1))
     for (place, window) in done.enumerated() {
@@ -123,8 +125,8 @@ struct SampleWindows {
         finding.judged += 1
         if window.difference > max(window.own * 1e-4, 3e-9) { finding.differing.add(number) }
       } else {
-        // Codecs spread loud samples over quiet neighbours, and leave out parts that are much quieter than
-        // the rest.
+        // Codecs spread loud samples over quiet neighbours, and omit parts that are much quieter
+        // than the rest.
         let beside = max(
           place >= channels ? done[place - channels].own : 0,
           place + channels < done.count ? done[place + channels].own : 0)
@@ -135,8 +137,8 @@ struct SampleWindows {
         }
         finding.judged += 1
         let cross = (window.own + window.other - window.difference) / 2
-        // Codecs put noise of the same level in place of quiet noise. What has nothing to do with the source differs
-        // by twice its energy.
+        // Codecs replace quiet noise by other noise of the same level. A signal unrelated to the
+        // source differs by twice its energy.
         let most =
           switch loudness / mean {
           case _ where exactness == .modelled: Double.infinity
@@ -151,7 +153,7 @@ struct SampleWindows {
         } else if exactness == .alike, cross > 0.9 * (window.own * window.other).squareRoot(),
           !(0.63...1.6).contains(window.other / window.own)
         {
-          // One window may hold the start of a note, which codecs spread.
+          // A single window may hold the start of a note, which codecs spread.
           if let isCounted = suspects[place - channels] {
             if !isCounted { finding.louder.add(number - 1) }
             finding.louder.add(number)
@@ -163,16 +165,16 @@ struct SampleWindows {
       other += window.other
       product += (window.own + window.other - window.difference) / 2
     }
-    // The level of a window as quiet as that differs by rounding alone.
+    // In windows as quiet as this, rounding alone changes the level.
     if own > 1e-7 * Double(finding.judged), other > 0, product > 0 {
-      // Noise that a codec adds changes one of them, and a change of level both.
+      // Added noise changes only one of these, a change of level both.
       let gains = (10 * log10(other / own), 20 * log10(product / own))
       finding.gain = abs(gains.0) < abs(gains.1) ? gains.0 : gains.1
     }
     return finding
   }
 
-  /// When a window starts.
+  /// Start time of a window.
   func time(of window: Int) -> ClockTime {
     ClockTime(nanoseconds: Int64(window) * Int64(SampleWindows.milliseconds) * 1_000_000)
   }

@@ -1,20 +1,21 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the source's frames, as they are read to be compared with the mirror's, with those of a plain decode.
+/// Compares the source's frames, as decoded for the comparison with the mirror, with those of a
+/// plain decode.
 struct SourceFrameCheck {
   private let plain: PlainFrames
   private(set) var compared = 0
-  /// Frames that differ, and their hashes.
+  /// Differing frames, with their hashes.
   private var others: [(number: Int, hash: UInt64)] = []
-  /// Frames that the decoder calls damaged.
+  /// Number of frames that the decoder reports as damaged.
   private(set) var damaged = 0
 
   init(_ plain: PlainFrames) { self.plain = plain }
 
   /// - Parameters:
-  ///   - hash: of a frame's pixels.
-  ///   - number: its place in the source.
+  ///   - hash: of the frame's pixels.
+  ///   - number: of the frame in the source.
   mutating func add(_ hash: UInt64, number: Int) {
     guard let holds = plain.holds(hash, number: number) else {
       damaged += 1
@@ -24,15 +25,15 @@ struct SourceFrameCheck {
     if !holds { others.append((number, hash)) }
   }
 
-  /// How many differ, and when in the source the first and the last of them start.
+  /// Number of differing frames, and the source times of the first and last of them.
   var differing: (count: Int, first: ClockTime, last: ClockTime)? {
     let times = others.map { plain.time(of: $0.number) }
     guard let first = times.min(), let last = times.max() else { return nil }
     return (others.count, first, last)
   }
 
-  /// Counts frames as damaged that another plain decode gives as they were read.
-  /// - Parameter other: decoded without a seek too, in other threads.
+  /// Reclassifies differing frames as damaged if another plain decode outputs them as well.
+  /// - Parameter other: decoded without seeking too, but with a different number of threads.
   mutating func leaveOut(damagedBy other: PlainFrames) {
     let remaining = others.filter { other.holds($0.hash, number: $0.number) == false }
     damaged += others.count - remaining.count

@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the containers' descriptions of each stream, and the start of the file.
+/// Compares the containers' metadata of each stream, and the start time of the file.
 enum StreamDescriptions {
   private struct Stream {
     var name: String
@@ -27,18 +27,19 @@ enum StreamDescriptions {
     ]
   }
 
-  /// Longest priming of lossy codecs, in seconds, at a rate in Hz: two frames of AAC and its encoder's
-  /// look-ahead, or the value that muxers assume for it.
+  /// Longest priming of lossy codecs, in seconds, at a rate in Hz: two frames of AAC and its
+  /// encoder's look-ahead, or the value that muxers assume for it.
   static func mostPriming(_ rate: Int) -> Double { max(0.12, 2112 / Double(max(rate, 1))) }
 
-  /// A mirror starts at once, but for the priming of lossy audio.
-  /// - Parameter frame: how long each frame is shown in a container that counts frames, and says no times.
+  /// Checks that the mirror starts at 0, or is delayed only by the priming of lossy audio.
+  /// - Parameter frame: frame duration in containers that count frames instead of storing times;
+  ///   nil for others.
   static func start(
     _ mirror: PlayableSource, _ container: Container, delay: ClockTime, frame: ClockTime?, isExact: Bool
   ) -> Verification.Check {
     let start = mirror.legs.presentation.span.start + delay
-    // The clock of a transport stream runs ahead of the shown times: by a second at most, ten for H.264 and
-    // HEVC (ISO/IEC 13818-1, 2.4.2.6).
+    // The clock of a transport stream precedes presentation times by at most a second, or ten for
+    // H.264 and HEVC (ISO/IEC 13818-1, 2.4.2.6).
     let clock =
       mirror.videos.contains { ["video/x-h264", "video/x-h265"].contains($0.video.caps.mediaType) } ? 10.0 : 1
     let rate = mirror.audio.map(\.rate).min() ?? 48_000
@@ -48,11 +49,11 @@ enum StreamDescriptions {
       "start", holds, holds ? "\(start)" : "\(start), and 0 is expected", ["ms": start.seconds * 1000])
   }
 
-  /// Languages, as far as the mirror's container names any.
+  /// Checks languages, if the mirror's container holds any.
   static func languages(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
-    // Streams that are missing are named by another check.
+    // Missing streams are reported by another check.
     let pairs = zip(streams(source, container), streams(mirror, container)).flatMap { Array(zip($0.0, $0.1)) }
     let (own, other) = (pairs.map(\.0), pairs.map(\.1))
     guard own.contains(where: { $0.language != nil }) || other.contains(where: { $0.language != nil }) else {
@@ -76,8 +77,8 @@ enum StreamDescriptions {
     ]
   }
 
-  /// Titles of streams, if the mirror's container holds them. Titles that the source does not have are ignored, and so
-  /// are those equal to the file's title: some GStreamer encoders copy it to their stream.
+  /// Checks stream titles, if the mirror's container holds them. Ignores streams without a title in
+  /// the source, and titles equal to the file's: some GStreamer encoders copy that to their stream.
   static func titles(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
@@ -95,7 +96,7 @@ enum StreamDescriptions {
     ]
   }
 
-  /// Streams of each kind that are played by default, and those that are shown whatever the viewer chooses.
+  /// Checks which streams are played by default, and which are forced.
   static func dispositions(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
@@ -107,7 +108,7 @@ enum StreamDescriptions {
       if chosen(own) != chosen(other) {
         findings.append("\(other[chosen(other)].name) is the default, and \(own[chosen(own)].name) is expected")
       }
-      // Not the other way round: MP4 has no word for it.
+      // Only in this direction: MP4 can't mark forced streams.
       for (own, other) in zip(own, other)
       where (other.disposition?.isForced ?? false) && !(own.disposition?.isForced ?? false) {
         findings.append("\(other.name) is forced, and is not in the source")
@@ -118,7 +119,7 @@ enum StreamDescriptions {
 }
 
 extension AudioTrack {
-  /// Whether its codec changes no sample of such a source but by rounding.
+  /// True if the codec changes the samples of `source` only by rounding.
   func isExact(for source: AudioTrack) -> Bool {
     let exact = ["audio/x-raw", "audio/x-flac", "audio/x-alac", "audio/x-wavpack", "audio/x-tta"]
     guard exact.contains(codec.mediaType) else { return false }
@@ -126,19 +127,19 @@ extension AudioTrack {
     return !["U8", "S8"].contains(format) || format == source.caps.string("format")
   }
 
-  /// Whether its codec models speech, and keeps no waveform.
+  /// True if the codec models speech, so that it does not keep the waveform.
   var modelsSpeech: Bool { ["audio/AMR", "audio/AMR-WB", "audio/x-speex"].contains(codec.mediaType) }
 
-  /// True if its codec's priming is played, as `container` can't have it cut.
+  /// True if the codec's priming is played, since `container` can't mark it for removal.
   func isPrimed(in container: Container) -> Bool {
-    // Speex has no word for it in Ogg either.
+    // Priming of Speex can't be marked in Ogg either.
     let isCut =
       container.hasEditLists || container.isOgg && !modelsSpeech || container.tagger != nil
       || codec.mediaType == "audio/x-opus"
     return !isWholeByCodec && !isCut
   }
 
-  /// Whether its codec can have samples of that rate.
+  /// True if the codec supports that sample rate.
   func codecHolds(rate: Int) -> Bool {
     let low = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]
     switch codec.mediaType {

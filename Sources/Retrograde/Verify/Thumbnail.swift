@@ -1,14 +1,14 @@
 import GStreamer
 import Glibc
 
-/// Lightness of a frame, in few pixels: it survives lossy coding, and tells frames apart.
+/// Lightness of a frame at low resolution. It survives lossy coding, and distinguishes frames.
 struct Thumbnail {
   static let (width, height) = (160, 96)
 
-  /// Levels of full range, 0 to 255.
+  /// Full-range levels, 0 to 255.
   let pixels: [UInt8]
 
-  /// - Parameter converted: a frame in the ``form(of:)`` of its caps.
+  /// - Parameter converted: frame converted to ``form(of:)`` of its caps.
   init(_ converted: Buffer, of caps: Caps) throws {
     pixels = try converted.withBytes {
       let pixels = $0.prefix(Thumbnail.width * Thumbnail.height)
@@ -16,24 +16,25 @@ struct Thumbnail {
     }
   }
 
-  /// Caps that frames are converted to. The range of YUV stays the same (`Quirk.videoconvertRange`).
+  /// Caps to convert frames to. The range of YUV stays the same (`Quirk.videoconvertRange`).
   static func form(of caps: Caps) -> String {
     "video/x-raw,format=GRAY8,width=\(width),height=\(height),pixel-aspect-ratio=1/1,"
       + "colorimetry=\(caps.isFullRangeYUV ? 1 : 2):4:0:0"
   }
 
-  /// The levels of full range for those of limited range, 16 to 235.
+  /// Full-range levels by limited-range level, 16 to 235.
   private static let fullLevels = (0...255).map { UInt8(clamping: (($0 - 16) * 255 + 109) / 219) }
 
   init(pixels: [UInt8]) { self.pixels = pixels }
 
-  /// The peak signal-to-noise ratio between the two, in dB; 99 where they are the same.
+  /// Peak signal-to-noise ratio between the two, in dB; 99 if they are equal.
   func likeness(to other: Thumbnail) -> Double { likeness(distance: distance(to: other)) }
 
-  /// True if this thumbnail of a mirror's frame shows `neighbour` rather than the source frame that is expected.
+  /// True if this thumbnail of a mirror's frame shows `neighbour` instead of the expected source
+  /// frame.
   ///
-  /// Codecs keep parts of the frame before it in place of small changes. In a nearly still scene, a frame only counts
-  /// as its neighbour if nearly all of the change to it is there.
+  /// For small changes, codecs keep parts of the previous frame. In a nearly still scene, a frame
+  /// therefore only counts as its neighbour if nearly all of the change to it is there.
   /// - Parameter own: thumbnail of the expected source frame.
   func shows(_ neighbour: Thumbnail, insteadOf own: Thumbnail) -> Bool {
     let (change, error) = (own.distance(to: neighbour), distance(to: own))
@@ -42,16 +43,18 @@ struct Thumbnail {
     guard likeness < Thumbnail.same, self.likeness(distance: left) > self.likeness(distance: error) + 0.5 else {
       return false
     }
-    // The error's part in the direction of the neighbour: 0 is the expected frame, 1 is the neighbour.
+    // Projection of the error onto the change to the neighbour: 0 is the expected frame, 1 is the
+    // neighbour.
     return likeness < Thumbnail.nearlySame || Double(error + change - left) > 2 * Thumbnail.leastChange * Double(change)
   }
 
-  /// Frames this much like each other, in dB, can't be told apart.
+  /// Likeness in dB above which frames can't be distinguished.
   private static let same = 45.0
-  /// Between frames this much like each other, in dB, so much of the change has to be there.
+  /// Likeness in dB above which frames are nearly the same, and the share of the change that is
+  /// required between those.
   private static let (nearlySame, leastChange) = (36.0, 0.85)
 
-  /// Sum of the squares of all differences.
+  /// Sum of squared differences.
   private func distance(to other: Thumbnail) -> Int {
     var sum = 0
     for (a, b) in zip(pixels, other.pixels) {

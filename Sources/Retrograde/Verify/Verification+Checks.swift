@@ -1,13 +1,13 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Checks by the figures of a comparison.
+/// Checks from the figures of a comparison.
 extension FrameComparison {
   /// - Parameters:
-  ///   - judgesPixels: true if each frame's pixels are those of its source frame, but for the losses of a
-  ///     codec.
-  ///   - saysDurations: true if the mirror's container says how long each frame is shown, the last one
-  ///     included.
+  ///   - judgesPixels: true if each frame's pixels should equal those of its source frame, up to
+  ///     the loss of a codec.
+  ///   - saysDurations: true if the mirror's container stores the duration of every frame,
+  ///     including the last one.
   func checks(
     _ label: String, isLossless: Bool, judgesPixels: Bool, tolerance: ClockTime, saysDurations: Bool
   ) -> [Verification.Check] {
@@ -51,7 +51,7 @@ extension FrameComparison {
     }
     let (error, frame) = timing
     let (last, meant) = lastDuration
-    // Encoders other than ours may give the last frame the length of the one before it.
+    // Other encoders may give the last frame the duration of the previous one.
     let isLastHeld = !saysDurations || abs((last - meant).seconds) <= max(tolerance.seconds, meant.seconds / 2)
     let holds = error <= tolerance && isLastHeld
     checks.append(
@@ -68,14 +68,14 @@ extension FrameComparison {
 }
 
 extension FrameComparison {
-  /// Largest difference of a square from the source's, for any codec, in levels of 255.
+  /// Largest difference of a block from the source's, for any codec, in levels of 255.
   private static let mostDifference = 24.0
-  /// Largest change of lightness or colour: of all frames on average, of the squares of one level, and of one
-  /// frame.
+  /// Largest change of lightness or colour: on average over all frames, in blocks of one level, and
+  /// in one frame.
   private static let (mostMean, mostLevel, mostFrame) = (1.2, 2.5, 4.0)
-  /// Limit for chroma: codecs lose more of the strongest colours than of brightness.
+  /// Limit for chroma: codecs reduce saturated colours more than brightness.
   private static let mostChroma = 5.0
-  /// How much of the source's colour a palette keeps at least, even one of few colours.
+  /// Smallest share of the source's colourfulness that even a palette of few colours keeps.
   private static let leastColour = 0.25
 
   private func pictureChecks(_ label: String) -> [Verification.Check] {
@@ -122,22 +122,24 @@ extension FrameComparison {
 }
 
 extension AudioComparison {
-  /// Audio of lossy codecs may be this much off the video, in seconds: containers round times to a millisecond.
+  /// Largest offset of lossy audio from the video, in seconds: containers round times to a
+  /// millisecond.
   private static let mostSync = 0.0015
-  /// The padding that lossy codecs may add or take, in sample frames.
+  /// Number of sample frames that lossy codecs may add or remove.
   private static let padding = 4096
   /// Largest change of level, in dB: by lossy codecs, and by rounding.
   private static let mostGain = (lossy: 1.0, exact: 0.01)
 
-  /// How exactly the samples have to be the source's.
+  /// Required exactness of the samples.
   enum Exactness {
-    /// A codec that only models speech (AMR, Speex) lies between: it keeps level and pitch, not the waveform.
+    /// A codec that models speech (AMR, Speex) was used: it keeps level and pitch, not the
+    /// waveform.
     case modelled
-    /// A lossy codec lies between.
+    /// A lossy codec was used.
     case alike
-    /// Nothing but rounding lies between.
+    /// Only rounding is allowed.
     case rounded
-    /// To the bit.
+    /// Samples must be bit-exact.
     case same
 
     var isExact: Bool { self == .rounded || self == .same }
@@ -145,11 +147,13 @@ extension AudioComparison {
 
   /// - Parameters:
   ///   - rates: of the source and of the mirror, in Hz.
-  ///   - keepsRate: whether the mirror's codec could have the source's rate.
-  ///   - start: when the first sample is expected; containers may round that to a millisecond.
-  ///   - delay: how much later the mirror's video is; nil where there is none.
-  ///   - frame: how long each frame is shown in a container that counts frames, and says no times.
-  ///   - isPrimed: the codec's priming is played, since the container can't say that it is to be cut.
+  ///   - keepsRate: true if the mirror's codec supports the source's rate.
+  ///   - start: expected time of the first sample. Containers may round it to a millisecond.
+  ///   - delay: delay of the mirror's video; nil if there is none.
+  ///   - frame: frame duration in containers that count frames instead of storing times; nil for
+  ///     others.
+  ///   - isPrimed: true if the codec's priming is played, since the container can't mark it for
+  ///     removal.
   func checks(
     _ label: String, rates: (source: Int, mirror: Int), keepsRate: Bool, start: ClockTime, delay: ClockTime?,
     isPrimed: Bool, frame: ClockTime?, _ exactness: Exactness
@@ -193,7 +197,7 @@ extension AudioComparison {
     let mostDrift =
       switch exactness {
       case .same, .rounded: 0
-      // Low notes look alike a few samples on either side.
+      // Low notes look alike a few samples apart.
       case .alike: max(2, rate / 2000)
       case .modelled: Int.max
       }
@@ -246,19 +250,19 @@ extension AudioComparison {
     let late = Double(lag) / Double(max(rate, 1))
     let sync = late - (delay?.seconds ?? 0)
     var holds = abs(sync) <= AudioComparison.mostSync
-    // Without video nothing says that all starts later.
+    // Without video, nothing shows that everything is delayed.
     if delay == nil, isPrimed {
       holds = (-AudioComparison.mostSync...StreamDescriptions.mostPriming(rate)).contains(late)
     }
     if isExact {
-      // A start that is no whole millisecond may be rounded either way.
+      // Containers may round the start to a millisecond, up or down.
       let part = Double(start.nanoseconds % 1_000_000) / 1e9
       let rounded = part > 0 ? -part - 1.5 / Double(max(rate, 1))...0.001 - part + 1.5 / Double(max(rate, 1)) : 0...0
-      // If everything is later, as priming of another stream has it, video frames' times are rounded too.
+      // If priming of another stream delays everything, video timestamps are rounded too.
       let isLater = (delay?.seconds ?? 0) > 0.002 && abs(sync) <= 0.001
       holds = delay == nil ? lag == 0 : rounded.contains(late) && holds || isLater
     }
-    // Sync can be no nearer than half a frame.
+    // Sync is limited to half a frame.
     if let frame, lag == 0 || !isExact { holds = holds || abs(sync) <= frame.seconds / 2 + 0.0005 }
     let moved = "\(Decimals.text(abs(sync) * 1000, 1)) ms \(sync < 0 ? "early" : "late")"
     return .init(
@@ -269,7 +273,7 @@ extension AudioComparison {
   }
 }
 
-/// Numbers for people.
+/// Numbers formatted for messages.
 enum Decimals {
   static func text(_ value: Double, _ digits: Int) -> String {
     guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }

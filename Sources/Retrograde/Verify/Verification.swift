@@ -1,15 +1,17 @@
 public import RetrogradeEngine
 
-/// Findings of a comparison of a source and its mirror.
+/// Findings of the comparison of a source and its mirror.
 public struct Verification: Sendable, Codable {
-  /// One thing that a mirror has to have as its source has it.
+  /// Requirement on a mirror, with the outcome.
   public struct Check: Sendable, Codable {
-    /// Subject of the comparison, such as `frames`, `times` or `audio 0`. Stable: programs may act on it.
+    /// Subject of the check, such as `frames`, `times` or `audio 0`. Stable, so that programs can
+    /// depend on it.
     public var subject: String
     public var holds: Bool
-    /// Finding, in words.
+    /// Finding in words.
     public var finding: String
-    /// The figures behind it, by name: counts, decibels, milliseconds (`ms` in the name), sample frames.
+    /// Figures of the finding, by name: counts, decibels, milliseconds (`ms` in the name), sample
+    /// frames.
     public var figures: [String: Double]
 
     init(_ subject: String, _ holds: Bool, _ finding: String, _ figures: [String: Double] = [:]) {
@@ -23,13 +25,13 @@ public struct Verification: Sendable, Codable {
   public var source: String
   public var mirror: String
   public internal(set) var checks: [Check]
-  /// Warnings found while both were read.
+  /// Warnings from reading both files.
   public internal(set) var warnings: [Warning]
 
-  /// Whether everything holds.
+  /// True if all checks hold.
   public var isMirror: Bool { checks.allSatisfy(\.holds) }
 
-  /// All checks that do not hold, in one line; nil where all do.
+  /// All checks that do not hold, in one line; nil if all hold.
   public var difference: String? {
     let differences = checks.filter { !$0.holds }.map { "\($0.subject): \($0.finding)" }
     return differences.isEmpty ? nil : differences.joined(separator: "; ")

@@ -2,21 +2,22 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Finds out whether one file is the exact mirror of another, by decoding both.
+/// Checks by decoding both files whether one is the exact mirror of the other.
 ///
 /// ```swift
 /// let verification = try await Verifier("holiday.mp4", mirror: "yadiloh.mp4").verify()
 /// print(verification.isMirror ? "the exact mirror" : verification.difference ?? "")
 /// ```
 ///
-/// Both are read in windows, within one memory budget; nothing is written but spools.
+/// Both are read in windows, within one memory budget. Only spools are written.
 public struct Verifier: Sendable {
-  /// The paths of the reversed files, in the order of play.
+  /// Paths of the source files, in the order of play.
   public var sources: [String]
   public var mirror: String
-  /// How the mirror was made: order of play, start and end, streams, rate. Memory and spool are used for both files.
+  /// Options that the mirror was made with: order of play, start and end, streams, rate. Memory and
+  /// spool are shared by both files.
   public var options: ReverseOptions
-  /// Whether every pixel and every sample has to be the same.
+  /// True if every pixel and every sample must be equal.
   public var isLossless: Bool
 
   public init(
@@ -25,7 +26,7 @@ public struct Verifier: Sendable {
     self.init([source], mirror: mirror, options: options, isLossless: isLossless)
   }
 
-  /// - Parameter sources: files that were reversed as one; at least one.
+  /// - Parameter sources: files that were joined and reversed; at least one.
   public init(
     _ sources: [String], mirror: String, options: ReverseOptions = ReverseOptions(), isLossless: Bool = false
   ) {
@@ -35,10 +36,10 @@ public struct Verifier: Sendable {
     self.isLossless = isLossless
   }
 
-  /// Compares the two.
+  /// Compares the source and the mirror.
   ///
-  /// - Parameter report: told how far it is; called on a thread of the verifier.
-  /// - Throws: ``RetrogradeError``, where one of them can't be read.
+  /// - Parameter report: gets the progress; called on a thread of the verifier.
+  /// - Throws: ``RetrogradeError`` if one of the files can't be read.
   public func verify(_ report: @escaping @Sendable (ReversalProgress) -> Void = { _ in }) async throws -> Verification {
     try await Work.perform("verify", report) { work in
       work.scale.expect(.comparing(videos: 1, audio: 1))
@@ -48,15 +49,15 @@ public struct Verifier: Sendable {
 }
 
 extension Verifier {
-  /// All files that it reads.
+  /// All files that are read.
   private var inputs: [String] { sources + [mirror, options.subtitles, options.soundtrack].compactMap { $0 } }
 
-  /// Name of the source as users know it.
+  /// Name of the source in messages.
   private var sourceName: String { Reverser.name(of: sources) }
 
-  /// Compares a mirror that has no name yet with its source.
-  /// - Parameter turnsPackets: true if every pixel of the video has to be the same.
-  /// - Throws: ``RetrogradeError`` of code `notAMirror` where they differ.
+  /// Compares a mirror with its source before the mirror is renamed.
+  /// - Parameter turnsPackets: true if every pixel of the video must be equal.
+  /// - Throws: ``RetrogradeError`` of code `notAMirror` if they differ.
   static func check(
     _ sources: [String], mirror: String, name: String, _ options: ReverseOptions, isLossless: Bool,
     turnsPackets: Bool = false, _ work: Work
@@ -70,14 +71,13 @@ extension Verifier {
       "was not made, since it would not be the exact mirror of \(verifier.sourceName): \(difference)")
   }
 
-  /// - Parameter name: name of the mirror, now or later: its extension says how containers of its kind are
-  ///   played.
+  /// - Parameter name: final name of the mirror. Its extension selects the container's rules.
   func run(_ work: Work, name: String, turnsPackets: Bool = false) throws -> Verification {
     let container = try Container.of(name, format: options.encoding.format)
     let requirements = try OutputRequirements(of: name, options.encoding)
     var asItIs = OutputRequirements()
     asItIs.holdsAlpha = requirements.holdsAlpha
-    // One budget for both.
+    // Both files share one memory budget.
     let resources = options.resources.shared(by: 2)
     guard !sources.isEmpty else { throw RetrogradeError(.usage, "no source file is named") }
     let source = try PlayableSource.open(
@@ -94,7 +94,7 @@ extension Verifier {
     var result = Verification(source: sourceName, mirror: name)
     result.checks = DescriptionComparison.streams(source, mirror, container)
     do {
-      // Frames that are counted, not timed, start where the frames before them end.
+      // In containers that count frames, each frame starts at the end of the previous one.
       let frame =
         container.lacksTimes
         ? mirror.videos.first.flatMap { $0.timeline.count > 1 ? $0.timeline.starts[1] - $0.timeline.starts[0] : nil }
@@ -115,20 +115,20 @@ extension Verifier {
         .internalFailure, about: "\(sourceName), \(name)", "can't be compared: \(error.description)", underlying: error
       )
     }
-    // Some are known only when all has been decoded.
+    // Some warnings appear only after everything was decoded.
     result.warnings = (result.warnings + source.warnings + mirror.warnings).unique
     return result
   }
 
-  /// Part of the time of a video's comparison that its plain decode takes.
+  /// Share of a video comparison's time that the plain decode takes.
   private static let plainShare = 0.3
 
-  /// - Returns: how much later each video of the mirror is than in the presentation.
+  /// - Returns: delay of each video of the mirror relative to the presentation.
   private func videos(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, isLossless: Bool, _ work: Work,
     _ result: inout Verification
   ) throws -> [ClockTime] {
-    // GIF counts in hundredths of a second.
+    // GIF stores hundredths of a second.
     let tolerance = ClockTime(nanoseconds: container.animation == .gif ? 10_000_000 : 2_000_000)
     return try zip(source.videos, mirror.videos).enumerated().map { number, pair in
       let label = number == 0 ? "" : " \(number)"
@@ -156,15 +156,15 @@ extension Verifier {
         isTransparent: pair.0.caps.hasAlpha,
         isHalved: container.animation == .webp, comparesPixels: isLossless, plain: plain, work.cancellation,
         report: { report($0, of: length, from: plain == nil ? 0 : Verifier.plainShare, to: 1) })
-      // How a decoder conceals lost parts can depend on its number of threads.
+      // Concealment of lost parts can depend on the decoder's number of threads.
       if frames.sourceFrames?.differing != nil,
         let other = try pair.0.plainFrames(inThreadsOfWindows: true, work.cancellation, report: { _ in })
       {
         frames.sourceFrames?.leaveOut(damagedBy: other)
       }
-      // There is no source of the whole frames that were made of fields.
+      // Deinterlaced frames have no equal in the source.
       let isExact = isLossless && !(geometry?.deinterlaces ?? false)
-      // A palette of 256 colours is far from many of the source's.
+      // A palette of 256 colours lacks many of the source's.
       let judgesPixels = container.animation != .gif && !(geometry?.deinterlaces ?? false)
       result.checks += frames.checks(
         label, isLossless: isExact, judgesPixels: judgesPixels, tolerance: tolerance,

@@ -1,16 +1,16 @@
 package import GStreamer
 package import MediaTime
 
-/// Gives out an audio stream in the order of play, leg by leg.
+/// Outputs an audio stream in the order of play, leg by leg.
 package struct AudioPlayer {
   private let track: AudioTrack
   private let legs: PlaybackLegs
   private let from: ClockTime
   private let end: ClockTime?
-  /// Whether audio that starts late is preceded by silence, rather than by nothing.
+  /// True if silence precedes audio that starts late.
   private let isPadded: Bool
-  /// Parts come in descending order of their times; the samples of each in ascending order, as GStreamer has it. Not for legs
-  /// that are not natural.
+  /// True if parts come in descending order of their times. Samples within a part ascend, as in
+  /// GStreamer. Only for natural legs.
   private let isDescending: Bool
   private let partSize: Int
   private var number: Int?
@@ -52,9 +52,9 @@ package struct AudioPlayer {
     }
   }
 
-  /// Passes over `count` sample frames without reading them, but for those that the next ones depend on. To
-  /// be called before ``next()``; not for players that are descending.
-  /// - Returns: how many of them are still to come.
+  /// Skips `count` sample frames without reading them, except those that later ones depend on. Call
+  /// it before ``next()``, and not for descending players.
+  /// - Returns: number of these sample frames that were not skipped.
   package mutating func skip(_ count: Int) throws -> Int {
     let joint = legs.joint.sampleIndex(rate: track.rate)
     var left = max(count, 0)
@@ -65,7 +65,7 @@ package struct AudioPlayer {
         continue
       }
       if left >= rest + joint {
-        // No sample of this leg is in the part to come.
+        // The next part has no sample of this leg.
         left -= rest
         guard let next = nextReader() else { return left }
         reader = next
@@ -78,7 +78,7 @@ package struct AudioPlayer {
     return 0
   }
 
-  /// How many sample frames are to come from where the next leg begins; nil where they never end.
+  /// Number of sample frames from the start of the next leg to the end; nil for endless loops.
   package var sampleCount: Int? {
     guard legs.count != nil else { return nil }
     var player = self
@@ -94,7 +94,7 @@ package struct AudioPlayer {
         if let end, whole.start >= end, !isDescending { return nil }
         continue
       }
-      // Between legs audio goes on: missing samples there are silence.
+      // Audio continues between legs: missing samples there become silence.
       let hasNext = legs[number + 1].map { $0.start < $0.end } ?? false
       let reader: any LegAudio =
         leg.isNatural
@@ -110,43 +110,45 @@ package struct AudioPlayer {
   }
 }
 
-/// Audio, and when it is heard in the output.
+/// Audio, and its time in the output.
 package struct AudioPart {
   package var buffer: Buffer
   package var shown: TimeSpan
-  /// Sample frames.
+  /// Number of sample frames.
   package var count: Int
 }
 
 /// The audio of one leg.
 protocol LegAudio {
-  /// How many sample frames there are in all.
+  /// Number of sample frames in all.
   var count: Int { get }
-  /// How many of them are still to be given.
+  /// Number of sample frames still to come.
   var left: Int { get }
-  /// Passes over the next `count`, no more than are left.
+  /// Skips the next `count` sample frames, at most ``left``.
   mutating func skip(_ count: Int) throws
   /// The next part; nil after the last.
   mutating func next() throws -> AudioPart?
-  /// The part before the one given last, beginning with the last of all; nil after the first. Not to be mixed with ``next()``.
+  /// The part before the last one returned, starting at the end of the leg; nil after the first
+  /// part. Not to be mixed with ``next()``.
   mutating func nextFromEnd() throws -> AudioPart?
-  /// Returns `count` sample frames that would follow the leg's last part if the leg did not end.
+  /// Returns the `count` sample frames that would follow the leg's last part if the leg did not
+  /// end.
   mutating func goOn(_ count: Int) throws -> [UInt8]
 }
 
 extension PlaybackLeg {
-  /// The leg by which its audio is read.
+  /// The leg in the direction of its audio.
   var heard: PlaybackLeg {
     var leg = self
     if audio == .forward { leg.direction = .forward }
     return leg
   }
 
-  /// Whether between the last sample of this leg and the first of `next` there is a leap.
+  /// True if the waveform jumps between this leg and `next`.
   func clicks(before next: PlaybackLeg) -> Bool {
     if audio == .mute && next.audio == .mute { return false }
     if heldAfter > .zero || next.heldBefore > .zero || audio == .mute || next.audio == .mute { return true }
-    // If one leg begins where the other ends, the wave goes on, or back.
+    // If one leg begins where the other ends, the waveform is continuous.
     return !(heard.turns(into: next.heard) || heard.goesOn(with: next.heard))
   }
 }

@@ -1,24 +1,24 @@
 import GStreamer
 import MediaTime
 
-/// Reads one leg's audio from the spool, in the leg's direction, a few thousand sample frames at a time.
+/// Reads the audio of one leg, in the leg's direction, a few thousand sample frames at a time.
 package struct AudioReader: LegAudio {
   private let track: AudioTrack
   private let leg: PlaybackLeg
-  /// The sample frames to be given out, counted from stream time 0; outside `heard` they are silence.
+  /// Sample frames to output, counted from stream time 0; silent outside `heard`.
   private let range: Range<Int>
   private let heard: Range<Int>
   private let origin: ClockTime
   private var done = 0
 
-  /// How many sample frames one part has at the most.
+  /// Most sample frames in one part.
   private let partSize: Int
-  /// Sample frames of a part: as many as a muxer can put between two frames.
+  /// Default size of a part: as many sample frames as a muxer can put between two video frames.
   package static let partSize = 4096
 
   /// - Parameters:
-  ///   - isPadded: start with silence where the leg starts without audio, rather than later.
-  ///   - isPaddedAtEnd: end with silence where the leg ends without audio.
+  ///   - isPadded: begin with silence if the leg starts without audio, rather than later.
+  ///   - isPaddedAtEnd: end with silence if the leg ends without audio.
   init(_ track: AudioTrack, _ leg: PlaybackLeg, isPadded: Bool, isPaddedAtEnd: Bool, partSize: Int) {
     self.partSize = partSize
     self.track = track
@@ -34,7 +34,7 @@ package struct AudioReader: LegAudio {
       : leg.start + (leg.span.end - ClockTime(sampleIndex: range.upperBound, rate: track.rate))
   }
 
-  /// When the first sample is heard in the output; nil if there is none.
+  /// Output time of the first sample; nil if there is none.
   var start: ClockTime? { range.isEmpty ? nil : max(origin, leg.start) }
 
   var count: Int { range.count }
@@ -63,7 +63,7 @@ package struct AudioReader: LegAudio {
     return try track.samples(part, leg.direction)
   }
 
-  /// - Parameter done: sample frames of the output before the part.
+  /// - Parameter done: number of sample frames output before the part.
   private func part(after done: Int, _ count: Int) throws -> AudioPart {
     let part =
       leg.direction == .forward
@@ -81,7 +81,7 @@ package struct AudioReader: LegAudio {
 }
 
 extension AudioTrack {
-  /// The sample frames of `range` in the order of play; silence where the track has none.
+  /// Samples of `range` in the order of play; silence outside the track.
   func samples(_ range: Range<Int>, _ direction: Direction) throws -> [UInt8] {
     var samples = [UInt8](repeating: 0, count: range.count * bytesPerFrame)
     try samples.withUnsafeMutableBytes { bytes in
@@ -91,13 +91,13 @@ extension AudioTrack {
     return samples
   }
 
-  /// The sample frames of a stretch of the source, counted from stream time 0, whether or not there is audio.
+  /// Sample frames during `span`, counted from stream time 0, whether or not there is audio.
   func all(during span: TimeSpan) -> Range<Int> {
     let start = span.start.sampleIndex(rate: rate)
     return start..<max(start, span.end.sampleIndex(rate: rate))
   }
 
-  /// Whether the codec gives back as many sample frames as were encoded: it neither primes nor pads.
+  /// True if the codec decodes as many sample frames as were encoded: no priming, no padding.
   package var isWholeByCodec: Bool {
     let exact = [
       "audio/x-raw", "audio/x-flac", "audio/x-alac", "audio/x-wavpack", "audio/x-tta", "audio/x-mulaw", "audio/x-alaw",
@@ -105,6 +105,6 @@ extension AudioTrack {
     return exact.contains(codec.mediaType)
   }
 
-  /// The sample frames that are heard during a stretch of the source.
+  /// Sample frames of the track during `span`.
   package func frames(during span: TimeSpan) -> Range<Int> { frames.clamped(to: all(during: span)) }
 }

@@ -1,8 +1,8 @@
 import GStreamer
 
-/// One sound that goes while another comes, so that no leap between them is heard as a click.
+/// Audio crossfade at cuts, which avoids clicks.
 enum Crossfade {
-  /// `samples` with the first of them, from sample frame `place` on, fading in while `tail` fades out.
+  /// Returns `samples` with `tail` fading out from sample frame `place` on, while they fade in.
   static func mix(_ tail: [UInt8], into samples: [UInt8], at place: Int = 0, _ track: AudioTrack) throws -> [UInt8] {
     let first = place * track.bytesPerFrame
     let count = min(tail.count, samples.count - first)

@@ -2,20 +2,22 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// When the frames of a video are shown by its decoder's account, for packets that do not say it, or have other times
-/// than their frames: MPEG-2 of which only some pictures have a time, raw video, packets without a frame.
+/// Display times of a video's frames according to its decoder. For packets without times, or with
+/// other times than their frames: MPEG-2 with times for only some pictures, raw video, packets
+/// without a frame.
 ///
-/// All of it is decoded once, forwards, and no frame is kept. Each frame is known by the packet that it comes from.
+/// All of the video is decoded once, forwards, and no frame is kept. A number in each packet links
+/// frames to packets.
 struct DecodedTimes {
-  /// The index, with these times; packets without a frame are hidden.
+  /// Index with these times; packets without a frame are hidden.
   let video: VideoIndex
-  /// Warnings with the number of times that were changed, and of frames that the decoder lost.
+  /// Warnings about changed times, and about frames that the decoder lost.
   let warnings: [Warning]
 
   /// - Parameter store: all packets of `video`.
-  /// - Returns: nil where the decoder does not tell which packet each frame is of, loses a keyframe, or
-  ///   conceals damage: the concealed frames may depend on all that it decoded before.
-  /// - Throws: ``RetrogradeError`` where the source can't be read.
+  /// - Returns: nil if the decoder does not tell which packet a frame comes from, loses a keyframe,
+  ///   or conceals damage: concealed frames may depend on everything decoded before.
+  /// - Throws: ``RetrogradeError`` if the source can't be read.
   init?(_ video: VideoIndex, _ store: PacketStore, _ recipe: DecodingRecipe, _ cancellation: Cancellation) throws {
     let count = Mutex(0)
     let numbered = recipe.preparing { pipeline in
@@ -59,7 +61,7 @@ struct DecodedTimes {
       return packet
     }
     guard packets.count(where: { !$0.isHidden }) == starts.count else { return nil }
-    // If a keyframe is lost, the frames after it are decoded with the help of earlier ones.
+    // If a keyframe is lost, the frames after it are decoded from earlier references.
     guard !zip(packets, video.packets).contains(where: { $0.isKeyframe && $0.isHidden && !$1.isHidden }) else {
       return nil
     }
@@ -72,13 +74,14 @@ struct DecodedTimes {
 
   /// Times of the frames of MPEG-1 and MPEG-2, if only some packets have one.
   ///
-  /// Decoders guess the times of the others, and put some of those after the next that has one. Each frame
-  /// lasts as long as the video's rate has it, or half as long again (`repeat_first_field`, ISO/IEC 13818-2,
-  /// 6.3.10).
+  /// Decoders guess the missing times, and may place frames after the next one with a known time.
+  /// Each frame lasts one frame period of the video's rate, or one and a half
+  /// (`repeat_first_field`, ISO/IEC 13818-2, 6.3.10).
   /// - Parameters:
-  ///   - stated: of each frame, in display order; nil if its packet says nothing.
-  ///   - decoded: the same by the decoder's account.
-  /// - Returns: nil if nothing is missing, or the known times are no such rhythm.
+  ///   - stated: time in each frame's packet, in display order; nil if the packet has none.
+  ///   - decoded: time of each frame according to the decoder.
+  /// - Returns: nil if the decoder's times are consistent, or if the known times do not fit the
+  ///   rate.
   private static func restored(
     _ stated: [ClockTime?], _ decoded: [ClockTime], _ rate: FrameRate
   ) -> [ClockTime]? {
@@ -92,7 +95,7 @@ struct DecodedTimes {
     ClockTime(sampleIndex: frames * rate.denominator, rate: rate.numerator)
   }
 
-  /// Times for frames without one, spread evenly between the two that have one.
+  /// Times in which frames without one are spread evenly between the known times around them.
   private static func between(_ stated: [ClockTime?], _ rate: FrameRate) -> [ClockTime]? {
     let known = stated.indices.compactMap { frame in stated[frame].map { (frame: frame, time: $0) } }
     let pairs = zip(known, known.dropFirst())
@@ -106,7 +109,7 @@ struct DecodedTimes {
     let all = stated.indices.map { frame in
       while next < known.count - 1, known[next].frame < frame { next += 1 }
       let (from, to) = (known[next - 1], known[next])
-      // Before the first that is known, and after the last, at the rate.
+      // Before the first known time and after the last, frames follow the rate.
       guard (from.frame...to.frame).contains(frame) else {
         return frame < from.frame
           ? from.time - length(of: from.frame - frame, rate) : to.time + length(of: frame - to.frame, rate)
@@ -117,7 +120,8 @@ struct DecodedTimes {
     return FrameCollector.isAscending(all) ? all : nil
   }
 
-  /// One frame after the other, if those that the decoder puts at the time of the one before are all that is wrong.
+  /// Evenly spaced times, if the only error is frames that the decoder puts at the time of the one
+  /// before; nil otherwise.
   private static func even(_ decoded: [ClockTime], _ rate: FrameRate) -> [ClockTime]? {
     let step = length(of: 1, rate)
     let isEven = zip(decoded, decoded.dropFirst()).allSatisfy { one, other in
@@ -129,7 +133,7 @@ struct DecodedTimes {
 }
 
 extension SourceIndex {
-  /// Asks the decoder when the frames of the first video are shown, if its packets don't say it.
+  /// Gets the frame times of the first video from its decoder, if the packets have none.
   mutating func askDecoderForTimes(_ settings: PlaybackSettings) throws {
     guard let video, video.starts == nil, let recipe,
       let store = try PacketStore.read(
@@ -143,7 +147,7 @@ extension SourceIndex {
 }
 
 extension DecodingRecipe {
-  /// To read all of the source, with a pipeline that `change` prepares too.
+  /// Recipe for reading the whole source, with a pipeline that `change` prepares too.
   fileprivate func preparing(_ change: @escaping @Sendable (Pipeline) -> Void) -> DecodingRecipe {
     var recipe = ofWhole
     let own = recipe.prepare

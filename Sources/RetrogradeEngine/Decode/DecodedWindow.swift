@@ -1,10 +1,11 @@
 package import GStreamer
 import Synchronization
 
-/// Decoded frames, pushed in display order and popped in reverse: in memory by reference, or in the spool.
+/// Decoded frames, pushed in display order and popped in reverse; in memory by reference, or in the
+/// spool.
 package final class DecodedWindow: Sendable {
   private struct Entry: Sendable {
-    /// The frame, or, if it is in the spool, all of it but its memory.
+    /// The frame; if it is in the spool, without its memory.
     var buffer: Buffer
     var bytes: Int
     var spoolOffset: Int?
@@ -22,8 +23,8 @@ package final class DecodedWindow: Sendable {
 
   package var count: Int { entries.withLock { $0.count } }
 
-  /// Adds a frame; its pixels stay where the decoder put them, unless the decoder has only so many places, as hardware has: it
-  /// would wait for those that are held here.
+  /// Adds a frame by reference. Frames of a bounded pool, as in hardware, are copied: otherwise the
+  /// decoder would wait for the frames held here.
   package func push(_ frame: Buffer) {
     let frame = frame.isOfBoundedPool ? frame.deepCopy() : frame
     let bytes = frame.size
@@ -31,7 +32,8 @@ package final class DecodedWindow: Sendable {
     entries.withLock { $0.append(Entry(buffer: frame, bytes: bytes, spoolOffset: nil)) }
   }
 
-  /// Adds the memory of `more`, by reference, to the last buffer pushed, which is not in the spool.
+  /// Appends the memory of `more`, by reference, to the last buffer pushed, which is not in the
+  /// spool.
   package func extendLast(with more: Buffer) {
     gauge.held(more.size)
     entries.withLock { entries in
@@ -42,14 +44,14 @@ package final class DecodedWindow: Sendable {
     }
   }
 
-  /// Puts another frame in the place of the one pushed last.
+  /// Replaces the frame pushed last.
   func replaceLast(with frame: Buffer) throws {
     _ = try pop()
     push(frame)
   }
 
-  /// Moves the frame at `index` to the spool: the one copy of pixels that the engine makes, where memory does not
-  /// suffice.
+  /// Moves the frame at `index` to the spool. This is the only copy of pixels that the engine
+  /// makes, if memory is short.
   package func moveToSpool(_ index: Int) throws {
     guard let spool, let entry = entries.withLock({ $0[index].spoolOffset == nil ? $0[index] : nil }) else { return }
     let offset = try entry.buffer.withBytes { try spool.append($0) }
@@ -59,7 +61,7 @@ package final class DecodedWindow: Sendable {
     gauge.released(entry.bytes)
   }
 
-  /// The frame at `index`, which stays.
+  /// Returns the frame at `index` without removing it.
   func frame(at index: Int) throws -> Buffer {
     let entry = entries.withLock { $0[index] }
     guard let offset = entry.spoolOffset, let spool else { return entry.buffer }
@@ -68,7 +70,7 @@ package final class DecodedWindow: Sendable {
     return frame
   }
 
-  /// Gives up the first `count` frames.
+  /// Releases the first `count` frames.
   func dropFirst(_ count: Int) {
     entries.withLock { entries in
       for entry in entries.prefix(count) where entry.spoolOffset == nil { gauge.released(entry.bytes) }
@@ -76,7 +78,7 @@ package final class DecodedWindow: Sendable {
     }
   }
 
-  /// Takes the frame that was pushed last; nil when none is left.
+  /// Removes and returns the frame pushed last; nil if none is left.
   package func pop() throws -> Buffer? {
     guard let entry = entries.withLock({ $0.popLast() }) else { return nil }
     guard let offset = entry.spoolOffset, let spool else {
@@ -90,12 +92,12 @@ package final class DecodedWindow: Sendable {
   }
 }
 
-/// Counter of the decoded media that the engine holds.
+/// Counts the bytes of decoded media that the engine holds.
 package final class MemoryGauge: Sendable {
   private let state = Mutex((now: 0, peak: 0))
   private let whole: MemoryGauge?
 
-  /// - Parameter whole: the gauge that this one is a part of.
+  /// - Parameter whole: gauge that also counts the bytes of this one.
   package init(within whole: MemoryGauge? = nil) { self.whole = whole }
 
   func held(_ bytes: Int) {
@@ -113,6 +115,6 @@ package final class MemoryGauge: Sendable {
 
   /// Bytes held now.
   package var now: Int { state.withLock { $0.now } }
-  /// The most bytes held so far.
+  /// Most bytes held so far.
   package var peak: Int { state.withLock { $0.peak } }
 }

@@ -4,39 +4,39 @@ import MediaTime
 import Quirks
 import Synchronization
 
-/// Samples that a pipeline decodes, one by one, and its failure or standstill.
+/// Output of a decoding pipeline: its samples one by one, its failure, or its standstill.
 final class DecoderOutput: Sendable {
   let sink: AppSink
-  /// Whether the frames come out of Matroska or WebM.
+  /// True if the frames come from Matroska or WebM.
   let readsMatroska: Bool
-  /// Nil where it is not one decoder that all packets go to.
+  /// Checks the packets that enter the decoder; nil unless all packets go to one decoder.
   let packets: WindowPackets?
   /// Gives the decoder stored packets; nil if a demuxer reads them from the source.
   let feed: PacketFeed?
   private let pipeline: Pipeline
   private let source: String
   private let disk: DiskWatch
-  /// Buffers that went into elements: a decoder on its way from a keyframe to the wanted frame is not stuck.
+  /// Number of buffers that went into elements. It shows that a decoder on its way from a keyframe
+  /// to the wanted frame is not stuck.
   private let moved = Counter()
   /// The first error that an element posted.
   private let failure = Mutex<GStreamerError?>(nil)
-  /// Time without a packet read or a frame decoded, and without an end, after which the decoder makes no
-  /// progress.
+  /// Time without a packet read, a frame decoded, or an end of stream, after which decoding fails.
   private let stall: ClockTime
-  /// Longest wait for a sample at a time. After an error, also the longest wait for the remaining ones.
+  /// Longest wait for one sample. After an error, also the longest wait for the remaining ones.
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
   /// Purpose of decoding frames.
   enum Use {
     case windows
-    /// Compared with those of windows; memory and threads are left to the elements.
+    /// For comparison with frames of windows; memory and threads are left to the elements.
     case plain
-    /// Like `plain`, in as many threads as `windows`.
+    /// Like `plain`, with as many threads as `windows`.
     case plainInThreadsOfWindows
   }
 
   /// Starts decoding at the beginning of the video.
-  /// - Parameter store: gives the packets to a recipe that is made for that.
+  /// - Parameter store: source of the packets, for a recipe made for that.
   init(_ recipe: DecodingRecipe, _ use: Use = .windows, from store: PacketStore? = nil, stall: ClockTime) throws {
     source = recipe.source
     self.stall = stall
@@ -68,13 +68,16 @@ final class DecoderOutput: Sendable {
 
   deinit { close() }
 
-  /// Stops, and releases the decoder's frames: its pool keeps the memory of all frames that were ever held at
-  /// once. Nothing comes after.
+  /// Stops, and releases the decoder's frames: its pool keeps memory for the most frames ever held
+  /// at once. Nothing can be read afterwards.
   func close() { pipeline.set(.null) }
 
-  /// gst-libav gives FFmpeg's decoders a thread for each processor. Each waits for rows of the frame before it now and then, and a processor
-  /// for a thread: where nothing is encoded at the same time, two more fill them (FFmpeg itself takes one more, `ff_frame_thread_init`). With two
-  /// processors 180 frames of 1080p H.264 that are held took 1.0 s so, and 1.14 s without.
+  /// Gives decoders up to two threads more than there are processors.
+  ///
+  /// gst-libav gives FFmpeg's decoders one thread per processor. Each thread sometimes waits for
+  /// rows of the frame before, and leaves its processor idle. If nothing is encoded at the same
+  /// time, two more threads fill the gaps (FFmpeg itself adds one, `ff_frame_thread_init`). With
+  /// two processors, 180 held frames of 1080p H.264 took 1.0 s instead of 1.14 s.
   private static func fillProcessors(_ decoders: [Element]) {
     let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
     let threads = max(processors, min(processors + 2, 16))
@@ -83,7 +86,7 @@ final class DecoderOutput: Sendable {
     }
   }
 
-  /// Notes what an element posted since the last time.
+  /// Records an error that an element posted since the last call.
   private func noteFailure() {
     guard let error = pipeline.pendingFailure else { return }
     Log.decode.warning("\(source): an element failed: \(error.cause); what it gives all the same is taken")
@@ -91,10 +94,10 @@ final class DecoderOutput: Sendable {
     disk.noteFailure()
   }
 
-  /// Goes to `time`, in stream time, or to the last keyframe up to it.
-  /// - Returns: false if the source cannot be sought in.
-  /// - Throws: `RetrogradeError` if reading failed before: a demuxer that lacks a part of the file may seek without
-  ///   end (`Quirk.avdemuxEnd`).
+  /// Seeks to `time`, in stream time, or to the last keyframe up to it.
+  /// - Returns: false if the source is not seekable.
+  /// - Throws: `RetrogradeError` if reading failed before: a demuxer that lacks a part of the file
+  ///   may seek without end (`Quirk.avdemuxEnd`).
   func seek(to time: ClockTime, orKeyframeBefore isKeyframe: Bool) throws -> Bool {
     noteFailure()
     if let error = failure.withLock({ $0 }), error.kind == .inputOutput {
@@ -108,9 +111,9 @@ final class DecoderOutput: Sendable {
     var idle = IdleTime(count: moved.value)
     while true {
       try cancellation.check()
-      // An element may go on after an error; where nothing does, all samples that could come lie in the
-      // appsink. After an error of the disk, an element that goes on reads bytes that are not there
-      // (avdemux_gif, without end).
+      // An element may continue after an error. If nothing streams any more, all remaining samples
+      // are in the appsink. After a read error, an element that continues reads bytes that do not
+      // exist (avdemux_gif, without end).
       let failed = failure.withLock { $0 }
       let isOver = failed.map { $0.kind == .inputOutput || !pipeline.isStreaming } ?? false
       if let sample = sink.pull(timeout: DecoderOutput.step) {
@@ -121,7 +124,7 @@ final class DecoderOutput: Sendable {
       noteFailure()
       if isEnd {
         if let error = feed?.failure { throw error }
-        // Streams end also where reading failed.
+        // Streams also end after a read error.
         if let error = failure.withLock({ $0 }), error.kind == .inputOutput {
           throw RetrogradeError.reading(source, error)
         }

@@ -1,53 +1,53 @@
 import Containers
 package import GStreamer
 
-/// How to make a pipeline that decodes one video stream.
+/// Description of a pipeline that decodes one video stream.
 package struct DecodingRecipe: Sendable {
-  /// In `gst-launch-1.0` syntax.
+  /// The pipeline in `gst-launch-1.0` syntax.
   package var description: String
-  /// Path to the stream that it decodes, if that is not the video's own.
+  /// Path to the decoded stream, if it is not the video's own.
   private(set) var path: StreamPath?
-  /// The part of the description that follows the parser.
+  /// Part of the description after the parser.
   package var tail = ""
-  /// The name of the appsink that the frames are taken from.
+  /// Name of the appsink that outputs the frames.
   package var sink = "video"
-  /// Name of the source that is being read, for messages.
+  /// Name of the source, for messages.
   package var source: String
-  /// The caps of the packets, of which the container knows more than the decoder; nil where the frames are as they
-  /// are to be.
+  /// Caps of the packets, which complete those of the decoder; nil if the decoded caps are final.
   package var packetCaps: Caps?
-  /// Whether the decoder does not say when frames are shown, so that their packets must.
+  /// True if the decoder outputs no display times: those of the packets are used.
   package var isTimedByPackets = false
-  /// True if the decoder gives frames wrong times (`Quirk.avdecGIFTimestamps`): windows cannot be checked.
+  /// True if the decoder outputs wrong times (`Quirk.avdecGIFTimestamps`): windows can't be
+  /// checked.
   package var stampsWrongTimes = false
-  /// Whether all frames are one group of pictures: none is given out before all are decoded.
+  /// True if all frames are one group of pictures: no frame is output before all are decoded.
   private(set) var isOneGroup = false
-  /// Bytes of the largest packet, if packets are given out as they are; nil where they are decoded.
+  /// Size of the largest packet in bytes, if packets are output undecoded; nil if they are decoded.
   var largestPacket: Int?
-  /// A pipeline that gives the packets as they go into the decoder, and the rest of one that decodes them, in
-  /// `gst-launch-1.0` syntax; nil if it is not one decoder that all packets go to.
+  /// Pipeline that outputs the packets as they enter the decoder, and the rest of one that decodes
+  /// them, in `gst-launch-1.0` syntax; nil unless all packets go to one decoder.
   private var parts: (packets: String, decoder: String)?
-  /// True for files without an index, in which a demuxer guesses where a time is, or reads all before it: nearly
-  /// every seek is slow, or leads elsewhere. And for packets without timestamps, of which none tells whether it is
-  /// the one.
+  /// True if most seeks are slow or inexact. In files without an index, a demuxer guesses
+  /// positions, or reads everything before them. Packets without timestamps can't be identified.
   private(set) var seeksByGuess = false
   /// See ``VideoIndex/declaresDurations``.
   private var declaresDurations = false
-  /// True if it gives all packets and decodes none (``ofPackets``).
+  /// True if it outputs all packets and decodes none (``ofPackets``).
   private(set) var readsPackets = false
   /// Called before the pipeline starts.
   package var prepare: @Sendable (Pipeline) -> Void = { _ in }
-  /// In its place, to read the source from its beginning to its end; nil: it is the same.
+  /// Replaces ``prepare`` if the whole source is read; nil to use ``prepare`` then too.
   private var prepareWhole: (@Sendable (Pipeline) -> Void)?
 
-  /// To read the source from its beginning to its end.
+  /// Recipe for reading the source from its beginning to its end.
   var ofWhole: DecodingRecipe {
     var recipe = self
     recipe.prepare = prepareWhole ?? prepare
     return recipe
   }
 
-  /// To read the packets from the beginning to the end, and decode none.
+  /// Recipe for reading all packets, from beginning to end, without decoding; nil unless all go to
+  /// one decoder.
   var ofPackets: DecodingRecipe? {
     guard let parts else { return nil }
     var recipe = ofWhole
@@ -57,7 +57,7 @@ package struct DecodingRecipe: Sendable {
     return recipe
   }
 
-  /// The same, with packets as long as the container says: by that it is known which frame an edit begins within.
+  /// Recipe with packet durations from the container, which show within which frame an edit begins.
   private var keepingDurations: DecodingRecipe {
     func keeping(_ prepare: @escaping @Sendable (Pipeline) -> Void) -> @Sendable (Pipeline) -> Void {
       { [sink] pipeline in
@@ -71,7 +71,7 @@ package struct DecodingRecipe: Sendable {
     return recipe
   }
 
-  /// To decode packets that come from a ``PacketFeed``.
+  /// Recipe for decoding packets from a ``PacketFeed``; nil unless all go to one decoder.
   var ofStore: DecodingRecipe? {
     guard let parts else { return nil }
     var recipe = self
@@ -91,14 +91,14 @@ package struct DecodingRecipe: Sendable {
     self.prepare = prepare
   }
 
-  /// Whether a pipeline made by `other` decodes as one made by this does.
+  /// True if pipelines made by both recipes decode alike.
   func isSame(as other: DecodingRecipe) -> Bool {
     let areEqual = packetCaps.flatMap { caps in other.packetCaps.map { caps.isEqual($0) } } ?? false
     return areEqual && (description, sink, largestPacket) == (other.description, other.sink, other.largestPacket)
   }
 
-  /// Gives out the packets of a video as if they were frames: nothing decodes them.
-  /// - Parameter name: of the appsink.
+  /// Creates a recipe that outputs the packets of a video as frames, undecoded.
+  /// - Parameter name: name of the appsink.
   init(packetsOf video: VideoIndex, _ path: StreamPath, in topology: Topology, name: String) {
     tail = "appsink name=\(name) \(DecodingRecipe.sink)"
     sink = name
@@ -115,13 +115,13 @@ package struct DecodingRecipe: Sendable {
 
   private static let sink = "sync=false async=false enable-last-sample=false max-buffers=2"
 
-  /// Decoder that keeps the format of such packets, if GStreamer ranks others first
+  /// Decoder that keeps the format of these packets, if GStreamer ranks others first
   /// (`Quirk.jpegdecChroma`, `Quirk.openjpegdecChroma`).
   ///
-  /// FFmpeg's decoder of JPEG 2000 leaves transparency out, and gives RGB of more than eight bits in a pixel
-  /// format that has no name in GStreamer.
+  /// FFmpeg's JPEG 2000 decoder drops transparency. It outputs RGB of more than eight bits in a
+  /// pixel format that has no name in GStreamer.
   ///
-  /// - Parameter packet: the first.
+  /// - Parameter packet: first packet of the stream.
   static func decoder(of caps: Caps, startingWith packet: UnsafeRawBufferPointer) -> String? {
     switch caps.mediaType {
     case "image/jpeg": "avdec_mjpeg"
@@ -130,18 +130,23 @@ package struct DecodingRecipe: Sendable {
     }
   }
 
-  /// The element that completes the caps of packets for `decoder`, with a ` ! `; "" if none is needed.
+  /// Element that completes the caps of packets for `decoder`, followed by ` ! `; empty if none is
+  /// needed.
   ///
-  /// vp9alphadecodebin takes only packets that are called super-frames. Those of matroskademux are,
-  /// but only vp9parse says so, which is skipped for `Quirk.vp9parseAlpha`.
+  /// vp9alphadecodebin takes only packets whose caps say super-frame. Packets of matroskademux are
+  /// super-frames, but only vp9parse says so in the caps, and it is skipped for
+  /// `Quirk.vp9parseAlpha`.
   private static func filter(before decoder: String, _ caps: Caps) -> String {
     decoder == "vp9alphadecodebin" && !caps.has("alignment")
       ? "capssetter caps=\(Description.quoted("video/x-vp9,alignment=(string)super-frame")) ! " : ""
   }
 
-  /// - Throws: ``RetrogradeError`` of code `missingPlugin` where no decoder is installed.
-  /// - Parameter name: of the appsink.
-  /// - Parameter wantsAlpha: decode also the transparency in a second stream beside the video (VP8 and VP9).
+  /// Creates a recipe that decodes a video.
+  /// - Parameters:
+  ///   - name: name of the appsink.
+  ///   - wantsAlpha: also decode the transparency in a second stream beside the video (VP8 and
+  ///     VP9).
+  /// - Throws: ``RetrogradeError`` of code `missingPlugin` if no decoder is installed.
   init(
     _ video: VideoIndex, _ path: StreamPath, in topology: Topology, name: String = "video", wantsAlpha: Bool = false
   ) throws {
@@ -169,7 +174,7 @@ package struct DecodingRecipe: Sendable {
       + "appsink name=\(name) \(DecodingRecipe.sink)"
     sink = name
     if decoder == "avdec_jpeg2000" { self.path = path.boxed }
-    // Quirk.jpegparseRank: avdec_mjpeg takes packets that were parsed.
+    // Quirk.jpegparseRank: avdec_mjpeg needs parsed packets.
     if decoder == "avdec_mjpeg", !caps.has("parsed") { self.path = path.parsed(by: "jpegparse") }
     description = topology.description([(self.path ?? path, tail)])
     source = topology.source
@@ -191,7 +196,7 @@ package struct DecodingRecipe: Sendable {
 }
 
 extension Topology {
-  /// True if nothing on the way knows where a time is in the file, or packets come without their times.
+  /// True if no element knows the file position of a time, or packets have no times.
   fileprivate func seeksByGuess(_ path: StreamPath) -> Bool {
     facts.lacksCues || path.unstampedTrack != nil || ["tsdemux", "mpegpsdemux"].contains(where: path.passes)
       || path.steps.allSatisfy { $0.factory.hasSuffix("parse") }
@@ -199,7 +204,7 @@ extension Topology {
 }
 
 extension JPEG2000Packet {
-  /// Decoder that keeps the stream's content, if that is not the first by rank.
+  /// Decoder that keeps the stream's content, if GStreamer ranks another first.
   fileprivate var decoder: String? {
     let isEightBits = components.allSatisfy { $0.depth == 8 }
     let isKnown =

@@ -1,9 +1,8 @@
 import GStreamer
 import MediaTime
 
-/// Cross-dissolve from one leg to the next: the frames with which the first would go on if it did not end are
-/// mixed into those of the second. Each has the share that it has at the middle of the time for which it is
-/// on show.
+/// Cross-dissolve from one leg to the next. The frames that would continue the first leg are mixed
+/// into those of the second, in the proportion at the middle of each frame's display time.
 struct Dissolve {
   private let start: ClockTime
   private let length: ClockTime
@@ -12,8 +11,8 @@ struct Dissolve {
   private var ahead: VideoPlayer.Frame?
 
   /// - Parameters:
-  ///   - leg: the leg that ends; `next` follows it.
-  ///   - from: where in the output to begin.
+  ///   - leg: leg that ends; `next` follows it.
+  ///   - from: output time to begin at.
   init?(
     _ video: VideoSource, _ leg: PlaybackLeg, into next: PlaybackLeg, of legs: PlaybackLegs, from: ClockTime,
     _ cancellation: Cancellation
@@ -26,8 +25,8 @@ struct Dissolve {
       timing: .mirror, cancellation)
   }
 
-  /// `frame`, which is on show during `shown`, with the other frame mixed into it; nil when the dissolve is
-  /// over.
+  /// Mixes the other leg's frame into `frame`, which is shown during `shown`; nil when the dissolve
+  /// is over.
   mutating func mix(into frame: Buffer, _ shown: TimeSpan, _ caps: Caps) throws -> Buffer? {
     let middle = shown.start - start + ClockTime(nanoseconds: shown.duration.nanoseconds / 2)
     guard middle < length else { return nil }
@@ -48,8 +47,8 @@ struct Dissolve {
 }
 
 extension PlaybackLeg {
-  /// Leg of the frames that would be on show for so long after the end of this one, from time 0 on: the frame
-  /// that it ends on first.
+  /// Leg of the frames that would be shown for `time` after this one, starting at time 0 with the
+  /// frame that this one ends on.
   fileprivate func goingOn(for time: ClockTime, in presentation: TimeSpan) -> PlaybackLeg {
     let distance = heldAfter > .zero ? .zero : ClockTime(seconds: time.seconds * speed.last)
     let one = ClockTime(nanoseconds: 1)
@@ -64,7 +63,7 @@ extension PlaybackLeg {
 }
 
 extension Buffer {
-  /// - Throws: ``RetrogradeError`` of code `usage` where frames of this form can't be mixed.
+  /// - Throws: ``RetrogradeError`` of code `usage` if frames in this format can't be mixed.
   func blended(with other: Buffer, share: Double, _ caps: Caps) throws -> Buffer {
     guard Buffer.canMix(caps) else {
       throw RetrogradeError(

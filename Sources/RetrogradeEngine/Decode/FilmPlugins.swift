@@ -1,7 +1,7 @@
 import GStreamer
 
-/// Plugins that most films need, loaded while the source is probed: FFmpeg with its hundred and more
-/// libraries takes a third of the time until the first frame of a new process.
+/// Plugins that most videos need, loaded while the source is probed. FFmpeg with its hundred and
+/// more libraries takes a third of a new process's time to the first frame.
 package enum FilmPlugins {
   /// FFmpeg last: GStreamer loads one plugin at a time, and probing needs the others first.
   private static let names = [
@@ -9,6 +9,6 @@ package enum FilmPlugins {
     "audioconvert", "libav",
   ]
 
-  /// - Parameter more: the plugins that encode the film again.
+  /// - Parameter more: plugins for encoding the output.
   package static func load(and more: [String] = []) { (names + more).forEach(Registry.load) }
 }

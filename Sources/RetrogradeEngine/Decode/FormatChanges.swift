@@ -2,26 +2,26 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Makes the frames of a video fit its first one, as one stream has to be, and notes which were different,
-/// and how; also that they come with captions, which no mirror keeps.
+/// Converts the frames of a video to the format of its first one, as one stream requires, and
+/// records which frames were different, and how. Also records captions, which no mirror keeps.
 ///
-/// Several decoders of one video share it: frames that they decode twice count once.
+/// Several decoders of one video share it: frames that are decoded twice count once.
 final class FormatChanges: Sendable {
   private enum Kind: CaseIterable {
     /// Size or pixel format: scaled and converted.
     case form
     /// Range or matrix of the colours: converted.
     case colour
-    /// Primaries or transfer of the colours, or a range or matrix that is not known: left as they are.
+    /// Primaries or transfer of the colours, or an unknown range or matrix: not changed.
     case meaning
-    /// The pixel aspect ratio: left as it is.
+    /// Pixel aspect ratio: not changed.
     case pixelShape
   }
 
   private struct Change {
-    /// When the frames are shown, in stream time.
+    /// Display times of the frames, in stream time.
     var times: Set<ClockTime> = []
-    /// Formats of these frames, in words, in place of the first frame's.
+    /// Names of these frames' formats, which differ from `first`.
     var names: [String] = []
     let first: String
 
@@ -38,8 +38,8 @@ final class FormatChanges: Sendable {
   private let changes = Mutex<[Kind: Change]>([:])
   private let hasCaptions = Atomic(false)
 
-  /// The frame as `first`, the caps of the video's first frame, has it.
-  /// - Throws: ``GStreamerError``, where it can't be converted.
+  /// Converts a frame to `first`, the caps of the video's first frame.
+  /// - Throws: ``GStreamerError`` if it can't be converted.
   func fit(_ sample: Sample, to first: Caps) throws -> Sample {
     guard let caps = sample.caps, !caps.isEqual(first) else { return sample }
     if caps.formName != first.formName {
@@ -55,20 +55,21 @@ final class FormatChanges: Sendable {
   }
 
   private func note(_ kind: Kind, _ sample: Sample, _ name: String, _ first: String) {
-    // In place: a copy of the times for each frame would take long.
+    // In place: copying the times for each frame would be slow.
     changes.withLock { $0[kind, default: Change(first: first)].note(sample.streamTime, name) }
   }
 
-  /// The first frame may be without: h264parse gives the first packet of a transport stream none of its captions.
+  /// Records captions. The first frame may have none: h264parse drops those of the first packet of
+  /// a transport stream.
   func noteDetails(of sample: Sample) {
     if sample.buffer.hasCaptions { hasCaptions.store(true, ordering: .relaxed) }
   }
 
-  /// The packets so far come again, perhaps at other times: transport streams are told other ones after a
-  /// seek.
+  /// Forgets all changes, since the same packets come again. Their times may differ: transport
+  /// streams get other times after a seek.
   func forget() { changes.withLock { $0 = [:] } }
 
-  /// Warnings about the frames that came so far.
+  /// Warnings about the frames so far.
   var warnings: [Warning] {
     let changed = changes.withLock { changes in
       Kind.allCases.compactMap { kind in changes[kind].map { FormatChanges.warning(kind, $0) } }

@@ -1,15 +1,15 @@
 package import GStreamer
 package import MediaTime
 
-/// Takes decoded frames in display order, keeps the last ones in memory and the others in the spool, and notes when each is
-/// shown.
+/// Takes decoded frames in display order, and records their times. The last ones stay in memory,
+/// the others go to the spool.
 package struct FrameCollector {
   package let frames: DecodedWindow
-  /// When each frame starts, by its own account: not always later than the one before.
+  /// Start of each frame as decoded; not always later than the one before.
   package private(set) var times: [ClockTime] = []
-  /// How many frames stay in memory.
+  /// Number of frames that stay in memory.
   package let held: Int
-  /// When frames start, where they do not say so themselves.
+  /// Frame starts to use if the frames have no times.
   package var given: [ClockTime]?
 
   package init(held: Int, spool: Spool, gauge: MemoryGauge, given: [ClockTime]? = nil) {
@@ -18,7 +18,8 @@ package struct FrameCollector {
     self.given = given
   }
 
-  /// - Returns: false if the frame starts at or after `limit`: it, and the following ones, are not wanted.
+  /// - Returns: false if the frame starts at or after `limit`: it and the following frames are not
+  ///   wanted.
   package mutating func add(_ sample: Sample, before limit: ClockTime? = nil) throws -> Bool {
     guard let time = FrameCollector.time(of: sample, after: times, given: given) else { return true }
     if let limit, time >= limit { return false }
@@ -28,19 +29,18 @@ package struct FrameCollector {
     return true
   }
 
-  /// When a decoded frame starts; nil where it is no part of the presentation.
-  /// - Parameter given: when frames start, where they do not say so themselves.
+  /// Start of a decoded frame; nil if it is not part of the presentation.
+  /// - Parameter given: frame starts to use if the frames have no times.
   static func time(of sample: Sample, after times: [ClockTime], given: [ClockTime]?) -> ClockTime? {
     guard
       let time = given.map({ times.count < $0.count ? $0[times.count] : nil }) ?? sample.presentationTime ?? times.last
     else { return nil }
-    // Frames that begin before an edit, or after its end, are no part of the presentation.
+    // Frames that begin before an edit or after its end are not part of the presentation.
     return time < sample.segment.time ? nil : time
   }
 
-  /// Start of each frame, each later than the one before, and the number of frames that had to be moved for
-  /// that.
-  /// - Parameter stored: starts by the container's times of the packets, in display order.
+  /// Start of each frame, strictly ascending, and the number of frames that were moved for that.
+  /// - Parameter stored: frame starts from the container's packet times, in display order.
   package func starts(stored: [ClockTime]? = nil) -> (times: [ClockTime], moved: Int) {
     FrameCollector.starts(times, stored: stored)
   }
@@ -54,10 +54,10 @@ package struct FrameCollector {
     zip(times, times.dropFirst()).allSatisfy { $0 < $1 }
   }
 
-  /// `times`, each made later than the one before, and how many of them were not.
+  /// `times` made strictly ascending, and the number of times that changed.
   static func ascending(_ times: [ClockTime]) -> (times: [ClockTime], moved: Int) {
     if isAscending(times) { return (times, 0) }
-    // A stream of pictures that says nothing of times.
+    // All times are equal: the stream has none.
     if times.count > 2, times.allSatisfy({ $0 == times[0] }) {
       return (times.indices.map { times[0] + ClockTime(sampleIndex: $0, rate: 25) }, times.count - 1)
     }
@@ -65,7 +65,7 @@ package struct FrameCollector {
     var moved = 0
     var first = 0
     while first < times.count {
-      // Frames that are not later than this one share the time until the next that is.
+      // Frames not later than this one share the time until the next later frame.
       let next = times[first...].firstIndex { $0 > times[first] } ?? times.count
       let step = next < times.count ? times[next] - times[first] : ClockTime(nanoseconds: 40_000_000)
       for frame in first + 1..<next {
@@ -75,7 +75,7 @@ package struct FrameCollector {
       }
       first = next
     }
-    // More frames than there are nanoseconds between two others have no times of their own.
+    // More frames than nanoseconds between two others: no time can be kept.
     return isAscending(result) ? (result, moved) : (result.indices.map { ClockTime(sampleIndex: $0, rate: 25) }, moved)
   }
 }

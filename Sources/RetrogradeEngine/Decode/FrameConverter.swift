@@ -2,7 +2,7 @@ package import GStreamer
 import MediaTime
 import Synchronization
 
-/// Turns raw frames into another form, one at a time, in a pipeline of its own.
+/// Converts raw frames to another format, one at a time, in a separate pipeline.
 package final class FrameConverter: Sendable {
   private let pipeline: Pipeline
   private let source: AppSource
@@ -11,10 +11,10 @@ package final class FrameConverter: Sendable {
   private let caps: Mutex<Caps>
 
   /// - Parameters:
-  ///   - caps: of the frames that are given.
-  ///   - elements: the elements that the frames go through, in `gst-launch-1.0` syntax: one frame comes out
-  ///     for each that goes in, at once.
-  ///   - form: the caps of the output, in caps syntax.
+  ///   - caps: caps of the input frames.
+  ///   - elements: elements that the frames pass through, in `gst-launch-1.0` syntax. They output
+  ///     one frame for each input frame, immediately.
+  ///   - form: caps of the output, in caps syntax.
   package init(_ caps: Caps, _ elements: [String], to form: String, _ cancellation: Cancellation) throws {
     let chain = elements.map { "\($0) ! " }.joined()
     pipeline = try Pipeline(
@@ -31,8 +31,8 @@ package final class FrameConverter: Sendable {
 
   deinit { pipeline.set(.null) }
 
-  /// For one thread at a time.
-  /// - Throws: ``GStreamerError``, where the frame can't be converted.
+  /// Converts a frame. Call it from one thread at a time.
+  /// - Throws: ``GStreamerError`` if the frame can't be converted.
   package func convert(_ frame: Buffer, _ caps: Caps) throws -> Buffer {
     let isNew = self.caps.withLock { known in
       defer { known = caps }
@@ -44,7 +44,7 @@ package final class FrameConverter: Sendable {
     while !sink.isEndOfStream, idle.length < FrameConverter.stall {
       try cancellation.check()
       if let sample = sink.pull(timeout: FrameConverter.step) {
-        // An element may make more frames of fields than went in.
+        // An element may turn fields into more frames than went in.
         if sample.buffer.pts == frame.pts { return sample.buffer }
         continue
       }
@@ -55,7 +55,7 @@ package final class FrameConverter: Sendable {
   }
 
   private static let step = ClockTime(nanoseconds: 100_000_000)
-  /// A frame that has not come out for so long does not come.
+  /// Time after which a frame that has not come out counts as lost.
   private static let stall = ClockTime(seconds: 30)
 
   private var failure: GStreamerError {
@@ -67,7 +67,7 @@ package final class FrameConverter: Sendable {
 }
 
 extension Caps {
-  /// The caps with the colours that GStreamer takes for granted if video does not say its own
+  /// Caps with the colours that GStreamer assumes if video does not specify its own
   /// (`set_default_colorimetry` in video-info.c; `Quirk.videoconvertUnsaidColorimetry`).
   package var withColorimetry: Caps {
     guard !has("colorimetry"), !isRGB else { return self }
@@ -76,8 +76,8 @@ extension Caps {
     return setting("colorimetry", isHighDefinition ? "bt709" : "bt601")
   }
 
-  /// The caps with the colours that players take it for: GStreamer's converter takes an unknown range for a
-  /// full one.
+  /// Caps with the colours that players assume: GStreamer's converter takes an unknown range for
+  /// full range.
   package var withRange: Caps {
     guard let colours = withColorimetry.string("colorimetry"), !isRGB else { return self }
     return setting("colorimetry", colours.hasPrefix("0:") ? "2" + colours.dropFirst() : colours)

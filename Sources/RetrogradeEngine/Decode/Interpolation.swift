@@ -1,20 +1,20 @@
 import GStreamer
 import MediaTime
 
-/// Makes frames between those of a leg that is played slower than its source, each a mixture of the two that it lies between, and on show
-/// for as long as a frame of the source is. Between legs, and while a frame is held, none is made.
+/// Makes frames between those of a leg that is played slower than its source. Each is a mix of its
+/// two neighbours, and is shown for as long as a frame of the source. None is made between legs, or
+/// while a frame is held.
 struct Interpolation {
-  /// No frame is on show for a shorter time.
+  /// Shortest display time of a frame.
   let shortest: ClockTime
   private var ahead: VideoPlayer.Frame?
-  /// Interval between a frame and the next one: the number of parts it is divided into, and how many of them
-  /// were given.
+  /// Interval between a frame and the next one: its number of parts, and how many were output.
   private var between: (frame: VideoPlayer.Frame, next: VideoPlayer.Frame, parts: Int, given: Int)?
 
   init(limit: FrameRate?) { shortest = limit?.start(of: 1) ?? .zero }
 
   /// The next frame; nil after the last.
-  /// - Parameter read: gives the frames that there are.
+  /// - Parameter read: returns the next frame to interpolate.
   mutating func next(_ offset: ClockTime, _ read: () throws -> VideoPlayer.Frame?) throws -> VideoPlayer.Frame? {
     if let between, between.given < between.parts { return try part(of: between, offset) }
     guard let frame = try ahead ?? read() else { return nil }
@@ -25,7 +25,8 @@ struct Interpolation {
     return try part(of: (frame, next, parts, 0), offset)
   }
 
-  /// In how many parts a frame is given out that moves on during `moving`, and is shown during `source` in the source.
+  /// Number of parts for a frame that moves during `moving` and is shown during `source` in the
+  /// source.
   func parts(moving: TimeSpan, _ source: TimeSpan) -> Int {
     let ratio = (moving.duration / max(source.duration, shortest)).rounded()
     return ratio > 1 ? Int(exactly: ratio) ?? 1 : 1

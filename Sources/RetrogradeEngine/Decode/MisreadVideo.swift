@@ -2,22 +2,24 @@ import Containers
 import GStreamer
 import Quirks
 
-/// Video that GStreamer can't decode, or decodes wrong, by its caps and its first packet: pixel formats without a name
-/// in GStreamer (`Quirk.avdecUnnamedFormat`), and kinds that become another video.
+/// Detects video that GStreamer can't decode, or decodes wrongly, by its caps and its first packet.
+/// Such are pixel formats without a name in GStreamer (`Quirk.avdecUnnamedFormat`), and kinds that
+/// decode to another video.
 enum MisreadVideo {
-  /// Depths that are neither 8, 10 nor 12 bits a sample; grey frames of 12 bits, but for H.264, whose decoder
-  /// gives them colour.
+  /// Bit depths other than 8, 10 and 12; 12-bit grey, except in H.264, whose decoder adds colour to
+  /// it.
   private static let caps =
     "video/x-h264, bit-depth-luma=(uint){9, 11, 13, 14}; video/x-h265, bit-depth-luma=(uint){9, 11, 13, 14, 15, 16}; "
     + "video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)12"
-  /// Grey frames of 10 bits, whose format has a name in newer releases.
+  /// 10-bit grey, whose format has a name in newer releases.
   private static let grey10 = "video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)10"
 
-  /// Formats that `qtdemux` gives raw video (`Quirk.qtdemuxRawFormats`).
+  /// Formats that `qtdemux` wrongly reports for raw video (`Quirk.qtdemuxRawFormats`).
   private static let misreadInMOV: Set = ["v308", "RGB15", "BGR15", "RGB16", "BGR16"]
 
-  /// Refuses raw video that `qtdemux` takes for another format, or whose rows are longer in the file than GStreamer
-  /// takes them to be: those of `r210` are padded to 64 pixels (QuickTime; `r210_decode` of FFmpeg).
+  /// Refuses raw video that `qtdemux` takes for another format, or whose rows are longer in the
+  /// file than GStreamer assumes: rows of `r210` are padded to 64 pixels (QuickTime; `r210_decode`
+  /// of FFmpeg).
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`.
   static func refuseRaw(_ raw: Caps, of path: StreamPath, source: String) throws {
@@ -33,8 +35,8 @@ enum MisreadVideo {
       remedy: "convert it first: ffmpeg -i \(source) -c:v ffv1 -c:a copy video.mkv")
   }
 
-  /// The kind of a video by its first packet, for people, if GStreamer's decoders crash on that kind or make
-  /// another video of it; nil of others.
+  /// Name of the kind of a video, for messages, if GStreamer's decoders crash on that kind or
+  /// decode it to another video; nil for other kinds.
   static func misreadKind(_ caps: Caps, firstPacket packet: UnsafeRawBufferPointer) -> String? {
     switch caps.mediaType {
     case "image/png" where Quirk.pngdecDeepRGB.applies && PNGPacket.isDeepRGB(packet):
@@ -45,7 +47,7 @@ enum MisreadVideo {
       JPEG2000Packet(packet).flatMap {
         $0.mayBeRGB && $0.components[0].depth > 12 ? "JPEG 2000 of 16 bits a sample" : nil
       }
-    // The matrix is the second number: 1 for RGB.
+    // The matrix is the second number; 1 is RGB.
     case "video/x-av1":
       caps.string("colorimetry").map { $0 == "sRGB" || $0.wholeMatch(of: /[0-9]+:1:.*/) != nil } ?? false
         ? "AV1 of RGB" : nil
@@ -53,7 +55,7 @@ enum MisreadVideo {
     }
   }
 
-  /// Refuses a video on which `decoder` would crash, or of which it would make another one.
+  /// Refuses a video that `decoder` would crash on, or decode to another video.
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`.
   static func refuse(_ video: VideoIndex, by decoder: String, source: String) throws {
@@ -68,7 +70,7 @@ enum MisreadVideo {
     throw error(video.caps, depth: "\(format.depth)", channels: format.channels, source)
   }
 
-  /// Refuses packets whose caps say that `decoder` would crash on them.
+  /// Refuses packets on which `decoder` would crash, according to their caps.
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`.
   static func refuse(_ packets: Caps, by decoder: String, source: String) throws {
@@ -97,8 +99,9 @@ enum MisreadVideo {
       remedy: "convert it first: ffmpeg -i \(source) -pix_fmt yuv420p10le video.mkv")
   }
 
-  /// How to name `decoder` in a pipeline. FFV1 that does not say its format in its first packet is decoded
-  /// without `direct-rendering`: then formats without a name usually end in an error (`Quirk.avdecUnnamedFormat`).
+  /// Description of `decoder` for a pipeline. FFV1 is decoded without `direct-rendering`, since its
+  /// first packet may not specify the format. Formats without a name then usually end in an error
+  /// (`Quirk.avdecUnnamedFormat`).
   static func safe(_ decoder: String) -> String {
     decoder == "avdec_ffv1" ? "avdec_ffv1 direct-rendering=false" : decoder
   }

@@ -1,25 +1,27 @@
 import GStreamer
 import MediaTime
 
-/// The audio of a leg that is not played as fast as the source, or is held, or is silent: as long as the leg, to the sample.
+/// Audio of a leg that is held, muted, or played at another speed: as long as the leg, to the
+/// sample.
 struct PacedAudio: LegAudio {
   private let track: AudioTrack
   private let leg: PlaybackLeg
   private let whole: PlaybackLeg
   private let legs: PlaybackLegs
   private let partSize: Int
-  /// The sample frames of the output, and those of them during which something moves, counted from its start.
+  /// Sample frames of the output, and those during which the leg moves, counted from the output's
+  /// start.
   private let range: Range<Int>
   private let moving: Range<Int>
-  /// How many sample frames a sound that begins or ends in the leg is faded over.
+  /// Length of the fade of audio that begins or ends within the leg, in sample frames.
   private let fade: Int
   private var done = 0
   private var samples: (any PacedSamples)?
   private let keepsPitch: Bool
-  /// Position at which reading of the source begins, in the direction of the audio.
+  /// Source position at which reading begins, in the direction of the audio.
   private let place: ClockTime
 
-  /// - Parameter leg: the part of `whole` that is left for the output.
+  /// - Parameter leg: part of `whole` to output.
   init(_ track: AudioTrack, _ leg: PlaybackLeg, of whole: PlaybackLeg, in legs: PlaybackLegs, partSize: Int) {
     (self.track, self.leg, self.partSize, keepsPitch) = (track, leg, partSize, legs.keepsPitch)
     (self.whole, self.legs) = (whole, legs)
@@ -37,7 +39,8 @@ struct PacedAudio: LegAudio {
   var count: Int { range.count }
   var left: Int { range.count - done }
 
-  /// Samples whose pitch is kept follow from all that came before them in the leg; others can be made from any place on.
+  /// Skips sample frames. Without kept pitch, reading restarts at any position. With kept pitch,
+  /// samples depend on all before them in the leg, so these are read.
   mutating func skip(_ count: Int) throws {
     let from = ClockTime(sampleIndex: range.lowerBound + done + count, rate: track.rate)
     if samples == nil, !keepsPitch, let rest = leg.clipped(from: from, to: leg.end) {
@@ -68,14 +71,14 @@ struct PacedAudio: LegAudio {
     return AudioPart(buffer: buffer, shown: shown, count: size)
   }
 
-  /// Players ask for it of sources that have natural legs only.
+  /// Always nil: players call it only for sources whose legs are all natural.
   mutating func nextFromEnd() throws -> AudioPart? { nil }
 
   mutating func goOn(_ count: Int) throws -> [UInt8] {
     moving.upperBound == range.upperBound ? try heard(count) : track.silence(count)
   }
 
-  /// Audio of `part` of the output, which follows the part taken before.
+  /// Audio of `part` of the output, which follows the last part taken.
   private mutating func take(_ part: Range<Int>) throws -> [UInt8] {
     let (from, to) = (part.clamped(to: moving).lowerBound, part.clamped(to: moving).upperBound)
     guard from < to else { return try ending(part, track.silence(part.count)) }
@@ -87,7 +90,7 @@ struct PacedAudio: LegAudio {
     return try ending(part, samples + track.silence(part.upperBound - to))
   }
 
-  /// `samples`, with the audio before faded out, if it stops in `part`.
+  /// `samples`, with the preceding audio faded out, if it stops in `part`.
   private mutating func ending(_ part: Range<Int>, _ samples: [UInt8]) throws -> [UInt8] {
     guard !moving.isEmpty, moving.upperBound < part.upperBound, part.lowerBound <= moving.upperBound else {
       return samples
@@ -96,7 +99,7 @@ struct PacedAudio: LegAudio {
     return try Crossfade.mix(tail, into: samples, at: moving.upperBound - part.lowerBound, track)
   }
 
-  /// The next sample frames of the audio that moves.
+  /// The next sample frames of the leg while it moves; silence if it is muted.
   private mutating func heard(_ count: Int) throws -> [UInt8] {
     guard leg.audio != .mute, count > 0 else { return track.silence(count) }
     let samples = try samples ?? pacedSamples()
@@ -110,8 +113,9 @@ struct PacedAudio: LegAudio {
   }
 }
 
-/// The samples of a stretch of the source at a leg's speed, in the direction of its audio, one after the other; beyond its end too.
+/// Samples of a part of the source at a leg's speed, in the direction of its audio. They continue
+/// beyond the end of the part.
 protocol PacedSamples {
-  /// The next sample frames.
+  /// Returns the next `count` sample frames.
   func take(_ count: Int) throws -> [UInt8]
 }

@@ -2,25 +2,27 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Gives a decoder the packets of a store, from its first one, or from one that is asked for before each seek.
+/// Feeds a decoder with packets of a store: from the first one, or from one that is set before each
+/// seek.
 final class PacketFeed: Sendable {
   private struct State {
-    /// The packet that goes next.
+    /// Place of the next packet.
     var next = 0
-    /// Target of the next seek.
+    /// Place of the packet that the next seek leads to.
     var target = 0
     var caps: Caps?
     var failure: (any Error)?
   }
 
-  /// The name of the appsrc.
+  /// Name of the appsrc.
   static let element = "packets"
 
   private let store: PacketStore
   private let source: AppSource
   private let state = Mutex(State())
 
-  /// - Parameter pipeline: begins with an appsrc called ``element``; it has not started.
+  /// - Parameter pipeline: pipeline that begins with an appsrc called ``element``, and has not
+  ///   started.
   init(_ store: PacketStore, into pipeline: Pipeline) throws {
     self.store = store
     source = try pipeline.appSource(PacketFeed.element)
@@ -31,7 +33,7 @@ final class PacketFeed: Sendable {
     }
   }
 
-  /// Makes the next seek lead to a packet of the index.
+  /// Sets the packet of the index that the next seek leads to.
   func begin(atPacket number: Int) { state.withLock { $0.target = store.place(ofPacket: number) } }
 
   /// The error that ended reading; nil if there was none.

@@ -2,24 +2,25 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// The bytes of a video's packets, read from the source again when they are asked for: once through the source if
-/// they are asked for in its order. It takes no room on the disk.
+/// The bytes of a video's packets, read from the source again on request. Requests in the source's
+/// order take one pass. Needs no disk space.
 final class PacketReplay: Sendable {
   private let recipe: DecodingRecipe
   private let cancellation: Cancellation
-  /// The running reader, and the place of the packet that comes next.
+  /// Running reader, and the place of the packet that it returns next.
   private let reading = Mutex<(output: DecoderOutput, next: Int)?>(nil)
 
-  /// - Parameter recipe: gives the packets as they go into the decoder (``DecodingRecipe/ofPackets``).
+  /// - Parameter recipe: outputs the packets as they enter the decoder
+  ///   (``DecodingRecipe/ofPackets``).
   init(_ recipe: DecodingRecipe, _ cancellation: Cancellation) {
     (self.recipe, self.cancellation) = (recipe, cancellation)
   }
 
   /// Fills `bytes` with the packet at `place`.
-  /// - Throws: ``RetrogradeError``, where the source can't be read, or another packet comes.
+  /// - Throws: ``RetrogradeError`` if the source can't be read, or the packet has another size.
   func read(_ bytes: UnsafeMutableRawBufferPointer, ofPacketAt place: Int) throws {
     try reading.withLock { reading in
-      // After an error nobody knows which packet comes next.
+      // After an error, the place of the next packet is unknown.
       var known = reading.take()
       if let (output, next) = known, next > place {
         output.close()

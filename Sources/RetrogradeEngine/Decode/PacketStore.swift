@@ -2,10 +2,10 @@ import Containers
 import GStreamer
 import MediaTime
 
-/// The packets of a video as they go into its decoder, in decoding order: their bytes in a spool file, which has no
-/// name, or still in the source, and the rest in memory.
+/// The packets of a video as they enter its decoder, in decoding order. Their bytes are in a spool
+/// file without a name, or still in the source; everything else is in memory.
 ///
-/// Decoding from here needs no seek of a demuxer, which means another thing in each container.
+/// Decoding from the store needs no seek of a demuxer, which behaves differently in each container.
 final class PacketStore: Sendable {
   private struct Entry {
     var header: PacketHeader
@@ -22,22 +22,24 @@ final class PacketStore: Sendable {
 
   private let bytes: Bytes
   private let entries: [Entry]
-  /// Buffers without memory that hold the metadata (`GstMeta`) of packets, by the places of these.
+  /// Buffers without memory that hold the metadata (`GstMeta`) of packets, by their places.
   private let metas: [Int: Buffer]
-  /// Caps, each of the packets from one on.
+  /// Caps in packet order; each applies from one packet on.
   private let forms: [Caps]
-  /// Place of the index's first packet, after the codec's headers and the packets that the index leaves out.
+  /// Place of the index's first packet, after the codec's headers and packets that the index omits.
   private let first: Int
-  /// Whether some pictures of MPEG are known to be shown in another order than they are decoded in.
+  /// True if some MPEG pictures are known to be displayed in another order than decoded.
   let isReordered: Bool
 
-  /// Reads a video from its beginning to its end, and decodes none of it.
+  /// Reads all packets of a video, from beginning to end, without decoding.
   /// - Parameters:
   ///   - video: the index.
   ///   - recipe: decodes the video.
-  ///   - spoolDirectory: nil: the bytes are not stored, but read from the source again when they are asked for.
-  /// - Returns: nil if the disk has no room for the packets, or other ones come than those of the index.
-  /// - Throws: ``RetrogradeError``, where the spool can't be written, or the source can't be read.
+  ///   - spoolDirectory: nil to read the bytes from the source again on request, instead of storing
+  ///     them.
+  /// - Returns: nil if the disk has no room for the packets, or if they differ from those of the
+  ///   index.
+  /// - Throws: ``RetrogradeError`` if the spool can't be written, or the source can't be read.
   static func read(
     _ video: VideoIndex, _ recipe: DecodingRecipe, _ spoolDirectory: String?, _ cancellation: Cancellation
   ) throws -> PacketStore? {
@@ -70,13 +72,13 @@ final class PacketStore: Sendable {
           Entry(header: header, offset: offset, bytes: sample.buffer.size, form: forms.count - 1))
       }
     } catch let error as RetrogradeError where error.code != .inputOutput && !entries.isEmpty {
-      // The index has a warning of it.
+      // The index already has a warning about this.
       Log.decode.warning("\(recipe.source): reading its packets ended early: \(error.message)")
     }
     if let first = firstPlace(of: video.packets, in: entries.map(\.header.time)) {
       return PacketStore(place, entries, metas, forms, first: first, isReordered: isReordered)
     }
-    // Times that the decoder told.
+    // The index may have its times from the decoder: compare sizes.
     guard zip(video.packets, entries).allSatisfy({ $0.bytes == $1.bytes }), video.packets.count == entries.count else {
       Log.decode.warning("\(recipe.source): other packets come than the index has")
       return nil
@@ -84,7 +86,7 @@ final class PacketStore: Sendable {
     return PacketStore(place, entries, metas, forms, first: 0, isReordered: isReordered).timed(by: video)
   }
 
-  /// The same packets, shown when an index of them says.
+  /// The same packets, with the display times of an index.
   func timed(by video: VideoIndex) -> PacketStore {
     var entries = entries
     for (number, packet) in video.packets.enumerated() {
@@ -100,7 +102,7 @@ final class PacketStore: Sendable {
     self.isReordered = isReordered
   }
 
-  /// Place of the first of `packets` among those that are shown at `times`; nil if they are not there.
+  /// Place of the first of `packets` among those displayed at `times`; nil if there is none.
   private static func firstPlace(of packets: [VideoPacket], in times: [ClockTime?]) -> Int? {
     (0...max(times.count - packets.count, 0)).first { place in
       place + packets.count <= times.count
@@ -108,10 +110,10 @@ final class PacketStore: Sendable {
     }
   }
 
-  /// Place of a packet of the index among all of them.
+  /// Place in the store of a packet of the index.
   func place(ofPacket number: Int) -> Int { first + number }
 
-  /// How many there are.
+  /// Number of packets.
   var count: Int { entries.count }
 
   /// The packet at `place`, and its caps.

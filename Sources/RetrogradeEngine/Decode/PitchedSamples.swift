@@ -1,14 +1,15 @@
 import GStreamer
 import MediaTime
 
-/// At another speed, and at the same pitch: GStreamer's `pitch`, which is SoundTouch. Beyond the end of the stretch there is silence.
+/// Audio at another speed and the same pitch, by GStreamer's `pitch` (SoundTouch). Silent beyond
+/// the end of the part.
 ///
-/// The whole is as long as it should be, to the sample. A sound in it may be a few hundredths of a second early or late: SoundTouch takes
-/// pieces that fit together.
+/// The total length is exact to the sample. Audio within may be a few hundredths of a second early
+/// or late, since SoundTouch joins pieces that fit together.
 final class PitchedSamples: PacedSamples {
   private let track: AudioTrack
   private let direction: Direction
-  /// The sample frames of the source still to be given.
+  /// Source sample frames still to be read.
   private var left: Range<Int>
   private let pipeline: Pipeline
   private let source: AppSource
@@ -16,9 +17,9 @@ final class PitchedSamples: PacedSamples {
   private var ready: [UInt8] = []
   private var hasEnded = false
 
-  /// How many sample frames are given at a time.
+  /// Number of sample frames in a buffer.
   private static let block = 4096
-  /// Range of speeds that `pitch` takes.
+  /// Range of speeds that `pitch` supports.
   private static let limits = 0.1...10.0
 
   init(_ track: AudioTrack, _ leg: PlaybackLeg, at place: ClockTime) throws {
@@ -59,6 +60,7 @@ final class PitchedSamples: PacedSamples {
     return taken + track.silence(count - taken.count / track.bytesPerFrame)
   }
 
+  /// Reads more samples into `ready`.
   /// - Returns: false after the last.
   private func readOn() throws -> Bool {
     if let sample = sink.pull(timeout: hasEnded ? ClockTime(nanoseconds: 100_000_000) : .zero) {

@@ -1,39 +1,41 @@
 package import GStreamer
 package import MediaTime
 
-/// Times and hashes of a video's frames by a plain decode: once, from the beginning to the end, with no seek
-/// and in the decoder's own memory.
+/// Times and hashes of a video's frames from a plain decode: one pass from beginning to end,
+/// without seeks, in the decoder's own memory.
 ///
-/// Windows may come out wrong with the right count and the right times. Only this comparison tells.
+/// Windows may decode wrongly with the right count and the right times. Only this comparison shows
+/// it.
 package struct PlainFrames: Sendable {
   package struct Frame: Sendable {
     /// In stream time.
     package var time: ClockTime
-    /// nil if the decoder says that the frame is damaged, or failed before it: it may come out another way each time.
+    /// nil if the decoder reports the frame as damaged, or failed before it: such a frame may
+    /// decode differently each time.
     package var hash: UInt64?
 
     package init(time: ClockTime, hash: UInt64?) { (self.time, self.hash) = (time, hash) }
   }
 
-  /// Ascending.
+  /// Frames in ascending order of their times.
   private let frames: [Frame]
-  /// When the frames start that these are compared with.
+  /// Frame starts of the source to compare with.
   private let starts: [ClockTime]
   private let tolerance: ClockTime
 
-  /// - Parameter starts: when the frames start that they are compared with, ascending.
+  /// - Parameter starts: frame starts of the source to compare with, ascending.
   package init(_ frames: [Frame], comparedWith starts: [ClockTime]) {
     self.frames = frames
     self.starts = starts
     tolerance = VideoDecoder.tolerance(of: starts[...])
   }
 
-  /// Compares a frame that was given out for one of the source.
+  /// Compares an output frame with the plain decode.
   /// - Parameters:
-  ///   - hash: of its pixels.
-  ///   - number: its place in the source, in display order.
-  /// - Returns: true if a frame with that hash starts then; nil if the decoder called that frame damaged, or
-  ///   failed before it.
+  ///   - hash: hash of its pixels.
+  ///   - number: its number in the source, in display order.
+  /// - Returns: true if a frame with this hash starts at the same time; nil if the decoder reported
+  ///   that frame as damaged, or failed before it.
   package func holds(_ hash: UInt64, number: Int) -> Bool? {
     let time = time(of: number)
     let first = frames.endOfPrefix { $0.time < time - tolerance }
@@ -42,16 +44,16 @@ package struct PlainFrames: Sendable {
     return near.contains { $0.hash == nil } ? nil : false
   }
 
-  /// When a frame of the source starts.
+  /// Start of a frame of the source.
   package func time(of number: Int) -> ClockTime { starts[number] }
 }
 
 extension VideoSource {
-  /// Decodes the video plainly, as far as it is shown.
+  /// Decodes the video in one pass, as far as it is shown.
   /// - Parameters:
   ///   - inThreadsOfWindows: use as many threads as the decoder of windows.
-  ///   - report: told the time of each frame.
-  /// - Returns: nil where it can't be decoded so: nothing but the frames themselves is there.
+  ///   - report: called with the time of each frame.
+  /// - Returns: nil if the video can't be decoded this way, as when only its decoded frames exist.
   package func plainFrames(
     inThreadsOfWindows: Bool = false, _ cancellation: Cancellation, report: (ClockTime) -> Void
   ) throws -> PlainFrames? {
@@ -66,7 +68,7 @@ extension VideoSource {
     if !parts.isEmpty {
       var all: [PlainFrames.Frame] = []
       for part in parts {
-        // The fitted frames of a part are not those that its decoder gives.
+        // The fitted frames of a part differ from those that its decoder outputs.
         guard part.fit == nil,
           let own = try part.video.decodedPlainly(use, cancellation, report: { report($0 + part.offset) })
         else { return nil }
@@ -90,7 +92,7 @@ extension VideoSource {
         report(time)
       }
     } catch let error as RetrogradeError where error.code != .inputOutput && !times.isEmpty {
-      // The index has a warning of it.
+      // The index already has a warning about this.
       hasFailed = true
       Log.decode.warning("\(recipe.source): the plain decode ended early: \(error.message)")
     } catch let error as GStreamerError {

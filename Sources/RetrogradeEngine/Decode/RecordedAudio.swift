@@ -1,13 +1,13 @@
 package import GStreamer
 
-/// Audio that comes piece by piece and can't be asked for again: kept in the spool until it is played.
+/// Audio that arrives in pieces and can't be requested again; kept in the spool until it is played.
 package struct RecordedAudio {
   private let caps: Caps
   private let spool: Spool
   private var bytes = 0
 
-  /// - Parameter caps: of all samples, interleaved.
-  /// - Throws: ``RetrogradeError``, where no spool can be made.
+  /// - Parameter caps: caps of all samples, interleaved.
+  /// - Throws: ``RetrogradeError`` if no spool can be created.
   package init(_ caps: Caps, _ resources: Resources) throws {
     self.caps = caps
     spool = try Spool(directory: resources.spoolDirectory)
@@ -19,7 +19,7 @@ package struct RecordedAudio {
     bytes += samples.count
   }
 
-  /// Track of all samples so far, from time 0, ready to be played; nil where the caps are not those of
+  /// Track of all samples so far, from time 0, ready to be played; nil if the caps are not those of
   /// samples.
   package var track: AudioTrack? {
     guard let size = caps.bytesPerSampleFrame, size > 0 else { return nil }

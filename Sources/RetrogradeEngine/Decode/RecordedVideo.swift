@@ -2,8 +2,8 @@ package import Containers
 package import GStreamer
 package import MediaTime
 
-/// Frames that come one by one, in display order, and can't be asked for again: kept in memory, and the first ones in the
-/// spool, until they are played.
+/// Frames that arrive one by one, in display order, and can't be requested again. They stay in
+/// memory until they are played, the first ones in the spool.
 package struct RecordedVideo {
   private let caps: Caps
   private let planner: Planner
@@ -14,8 +14,10 @@ package struct RecordedVideo {
   private var packets: [VideoPacket] = []
   private let changes = FormatChanges()
 
-  /// - Parameter first: a sample of the first frame's format; the others must be like it.
-  /// - Throws: ``RetrogradeError``, where the budget is too small for two frames, or no spool can be made.
+  /// - Parameter first: sample with the format of the first frame; later frames are converted to
+  ///   it.
+  /// - Throws: ``RetrogradeError`` if the budget is too small for two frames, or no spool can be
+  ///   created.
   package init(
     like first: Sample, rate: FrameRateLimit = FrameRateLimit(), _ resources: Resources, _ gauge: MemoryGauge
   ) throws {
@@ -31,12 +33,12 @@ package struct RecordedVideo {
       held: planner.framesInAll, spool: try Spool(directory: resources.spoolDirectory), gauge: gauge)
   }
 
-  /// How many frames there are.
+  /// Number of frames.
   package var count: Int { collector.times.count }
-  /// When the last one is shown.
+  /// Start of the last frame.
   package var position: ClockTime? { collector.times.last }
 
-  /// Takes a frame.
+  /// Adds a frame.
   package mutating func add(_ sample: Sample) throws {
     let sample = try changes.fit(sample, to: caps)
     let before = count
@@ -46,10 +48,10 @@ package struct RecordedVideo {
       VideoPacket(time: time, duration: sample.buffer.duration, isKeyframe: true, bytes: 0, isHidden: false))
   }
 
-  /// The frames, ready to be played.
+  /// Returns the frames as a video that is ready to be played.
   /// - Parameters:
-  ///   - description: of the pipeline that gave them.
-  ///   - declaresDurations: the frames' durations are the source's own.
+  ///   - description: description of the pipeline that output them.
+  ///   - declaresDurations: true if the frames' durations are the source's own.
   package func source(
     tags: TagList?, disposition: Disposition? = nil, description: String, declaresDurations: Bool = false
   ) throws -> VideoSource {
@@ -65,10 +67,10 @@ package struct RecordedVideo {
 }
 
 extension VideoSource {
-  /// A video of which all is known but its frames: to be described, and not to be played.
+  /// A video without its frames, which can be described but not played.
   /// - Parameters:
-  ///   - starts: when each frame is shown.
-  ///   - lastDelay: how long the last one is.
+  ///   - starts: start of each frame.
+  ///   - lastDelay: duration of the last frame.
   package static func described(
     _ caps: Caps, starts: [ClockTime], lastDelay: ClockTime?, rate: FrameRateLimit, _ resources: Resources,
     _ gauge: MemoryGauge

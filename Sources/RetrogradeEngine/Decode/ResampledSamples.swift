@@ -1,23 +1,24 @@
 import GStreamer
 import MediaTime
 
-/// Audio as from a tape that runs at another speed: pitch follows. Beyond the end of the stretch it runs on
-/// at the speed there.
+/// Audio at another speed, with its pitch changed as on a tape. Beyond the end of the part it
+/// continues at the speed there.
 ///
-/// Only the ratio of the two rates counts. GStreamer's resampler keeps some bytes for each unit of the output
-/// rate, so units are coarse; the next block makes up for a block that comes out too long or too short.
+/// Only the ratio of the two rates counts. GStreamer's resampler keeps some bytes for each unit of
+/// the output rate, so units are coarse. The next block makes up for one that comes out too long or
+/// too short.
 final class ResampledSamples: PacedSamples {
   private let track: AudioTrack
   private let leg: PlaybackLeg
   private let direction: Direction
-  /// The first sample frame forwards, or the one after it backwards.
+  /// First sample frame if read forwards, or the one after it if read backwards.
   private let first: Int
-  /// nil where the speed is the source's own.
+  /// nil at the source's own speed.
   private let converter: AudioConverter?
-  /// How many sample frames of the source are read at a time: at one speed.
+  /// Number of source sample frames read at a time, at one speed.
   private let block: Int
   private var read = 0
-  /// How many have come out, by the rates that were set.
+  /// Number of sample frames output, according to the rates that were set.
   private var given = 0.0
   private var ready: [UInt8] = []
 
@@ -59,10 +60,10 @@ final class ResampledSamples: PacedSamples {
     read += block
   }
 
-  /// Makes the next block come out as long as it should.
+  /// Sets the rate that gives the next block its proper length.
   private func setRate(of converter: AudioConverter) {
-    // Samples that have gone in and not come out belong to the speed that follows. They are more, the higher
-    // that speed is: no more than half a block of them counts, so that no rate follows from its own effect.
+    // Samples still in the converter get the speed that follows. There are more of them at a higher
+    // speed, so at most half a block of them counts: no rate may follow from its own effect.
     let end = read + block - (leg.speed.isConstant ? 0 : min(converter.latency, block / 2))
     let count = min(block, end)
     let wanted = max(time(toPlay: end) - given, 1)
@@ -71,7 +72,8 @@ final class ResampledSamples: PacedSamples {
     converter.setInputRate(Int(min(rate, Double(Int32.max))))
   }
 
-  /// How long the first `count` sample frames take, in sample frames of the output; beyond the end, at the speed there.
+  /// Output time of the first `count` sample frames, in output sample frames. Beyond the end of the
+  /// part, the speed there applies.
   private func time(toPlay count: Int) -> Double {
     let way = ClockTime(sampleIndex: count, rate: track.rate)
     let length = leg.span.duration

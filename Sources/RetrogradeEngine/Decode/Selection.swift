@@ -1,14 +1,15 @@
 package import MediaTime
 
-/// Frames that are shown, and when.
+/// Frames to show, and their display times.
 package struct Selection: Sendable {
   package let timeline: VideoTimeline
-  /// The place of each frame of the timeline in the source; nil where they are the source's own.
+  /// Number in the source of each frame of the timeline; nil if no frame is dropped.
   private let frames: [Int]?
 
-  /// The frames of a timeline from `range` on, thinned to the rate that `limit` allows.
+  /// Selects the frames of a timeline, thinned from the start of `range` to the rate that `limit`
+  /// allows.
   init(_ timeline: VideoTimeline, range: TimeSpan?, limit: FrameRateLimit) {
-    // Rate of the range: an index of no more of the source is to give the same.
+    // Rate of the range, so that an index of only this range gives the same result.
     let frameRate = (range.map { timeline.clipped(to: $0).timeline } ?? timeline).frameRate
     if let rate = limit.rate(of: frameRate), let first = timeline.starts.first {
       let thinned = timeline.thinned(to: rate, from: max(first, range?.start ?? first))
@@ -18,7 +19,8 @@ package struct Selection: Sendable {
     }
   }
 
-  /// When frame `number` of the source is shown during `span`; nil if it is not.
+  /// Display time of frame `number` of the source within `span`; nil if it is not shown, or if no
+  /// frame is dropped.
   func span(ofFrame number: Int, during span: TimeSpan) -> TimeSpan? {
     guard let frames else { return nil }
     let place = frames.endOfPrefix { $0 < number }
@@ -28,14 +30,14 @@ package struct Selection: Sendable {
     return part.start < part.end ? part : nil
   }
 
-  /// The frames that are given out during `span`, ascending: their numbers in the source, and when they are shown.
-  /// - Parameter source: all of the source's frames.
+  /// Frames output during `span`, ascending: their numbers in the source, and their display times.
+  /// - Parameter source: timeline of all frames of the source.
   func given(during span: TimeSpan, of source: VideoTimeline) -> [(number: Int, span: TimeSpan)] {
     let (read, whole) = source.clipped(to: span)
     guard isThinned else { return read.map { ($0, whole.span(of: $0 - read.lowerBound)) } }
     return read.compactMap { number in self.span(ofFrame: number, during: span).map { (number, $0) } }
   }
 
-  /// Whether some of the source's frames are left out.
+  /// True if some of the source's frames are dropped.
   package var isThinned: Bool { frames != nil }
 }

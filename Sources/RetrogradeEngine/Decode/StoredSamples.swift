@@ -3,23 +3,23 @@ import GStreamer
 import Glibc
 import Paths
 
-/// Store of the samples of an audio track, whole sample frames one after the other.
+/// Store of an audio track's samples: whole sample frames, one after the other.
 protocol SampleStore: Sendable {
-  /// Fills `bytes` with those from `offset` on, in bytes.
+  /// Fills `bytes` from byte `offset` on.
   func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws
 }
 
 extension Spool: SampleStore {}
 
-/// Samples that can be taken from the source as they are: they are read where they lie, in any direction, and need no spool.
+/// Samples that are read directly from the source file, in any direction, without a spool.
 final class StoredSamples: SampleStore {
   private let descriptor: Int32
   private let source: String
   private let runs: [Range<Int>]
-  /// Start of each run, counted from the first sample, in bytes.
+  /// Byte offset of each run, counted from the first sample.
   private let starts: [Int]
 
-  /// - Throws: ``RetrogradeError``, where the file can't be opened.
+  /// - Throws: ``RetrogradeError`` if the file can't be opened.
   private init(_ path: String, _ stored: StoredAudio) throws {
     descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw RetrogradeError(reading: path, errno: errno) }
@@ -64,8 +64,8 @@ final class StoredSamples: SampleStore {
     }
   }
 
-  /// Places of the next of `count` bytes from `offset` on, as many pieces as are worth reading together with
-  /// the bytes between them.
+  /// File ranges of up to `count` bytes from `offset` on: as many pieces as are worth reading
+  /// together with the bytes between them.
   private func pieces(_ count: Int, at offset: Int) -> [Range<Int>] {
     var pieces: [Range<Int>] = []
     var done = 0
@@ -82,10 +82,11 @@ final class StoredSamples: SampleStore {
     return pieces
   }
 
-  /// Gap between two runs up to which it is read with them, in bytes: another system call would take as long.
+  /// Largest gap between two runs that are read together, in bytes. A separate system call would
+  /// take as long.
   private static let gap = 256
 
-  /// The audio of a stream that is PCM and of which its container says where it lies; nil of all else.
+  /// Audio of a PCM stream whose container states where the samples are; nil for other streams.
   static func track(_ stream: StreamPath, of topology: Topology) throws -> AudioTrack? {
     guard let stored = stream.stored, let caps = stream.storedCaps, caps.mediaType == "audio/x-raw",
       caps.string("layout") == "interleaved", stored.frameBytes == caps.bytesPerSampleFrame,
@@ -104,11 +105,11 @@ final class StoredSamples: SampleStore {
 }
 
 extension StreamPath {
-  /// The caps of the samples that lie in the file.
+  /// Caps of the samples in the file.
   fileprivate var storedCaps: Caps? {
     guard let format = wave64 else { return caps }
     guard let name = format.name else { return nil }
-    // For one or two channels caps need not name the loudspeakers.
+    // For one or two channels, caps need no speaker positions.
     let places = format.channels > 2 ? "," + Caps.field(channelMask: loudspeakers ?? 0) : ""
     return Caps(
       "audio/x-raw,format=\(name),layout=interleaved,rate=\(format.rate),channels=\(format.channels)\(places)")

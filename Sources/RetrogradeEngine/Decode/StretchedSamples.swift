@@ -1,55 +1,57 @@
 import MediaTime
 import Synchronization
 
-/// The audio of a source that is decoded when it is asked for, a stretch at a time, and never all of it unless it can't be had otherwise.
+/// The audio of a source, decoded in parts on request. All of it is decoded only if parts can't be
+/// exact.
 ///
-/// Stretches are those of ``StretchIndexer``: their samples are the ones that a pass over all of the source gives.
+/// Parts are made by ``StretchIndexer``: their samples equal those of a pass over the whole source.
 final class StretchedSamples: Sendable {
-  /// A stretch of the source, in stream time, and its audio, by the number of the track.
+  /// A part of the source, in stream time, and its audio, by track number.
   private struct Stretch {
     var span: TimeSpan
     var tracks: [AudioTrack]
   }
 
   private struct State {
-    /// The last used last.
+    /// Parts in order of use, the last used last.
     var recent: [Stretch]
-    /// All of the source.
+    /// Audio of the whole source, once decoded.
     var whole: [AudioTrack]?
   }
 
   private let opened: OpenedSource
   private let settings: PlaybackSettings
   private let state: Mutex<State>
-  /// Reads one stretch after the other. Held while it does, and not while all is decoded: players do not wait
-  /// for that.
+  /// Reads one part at a time. Not held while the whole source is decoded, so that players need not
+  /// wait for that.
   private let indexer = Mutex<StretchIndexer?>(nil)
-  /// Held while all is decoded.
+  /// Held while the whole source is decoded.
   private let decoding = Mutex(())
 
-  /// Length of a stretch: about as much as is asked for at a time, and much longer than the audio that has to
-  /// be decoded before it.
+  /// Length of a part: about one request, and much longer than the audio that has to be decoded
+  /// before it.
   private static let length = ClockTime(seconds: 8)
-  /// How many are kept: of players at different places, and of the two to whom a stretch belongs that lies across two of these.
+  /// Number of parts kept: for players at different positions, and for requests that span two
+  /// parts.
   private static let most = 6
 
-  /// - Parameter known: a stretch that was decoded already, and its audio.
+  /// - Parameter known: part that is already decoded, and its audio.
   init(_ opened: OpenedSource, _ settings: PlaybackSettings, known: (span: TimeSpan, tracks: [AudioTrack])) {
     self.opened = opened
     var settings = settings
     settings.playback.noVideo = true
-    // The client that opened the source may be gone when its audio is wanted.
+    // The client that opened the source may be gone by now.
     settings.cancellation = Cancellation()
     self.settings = settings
     state = Mutex(State(recent: [Stretch(span: known.span, tracks: known.tracks)]))
   }
 
-  /// The audio of a stretch in which `time` lies, and when that ends.
+  /// Audio of a part that contains `time`, and the part's end; `end` is nil for the whole source.
   fileprivate func tracks(at time: ClockTime) throws -> (tracks: [AudioTrack], end: ClockTime?) {
     if let known = known(at: time) { return known }
     do {
       return try indexer.withLock { indexer in
-        // Another one may have read it meanwhile.
+        // Another thread may have read it meanwhile.
         if let known = known(at: time) { return known }
         return try read(at: time, &indexer)
       }
@@ -83,7 +85,7 @@ final class StretchedSamples: Sendable {
     guard index.audio.count == reader.trackCount else {
       throw InexactStretch(reason: "a part of it has fewer audio streams than the whole")
     }
-    // The stretch that leaves the cache is closed when the lock is not held.
+    // The part that leaves the cache is closed outside the lock.
     let gone: Stretch? = state.withLock { state in
       state.recent.append(Stretch(span: span, tracks: index.audio))
       return state.recent.count > StretchedSamples.most ? state.recent.removeFirst() : nil
@@ -92,7 +94,7 @@ final class StretchedSamples: Sendable {
     return (index.audio, span.end)
   }
 
-  /// Decodes all of the audio, if that was not done.
+  /// Decodes the audio of the whole source, once.
   private func decodeAll() throws -> [AudioTrack] {
     try decoding.withLock { _ in
       if let whole = state.withLock({ $0.whole }) { return whole }
@@ -108,11 +110,11 @@ final class StretchedSamples: Sendable {
   }
 }
 
-/// One track of it.
+/// One track of ``StretchedSamples``.
 struct StretchedTrack: SampleStore {
   let samples: StretchedSamples
   let number: Int
-  /// The place of the first sample frame, counted from stream time 0.
+  /// Position of the first sample frame, counted from stream time 0.
   let first: Int
   let rate: Int
   let bytesPerFrame: Int
@@ -124,7 +126,7 @@ struct StretchedTrack: SampleStore {
     var done = 0
     while position < end {
       let (tracks, stretchEnd) = try samples.tracks(at: ClockTime(sampleIndex: position, rate: rate))
-      // A stretch ends with the last sample before its time.
+      // A part ends with the last sample before its end time.
       let next = min(max(stretchEnd?.sampleIndex(rate: rate) ?? end, position + 1), end)
       guard tracks.indices.contains(number), tracks[number].bytesPerFrame == bytesPerFrame else {
         throw RetrogradeError(.damagedInput, "the format of the audio changes within the source")

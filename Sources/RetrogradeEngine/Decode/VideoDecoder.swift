@@ -4,35 +4,35 @@ import MediaTime
 import Quirks
 import Synchronization
 
-/// The pipeline that decodes frames: whole files forwards, or window by window.
+/// Pipeline that decodes frames: whole files forwards, or window by window.
 final class VideoDecoder: Sendable {
-  /// In `gst-launch-1.0` syntax; the sample are taken from its appsink.
+  /// The pipeline in `gst-launch-1.0` syntax; samples are taken from its appsink.
   let description: String
-  /// The caps of the frames: raw video in system memory, or those of packets that nothing decodes.
+  /// Caps of the frames: raw video in system memory, or those of undecoded packets.
   let caps: Caps
-  /// True if the first frame's upper field comes first; nil unless the video is interlaced.
+  /// True if the first frame's top field comes first; nil unless the video is interlaced.
   let isTopFieldFirst: Bool?
-  /// Warnings about data beside the frames' pixels that is not carried.
+  /// Warnings about data beside the frames' pixels that is dropped.
   private let leftOut: [Warning]
-  /// Bytes of a frame in memory, padding included.
+  /// Size of a frame in memory, padding included, in bytes.
   let frameBytes: Int
 
-  /// The caps of the first frame, as the decoder gave them.
+  /// Caps of the first frame as decoded.
   private let decodedCaps: Caps
   let changes: FormatChanges
   private let output: DecoderOutput
   private let source: String
-  /// Whether nothing decodes the frames.
+  /// True for raw video, which needs no decoder.
   private let isRaw: Bool
-  /// Outputs packets, not frames.
+  /// True if it outputs packets, not frames.
   let arePackets: Bool
-  /// The first sample, pulled to learn the caps; given out again by ``next()``.
+  /// First sample, pulled to learn the caps; ``next(_:)`` returns it again.
   private let first: Mutex<Sample?>
-  /// True once a window only came right from the keyframe before its own.
+  /// True once a window could be decoded only from the keyframe before its own.
   private let startsEarlier = Mutex(false)
 
   /// Starts decoding at the beginning of the video.
-  /// - Parameter store: gives the packets, in place of a demuxer.
+  /// - Parameter store: source of the packets, in place of a demuxer.
   init(
     _ recipe: DecodingRecipe, _ changes: FormatChanges, for use: DecoderOutput.Use = .windows,
     from store: PacketStore? = nil, _ cancellation: Cancellation, stall: ClockTime = ClockTime(seconds: 30)
@@ -69,7 +69,7 @@ final class VideoDecoder: Sendable {
   /// True if its packets come from a ``PacketStore``.
   var readsStore: Bool { output.feed != nil }
 
-  /// Warnings for data of frames and packets that no mirror keeps.
+  /// Warnings about data of frames and packets that no mirror keeps.
   func leftOut(of video: VideoIndex) -> [Warning] {
     guard !arePackets, !video.dynamicMetadata.isEmpty else { return leftOut }
     let names = video.dynamicMetadata.joined(separator: " and ")
@@ -82,7 +82,7 @@ final class VideoDecoder: Sendable {
   func next(_ cancellation: Cancellation) throws -> Sample? {
     if let sample = first.withLock({ $0.take() }) { return sample }
     guard let sample = try output.pull(cancellation) else { return nil }
-    // The index says that they are all alike.
+    // The index says that all packets have the same format.
     if arePackets, !isRaw { return sample }
     changes.noteDetails(of: sample)
     do {
@@ -92,12 +92,13 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// Goes to `time`, in stream time; ``next(_:)`` then gives the frames from there on.
+  /// Seeks to `time`, in stream time; ``next(_:)`` then returns the frames from there on.
   /// - Parameters:
-  ///   - isKeyframe: a keyframe is shown then, and no frame that is wanted is shown before it; perhaps some come that are.
-  ///   - packet: the first that is decoded, in decoding order: a keyframe, or the first of all.
-  ///   - wanted: the packets that are to come.
-  /// - Throws: ``Mismatch`` if the source can't be sought in, `RetrogradeError` if it could not be read.
+  ///   - isKeyframe: true if a keyframe is shown at `time`, and no wanted frame before it. Earlier
+  ///     frames may come too.
+  ///   - packet: first packet to decode, in decoding order: a keyframe, or the first of all.
+  ///   - wanted: expected packets.
+  /// - Throws: ``Mismatch`` if the source is not seekable, `RetrogradeError` if it can't be read.
   func start(
     at time: ClockTime, isKeyframe: Bool = false, fromPacket packet: Int, _ wanted: WindowPackets.Wanted
   ) throws {
@@ -111,47 +112,48 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// Whether the packets that lead to the next frame begin with those that
-  /// ``start(at:isKeyframe:fromPacket:_:)`` was told of. That frame is still to be taken.
+  /// True if the packets up to the next frame begin with those that
+  /// ``start(at:isKeyframe:fromPacket:_:)`` expects. ``next(_:)`` still returns that frame.
   func bringsWhatIsWanted(_ cancellation: Cancellation) throws -> Bool {
     let sample = try next(cancellation)
     first.withLock { $0 = sample }
     return sample == nil || output.packets?.haveBegun ?? true
   }
 
-  /// Makes the demuxer find its way to `time`, which may take long the first time.
+  /// Makes the demuxer locate `time`, which may take long the first time.
   func approach(_ time: ClockTime) {
     first.withLock { $0 = nil }
-    // No more of that keyframe's group is decoded than the appsink holds.
+    // The appsink limits how much of that keyframe's group is decoded.
     output.packets?.expect(nil)
     _ = try? output.seek(to: time, orKeyframeBefore: true)
   }
 
-  /// Stops, and releases its frames. Nothing comes after.
+  /// Stops decoding, and releases the frames. Nothing can be read afterwards.
   func close() {
     first.withLock { $0 = nil }
     output.close()
     system_release_memory()
   }
 
-  /// A window did not come out as the index says.
+  /// A window differs from the index.
   struct Mismatch: Error {}
 
-  /// Decodes one window. Its first frames go to the spool once `budget` is reached, and not while there is room: fewer than the plan
-  /// has it, or more, where the window before left less room for that reason.
+  /// Decodes one window. Once `budget` is reached, its first frames go to the spool. They may be
+  /// fewer than planned, or more if the window before left less room.
   /// - Parameters:
   ///   - video: the index.
-  ///   - budget: the most bytes to be held, of those that `gauge` measures.
-  /// - Throws: ``Mismatch`` if the frames that come are not exactly those that the index promises.
+  ///   - budget: most bytes to hold, as counted by `gauge`.
+  /// - Throws: ``Mismatch`` if the frames are not exactly those of the index.
   func decode(
     _ window: Window, of video: VideoIndex, spool: Spool?, budget: Int, gauge: MemoryGauge,
     _ cancellation: Cancellation
   ) throws -> DecodedWindow {
     let hasEarlier = window.keyframe > 0
     var way = Way(
-      // If audio has to be decoded from further back, matroskademux goes as far back for an accurate seek,
-      // and from there to a keyframe (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): the
-      // group of pictures before the window would be decoded too.
+      // If audio has to be decoded from further back, matroskademux moves an accurate seek as far
+      // back, and then to a keyframe (`audio_lead_in_ts` in
+      // `gst_matroska_demux_handle_seek_event`). The group of pictures before the window would be
+      // decoded too.
       isKeyframe: output.readsMatroska && window.keyframe == window.frames.lowerBound && window.keyframe > 0,
       isEnding: output.packets?.areWholePictures ?? false)
     if hasEarlier, startsEarlier.withLock({ $0 }) { way.startEarlier() }
@@ -177,14 +179,14 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// How the frames of a window, and few others, are decoded.
+  /// Strategy for decoding a window with few other frames.
   private struct Way {
-    /// True for a seek to the keyframe that the window begins with, and not to a time.
+    /// Seeks to the keyframe at the start of the window, not to a time.
     var isKeyframe: Bool
-    /// The packets end where those of the window do, and not with the source.
+    /// Ends the packets with those of the window, not with the source.
     var isEnding: Bool
-    /// Decoding starts at the keyframe before the window's own: the demuxer loses bytes of the first
-    /// packet, or the decoder a frame (`Quirk.avdecGapFrames`).
+    /// Starts decoding at the keyframe before the window's own. Used if the demuxer loses bytes of
+    /// the first packet, or the decoder loses a frame (`Quirk.avdecGapFrames`).
     var isEarlier = false
 
     mutating func startEarlier() {
@@ -208,9 +210,9 @@ final class VideoDecoder: Sendable {
     else { throw Mismatch() }
     let expected = starts[window.frames]
     let tolerance = VideoDecoder.tolerance(of: expected)
-    // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too. A decoder that
-    // has just begun is sought in too: that tells whether the source can be, and matroskademux that came to the end without a seek ends
-    // early after one.
+    // The first displayed frames may depend on a keyframe that an edit list hides; a seek to 0
+    // decodes that too. A new decoder also seeks: this tests whether the source is seekable. And if
+    // matroskademux has reached the end without a seek, it ends early after one.
     let beginning = way.isEarlier ? starts[window.keyframe - 1] : from
     let keyframe = way.isEarlier ? video.keyframe(before: window.keyframe) : window.keyframe
     var wanted = video.packets(of: window.frames, from: window.keyframe, tolerance)
@@ -221,23 +223,25 @@ final class VideoDecoder: Sendable {
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     var spooled = 0
-    // No stop is asked of the demuxer: several end a frame or two early, and the frames before a keyframe in display may
-    // come after it in the file. What is wanted is known from the index.
-    // A window of one frame is complete only when another frame or the end follows: the first frame may be the one
-    // before it, clipped. Decoders give frames without durations 40 ms (`gst_video_decoder_clip_and_push_buf`).
+    // The demuxer gets no stop position: several end a frame or two early, and frames displayed
+    // before a keyframe may come after it in the file. The index tells which frames are wanted. A
+    // window of one frame is complete only when another frame or the end follows: the first frame
+    // may be the one before it, clipped. Decoders give frames without durations 40 ms
+    // (`gst_video_decoder_clip_and_push_buf`).
     let isSingle = expected.count == 1
     while isSingle || times.count < expected.count || (times.last.map { $0 + tolerance < to } ?? true) {
       guard let sample = try next(cancellation), let time = sample.presentationTime else { break }
       if time + tolerance < from { continue }
       if time > to + tolerance { break }
-      // All frames after a lost keyframe come, but damaged.
+      // After a lost keyframe all frames come, but damaged.
       if sample.buffer.isCorrupted, !way.isEarlier, window.keyframe > 0, window.keyframe < window.frames.lowerBound,
         losesReferences
       {
         throw Mismatch()
       }
       if let last = times.last, time <= last + tolerance {
-        // The frame that overlaps the window's start comes clipped to it, with the window's own first time.
+        // The frame that overlaps the window's start comes clipped, with the window's own first
+        // time.
         try decoded.replaceLast(with: sample.buffer)
         times[times.count - 1] = time
         continue
@@ -268,15 +272,15 @@ final class VideoDecoder: Sendable {
     return decoded
   }
 
-  /// How far a frame's time may be off the index: containers round.
+  /// Largest difference between a frame's time and the index, since containers round times.
   static func tolerance(of times: ArraySlice<ClockTime>) -> ClockTime {
     let gap = zip(times, times.dropFirst()).map { $1.nanoseconds - $0.nanoseconds }.min() ?? 3_000_000
     return ClockTime(nanoseconds: min(1_000_000, gap / 3))
   }
 
-  /// Decodes everything from here to the end, or to `limit`, forwards; the last `held` frames stay in memory, the others
+  /// Decodes forwards to the end, or to `limit`. The last `held` frames stay in memory, the others
   /// go to the spool.
-  /// - Parameter given: when each frame starts, where the decoder does not say.
+  /// - Parameter given: frame starts, if the decoder outputs none.
   func decodeForward(
     before limit: ClockTime?, given: [ClockTime]?, held: Int, spool: Spool, gauge: MemoryGauge,
     _ cancellation: Cancellation
@@ -289,7 +293,7 @@ final class VideoDecoder: Sendable {
       } catch let error as RetrogradeError where error.code != .inputOutput && !collector.times.isEmpty {
         return (collector, error)
       }
-      // A spool that fails is no damage of the source: the frames so far are not the mirror.
+      // A spool failure is not damage of the source: the frames so far are not the whole result.
       guard let sample, try collector.add(sample, before: limit) else { return (collector, nil) }
     }
   }

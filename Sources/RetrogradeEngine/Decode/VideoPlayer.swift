@@ -1,19 +1,19 @@
 package import GStreamer
 package import MediaTime
 
-/// Gives out a video's frames in the order of play, leg by leg, each with its time in the output.
+/// Outputs a video's frames in the order of play, leg by leg, each with its output time.
 package final class VideoPlayer {
   package struct Frame {
-    /// Stamped with when it is shown.
+    /// Buffer with its output timestamp.
     package var buffer: Buffer
     package var shown: TimeSpan
     package var caps: Caps
-    /// When it is shown in the source, and in which direction that is played.
+    /// Display time in the source, and direction of play.
     package var source: TimeSpan
     package var direction: Direction
-    /// Its place in the source; nil where its pixels are not those of one frame.
+    /// Number of the frame in the source; nil if its pixels are a mix of frames.
     package var number: Int?
-    /// The number of the leg, and the part of the time on show that is not spent waiting.
+    /// Number of the leg, and the display time without holds.
     var leg: Int
     var moving: TimeSpan
   }
@@ -24,9 +24,9 @@ package final class VideoPlayer {
   private let cancellation: Cancellation
   private let from: ClockTime
   private let end: ClockTime?
-  /// Frames come in descending order of their times in the output, as players ask for with a rate below 0.
+  /// True if frames come in descending order of output time, as players require at a negative rate.
   private let isDescending: Bool
-  /// The leg to be opened next.
+  /// Number of the next leg to open.
   private var number: Int?
   private typealias OpenLeg = (number: Int, leg: PlaybackLeg, reader: VideoReader, clock: OutputTimestamper)
   private var open: OpenLeg?
@@ -39,8 +39,8 @@ package final class VideoPlayer {
   package var warnings: [Warning] { found + video.changes.warnings }
 
   /// - Parameters:
-  ///   - from: where in the output to begin.
-  ///   - end: where in the output to end; nil: where the legs do.
+  ///   - from: output time to begin at.
+  ///   - end: output time to end at; nil for the end of the legs.
   package init(
     _ video: VideoSource, _ legs: PlaybackLegs, from: ClockTime = .zero, to end: ClockTime? = nil, timing: Timing,
     isDescending: Bool = false, _ cancellation: Cancellation
@@ -67,7 +67,7 @@ package final class VideoPlayer {
     return try making.next(offset) { try nextPlayed(offset) }
   }
 
-  /// The next frame of those that the source has.
+  /// The next frame from the source, before interpolation.
   private func nextPlayed(_ offset: ClockTime) throws -> Frame? {
     while true {
       guard var current = try open ?? openNext() else { return nil }
@@ -101,7 +101,7 @@ package final class VideoPlayer {
       let direction = current.leg.direction
       let isMirrored = direction == .backward
       let start = shown.start + offset
-      // A packet is decoded when it is shown.
+      // A packet's decoding time is its display time.
       Buffer.retime(
         &frame.buffer, pts: start, dts: video.arePackets ? start : nil, duration: shown.duration,
         isMirrored: isMirrored && !video.arePackets)
@@ -135,7 +135,8 @@ package final class VideoPlayer {
   }
 
   private func openNext() throws -> OpenLeg? {
-    // All rounds after the first are alike: where two show no frame, none will, and there may be no last one.
+    // Rounds after the first are alike: if two of them show no frame, none will, and the loop may
+    // be endless.
     var empty = 0
     while let number, let whole = legs[number], legs.count != nil || empty < 2 * legs.perRound {
       if let end, whole.start >= end, !isDescending { return nil }
@@ -145,7 +146,8 @@ package final class VideoPlayer {
       let leg: PlaybackLeg?
       let span: TimeSpan?
       if clock.borrowed != nil, !isDescending {
-        // Frames with other frames' times: those that are shown from `from` on are still the last ones of the source.
+        // Frames have the times of other frames: skipping the first ones played cuts the last ones
+        // of the source.
         let skipped = clock.skip(to: from)
         span = video.shown.timeline.clipped(to: whole.span).timeline.span(leaving: skipped, in: whole.span)
         leg = whole
@@ -171,7 +173,7 @@ package final class VideoPlayer {
 }
 
 extension VideoTimeline {
-  /// `whole`, without the last `count` frames; nil if none is left.
+  /// Returns `whole` without the last `count` frames; nil if none is left.
   fileprivate func span(leaving count: Int, in whole: TimeSpan) -> TimeSpan? {
     if count == 0 { return whole }
     guard count < starts.count else { return nil }
@@ -180,7 +182,8 @@ extension VideoTimeline {
 }
 
 extension PlaybackLegs {
-  /// The number of the leg that is played last before `time`; of the last one of all where that is nil or later.
+  /// Number of the last leg played before `time`; of the very last leg if `time` is nil or later.
+  /// nil for endless loops.
   func last(before time: ClockTime?) -> Int? {
     guard let duration else { return nil }
     let end = min(time ?? duration, duration)

@@ -2,30 +2,30 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// A decoded frame, and when it is shown in the source.
+/// A decoded frame, and its display time in the source.
 struct SourceFrame: Sendable {
   var buffer: Buffer
   var span: TimeSpan
-  /// Its place in the source, in display order.
+  /// Its number in the source, in display order.
   var number: Int
 }
 
-/// Reads a stretch of the video, frame by frame, in one direction.
+/// Reads a part of the video, frame by frame, in one direction.
 ///
-/// Backwards, windows are decoded on a thread of its own, the next one while the frames of this one are taken. Forwards,
-/// the decoder's own thread is a frame or two ahead.
+/// Backwards, a separate thread decodes windows: the next one while the frames of this one are
+/// taken. Forwards, the decoder's own thread is a frame or two ahead.
 final class VideoReader: Sendable {
-  /// Frames, to be popped from the end, and the known facts of each.
+  /// A decoded window, popped from its end, and the display times of its frames.
   private struct Part: Sendable {
     var window: DecodedWindow
-    /// The place of the window's first frame in the source.
+    /// Number of the window's first frame in the source.
     var firstFrame: Int
     var spans: [TimeSpan]
   }
 
   private struct State {
     var part: Part?
-    /// Frames of the store or of the forward decoder still to be given.
+    /// Frames of the store or of the forward decoder still to be read.
     var left: Range<Int>
     var forward: ForwardDecoding?
   }
@@ -37,13 +37,13 @@ final class VideoReader: Sendable {
   private let cancellation: Cancellation
   private let parts = Handoff<Part>()
   private let worker: Worker<[Warning]>?
-  /// Reader of a video that is made of several videos; nil for others.
+  /// Reader of a video joined from several; nil for others.
   private let joined: PartReader?
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - span: the part to read, in stream time.
-  ///   - isLast: nothing is going to be read after it.
+  ///   - span: part to read, in stream time.
+  ///   - isLast: true if nothing will be read after it.
   init(
     _ source: VideoSource, over span: TimeSpan, _ direction: Direction, isLast: Bool = false,
     _ cancellation: Cancellation
@@ -80,8 +80,8 @@ final class VideoReader: Sendable {
     return try direction == .backward ? nextOfWindow() : nextForward()
   }
 
-  /// Ends the reading, whether or not everything was read.
-  /// - Returns: warnings found on the way.
+  /// Ends reading, even if frames are left.
+  /// - Returns: warnings so far.
   func close() throws -> [Warning] {
     parts.close()
     let forward = state.withLock { state in
@@ -94,7 +94,7 @@ final class VideoReader: Sendable {
 
   private func nextJoined(_ reader: PartReader) throws -> SourceFrame? {
     while let (buffer, number) = try reader.next() {
-      // A source that can't be read in windows may turn out to have more frames than its index says.
+      // A source that can't be read in windows may have more frames than its index.
       guard frames.contains(number) else { continue }
       return SourceFrame(buffer: buffer, span: timeline.span(of: number - frames.lowerBound), number: number)
     }
@@ -132,7 +132,7 @@ final class VideoReader: Sendable {
     return SourceFrame(buffer: buffer, span: timeline.span(of: number - frames.lowerBound), number: number)
   }
 
-  /// - Returns: the decoder, where it is fit to be used again.
+  /// - Returns: the decoder, if it can be used again.
   private static func readWindows(
     _ source: VideoSource, _ frames: Range<Int>, _ timeline: VideoTimeline, into parts: Handoff<Part>,
     _ warnings: inout [Warning], _ cancellation: Cancellation
@@ -144,7 +144,8 @@ final class VideoReader: Sendable {
         let spans = window.frames.map { timeline.span(of: $0 - frames.lowerBound) }
         guard parts.give(Part(window: decoded, firstFrame: window.frames.lowerBound, spans: spans)) else { break }
       } catch is VideoDecoder.Mismatch {
-        // From here on back to the start, the source does not seek exactly, or is damaged: decode that once, forwards.
+        // Seeks to frames before here are inexact, or the source is damaged: decode that part once,
+        // forwards.
         let upper = window.frames.upperBound
         Log.decode.warning(
           "fallback: frames 0 to \(upper - 1) are decoded once, forwards: from here on they are not as the index says")
@@ -168,7 +169,7 @@ final class VideoReader: Sendable {
     return decoder
   }
 
-  /// Decodes a window, from the packets themselves if a demuxer does not give them as the index has them.
+  /// Decodes a window; from stored packets if the demuxer's packets differ from the index.
   private static func decode(
     _ window: Window, of source: VideoSource, _ decoder: inout VideoDecoder, _ cancellation: Cancellation
   ) throws -> DecodedWindow {
@@ -182,13 +183,13 @@ final class VideoReader: Sendable {
   }
 }
 
-/// Frames in display order, from a decoder that was told to seek.
+/// Frames in display order, from a decoder after a seek.
 private final class ForwardDecoding: Sendable {
   private struct State {
     var decoder: VideoDecoder?
     var next: Int
     var pending: (buffer: Buffer, number: Int)?
-    /// Frames of the index that did not come: how many, and which were the first and the last.
+    /// Indexed frames that did not come: their count, the first and the last.
     var lost: (count: Int, first: Int, last: Int)?
     var warnings: [Warning] = []
 
@@ -211,7 +212,7 @@ private final class ForwardDecoding: Sendable {
       State(decoder: try source.decoder(from: frames.lowerBound, cancellation), next: frames.lowerBound))
   }
 
-  /// The next frame, and its number: that of the frame in the index that starts when it does.
+  /// The next frame, and the number of the indexed frame with the same start.
   func next() throws -> (Buffer, Int)? {
     let starts = source.timeline.starts
     let tolerance = VideoDecoder.tolerance(of: starts[frames])
@@ -228,7 +229,8 @@ private final class ForwardDecoding: Sendable {
         }
       }
       let found: (Buffer, Int)?? = state.withLock { state in
-        // The frame that overlaps the start may come twice, clipped and whole: the later one counts.
+        // The frame that overlaps the start may come twice, clipped and whole: the later one
+        // counts.
         if let pending = state.pending, time <= starts[pending.number] + tolerance {
           state.pending?.buffer = sample.buffer
           return nil
@@ -245,7 +247,8 @@ private final class ForwardDecoding: Sendable {
     }
   }
 
-  /// The next sample. What a decoder gave before it failed is kept; that it failed is a warning, as it is backwards.
+  /// The next sample. If the decoder fails, earlier frames are kept and the failure becomes a
+  /// warning, as in backward reading.
   private func next(of decoder: VideoDecoder) throws -> Sample? {
     do {
       return try decoder.next(cancellation)

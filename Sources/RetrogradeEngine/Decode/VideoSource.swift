@@ -3,58 +3,58 @@ package import GStreamer
 package import MediaTime
 import Synchronization
 
-/// The video of a source, and how it is to be read: in windows, or, where seeking is not exact, from a store of all
-/// frames that were decoded once, forwards.
+/// The video of a source, and the way to read it: in windows, or, if seeks are inexact, from a
+/// store of all frames, decoded once, forwards.
 package final class VideoSource: Sendable {
   package let video: VideoIndex
   let recipe: DecodingRecipe?
   private let resources: Resources
   let gauge: MemoryGauge
-  /// Whether its frames are given out as packets, as they are in the source.
+  /// True if its frames are output as packets, unchanged from the source.
   package var arePackets: Bool { recipe?.largestPacket != nil }
   /// The caps of the decoded frames, or of the packets.
   package let caps: Caps
-  /// For interlaced video, true if a frame's upper field comes first; nil where that is not known.
+  /// For interlaced video, true if a frame's top field comes first; nil if unknown.
   package let isTopFieldFirst: Bool?
   /// The decoding pipeline, in `gst-launch-1.0` syntax.
   package let description: String
-  /// When each frame is shown in the source.
+  /// Display time of each frame in the source.
   package let timeline: VideoTimeline
-  /// Frames that are given out.
+  /// Frames to output.
   package let shown: Selection
-  /// How all of it, or of the range that was asked for, is read backwards.
+  /// Plan for reading all of it, or the requested range, backwards.
   package let plan: Plan
   private let found: [Warning]
-  /// Shared by all that decode it.
+  /// Shared by all decoders of the video.
   let changes: FormatChanges
-  /// All frames, where neither the source nor its packets give them as the index says.
+  /// All frames, if neither the source nor its stored packets give them as indexed; nil otherwise.
   package let store: DecodedWindow?
-  /// Packets that windows are decoded from; nil if the demuxer seeks.
+  /// Stored packets to decode windows from; nil if the demuxer seeks.
   private let packets: Mutex<PacketStore?>
-  /// Videos that it is made of, one after the other, if there are several; empty: itself.
+  /// Videos that it is joined from, in order; empty for a single video.
   let parts: [VideoPart]
   private let planner: Planner
   private let idle: Mutex<VideoDecoder?>
   private let ready: Mutex<(window: Window, frames: DecodedWindow)?>
 
-  /// Part of the budget for frames that are in no window, in bytes, but a third at the most: six frames in
-  /// the appsink behind the decoder, the appsrc before the encoder, and what the decoder's further threads
-  /// work on (two each), and what this program takes more than `gst-launch-1.0` does (90 MiB and 70 for a
-  /// second of 160x120, with GStreamer 1.22).
+  /// Memory kept free for frames outside windows, in bytes; at most a third of the budget. It
+  /// covers six frames, two each in the appsink after the decoder, in the appsrc before the
+  /// encoder, and in the decoder's further threads. It also covers what this program takes more
+  /// than `gst-launch-1.0` does (90 MiB and 70 for a second of 160x120, with GStreamer 1.22).
   private static func besideWindows(_ frameBytes: Int) -> Int { 6 * frameBytes + (20 << 20) }
 
-  /// Budget of packets, in bytes. Packets wait for no decoder: more of them at a time would only keep the
-  /// consumer waiting, and need fresh memory.
+  /// Memory budget for packets, in bytes. Packets need no decoding: larger windows would only delay
+  /// the consumer, and need fresh memory.
   private static let packetBudget = 32 << 20
 
-  /// Length of the end that is decoded first where a user waits for it and the last group of pictures does
-  /// not fit into memory.
+  /// Length of the end to decode first, if a user waits for it and the last group of pictures does
+  /// not fit in memory.
   private static let watchedLength = ClockTime(seconds: 1.5)
 
-  /// Finds out how the source is to be read, by reading its last window.
+  /// Finds out how to read the source, by reading its last window.
   /// - Parameters:
-  ///   - range: the wanted part of the source, in stream time; nil for all of it.
-  ///   - part: the part of that to read; nil for all of it.
+  ///   - range: wanted part of the source, in stream time; nil for all of it.
+  ///   - part: part of the range to read; nil for all of it.
   package convenience init(
     _ video: VideoIndex, _ recipe: DecodingRecipe, range: TimeSpan?, part: TimeSpan? = nil, rate: FrameRateLimit,
     resources: Resources, gauge: MemoryGauge, cancellation: Cancellation
@@ -65,8 +65,8 @@ package final class VideoSource: Sendable {
   }
 
   /// - Parameters:
-  ///   - opened: a decoder made by `recipe`; nil: one is opened.
-  ///   - purpose: the purpose of decoding its frames.
+  ///   - opened: decoder made by `recipe`; nil to open one.
+  ///   - purpose: purpose of decoding the frames.
   init(
     _ video: VideoIndex, _ recipe: DecodingRecipe, opened: VideoDecoder?, range: TimeSpan?,
     part: TimeSpan? = nil, rate: FrameRateLimit, purpose: PlaybackSettings.Purpose = .output, resources: Resources,
@@ -84,8 +84,8 @@ package final class VideoSource: Sendable {
     var packets =
       opened == nil && video.starts != nil && (recipe.seeksByGuess || mayBeReordered)
       ? try PacketStore.read(video, recipe, spoolDirectory, cancellation) : nil
-    // If frames have no times of their own, and are shown in another order than they are decoded in, only the
-    // decoder knows it. If the packets can't be stored, it is not known whether they are such.
+    // If frames without times are displayed in another order than decoded, only the decoder knows
+    // the order. Assumed if the packets can't be stored.
     let isReordered = mayBeReordered && packets?.isReordered ?? true
     if !recipe.seeksByGuess, !isReordered { packets = nil }
     var decoder = try opened ?? VideoDecoder(recipe, FormatChanges(), from: packets, cancellation)
@@ -170,9 +170,9 @@ package final class VideoSource: Sendable {
   }
 
   /// - Parameters:
-  ///   - video: made from the frames themselves.
+  ///   - video: index made from the frames themselves.
   ///   - store: all frames.
-  ///   - changes: changes of format that were noted.
+  ///   - changes: changes of format recorded so far.
   init(
     _ video: VideoIndex, store: DecodedWindow, _ changes: FormatChanges, description: String, planner: Planner,
     rate: FrameRateLimit, resources: Resources,
@@ -202,11 +202,11 @@ package final class VideoSource: Sendable {
     ready = Mutex(nil)
   }
 
-  /// Several videos, one after the other.
+  /// Joins several videos, one after the other.
   /// - Parameters:
-  ///   - parts: at least one; the frames of all are like those of the first.
-  ///   - range: the wanted part, in stream time; nil for all of it.
-  ///   - resources: for all that is read at once.
+  ///   - parts: at least one; all frames have the format of the first video's.
+  ///   - range: wanted part, in stream time; nil for all of it.
+  ///   - resources: resources for everything that is read at once.
   init(
     joining parts: [VideoPart], range: TimeSpan?, rate: FrameRateLimit, resources: Resources, gauge: MemoryGauge
   ) throws {
@@ -253,32 +253,32 @@ package final class VideoSource: Sendable {
     return all
   }
 
-  /// Releases the decoders and their frames until it is read next.
+  /// Releases the decoders and their frames until the next read.
   package func rest() {
     idle.withLock { $0 = nil }
     ready.withLock { $0 = nil }
-    // The threads of the next decoder get memory of their own; that of this one's threads would stay with the
-    // process.
+    // The next decoder's threads allocate memory of their own. Without this, the process would keep
+    // that of the old threads.
     system_release_memory()
   }
 
-  /// The most that the spool holds of it when it is played, in bytes.
+  /// Most bytes in the spool while it is played.
   package var spoolBytes: Int { plan.peakSpoolBytes + packetBytes }
 
-  /// Size of the stored packets from which it is read, in bytes.
+  /// Size of the stored packets that it is read from, in bytes.
   private var packetBytes: Int {
     parts.reduce(packets.withLock { $0 == nil } ? 0 : video.bytes) { $0 + $1.video.packetBytes }
   }
 
-  /// Warnings so far: frames that are not like the first may be found on the way.
+  /// Warnings so far; frames read later may add some.
   package var warnings: [Warning] { found + changes.warnings }
 
-  /// How `frames` are read backwards.
+  /// Plan for reading `frames` backwards.
   func plan(_ frames: Range<Int>) -> Plan {
     guard store == nil, let plan = planner.plan(frames: frames, keyframes: video.keyframes) else {
       return Plan(method: .forward, windows: [], budget: planner.budget, frameBytes: planner.frameBytes)
     }
-    // The end of a group that is decoded already is a window of its own.
+    // The end of a group that is already decoded is a separate window.
     guard let known = ready.withLock({ $0?.window.frames }), let first = plan.windows.first?.frames,
       known.upperBound == first.upperBound, first.lowerBound < known.lowerBound
     else { return plan }
@@ -298,8 +298,9 @@ package final class VideoSource: Sendable {
     return try VideoDecoder(recipe, changes, from: packets.withLock { $0 }, cancellation)
   }
 
-  /// A decoder that takes the packets from a store, for one whose demuxer did not give them after a seek.
-  /// - Returns: nil if it has them from there already, or they can't be stored.
+  /// A decoder that reads packets from a store, to replace one whose demuxer loses them after a
+  /// seek.
+  /// - Returns: nil if `decoder` already reads from a store, or if the packets can't be stored.
   func decoderOfPackets(insteadOf decoder: VideoDecoder, _ cancellation: Cancellation) throws -> VideoDecoder? {
     guard let recipe, !decoder.readsStore else { return nil }
     decoder.close()
@@ -311,7 +312,7 @@ package final class VideoSource: Sendable {
     return try VideoDecoder(recipe, changes, from: store, cancellation)
   }
 
-  /// A decoder whose next frames are `frame` and those after it; perhaps some before it come first.
+  /// A decoder that next outputs `frame` and those after it; some earlier frames may come first.
   func decoder(from frame: Int, _ cancellation: Cancellation) throws -> VideoDecoder {
     guard let recipe else { throw VideoDecoder.Mismatch() }
     let decoder = try takeDecoder(cancellation)
@@ -324,8 +325,8 @@ package final class VideoSource: Sendable {
     return try VideoDecoder(recipe.ofWhole, changes, cancellation)
   }
 
-  /// Makes a decoder begin at the keyframe before `frame`.
-  /// - Returns: whether it comes to `frame` so.
+  /// Starts a decoder at the keyframe before `frame`.
+  /// - Returns: true if its packets lead to `frame`.
   private func brings(_ frame: Int, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> Bool {
     let start = timeline.starts[frame]
     let keyframe = video.keyframe(before: frame + 1)
@@ -342,21 +343,21 @@ package final class VideoSource: Sendable {
     return try decoder.bringsWhatIsWanted(cancellation)
   }
 
-  /// Takes back a decoder that is fit to be used again.
-  /// - Parameter isLast: nothing more is going to be decoded, unless a user who watches seeks. It is closed
-  ///   then: its pool, which would keep the memory of all its frames until the end, frees each when it was
-  ///   used, while others are encoded.
+  /// Takes back a decoder for reuse.
+  /// - Parameter isLast: true if nothing more will be decoded, unless a watching user seeks. The
+  ///   decoder is then closed, so that its pool frees each frame after use, while others are
+  ///   encoded. Otherwise the pool would keep the memory of all its frames until the end.
   func giveBack(_ decoder: VideoDecoder, isLast: Bool = false) {
     if isLast, !planner.isWatched { return decoder.close() }
     idle.withLock { $0 = decoder }
   }
 
-  /// Decodes `window`; the one that was decoded to find out how the source can be read is given out once.
+  /// Decodes `window`. The window decoded to find out how to read the source is returned once.
   func decode(_ window: Window, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> DecodedWindow {
     if let known = ready.withLock({ $0.take() }), known.window.frames.upperBound == window.frames.upperBound,
       known.window.frames.lowerBound <= window.frames.lowerBound
     {
-      // A stretch that begins later needs fewer of them.
+      // A part that begins later needs fewer of its frames.
       known.frames.dropFirst(window.frames.lowerBound - known.window.frames.lowerBound)
       return known.frames
     }
@@ -384,7 +385,7 @@ package final class VideoSource: Sendable {
     _ planner: Planner, _ spoolDirectory: String?, gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [Warning]) {
     let expected = video.packets.count { !$0.isHidden }
-    // All that is left: a window may still be on its way out.
+    // All remaining memory: frames of another window may still be in use.
     let held = max(1, (planner.budget - gauge.now) / planner.frameBytes)
     let excess = max(0, expected - held)
     let spool = try Spool(directory: spoolDirectory, reserve: excess * planner.frameBytes)
@@ -403,7 +404,8 @@ package final class VideoSource: Sendable {
 }
 
 extension Warning {
-  /// Frames that were not later than the one before got times of their own.
+  /// Warning about frames whose times were corrected, because they were not later than the one
+  /// before.
   static func moved(_ count: Int) -> Warning {
     Warning(
       .timesRepaired, "corrected: the times of frames that were not later than the one before: \(count)", count: count)
@@ -411,7 +413,8 @@ extension Warning {
 }
 
 extension VideoIndex {
-  /// The caps of decoded frames, with the rate of the index if they name none (`Quirk.h264parseTimeBase`).
+  /// Caps of decoded frames, with the index's frame rate if they have none
+  /// (`Quirk.h264parseTimeBase`).
   fileprivate func namingRate(in decoded: Caps) -> Caps {
     guard caps.mediaType == "video/x-h264", decoded.fraction("framerate")?.numerator == 0,
       let rate = caps.fraction("framerate")
@@ -419,7 +422,7 @@ extension VideoIndex {
     return decoded.setting("framerate", "(fraction)\(rate.numerator)/\(rate.denominator)")
   }
 
-  /// Warnings about frames that the index has and the decoder did not give.
+  /// Warnings about indexed frames that the decoder did not output.
   func missing(_ decoded: [ClockTime], before boundary: ClockTime?) -> [Warning] {
     guard let starts else { return [] }
     let promised = starts.filter { $0 < boundary ?? ClockTime(nanoseconds: .max) }
@@ -432,7 +435,7 @@ extension VideoIndex {
     return [.undecodable(promised.count - decoded.count, of: starts.count, from: first, to: last)]
   }
 
-  /// When the video ends whose last frame is the last of `starts`.
+  /// End of a video whose last frame is the last of `starts`.
   func end(afterLast starts: [ClockTime]) -> ClockTime {
     guard let last = starts.last else { return .zero }
     let own = last + lastDuration

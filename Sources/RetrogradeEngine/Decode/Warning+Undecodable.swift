@@ -1,9 +1,10 @@
 package import MediaTime
 
 extension Warning {
+  /// Frames that the decoder did not output.
   /// - Parameters:
-  ///   - count: of the frames that the decoder did not give.
-  ///   - first: when the first of them would be shown, and `last` the last.
+  ///   - count: number of these frames.
+  ///   - first: display time of the first of them; `last` is that of the last.
   package static func undecodable(_ count: Int, of all: Int, from first: ClockTime, to last: ClockTime) -> Warning {
     Warning(
       .damaged, "damaged: \(count) of \(all) frames can't be decoded, between \(first) and \(last)", count: count,

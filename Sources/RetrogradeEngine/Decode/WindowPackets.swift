@@ -3,40 +3,40 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Watches the packets that go into a decoder after a seek.
+/// Compares the packets that enter a decoder after a seek with the index.
 ///
-/// It compares them with the index. A demuxer may lose bytes at the place that it seeks to, or give packets
-/// other times there than when it reads from the beginning (`Quirk.tsdemuxSeekTimes`); a decoder conceals the
-/// first, and nothing else shows the second.
+/// A demuxer may lose bytes at the position of a seek, or give packets other times than in a pass
+/// from the beginning (`Quirk.tsdemuxSeekTimes`). Decoders conceal lost bytes, and nothing else
+/// shows wrong times.
 ///
-/// It also ends the stream where the packets of a window end: a decoder whose threads each take a frame is
-/// that many packets ahead of its output, and would decode them again for the next window. With groups of 30
-/// frames that was one frame in six.
+/// It also ends the stream after the packets of a window. A decoder with a thread per frame is that
+/// many packets ahead of its output, and would decode them again for the next window. With groups
+/// of 30 frames that was one frame in six.
 final class WindowPackets: Sendable {
-  /// The packets that are wanted after a seek.
+  /// Packets expected after a seek.
   struct Wanted: Sendable {
     /// In decoding order, from a keyframe on.
     var packets: ArraySlice<VideoPacket> = []
-    /// How far times may be off the index.
+    /// Largest difference between a packet's time and the index.
     var tolerance = ClockTime.zero
-    /// When the last frame of the index is shown: of a stretch, it lacks packets of later ones.
+    /// Display time of the last indexed frame. The index of a part lacks later packets.
     var end = ClockTime(nanoseconds: .max)
-    /// When the frames are shown that the stream may end after; nil: it ends with the source.
+    /// Display times of the frames after which the stream may end; nil to end with the source.
     var ending: [ClockTime]?
   }
 
   /// Progress of a window's packets.
   private struct Progress {
     let wanted: Wanted
-    /// Whether the seek has flushed the pad: packets before that do not count.
+    /// True once the seek has flushed the pad: earlier packets do not count.
     var isFlushed: Bool
-    /// The place in `wanted.packets` of the packet that comes next.
+    /// Place in `wanted.packets` of the next expected packet.
     var next: Int
     var differs = false
     var hasCome: [Bool]
     var missing: Int
     var hasEnded = false
-    /// For the caps that packets have now.
+    /// Caps of the current packets, and the counter of picture bytes for them.
     private var pictures: (caps: Caps, bytes: PictureBytes)?
 
     init(_ wanted: Wanted, isFlushed: Bool = false) {
@@ -47,8 +47,8 @@ final class WindowPackets: Sendable {
       hasCome = Array(repeating: false, count: missing)
     }
 
-    /// Compares a packet with the one of the index that is expected now. Packets before the first of them are
-    /// only decoded on the way, and packets after the last belong to no frame of the window.
+    /// Compares a packet with the next expected one of the index. Packets before the first are only
+    /// decoded on the way, and packets after the last belong to no frame of the window.
     mutating func compare(_ buffer: Buffer, in segment: Segment, _ caps: Caps) {
       guard !differs, wanted.packets.indices.contains(next) else { return }
       let packet = wanted.packets[next]
@@ -66,9 +66,9 @@ final class WindowPackets: Sendable {
       self.pictures = (caps, pictures)
       let bytes = try? buffer.withBytes { pictures.count(in: $0) }
       let isWhole = packet.pictureBytes.map { $0 == bytes } ?? true
-      // Without a time, the first is known by its size.
+      // Without a time, the first packet is identified by its size.
       if isFirst, isInTime == nil, !isWhole { return }
-      // After a seek, qtdemux leaves out packets that an edit hides at its end.
+      // After a seek, qtdemux omits packets that an edit hides at its end.
       if packet.isHidden, !isWhole {
         next += 1
         return compare(buffer, in: segment, caps)
@@ -82,7 +82,7 @@ final class WindowPackets: Sendable {
       next += 1
     }
 
-    /// Whether nothing from a packet on that is shown at `time` is needed.
+    /// Records a packet shown at `time`. Returns true if it and all later packets are not needed.
     mutating func ends(at time: ClockTime) -> Bool {
       guard let starts = wanted.ending else { return false }
       let place = starts.endOfPrefix { $0 + wanted.tolerance < time }
@@ -98,7 +98,7 @@ final class WindowPackets: Sendable {
   private let pad: Pad
   private let progress = Mutex<Progress?>(nil)
 
-  /// - Parameter pad: where packets come into the decoder. To be called before the pipeline starts.
+  /// - Parameter pad: sink pad of the decoder. The pipeline must not have started.
   init(_ pad: Pad) {
     self.pad = pad
     pad.onFlush { [weak self] in
@@ -115,14 +115,14 @@ final class WindowPackets: Sendable {
     }
   }
 
-  /// Time of a packet's frame, as in the index: a frame within which an edit begins is at 0. Other segments begin at the
-  /// target of the seek.
+  /// Time of a packet's frame, as in the index. A frame within which an edit begins is at 0; other
+  /// segments begin at the target of the seek.
   private static func time(of buffer: Buffer, in segment: Segment) -> ClockTime? {
     guard let time = buffer.pts.map({ segment.streamTime(of: $0) }) else { return nil }
     return time < .zero ? buffer.presentationTime(in: segment) : time
   }
 
-  /// Whether each packet is all of a picture, so that none that is shown later is needed for it.
+  /// True if each packet is a whole picture, so that none shown later is needed to complete it.
   var areWholePictures: Bool {
     guard let caps = pad.caps else { return false }
     return switch caps.mediaType {
@@ -135,19 +135,19 @@ final class WindowPackets: Sendable {
   /// True if it ended the stream since the last seek.
   var hasEnded: Bool { progress.withLock { $0?.hasEnded ?? false } }
 
-  /// Whether the packets that are wanted came as the index has them, all of them.
+  /// True if all expected packets came, as the index has them.
   var areComplete: Bool {
     progress.withLock { $0.map { !$0.differs && $0.next == $0.wanted.packets.endIndex } ?? true }
   }
 
-  /// Whether the first of them came, and none that is another one than the index has.
+  /// True if the first expected packet came, and no packet differed from the index.
   var haveBegun: Bool {
     progress.withLock { $0.map { !$0.differs && $0.next > $0.wanted.packets.startIndex } ?? true }
   }
 
-  /// Whether a packet that came is another one than the index has.
+  /// True if a packet differed from the index.
   var differ: Bool { progress.withLock { $0?.differs ?? false } }
 
-  /// Sets the packets that are wanted from the next seek on; nil: any packets.
+  /// Sets the packets to expect after the next seek; nil for any packets.
   func expect(_ wanted: Wanted?) { progress.withLock { $0 = wanted.map { Progress($0) } } }
 }

@@ -1,15 +1,15 @@
 import Glibc
 import Paths
 
-/// Name of an input that is no path: a file's URI, or an address in the network.
+/// Input that is not a path: a file URI or a network address.
 package enum Address: Sendable, Hashable {
-  /// The path of a file, as it stands in `file:` URIs (RFC 8089), decoded.
+  /// Decoded path of a `file:` URI (RFC 8089).
   case file(String)
-  /// `http` or `https`.
+  /// Address with `http` or `https`.
   case web(String)
 
-  /// - Returns: nil where `input` is a path: that of a file goes before all else that it may look like.
-  /// - Throws: ``RetrogradeError`` of code `noInput` where nothing is read that goes by such an address.
+  /// - Returns: nil if `input` is a path. An existing file takes precedence over any other reading.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if the address is not of a supported kind.
   package init?(_ input: String) throws {
     var info = stat()
     guard let match = input.prefixMatch(of: /([a-z][a-z0-9+.\-]*):\/\//.ignoresCase()), lstat(input.cPath, &info) != 0
@@ -35,18 +35,18 @@ package enum Address: Sendable, Hashable {
     }
   }
 
-  /// Whether it is to be fetched from the network.
+  /// True if `input` has to be fetched from the network.
   package static func isOfWeb(_ input: String) -> Bool {
     if let address = try? Address(input), case .web = address { true } else { false }
   }
 
-  /// Path of the source that is read as `input`, where that is a file's URI; `input` itself where it is not.
+  /// Returns the path in a file URI; `input` itself otherwise.
   package static func path(of input: String) -> String {
     if let address = try? Address(input), case .file(let path) = address { path } else { input }
   }
 
-  /// Path with `%20` and the like decoded (RFC 3986, 2.1), whose bytes need not be UTF-8; nil if an escape is not
-  /// valid, or stands for NUL.
+  /// Decodes `%20` and other escapes in a path (RFC 3986, 2.1), whose bytes need not be UTF-8; nil
+  /// if an escape is invalid or stands for NUL.
   package static func decoded(_ text: Substring) -> String? {
     var bytes: [UInt8] = []
     var rest = String(text).pathBytes[...]

@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Fetches the media at an address into the spool.
+/// Fetches media from an address into the spool.
 struct Fetch {
   /// Name of the source as users know it.
   let name: String
@@ -13,7 +13,7 @@ struct Fetch {
 
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
-  /// Element that reads an address. A radio's metadata between the bytes is not asked for.
+  /// Element that reads an address, without radio metadata between the bytes.
   private static func reader(_ element: String, _ location: String) -> String {
     "\(element) name=source location=\(Description.quoted(location))"
       + (element == "souphttpsrc" ? " iradio-mode=false blocksize=65536" : "")
@@ -21,7 +21,7 @@ struct Fetch {
 
   // MARK: one file
 
-  /// Fetches all that is at an address; also returns whether its server declared the length.
+  /// Fetches a whole file; also returns true if the server declared its length.
   func file(at address: String) throws -> (Spool, isWhole: Bool) {
     let pipeline = try pipeline(
       "\(Fetch.reader("souphttpsrc", address)) ! appsink name=bytes sync=false max-buffers=64 enable-last-sample=false")
@@ -57,8 +57,8 @@ struct Fetch {
 
   // MARK: what playlists name
 
-  /// The media that a playlist names, as one file: the variant of the highest rate.
-  /// - Parameter reader: the element that reads the playlist; no other element reads the names in it.
+  /// Fetches the media of a playlist as one file, in the variant of the highest rate.
+  /// - Parameter reader: element that reads the playlist. Only this element reads the names in it.
   func media(of playlist: Playlist, from reader: String, at location: String) throws -> (Spool, [Warning]) {
     if playlist.isLive { throw live }
     guard playlist.promisedSegments <= Double(Playlist.mostSegments) else {
@@ -93,7 +93,7 @@ struct Fetch {
       remedy: "record a part of it first: ffmpeg -t 60 -i \(name) -c copy video.mkv")
   }
 
-  /// One stream of a playlist: the bytes of its segments, one after the other.
+  /// One stream of a playlist: the concatenated bytes of its segments.
   private struct Segments {
     let sink: AppSink
     let caps: @Sendable () -> Caps?
@@ -104,7 +104,8 @@ struct Fetch {
       return type.hasPrefix("text/") || type.hasPrefix("application/x-subtitle") || type.hasPrefix("application/ttml")
     }
 
-    /// Whether it says of each packet when it is shown on a timeline that all streams share: MP4 and WebM do.
+    /// True if each packet has a timestamp on a timeline that all streams share, as in MP4 and
+    /// WebM.
     var hasTimes: Bool {
       get throws {
         var bytes = [UInt8](repeating: 0, count: min(8, try spool.size))
@@ -115,7 +116,7 @@ struct Fetch {
     }
   }
 
-  /// State that is shared by GStreamer's threads and ours while pads come.
+  /// State shared between GStreamer's threads and this one while pads are added.
   private final class Pads: Sendable {
     private let state: Mutex<(pipeline: Pipeline?, added: [(name: String, pad: Pad)])>
 
@@ -140,12 +141,13 @@ struct Fetch {
     }
   }
 
-  /// The streams of a playlist, all of each.
+  /// Fetches all of each stream in a playlist.
   private func segments(of playlist: Playlist, from reader: String, at location: String) throws -> [Segments] {
     let copy = try playlist.kind == .dash ? best(playlist, at: location, by: reader) : nil
     defer { withExtendedLifetime(copy) {} }
     let manifest = copy.map { Fetch.reader("filesrc", $0.path) } ?? Fetch.reader(reader, location)
-    // A rate that no variant has: else it measures the network's, and changes between variants.
+    // A rate above that of any variant. Otherwise the demuxer measures the network's rate, and
+    // switches variants.
     let pipeline = try pipeline("\(manifest) ! \(playlist.kind.demuxer) name=demux connection-speed=4294967")
     guard let demuxer = pipeline.element("demux") else { throw CancellationError() }
     let pads = Pads(pipeline)
@@ -188,7 +190,7 @@ struct Fetch {
       case .failed(let error):
         try transfers.check(name, isOver: true)
         throw failure(error, done, 0)
-      // All that came before it is in the sinks.
+      // All earlier data is in the sinks.
       case .endOfStream: isOver = true
       default: break
       }
@@ -208,7 +210,7 @@ struct Fetch {
     return spool
   }
 
-  /// Several streams as one file, each packet at its time.
+  /// Muxes several streams into one file, each packet at its timestamp.
   private func joined(_ streams: [Segments]) throws -> Spool {
     let spool = try Spool(directory: resources.spoolDirectory)
     var counts: [StreamKind: Int] = [:]
@@ -221,7 +223,8 @@ struct Fetch {
           .damagedInput, about: name, "is a playlist of several streams, and one is neither video nor audio alone",
           remedy: "make one file of it first: ffmpeg -i \(name) -c copy video.mkv")
       }
-      // A muxer takes no stream when it has begun to write: all its pads are there from the start.
+      // A muxer accepts no streams after it begins to write, so all its pads are requested at the
+      // start.
       let number = counts[kind] ?? 0
       counts[kind] = number + 1
       return "\(reader) ! parsebin ! queue ! mux.\(kind.rawValue)_\(number)"
@@ -258,7 +261,8 @@ struct Fetch {
       total > 0
       ? "the connection ended after \(length) of \(ByteCount(total))"
       : "it is incomplete: the connection ended after \(length)"
-    // souphttpsrc asks for the rest before it fails. A server that refuses did not end the connection for that.
+    // souphttpsrc requests the rest before it fails. A server that refuses did not end the
+    // connection.
     let reason = error.flatMap { $0.isRefusedRange ? nil : ": \($0.reasonInTransfer)" } ?? ""
     return RetrogradeError(.inputOutput, about: name, "\(what)\(reason)", remedy: "try again", underlying: error)
   }
@@ -272,11 +276,12 @@ struct Fetch {
 }
 
 extension GStreamerError {
-  /// True if souphttpsrc asked for a part of the file, and the server sent all of it.
+  /// True if souphttpsrc requested a part of the file, and the server sent all of it.
   fileprivate var isRefusedRange: Bool { debug?.contains("does not accept Range") ?? false }
 
-  /// Reason of a failed transfer. souphttpsrc tells only programmers what the server answered, "Not Found
-  /// (404), URL: …", and adaptive demuxers which address that was.
+  /// Reason for a failed transfer.
+  /// Only the debug text has it: souphttpsrc puts the server's answer there ("Not Found (404), URL:
+  /// …"), and adaptive demuxers the address.
   fileprivate var reasonInTransfer: String {
     guard let detail = debug?.split(separator: "\n").last.map(String.init), detail.contains(", URL: ") else {
       return cause

@@ -4,25 +4,26 @@ import Glibc
 import MediaTime
 import Paths
 
-/// Spool file of the media at an address or behind a playlist, compressed as it is: fetched once, and read
-/// from there like any file. A mirror needs to read the media more than once and in any order, and one
-/// transfer of all of it is never longer than that.
+/// Spool file of media from an address or a playlist, in its original compression.
+/// It is fetched once and then read like any file. Reversing reads the media more than once and in
+/// any order, so a single transfer is never slower.
 package final class FetchedFile: Sendable {
-  /// Number of bytes that were kept, and of all; 0 if the total is not known.
+  /// Callback with the number of stored bytes and the total; 0 if the total is unknown.
   package typealias Report = @Sendable (_ done: Int, _ total: Int) -> Void
 
   private let spool: Spool
-  /// In bytes.
+  /// Size in bytes.
   package let size: Int
   let warnings: [Warning]
   private let name: String
-  /// True if the server or the playlist declared the length, or the end.
+  /// True if the server or the playlist declared the length or the end.
   private let isWhole: Bool
-  /// Path that GStreamer, and others, read it from.
+  /// Path for GStreamer and other readers.
   package var path: String { spool.path }
 
-  /// - Returns: nil where `input` is a file that holds media, or none at all.
-  /// - Throws: ``RetrogradeError``: of code `noInput` where nothing can be had from the address, `inputOutput` where not all of it came.
+  /// - Returns: nil if `input` is a file with media, or does not exist.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if nothing can be downloaded, `inputOutput` if
+  ///   the download is incomplete.
   package init?(
     _ input: String, _ resources: Resources, _ cancellation: Cancellation, _ report: @escaping Report = { _, _ in }
   ) throws {
@@ -58,10 +59,10 @@ package final class FetchedFile: Sendable {
 }
 
 extension FetchedFile {
-  /// Throws if a transfer was cut that seemed complete. If a server does not declare the length, libsoup 3.2
-  /// takes a connection that is cut between two chunks for the end (3.6 fails): only the promises of the file
-  /// itself tell.
-  /// - Parameter found: what was found to be missing.
+  /// Throws if a transfer that seemed complete was cut.
+  /// If a server does not declare the length, libsoup 3.2 takes a connection cut between two chunks
+  /// for the end (3.6 fails). Then only the file's own declarations show it.
+  /// - Parameter found: warnings about missing data.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   func check(_ found: [Warning]) throws {
     guard !isWhole, let cut = found.first(where: { $0.code == .truncated }) else { return }
@@ -73,7 +74,7 @@ extension FetchedFile {
 }
 
 extension Spool {
-  /// The first ones, `count` at the most.
+  /// Returns at most the first `count` bytes.
   fileprivate func bytes(_ count: Int) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: min(count, try size))
     try bytes.withUnsafeMutableBytes { try read($0, at: 0) }

@@ -1,8 +1,8 @@
-/// A manifest with one variant, which dashdemux then begins with (`Quirk.dashdemuxFirstVariant`).
+/// Manifest with one variant, with which dashdemux then begins (`Quirk.dashdemuxFirstVariant`).
 extension Playlist {
-  /// A presentation of DASH with one representation in each adaptation set, that of the highest rate, and with the address that its names
-  /// start from, since it is read from elsewhere.
-  /// - Parameter folder: where the playlist lies, with a slash at its end.
+  /// Returns the DASH manifest with only the representation of the highest rate in each adaptation
+  /// set. It also has the base address of its names, since it is read from another location.
+  /// - Parameter folder: folder of the playlist, with a trailing slash.
   func best(from folder: String) -> String {
     var best = text
     for set in text.matches(of: /<(\w+:)?AdaptationSet\b.*?<\/(\w+:)?AdaptationSet>/.dotMatchesNewlines()) {

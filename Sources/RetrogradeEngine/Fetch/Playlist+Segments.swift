@@ -1,10 +1,11 @@
-/// How much a DASH manifest promises without naming each segment.
+/// Number of segments that a DASH manifest declares without naming each.
 extension Playlist {
-  /// More segments of a stream are not fetched: eleven days of one second each.
+  /// Largest number of segments in a stream: eleven days of one second each.
   static let mostSegments = 1_000_000
 
-  /// How many segments a stream has at the most, by templates and timelines (ISO/IEC 23009-1, 5.3.9.4 and 5.3.9.6). 0
-  /// for HLS, which has a line for each.
+  /// Upper bound of a stream's segments, by templates and timelines.
+  /// See ISO/IEC 23009-1, 5.3.9.4 and 5.3.9.6. The value is 0 for HLS, which has a line for each
+  /// segment.
   var promisedSegments: Double {
     guard kind == .dash else { return 0 }
     let length =
@@ -22,15 +23,15 @@ extension Playlist {
       run -> Double in
       let numbers = Playlist.numbers(run.1)
       let (duration, repetitions) = (numbers["d"] ?? 0, numbers["r"] ?? 0)
-      // Below 0: until the end.
+      // A negative value repeats until the end.
       return repetitions >= 0 ? repetitions + 1 : duration > 0 ? length * scale / duration : 0
     }
     return max(counts.max() ?? 0, runs.reduce(0, +))
   }
 
-  /// The attributes of an element that are numbers.
+  /// Returns the numeric attributes of an element.
   private static func numbers(_ attributes: Substring) -> [String: Double] {
-    // A word is tried once, from where it begins: text of any length takes time in proportion.
+    // Atomic groups match each word only once, so the time is linear in the length of the text.
     let attribute = /\s((?>\w+))\s*=\s*["']\s*(-?(?>[0-9.]+))\s*["']/.matchingSemantics(.unicodeScalar)
     let pairs = " \(attributes)".matches(of: attribute).compactMap { pair in
       Double(pair.2).map { (String(pair.1), $0) }
@@ -38,7 +39,8 @@ extension Playlist {
     return Dictionary(pairs) { first, _ in first }
   }
 
-  /// - Parameter duration: as XML Schema has it, behind the `P`, such as `T1H2M3.5S`; nil if it is longer than any.
+  /// - Parameter duration: XML Schema duration after the `P`, such as `T1H2M3.5S`; nil if it is too
+  ///   long to be valid.
   private static func seconds(_ duration: Substring) -> Double? {
     guard duration.utf8.count < 100 else { return nil }
     let units: [Character: Double] = ["Y": 31_557_600, "D": 86_400, "H": 3600, "S": 1]

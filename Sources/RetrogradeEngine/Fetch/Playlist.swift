@@ -3,7 +3,7 @@ import GStreamer
 import Glibc
 import Paths
 
-/// A file that holds no media, but says where it is.
+/// File that refers to media instead of holding it.
 struct Playlist {
   enum Kind: Sendable {
     /// HTTP Live Streaming (RFC 8216).
@@ -11,15 +11,15 @@ struct Playlist {
     /// MPEG-DASH (ISO/IEC 23009-1).
     case dash
 
-    /// GStreamer's element that reads the files that the playlist names.
+    /// GStreamer element that reads the files in the playlist.
     var demuxer: String { self == .hls ? "hlsdemux" : "dashdemux" }
   }
 
   let kind: Kind
   let text: String
 
-  /// - Parameter bytes: of a file, all or its beginning.
-  /// - Returns: nil where it is none.
+  /// - Parameter bytes: contents or beginning of a file.
+  /// - Returns: nil if the bytes are not a playlist.
   init?(_ bytes: [UInt8]) {
     let all = String(pathBytes: bytes)
     let beginning = all.drop { $0 == "\u{FEFF}" || $0.isWhitespace }
@@ -27,14 +27,14 @@ struct Playlist {
     if beginning.utf8.starts(with: "#EXTM3U".utf8) {
       (kind, text) = (.hls, all)
     } else if beginning.hasPrefix("<") && all.contains("<MPD") {
-      // A comment could stand inside a name.
+      // A comment can be inside a name.
       (kind, text) = (.dash, Playlist.removingComments(all))
     } else {
       return nil
     }
   }
 
-  /// - Returns: `text` without the comments of XML; one that does not end stays.
+  /// - Returns: `text` without XML comments; an unterminated one stays.
   private static func removingComments(_ text: String) -> String {
     var rest = Substring(text).utf8
     var kept: [UInt8] = []
@@ -47,7 +47,7 @@ struct Playlist {
     return String(decoding: kept + rest, as: UTF8.self)
   }
 
-  /// Whether it says that more is to come.
+  /// True if the playlist says that more segments will follow.
   var isLive: Bool {
     switch kind {
     case .hls: !names.isEmpty && text.contains("#EXTINF") && !text.contains("#EXT-X-ENDLIST")
@@ -55,18 +55,20 @@ struct Playlist {
     }
   }
 
-  /// Names in the playlist: files, or further playlists. Unicode scalars are compared: a quote with a
-  /// combining mark behind it is another character, but a quote for GStreamer.
+  /// Names of files and further playlists in the playlist.
+  /// The search compares Unicode scalars. A quote with a combining mark is another `Character`, but
+  /// GStreamer takes it for a quote.
   var names: [String] {
     switch kind {
     case .hls:
-      // hlsdemux takes values without quotes as well, and ones without a closing quote (`parse_attributes`).
+      // hlsdemux also accepts values without quotes or without a closing quote
+      // (`parse_attributes`).
       let value = /URI=(?:"([^"]*)"|([^,]*))/.matchingSemantics(.unicodeScalar)
       return text.split(whereSeparator: \.isNewline).flatMap { line -> [String] in
         let line = String(line).trimmed
         if line.isEmpty { return [] }
         guard line.hasPrefix("#") else { return [line] }
-        // The expression takes 30 µs a line, and a playlist may have a million.
+        // The regular expression takes 30 µs a line, and a playlist may have a million lines.
         guard line.utf8.firstRange(of: "URI=".utf8) != nil else { return [] }
         return line.matches(of: value).map { String($0.1 ?? $0.2 ?? "") }
       }
@@ -78,7 +80,8 @@ struct Playlist {
   private var dashNames: [String] {
     let attribute = /(?:media|initialization|sourceURL|index|href)\s*=\s*(?:"([^"]*)"|'([^']*)')/
       .matchingSemantics(.unicodeScalar)
-    // Attributes may hold `>` in quotes, and `<` nowhere: where it is, the element ends, so that no text is read twice.
+    // Attributes may hold `>` in quotes, but never `<`: it ends the element, so no text is read
+    // twice.
     let element = /<(?:[^\s<>\/:]+:)?(?:BaseURL|Location)(?:\s(?:[^<>"']|"[^<"]*"|'[^<']*')*)?>([^<]*)</
       .matchingSemantics(.unicodeScalar)
     // Templates name files by the identifier of a representation (`$RepresentationID$`).
@@ -87,25 +90,26 @@ struct Playlist {
     let elements = text.matches(of: element).map { String($0.1).trimmed }
     let identifiers = text.matches(of: identifier).map { String($0.1 ?? $0.2 ?? "") }
     let paths = identifiers.filter { $0.utf8.contains { "/&%".utf8.contains($0) } }
-    // Nothing, or dots, may make "/" or ".." of the text around them in a template.
+    // An empty identifier, or dots, can form "/" or ".." with the text around it in a template.
     let isHidden = identifiers.contains { $0.utf8.allSatisfy { $0 == UInt8(ascii: ".") } }
     return attributes + elements + paths + (isHidden ? [".."] : [])
   }
 
-  /// Checks that a playlist in a file names only files beside it or in folders there: a user who opens one
-  /// does not expect it to read other files of this machine, nor to ask a server in the network for anything.
+  /// Checks that a playlist file names only files in its own folder or below.
+  /// A user who opens a playlist does not expect it to read other local files or to contact a
+  /// server.
   ///
-  /// - Parameter path: of the playlist.
-  /// - Throws: ``RetrogradeError`` of code `damagedInput` where it names anything else, or leads back to
-  ///   itself.
+  /// - Parameter path: path of the playlist.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput` if it names anything else, or leads back
+  ///   to itself.
   func checkNames(in path: String) throws {
     var checked: Set<String> = []
     try checkNames(in: path, from: [realPath(path) ?? path], &checked)
   }
 
   /// - Parameters:
-  ///   - chain: the playlists that led here, and this one.
-  ///   - checked: names that need no further look.
+  ///   - chain: playlists that led here, including this one.
+  ///   - checked: names that are already checked.
   private func checkNames(in path: String, from chain: [String], _ checked: inout Set<String>) throws {
     // Entities and CDATA hide names.
     let hiding = /<!(?:DOCTYPE|ENTITY|\[CDATA\[)/.matchingSemantics(.unicodeScalar)
@@ -114,7 +118,7 @@ struct Playlist {
         .damagedInput, about: path, "is a manifest with \(String(declaration.0)), which is not allowed in a file",
         remedy: "name the manifest by its address, if it has one")
     }
-    // RFC 8216, 4.1; hlsdemux takes it for no playlist.
+    // RFC 8216, 4.1. hlsdemux does not accept such a playlist.
     guard kind == .dash || !text.hasRawBytes else {
       throw RetrogradeError(
         .damagedInput, about: path, "is a playlist that is not UTF-8, as HLS has to be",
@@ -129,7 +133,7 @@ struct Playlist {
             + "ffmpeg -i \(Shell.quoted(path)) -c copy video.mkv")
       }
       let beside = "\(path.folderPath)/\(decoded)"
-      // DASH has templates in place of names.
+      // DASH has templates instead of names.
       guard kind == .dash || access(beside.cPath, R_OK) == 0 else {
         throw RetrogradeError(
           .noInput, about: path,
@@ -149,27 +153,30 @@ struct Playlist {
           remedy: "name the playlist that names the media")
       }
       guard checked.insert(real).inserted else { continue }
-      // hlsdemux takes any file that begins so for a playlist, whatever its name.
+      // hlsdemux takes any file with such a beginning for a playlist, whatever its name.
       guard kind == .hls, let next = try Playlist(path: beside) else { continue }
       try next.checkNames(in: beside, from: chain + [real], &checked)
     }
   }
 
-  /// True for the path of a file in the playlist's own folder or below. Bytes are compared: a slash with a combining
-  /// mark behind it is another character, but the same separator.
+  /// True for a path in the playlist's own folder or below.
+  /// The check compares bytes. A slash with a combining mark is another `Character`, but the same
+  /// separator.
   private static func isBeside(_ name: String) -> Bool {
     let bytes = Array(name.utf8)
     return !bytes.contains(UInt8(ascii: ":")) && bytes.first != UInt8(ascii: "/")
       && !bytes.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }
   }
 
-  /// True for a name in XML without references (`&#47;`), which libxml2 replaces after it was checked.
+  /// True for an XML name without references (`&#47;`), which libxml2 would replace after this
+  /// check.
   private static func isPlain(_ name: String) -> Bool {
     !name.replacing("&amp;", with: "").utf8.contains(UInt8(ascii: "&"))
   }
 
-  /// The playlist in a file; nil where it is none.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput`, or `damagedInput` if it is longer than ``longest``.
+  /// Reads the playlist in a file; nil if it is not a playlist.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`, or `damagedInput` if it is longer than
+  ///   ``longest``.
   init?(path: String) throws {
     guard let file = RandomAccessFile(path), file.size > 0 else { return nil }
     guard Playlist(file.read(0..<min(file.size, 1024)) ?? []) != nil else { return nil }
@@ -182,11 +189,11 @@ struct Playlist {
     self.init(bytes ?? [])
   }
 
-  /// In bytes; a day of segments of a second takes half of it.
+  /// Largest size in bytes. A day of one-second segments takes half of it.
   static let longest = 16 << 20
 
-  /// - Throws: ``RetrogradeError`` of code `damagedInput`, where a file that begins so, and that users know
-  ///   as `name`, is a playlist: its origin, from which the names in it would be resolved, is not known.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput` if `bytes` begin a playlist: names in it
+  ///   cannot be resolved without its origin. Messages call the file `name`.
   static func refuse(_ bytes: [UInt8], name: String) throws {
     guard Playlist(bytes) != nil else { return }
     throw RetrogradeError(

@@ -1,26 +1,27 @@
 import GStreamer
 import Synchronization
 
-/// Watches the sources of an adaptive demuxer, which keeps their failures to itself (`Quirk.dashdemuxMissingEnd`).
+/// Watches the sources of an adaptive demuxer, which does not report their failures
+/// (`Quirk.dashdemuxMissingEnd`).
 final class Transfers: Sendable {
   private struct State {
     var isRefused = false
     var sources: [Element] = []
-    /// Addresses from which something has come.
+    /// Addresses that have sent data.
     var come: Set<String> = []
   }
 
-  /// The factory of the only elements that may read.
+  /// Factory of the only elements that may read.
   private let reader: String
   private let state = Mutex(State())
 
   init(by reader: String) { self.reader = reader }
 
-  /// - Parameter element: one that was added to the demuxer.
+  /// - Parameter element: an element that was added to the demuxer.
   func watch(_ element: Element) {
     guard element.isOfClass("Source") else { return }
     guard element.factoryName == reader, let pad = element.staticPad("src") else {
-      // A playlist's author must not be able to have other files read.
+      // A playlist must not cause other files to be read.
       state.withLock { $0.isRefused = true }
       return element.fail(GStreamerError(kind: .inputOutput, element: nil, message: "is not read", debug: nil))
     }
@@ -31,13 +32,13 @@ final class Transfers: Sendable {
     }
   }
 
-  /// The elements' pads hold it, and it holds the elements.
+  /// Releases the elements: their pads hold this object, and it holds them.
   func letGo() { state.withLock { $0 = State() } }
 
   /// - Parameters:
   ///   - name: name of the playlist as users know it.
-  ///   - isOver: nothing is read any more.
-  /// - Throws: ``RetrogradeError`` where the playlist names a source that is not read, or not there.
+  ///   - isOver: true if reading has ended.
+  /// - Throws: ``RetrogradeError`` if the playlist names a source that is refused or missing.
   func check(_ name: String, isOver: Bool = false) throws {
     let state = state.withLock { $0 }
     if state.isRefused {
@@ -45,7 +46,7 @@ final class Transfers: Sendable {
         .damagedInput, about: name,
         "is a playlist from the network that names something other than http and https addresses")
     }
-    // One element reads one segment after the other: this is the last one that it was asked for.
+    // One element reads the segments in turn: this is the last one that it requested.
     guard isOver,
       let missing = state.sources.lazy.compactMap({ $0.string("location") }).first(where: { !state.come.contains($0) })
     else { return }

@@ -1,20 +1,20 @@
 import GStreamer
 import MediaTime
 
-/// Takes decoded audio into the spool as it comes. What comes in another format than the first is converted to that one.
+/// Collects decoded audio in the spool. Converts audio of a later format to the first one.
 struct AudioCollector {
   let spool: Spool
-  /// Bytes that are not in the spool yet: packets of PCM are small, and a call for each takes longer than its
-  /// bytes.
+  /// Bytes not yet in the spool. Packets of PCM are small: one call each would cost more than the
+  /// write.
   private var waiting: [UInt8] = []
   private static let batch = 1 << 18
-  /// Decoded audio in the spool, in its order.
+  /// Buffers in the spool, in order.
   private(set) var decoded: [DecodedAudio] = []
-  /// The caps of the first sample, and so of all that is in the spool.
+  /// Caps of the first sample, and of everything in the spool.
   private(set) var caps: Caps?
   private var bytesPerFrame = 1
   private var conversion: (from: Caps, converter: AudioConverter?)?
-  /// Samples that were converted, and those that could not be.
+  /// Converted samples, and those that could not be converted.
   private var converted = Changed()
   private var lost = Changed()
 
@@ -34,17 +34,17 @@ struct AudioCollector {
     var names: String { caps.map(\.audioName).joined(separator: " and ") }
   }
 
-  /// Length of all samples so far, but for those that the converter holds back.
+  /// Length of all samples so far, without those that the converter holds back.
   var length: ClockTime { caps?.int("rate").map { ClockTime(sampleIndex: count, rate: $0) } ?? .zero }
   /// In sample frames.
   private var count = 0
 
-  /// - Parameter spoolDirectory: nil: samples are counted, and not kept.
+  /// - Parameter spoolDirectory: nil to count samples without keeping them.
   init(spoolDirectory: String?) throws { spool = try Spool(directory: spoolDirectory) }
 
   /// - Parameters:
-  ///   - packet: the packet that it was decoded from.
-  ///   - time: when it is heard in the source.
+  ///   - packet: the packet that `sample` was decoded from.
+  ///   - time: stream time of `sample` in the source.
   mutating func add(_ sample: Sample, packet: PacketTimestamps.Packet?, at time: ClockTime?) throws {
     guard let current = sample.caps, let size = current.bytesPerSampleFrame, size > 0 else { return }
     let count = sample.buffer.size / size
@@ -76,7 +76,7 @@ struct AudioCollector {
     add(count)
   }
 
-  /// Ends the collection. To be called when nothing more comes.
+  /// Finishes the conversion and flushes the last bytes. Call this after the last sample.
   mutating func finish() throws {
     try endConversion()
     try flush()
@@ -106,7 +106,7 @@ struct AudioCollector {
     self.count += count
   }
 
-  /// - Returns: how many sample frames those are.
+  /// - Returns: number of sample frames in `bytes`.
   private mutating func append(_ bytes: [UInt8]) throws -> Int {
     try bytes.withUnsafeBytes { try store($0) }
     return bytes.count / bytesPerFrame

@@ -1,37 +1,35 @@
 import MediaTime
 
-/// Anchor by which decoded audio from the middle of a source is put where a pass over all of the source would
-/// put it. Pure arithmetic.
+/// Anchor that places audio decoded from the middle of a source where a full pass would place it.
+/// Pure arithmetic.
 ///
-/// Such a pass counts samples from the first timestamp on (`AudioLayout`), while timestamps in the middle may
-/// be rounded to a millisecond. But from one packet to another there is a whole number of packets, so that it
-/// suffices to know the place of one, and how many samples they have.
+/// A full pass counts samples from the first timestamp (`AudioLayout`), but timestamps in the
+/// middle may be rounded to a millisecond. Any two packets are a whole number of packets apart. So
+/// the position of one packet and the number of samples in each are enough.
 struct AudioAnchor: Hashable, Sendable {
-  /// The place of a buffer, in sample frames from stream time 0.
+  /// Position of a buffer, in sample frames from stream time 0.
   var position: Int
-  /// Divisor of the count of sample frames between any two buffers.
+  /// Common divisor of the number of sample frames between any two buffers.
   var step: Int
-  /// Delay of the buffers' timestamps against the count of samples, on average of the extremes, in sample
-  /// frames.
+  /// Delay of the timestamps against the sample count: the mean of the extremes, in sample frames.
   var offset: Double
-  /// The latest of them less the earliest.
+  /// Largest delay minus the smallest, in sample frames.
   var spread: Int
 
-  /// Time up to which a decoder may leave out samples, as Opus's does: its first buffers have no regular
+  /// Settling time of a decoder. Opus's drops samples at the start, so its first buffers vary in
   /// size.
   private static let settling = ClockTime(nanoseconds: 250_000_000)
   private static let rounding = ClockTime(nanoseconds: 1_000_000)
 
   /// - Parameters:
-  ///   - positions: where the buffers are, by counting.
-  ///   - nominals: where their timestamps say that they are.
-  /// - Returns: nil where too little is known.
+  ///   - positions: positions of the buffers by sample count.
+  ///   - nominals: positions of the buffers by their timestamps.
+  /// - Returns: nil if the buffers are too few or irregular.
   init?(_ buffers: [DecodedAudio], positions: [Int], nominals: [Int?], rate: Int) {
     guard let start = positions.first else { return nil }
     let settled = AudioAnchor.settling.sampleIndex(rate: rate)
     guard let first = positions.firstIndex(where: { $0 - start >= settled }) else { return nil }
-    // The last ones may come out shorter when a decoder is drained; buffers after a gap have been placed
-    // anew.
+    // Draining a decoder may shorten the last buffers; a gap moves the buffers after it.
     var numbers: [Int] = []
     for number in first..<max(first, buffers.count - 2) {
       if let last = numbers.last, positions[last] + buffers[last].count != positions[number] { break }
@@ -53,15 +51,15 @@ struct AudioAnchor: Hashable, Sendable {
     guard step > 0 else { return nil }
   }
 
-  /// How far the buffers that this was made of have to be moved, for them to be where `origin` says.
-  /// - Returns: nil where that can't be told to the sample.
+  /// Distance in sample frames to move this anchor's buffers to match `origin`.
+  /// - Returns: nil if the distance is not exact to the sample.
   func shift(to origin: AudioAnchor, rate: Int) -> Int? {
     let step = AudioAnchor.divisor(step, origin.step)
     let estimate = Double(position) + offset - origin.offset
     guard step > 0, estimate.magnitude < 1e15 else { return nil }
     let distance = Int(estimate.rounded()) - origin.position
     let isExact = spread <= 1 && origin.spread <= 1
-    // With timestamps that tell the sample nothing else is needed.
+    // Sample-exact timestamps need nothing else.
     if isExact, step < 4 { return spread == 0 && origin.spread == 0 ? Int(estimate.rounded()) - position : nil }
     let steps = Int((Double(distance) / Double(step)).rounded())
     let place = origin.position + steps * step
@@ -77,13 +75,13 @@ struct AudioAnchor: Hashable, Sendable {
   }
 }
 
-/// Part of a stream's audio that is indexed, and its place.
+/// Part of an audio stream to index, and its position.
 struct AudioFit: Sendable {
-  /// Anchor found at the beginning of the source; nil where this is the beginning.
+  /// Anchor from the beginning of the source; nil if this part is the beginning.
   var origin: AudioAnchor?
-  /// Wanted part of the decoded audio, in stream time; without an end: to the end of the source.
+  /// Bounds of the wanted audio, in stream time. No `end` means the end of the source.
   var start: ClockTime?
   var end: ClockTime?
-  /// False if audio may lie where its timestamps say, if no more is known (``AudioTrack/isPlaced``).
+  /// False if placing audio by its timestamps is enough (``AudioTrack/isPlaced``).
   var isExact = true
 }

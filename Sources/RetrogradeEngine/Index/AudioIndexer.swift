@@ -5,15 +5,15 @@ import Quirks
 
 /// The decoder for an audio stream.
 package struct AudioDecoder: Sendable {
-  /// The factory's name; nil for raw audio.
+  /// Name of the element factory; nil for raw audio.
   package let factory: String?
-  /// Reason of its choice, for the log.
+  /// Reason for the choice, for the log.
   let reason: String
 
   /// - Returns: nil if no plugin decodes `stream`.
   init?(for stream: StreamPath) { self.init(for: stream.caps, changing: stream.formChange) }
 
-  /// - Parameter change: how packets differ.
+  /// - Parameter change: difference between the packets' formats.
   /// - Returns: nil if no plugin decodes `caps`.
   package init?(for caps: Caps, changing change: FLACChange? = nil) {
     if AudioDecoder.hasTooManyChannels(caps) { return nil }
@@ -24,15 +24,14 @@ package struct AudioDecoder: Sendable {
     }
     guard !caps.isALS else { return nil }
     let candidates = Registry.factories(.decoder, sinks: caps)
-    // FFmpeg's decoders of these give one buffer for each packet, without delay: the packet of each buffer is
-    // known to the sample. GStreamer ranks others first, which drop a first frame or change the level
-    // (a52dec, mpg123).
+    // FFmpeg's decoders output one buffer a packet without delay, so each buffer's packet is exact.
+    // GStreamer ranks others first, which drop a first frame or change the level (a52dec, mpg123).
     let isMPEG = ["audio/mpeg", "audio/x-ac3", "audio/x-eac3", "audio/x-private1-ac3"].contains(caps.mediaType)
     let isExchanged =
       caps.mediaType == "audio/x-flac" && caps.int("channels").map { 7...8 ~= $0 } ?? false
       && Quirk.flacdecSurround.applies
-    // flacparse announces another rate by caps without `streamheader`, which flacdec of 1.26 refuses. Caps do not say
-    // the depth; FFmpeg's decoder refuses another one.
+    // flacparse announces a new rate in caps without `streamheader`, which flacdec 1.26 refuses.
+    // FFmpeg's decoder refuses a new depth, but the caps do not name the depth.
     let isRefused = change == .rateOrChannels
     guard
       let best = (isMPEG || isExchanged || isRefused ? candidates.first { $0.hasPrefix("avdec_") } : nil)
@@ -58,20 +57,20 @@ package struct AudioDecoder: Sendable {
 
 /// Decodes one audio stream into the spool, during the indexing pass.
 package final class AudioIndexer: Sendable {
-  /// The name of the appsink that the audio comes out of.
+  /// Name of the appsink that ends the audio branch.
   package let name: String
-  /// The caps of the packets; nil where nothing is known of them.
+  /// Caps of the packets; nil if unknown.
   private let codec: Caps?
   private let tags: TagList?
   private let spoolDirectory: String?
   private let trim: GaplessInfo
   private let disposition: Disposition?
   private let changesForm: Bool
-  /// Whether each of its segments is a part of an edit list (ISO/IEC 14496-12, 8.6.6).
+  /// True if each segment is one entry of an edit list (ISO/IEC 14496-12, 8.6.6).
   private let hasEdits: Bool
   private let ownClock: PacketTimestamps
 
-  /// - Parameter spoolDirectory: nil: samples are counted, and not kept.
+  /// - Parameter spoolDirectory: nil to count samples without keeping them.
   package init(
     name: String, codec: Caps?, tags: TagList?, spoolDirectory: String?, trim: GaplessInfo = GaplessInfo(),
     disposition: Disposition? = nil, changesForm: Bool = false, hasEdits: Bool = false,
@@ -88,29 +87,30 @@ package final class AudioIndexer: Sendable {
     self.spoolDirectory = spoolDirectory
   }
 
-  /// The same stream, of which `path` tells more than was known when the pipeline was made.
+  /// Indexer of the same stream, with facts from `path` that were unknown when the pipeline was
+  /// made.
   package convenience init(_ known: AudioIndexer, of path: StreamPath) {
     self.init(
       name: known.name, codec: path.caps, tags: path.tags, spoolDirectory: known.spoolDirectory, trim: path.trim,
       disposition: path.disposition, hasEdits: path.passes("qtdemux"), clock: known.ownClock)
   }
 
-  /// The end of a stream's branch in a description of an indexing pipeline.
+  /// End of a stream's branch in the description of an indexing pipeline.
   static func tail(_ number: Int, _ stream: StreamPath, _ decoder: AudioDecoder) -> String {
     let isChanged = decoder.factory == "opusdec" && Quirk.opusdecPhaseInversion.applies
     let setting = isChanged ? " phase-inversion=true" : ""
     let decode = decoder.factory.map { "\($0) name=decoder\(number)\(setting) ! " } ?? ""
-    // An Opus header names the rate of the encoder's input; the codec's own is 48 kHz, and decoding to less
-    // loses samples.
+    // An Opus header names the rate of the encoder's input. Opus itself runs at 48 kHz; decoding to
+    // less loses samples.
     let isOpus = stream.caps.mediaType == "audio/x-opus"
     let rate = isOpus ? ",rate=48000" : ""
-    // A stream that need not be decoded is not worth a thread of its own: the appsink holds enough for the
-    // demuxer to go on.
+    // An undecoded stream needs no thread: the appsink holds enough to keep the demuxer running.
     let queue = stream.isFile || decoder.factory == nil ? "" : "queue name=queue\(number) ! "
-    // A parser would take whatever its decoder takes, but for the channel mask; and opusdec takes a stream
-    // whose header names a rate that Opus does not have, 44.1 kHz, but says beforehand that it does not.
+    // A parser accepts all that its decoder accepts, except the channel mask. opusdec decodes
+    // streams whose header names a non-Opus rate (44.1 kHz), but its caps exclude them.
     let loudspeakers = stream.loudspeakers ?? (stream.caps.lacksChannelMask ? 0 : nil)
-    // Loudspeakers 0: for none, if nothing is said of more than two channels (`Quirk.wavparseChannelMask`).
+    // A mask of 0 means no loudspeakers, for more than two channels without a mask
+    // (`Quirk.wavparseChannelMask`).
     let named = [loudspeakers.map { Caps.field(channelMask: $0) }, stream.sampleFormat.map { "format=\($0)" }]
       .compactMap { $0 }.joined(separator: ",")
     let placed = named.isEmpty ? "" : "capssetter caps=\"audio/x-raw,\(named)\" ! "
@@ -119,8 +119,8 @@ package final class AudioIndexer: Sendable {
       + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
   }
 
-  /// Elements between `sink` and its decoder, if they leave every buffer as one; nil elsewhere: then nothing
-  /// tells which packet a buffer came from, and the decoder's own timestamps count.
+  /// Elements between `sink` and its decoder, if they keep buffers one to one; nil otherwise.
+  /// If nil, the packet of a buffer is unknown, and the decoder's own timestamps count.
   package static func chain(before sink: Element) -> (decoder: Element?, parser: Element?, rest: [Element])? {
     let plain: Set = ["audioconvert", "capsfilter", "capssetter", "queue"]
     let chain = sink.upstream.dropFirst()
@@ -130,7 +130,7 @@ package final class AudioIndexer: Sendable {
     return decoder != nil || rest.isEmpty || parser != nil ? (decoder, parser, Array(chain)) : nil
   }
 
-  /// Watches the packets on their way into the decoder, and the audio on its way out.
+  /// Watches the packets that enter the decoder, and the audio that leaves it.
   package func watch(_ pipeline: Pipeline) {
     guard let chain = pipeline.element(name).flatMap(AudioIndexer.chain) else { return }
     let entry =
@@ -141,8 +141,8 @@ package final class AudioIndexer: Sendable {
   }
 
   /// - Parameters:
-  ///   - first: a sample that was pulled already.
-  ///   - watched: the watch of the decoder, if that was not ``watch(_:)``.
+  ///   - first: a sample that was already pulled.
+  ///   - watched: notes about the decoder, if they do not come from ``watch(_:)``.
   package func run(
     _ reader: StreamReader, first: Sample? = nil, watched: PacketTimestamps? = nil
   ) throws -> (track: AudioTrack?, warnings: [Warning]) {
@@ -151,7 +151,7 @@ package final class AudioIndexer: Sendable {
   }
 
   /// - Parameter fit: the wanted part of the stream.
-  /// - Throws: ``InexactStretch`` too.
+  /// - Throws: also ``InexactStretch``.
   func run(
     _ reader: StreamReader, _ fit: AudioFit, first: Sample? = nil, watched: PacketTimestamps? = nil
   ) throws -> (track: AudioTrack?, anchor: AudioAnchor?, warnings: [Warning]) {
@@ -177,14 +177,14 @@ package final class AudioIndexer: Sendable {
       let reason = "which GStreamer decodes wrong; ffmpeg -c:a flac keeps it"
       return (nil, nil, [Warning(.streamLeftOut, "left out: LPCM of more than 16 bits a sample, \(reason)")])
     }
-    // The demuxer's tags for the stream may have come after its pad was looked at.
+    // The demuxer may have posted the stream's tags after its pad was examined.
     let late = reader.sink.pad?.tags(global: false)
     let (track, anchor) = try track(collector, segment, clock, fit, tags.merging(late))
     let held = track.flatMap { heldBack(rate: $0.rate) }.map { [$0] } ?? []
     return (track, anchor, collector.warnings + clock.warnings + held)
   }
 
-  /// A warning for the end of WMA that its decoder keeps (`Quirk.avdecWMAEnd`).
+  /// Warning about the last WMA samples, which the decoder does not output (`Quirk.avdecWMAEnd`).
   private func heldBack(rate: Int) -> Warning? {
     guard let codec, codec.mediaType == "audio/x-wma", let version = codec.int("wmaversion"), version < 3,
       Quirk.avdecWMAEnd.applies
@@ -214,7 +214,8 @@ package final class AudioIndexer: Sendable {
     var layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
     layout.fillsGaps = clock.fillsGaps
     layout.cutPriming = trim.cut
-    // Timestamps of FLAC are counts of samples at the rate of each packet, not the sum of the samples before.
+    // FLAC timestamps count samples at each packet's rate; they are not a sum of the samples
+    // before.
     layout.ignoresTimestamps = changesForm
     let (chunks, anchor, isPlaced) = try layout.place(decoded, fit)
     var found = track(audio, chunks, clock, caps, rate, tags)
@@ -222,7 +223,7 @@ package final class AudioIndexer: Sendable {
     return (found, anchor)
   }
 
-  /// The parts that an edit list shows, one after the other.
+  /// Track of the parts in an edit list, one after the other.
   private func track(
     _ audio: AudioCollector, _ edits: [(segment: Segment, audio: ArraySlice<DecodedAudio>)], _ clock: PacketTimestamps,
     _ caps: Caps, _ rate: Int, _ tags: TagList?
@@ -244,7 +245,7 @@ package final class AudioIndexer: Sendable {
     _ audio: AudioCollector, _ chunks: [AudioChunk], _ clock: PacketTimestamps, _ caps: Caps, _ rate: Int,
     _ tags: TagList?
   ) -> AudioTrack? {
-    // Length of all the decoded audio: for a stretch, that is more than is kept.
+    // Length of all decoded audio. For a part of the source, less is kept.
     let length = ClockTime(sampleIndex: audio.decoded.reduce(0) { $0 + $1.count }, rate: rate).seconds
     let bits = Double(clock.packetBytes) * 8
     var track = AudioTrack(
@@ -254,6 +255,6 @@ package final class AudioIndexer: Sendable {
     return track
   }
 
-  /// Forgets the packets, for another pass through the same pipeline. Nothing may be under way in it.
+  /// Clears the packet notes for another pass of the pipeline. No data may be flowing.
   func beginAgain() { ownClock.reset() }
 }

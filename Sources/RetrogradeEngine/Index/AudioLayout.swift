@@ -1,51 +1,52 @@
 import MediaTime
 
-/// A stretch of decoded audio: where in the presentation it belongs and where in the spool it lies, in sample frames.
+/// Contiguous decoded audio: its position in the presentation and in the spool, in sample frames.
 struct AudioChunk: Hashable, Sendable {
-  /// The place of the first sample frame, counted from stream time 0.
+  /// Position of the first sample frame, from stream time 0.
   var position: Int
   var count: Int
-  /// The place in the spool.
+  /// Position in the spool.
   var offset: Int
 }
 
-/// One buffer that an audio decoder gave out.
+/// One output buffer of an audio decoder.
 struct DecodedAudio: Hashable, Sendable {
-  /// The timestamp that GStreamer gave it.
+  /// Timestamp from GStreamer.
   var stamp: ClockTime?
-  /// The timestamp of the packet that the decoder was working on when it gave this out.
+  /// Timestamp of the packet in the decoder when this buffer came out.
   var packetStamp: ClockTime?
   /// In sample frames.
   var count: Int
-  /// Number of the packet that the decoder was working on.
+  /// Number of the packet in the decoder when this buffer came out.
   var packet: Int?
-  /// All bytes are 0.
+  /// True if all bytes are 0.
   var isSilent = false
-  /// Number of the segment that it belongs to (`PacketTimestamps.edits`).
+  /// Number of the buffer's segment (`PacketTimestamps.edits`).
   var segment = 0
 }
 
-/// Puts decoded audio where it belongs in the presentation. Pure arithmetic.
+/// Places decoded audio in the presentation. Pure arithmetic.
 struct AudioLayout: Sendable {
   var rate: Int
   var segment: Segment
-  /// Packets that went into the decoder; nil where there was none (raw audio).
+  /// Number of packets that entered the decoder; nil for raw audio, which has no decoder.
   var packetCount: Int?
-  /// True for flacdec. libFLAC 1.4 and later put silence before a frame for those missing before it, 5 s at the most.
-  /// GstAudioDecoder stamps this silence with the packet's time, and the frame with a later one.
+  /// True for flacdec: libFLAC 1.4 and later fills a gap before a frame with silence, at most 5 s.
+  /// GstAudioDecoder gives this silence the packet's timestamp, and the frame a later one.
   var fillsGaps = false
-  /// Priming that the demuxer cut off, after which the first packet has the timestamp 0 (`GaplessInfo.cut`).
+  /// Priming that the demuxer cut; the first packet after it has timestamp 0 (`GaplessInfo.cut`).
   var cutPriming = ClockTime.zero
-  /// True if buffers follow each other without gaps, and their timestamps say nothing.
+  /// True if buffers are contiguous and their timestamps are meaningless.
   var ignoresTimestamps = false
-  /// Timestamps may be this far off the count of samples before that means a gap: containers round to a millisecond and
-  /// more, and MPEG's clocks jitter. It is what GStreamer's audio sinks allow by default (`alignment-threshold`).
+  /// Largest distance of a timestamp from the sample count that is not a gap. Containers round to a
+  /// millisecond or more, and MPEG clocks jitter. GStreamer's audio sinks use the same default
+  /// (`alignment-threshold`).
   static let tolerance = ClockTime(nanoseconds: 40_000_000)
 
   /// - Parameter fit: the wanted part of the decoded audio.
-  /// - Returns: the chunks, ascending and without overlap, cut to the segment, the anchor that places them,
-  ///   and whether the place is known to the sample.
-  /// - Throws: ``InexactStretch`` where `fit` asks for more than can be known.
+  /// - Returns: the chunks, ascending, without overlap and cut to the segment; the anchor that
+  ///   places them; and true if their position is exact to the sample.
+  /// - Throws: ``InexactStretch`` if `fit` needs an exact position and it is unknown.
   func place(
     _ buffers: [DecodedAudio], _ fit: AudioFit = AudioFit()
   ) throws(InexactStretch) -> (chunks: [AudioChunk], anchor: AudioAnchor?, isPlaced: Bool) {
@@ -66,7 +67,8 @@ struct AudioLayout: Sendable {
     return (chunks(buffers, at: positions, fillings, fit), anchor, isPlaced)
   }
 
-  /// `chunks`, followed by `more`, whose samples lie from `offset` on in the spool, as far as they are later.
+  /// Returns `chunks` with `more` appended, without any overlap; `more` starts at `offset` in the
+  /// spool.
   static func append(_ more: [AudioChunk], offset: Int, to chunks: [AudioChunk]) -> [AudioChunk] {
     var all = chunks
     for var chunk in more {
@@ -105,12 +107,12 @@ struct AudioLayout: Sendable {
     return clipped(chunks, start, end)
   }
 
-  /// Places of the buffers by their timestamps.
+  /// Positions of the buffers by their timestamps.
   private func nominals(_ buffers: [DecodedAudio], _ fillings: Set<Int>) -> [Int?] {
     if ignoresTimestamps { return buffers.map { _ in nil } }
-    // If a decoder gives nothing for its first packets (AAC's often do), GstAudioDecoder stamps its first
-    // output with the time of the first packet, and all that follows is early. Fewer buffers out than packets
-    // in tell that apart from a decoder that works one packet behind.
+    // If a decoder outputs nothing for its first packets, as AAC's often do, GstAudioDecoder gives
+    // its first output the first packet's time, and everything after is early. Fewer buffers than
+    // packets show this, and exclude a decoder that runs one packet behind.
     let isEarly = packetCount.map { $0 > buffers.count } ?? false
     return buffers.indices.map { index in
       let buffer = buffers[index]
@@ -121,8 +123,8 @@ struct AudioLayout: Sendable {
 
   private func position(_ stamp: ClockTime) -> Int { segment.streamTime(of: stamp).sampleIndex(rate: rate) }
 
-  /// Places of the buffers: each after the one before, unless there is a gap.
-  /// - Parameter start: place of the first one; nil: by its timestamp.
+  /// Positions of the buffers: each follows the one before, unless there is a gap.
+  /// - Parameter start: position of the first buffer; nil to use its timestamp.
   private func positions(
     _ buffers: [DecodedAudio], _ nominals: [Int?], _ fillings: Set<Int>, from start: Int?
   ) -> [Int] {
@@ -131,7 +133,7 @@ struct AudioLayout: Sendable {
     return zip(buffers.indices, nominals).map { index, nominal in
       var position = next ?? nominal ?? 0
       if fillings.contains(index) { return position }
-      // Timestamps that run back are corrected: audio goes on where it was.
+      // Timestamps that run back are ignored: the audio stays contiguous.
       if let nominal, let next {
         let undecoded = undecoded(before: index, in: buffers)
         if undecoded > 0, abs(nominal - next - undecoded) < buffers[index].count / 2 {
@@ -145,14 +147,16 @@ struct AudioLayout: Sendable {
     }
   }
 
-  /// Length of the packets that the decoder gave nothing for since the buffer before, if each is as long as this one.
+  /// Length of the packets without output since the previous buffer, if each is as long as this
+  /// buffer.
   private func undecoded(before index: Int, in buffers: [DecodedAudio]) -> Int {
     guard index > 0, let before = buffers[index - 1].packet, let packet = buffers[index].packet else { return 0 }
     return max(packet - before - 1, 0) * buffers[index].count
   }
 
-  /// Numbers of the buffers that are silence which the decoder made up: another one of the same packet follows, and
-  /// between that packet and the audio before it there is as much time.
+  /// Indexes of the buffers that are silence made by the decoder.
+  /// Another buffer of the same packet follows such silence, and the gap before that packet is as
+  /// long.
   private func fillings(_ buffers: [DecodedAudio]) -> Set<Int> {
     guard fillsGaps, !ignoresTimestamps else { return [] }
     // Timestamps on both sides may be rounded to a millisecond.
@@ -173,18 +177,20 @@ struct AudioLayout: Sendable {
     return fillings
   }
 
-  /// Start of audio whose first timestamp is 0 although it begins elsewhere; nil for other audio.
+  /// Start of audio that has 0 as its first timestamp but begins elsewhere; nil for other audio.
   ///
-  /// There is no timestamp for that: oggdemux gives 0 to all that comes before 0 in an Opus stream whose
-  /// first page ends earlier than what is on it (RFC 7845, 4.1, forbids it, and live streams have it), and
-  /// opusdec then leaves out less than it should. matroskademux gives 0 to Opus that begins within its priming
-  /// (`Quirk.matroskademuxOpusStart`). The timestamps that follow tell how much that is.
+  /// No timestamp says so; the later ones show how much it is. Two cases are known:
+  /// - oggdemux gives 0 to everything before 0 in an Opus stream whose first page ends before its
+  ///   content. RFC 7845, 4.1, forbids this, but live streams have it. opusdec then drops too
+  ///   little.
+  /// - matroskademux gives 0 to Opus that begins within its priming
+  ///   (`Quirk.matroskademuxOpusStart`).
   private func beginning(_ buffers: [DecodedAudio], _ nominals: [Int?]) -> Int? {
     let head = nominals.prefix { $0 == 0 }.count
     guard head > 0, head < nominals.count, let next = nominals[head] else { return nil }
     let start = next - buffers[..<head].reduce(0) { $0 + $1.count }
     if start < 0 { return head > 1 ? start : nil }
-    // FFmpeg rounds the first two times to a millisecond, each in another way.
+    // FFmpeg rounds each of the first two times to a millisecond in a different way.
     let least = ClockTime(nanoseconds: 1_500_000).sampleIndex(rate: rate)
     let most = (cutPriming + ClockTime(nanoseconds: 1_000_000)).sampleIndex(rate: rate)
     return cutPriming > .zero && (least...max(least, most)).contains(start) ? start : nil

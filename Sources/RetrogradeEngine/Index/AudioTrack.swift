@@ -2,23 +2,23 @@ package import Containers
 package import GStreamer
 import MediaTime
 
-/// One audio stream, decoded, in the spool or as it lies in the source: to be read in any direction.
+/// One decoded audio stream, in the spool or in the source file, readable in any direction.
 package struct AudioTrack: Sendable {
-  /// The caps of the samples, interleaved.
+  /// Caps of the interleaved samples.
   package let caps: Caps
-  /// The caps of the packets that they were decoded from.
+  /// Caps of the packets before decoding.
   package let codec: Caps
   package let tags: TagList?
   package internal(set) var disposition: Disposition?
   package let rate: Int
   package let channels: Int
   package let bytesPerFrame: Int
-  /// Ascending, without overlap. What is between them is silence.
+  /// Chunks, ascending and without overlap. Gaps between them are silence.
   let chunks: [AudioChunk]
-  /// The bits per second of its packets; nil where there are none.
+  /// Bits per second of the packets; nil if there are none.
   package let bitrate: Int?
   let store: any SampleStore
-  /// False if it is not known to the sample where it belongs: it lies where its timestamps say.
+  /// False if the audio is placed by its timestamps, because its exact position is unknown.
   package internal(set) var isPlaced = true
 
   init?(caps: Caps, codec: Caps, tags: TagList?, chunks: [AudioChunk], bitrate: Int? = nil, store: any SampleStore) {
@@ -36,13 +36,13 @@ package struct AudioTrack: Sendable {
     self.store = store
   }
 
-  /// The sample frames that are heard, counted from stream time 0.
+  /// Range of the sample frames, from stream time 0.
   package var frames: Range<Int> {
     guard let first = chunks.first, let last = chunks.last else { return 0..<0 }
     return first.position..<last.position + last.count
   }
 
-  /// The places between the chunks, in sample frames.
+  /// Gaps between the chunks, in sample frames.
   var gaps: [Range<Int>] {
     zip(chunks, chunks.dropFirst()).map { $0.position + $0.count..<$1.position }.filter { !$0.isEmpty }
   }
@@ -53,7 +53,7 @@ package struct AudioTrack: Sendable {
       end: ClockTime(sampleIndex: frames.upperBound, rate: rate))
   }
 
-  /// Warning about the silence between the chunks, where there should be audio; nil where there is none.
+  /// Warning about gaps between the chunks; nil if there are none.
   var missing: Warning? {
     guard let first = gaps.first, let last = gaps.last else { return nil }
     let length = ClockTime(sampleIndex: gaps.reduce(0) { $0 + $1.count }, rate: rate)
@@ -65,17 +65,18 @@ package struct AudioTrack: Sendable {
       count: gaps.count, span: span)
   }
 
-  /// Part of it in the spool, in bytes.
+  /// Size in the spool, in bytes.
   package var spoolBytes: Int { store is Spool ? frames.count * bytesPerFrame : 0 }
 
   package var span: TimeSpan { span(of: frames) }
 
-  /// Silence, which lies at the middle of an unsigned format's range.
+  /// Byte value of silence: the middle of the range in unsigned formats.
   private var zero: UInt8 { caps.string("format") == "U8" ? 0x80 : 0 }
 
   func silence(_ count: Int) -> [UInt8] { [UInt8](repeating: zero, count: max(count, 0) * bytesPerFrame) }
 
-  /// Fills `bytes` with the sample frames of `range`, forwards; silence where there are none, and outside `limits`.
+  /// Fills `bytes` with the sample frames of `range`, in forward order.
+  /// Gaps and sample frames outside `limits` become silence.
   func read(_ range: Range<Int>, within limits: Range<Int>, into bytes: UnsafeMutableRawBufferPointer) throws {
     func silence(_ part: Range<Int>) {
       UnsafeMutableRawBufferPointer(rebasing: bytes[part]).initializeMemory(as: UInt8.self, repeating: zero)

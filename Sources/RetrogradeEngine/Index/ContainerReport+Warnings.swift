@@ -1,9 +1,9 @@
 package import Containers
 package import MediaTime
 
-/// Warnings about data that the container promises and the source does not hold.
+/// Warnings about data that the container declares but the source lacks.
 extension ContainerReport {
-  /// A stream as it was found.
+  /// Kind and length of an indexed stream.
   package struct Found: Sendable {
     package var kind: StreamKind
     package var frames: Int?
@@ -12,14 +12,14 @@ extension ContainerReport {
 
   /// Containers round to a millisecond.
   private static let rounding = ClockTime(nanoseconds: 2_000_000)
-  /// Tolerance where nothing shows that bytes are missing: the length of a last frame may be told in two
-  /// ways.
+  /// Tolerance if nothing shows that bytes are missing: containers may state the last frame's
+  /// duration in two ways.
   private static let vagueness = ClockTime(nanoseconds: 60_000_000)
 
-  /// Warnings about promised data that is not in `found`.
+  /// Warnings about declared data that is missing from `found`.
   /// - Parameters:
-  ///   - isDamaged: it is known already that not all could be read, so that all of it is counted.
-  ///   - isWhole: no stream was left out at the user's wish.
+  ///   - isDamaged: true if a read error is already known; a smaller difference then counts.
+  ///   - isWhole: true if the user left out no stream.
   package func warnings(_ found: [Found], isDamaged: Bool, isWhole: Bool = true) -> [Warning] {
     // Subtitles may end later than the missing data.
     guard let whole = found.map(\.end).max(),
@@ -61,7 +61,7 @@ extension ContainerReport {
         + "\(last.inSeconds) on", count: count, span: TimeSpan(start: last, end: last))
   }
 
-  /// Warning about a file of which nothing else is known: how much of it came is not.
+  /// Warning about a file whose missing amount is unknown.
   package func warning(naming path: String) -> Warning? {
     if isCut {
       return Warning(.truncated, "cut: \(path) ends before its container does: the rest is missing here too")
@@ -72,7 +72,7 @@ extension ContainerReport {
       }
   }
 
-  /// Warnings about packets that are missing though the file goes on.
+  /// Warnings about packets missing from the middle of the file.
   package var missingPackets: [Warning] {
     gaps.map { [ContainerReport.missingPackets($0, of: $0.of)] } ?? []
   }
@@ -84,7 +84,7 @@ extension ContainerReport {
       count: gaps.count, span: TimeSpan(start: gaps.start, end: gaps.end))
   }
 
-  /// The frames of a FLIC file that are not shown.
+  /// Warning about FLIC frames that are not shown.
   package var unshown: [Warning] {
     guard unchangedFrames > 0 else { return [] }
     let all = unchangedFrames + streams.compactMap(\.frames).reduce(0, +)
@@ -96,7 +96,7 @@ extension ContainerReport {
     ]
   }
 
-  /// The programs of a broadcast that are not read.
+  /// Warning about further programs of a transport stream, which are not read.
   package var unread: [Warning] {
     guard furtherPrograms > 0 else { return [] }
     let what = furtherPrograms == 1 ? "1 more program" : "\(furtherPrograms) more programs"
@@ -108,18 +108,18 @@ extension ContainerReport {
     ]
   }
 
-  /// Warning about the files that follow the first of several in one.
+  /// Warning about further files after the first one in a concatenated file.
   package func further(after end: ClockTime) -> [Warning] {
     links > 1 ? [.further(links - 1, at: nextFile, after: end)] : []
   }
 
-  /// Missing parts of each stream, in words, and the number of missing frames.
+  /// Missing parts of each stream in words, and the number of missing frames.
   private func missing(from found: [Found]) -> (parts: [String], count: Int?) {
     var parts: [String] = []
     var count: Int?
     for kind in [StreamKind.video, .audio] {
       let (listed, there) = (streams.filter { $0.kind == kind }, found.filter { $0.kind == kind })
-      // Which of them were left out is not known here.
+      // Streams cannot be matched if some were left out.
       guard listed.count == there.count else { continue }
       for (listed, there) in zip(listed, there) {
         if let frames = listed.frames, let got = there.frames {
@@ -147,13 +147,13 @@ extension ClockTime {
 }
 
 extension Topology {
-  /// Streams that the container lists and the demuxer passes over without a word.
+  /// Warnings about streams that the container lists and the demuxer skips silently.
   func unknown(of declared: ContainerReport, _ playback: PlaybackOptions) -> [Warning] {
     [StreamKind.video, .audio].filter { playback.wantsAny($0) }.flatMap { kind in
       let listed = declared.streams.filter { $0.kind == kind }
       let known = streams.count { $0.kind == kind } + missing.count { ($0.mediaType ?? "").hasPrefix("\(kind)/") }
       let lost = max(listed.count - known, 0)
-      // Which of them the demuxer knows is not known here; of an empty one it knows nothing.
+      // The demuxer skips empty streams; it does not say which ones it knows.
       let empty = min(listed.count { $0.isEmpty }, lost)
       func what(_ count: Int) -> String {
         listed.count == 1 ? "the \(kind) stream" : "\(count) of \(listed.count) \(kind) streams"
@@ -172,11 +172,11 @@ extension Topology {
 }
 
 extension Warning {
-  /// Files follow the first in one.
+  /// Warning about further files concatenated after the first.
   /// - Parameters:
-  ///   - count: how many.
-  ///   - place: where the second begins, in bytes; nil where that is not known.
-  ///   - end: of the first.
+  ///   - count: number of further files.
+  ///   - place: byte offset of the second file; nil if unknown.
+  ///   - end: end of the first file.
   package static func further(_ count: Int, at place: Int?, after end: ClockTime) -> Warning {
     Warning(
       .streamLeftOut,

@@ -2,10 +2,11 @@ import Containers
 import MediaTime
 
 extension [Damage] {
-  /// Packets next to damage may come in another order in the file than in time, and audio later than video.
+  /// Tolerance around damage: file order may differ from time order, and audio may lag behind
+  /// video.
   private static let interleaving = ClockTime.milliseconds(1000)
 
-  /// Warns of the first damaged byte, the missing parts of the streams there, and their times.
+  /// Warns about the first damaged byte, the missing parts of the streams there, and their times.
   func warnings(_ videos: [VideoTimeline], _ audio: [AudioTrack]) -> [Warning] {
     let unreadable = filter { $0.kind == .unreadable }
     return [
@@ -67,8 +68,7 @@ extension [Damage] {
 }
 
 extension VideoTimeline {
-  /// Frames that are shown longer than those around them, and how many frames that is too long by; none where
-  /// frames do not follow each other evenly.
+  /// Frames shown too long, with the number of missing frames each; empty if the frames are uneven.
   fileprivate var gaps: [(span: TimeSpan, frames: Int)] {
     let steps = zip(starts, starts.dropFirst()).map { $1 - $0 }
     guard steps.count > 1 else { return [] }
@@ -77,7 +77,7 @@ extension VideoTimeline {
     let even = steps.count { ($0.nanoseconds - step).magnitude <= rounding.magnitude }
     guard step > 0, even * 10 >= steps.count * 9 else { return [] }
     return steps.indices.compactMap { index in
-      // Rounded; an order in which no sum overflows, however far apart the frames are.
+      // Rounded. This order cannot overflow, however far apart the frames are.
       let frames = (steps[index].nanoseconds - step + step / 2) / step
       return frames > 0
         ? (TimeSpan(start: starts[index] + ClockTime(nanoseconds: step), end: starts[index + 1]), Int(frames)) : nil

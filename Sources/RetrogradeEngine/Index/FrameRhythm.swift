@@ -1,22 +1,22 @@
 import GStreamer
 import MediaTime
 
-/// How the frames of a video follow each other.
+/// Frame spacing of a video.
 struct FrameRhythm: Sendable {
-  /// From one frame to the next, at the end.
+  /// Median time between frames at the end.
   private let median: ClockTime
-  /// Whether those at the end are all shown equally long, to the millisecond that containers round to.
+  /// True if the last frames are equally long, within the containers' rounding.
   private let isConstant: Bool
-  /// The frames per second where all are; nil where they are not.
+  /// Frames per second if all frames are evenly spaced; nil otherwise.
   private let rate: FrameRate?
 
-  /// Number of frames before the last one by which the length of that is judged. Not all of them: a pass over
-  /// only the end of a source is to come to the same.
+  /// Number of frames before the last one that determine its duration. A limit, so that a pass over
+  /// only the end of a source gets the same result.
   static let length = 100
-  /// Differences up to this are rounding of containers.
+  /// Largest difference that counts as container rounding.
   static let rounding = ClockTime.milliseconds(2)
 
-  /// - Parameter times: when frames are shown, ascending.
+  /// - Parameter times: start times of the frames, ascending.
   init(_ times: [ClockTime]) {
     let last = times.suffix(FrameRhythm.length + 1)
     let gaps = zip(last, last.dropFirst()).map { $1 - $0 }.sorted()
@@ -35,21 +35,23 @@ struct FrameRhythm: Sendable {
 
   /// Duration of the last frame.
   /// - Parameters:
-  ///   - own: the packet's.
-  ///   - isDeclared: the container states it. A parser makes up a duration, which counts only if the frames are uneven.
+  ///   - own: duration of the packet.
+  ///   - isDeclared: true if the container states the duration. A duration made up by a parser
+  ///     counts only if the frames are uneven.
   func lastDuration(_ own: ClockTime?, isDeclared: Bool) -> ClockTime {
-    // Parsers take a variable rate's time base for its rate: no frame is meant to be shown for less than a millisecond.
+    // Parsers mistake the time base of variable-rate video for its frame rate. No real frame is
+    // shorter than a millisecond.
     guard let own, own >= .milliseconds(1) else { return median }
     guard isConstant else { return own }
     let isLikeTheOthers = max(own, median) - min(own, median) < FrameRhythm.rounding
     return isDeclared && !isLikeTheOthers ? own : median
   }
 
-  /// `caps` with frames per second that can be meant.
+  /// `caps` with a plausible frame rate.
   ///
-  /// Encoders of a variable rate name its time base, and h264parse believes them (`Quirk.h264parseTimeBase`): 1000, 90000
-  /// or 10⁹. AVI has no other times than that, mp4mux would count in it, in 32 bits, and the frame shown last would be
-  /// over at once.
+  /// Variable-rate encoders write the time base as the rate: 1000, 90000 or 10⁹. h264parse passes
+  /// it on (`Quirk.h264parseTimeBase`). AVI takes all times from the rate, mp4mux would use it as a
+  /// 32-bit timescale, and the last frame would end at once.
   func believing(_ caps: Caps) -> Caps {
     guard let named = caps.fraction("framerate"), named.numerator > 0, named.denominator > 0 else { return caps }
     let value = Double(named.numerator) / Double(named.denominator)
@@ -57,8 +59,9 @@ struct FrameRhythm: Sendable {
     return caps.setting("framerate", "(fraction)\(rate?.description ?? "0/1")")
   }
 
-  /// Rates up to this one are named by those who mean them, also where frames come more slowly: by recorders of screens.
+  /// Largest rate that is always trusted. Screen recorders declare such rates though frames come
+  /// more slowly.
   private static let usual = 120.0
-  /// Ratio of a declared rate to the frames' own above which it can't be meant.
+  /// Ratio of a declared rate to the measured one above which the declared rate is wrong.
   private static let excess = 3.0
 }

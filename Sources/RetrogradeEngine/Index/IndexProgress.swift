@@ -1,10 +1,10 @@
 package import MediaTime
 
-/// How far the pass over a source is.
+/// Progress of an indexing pass.
 package struct IndexProgress: Sendable {
-  /// In stream time.
+  /// Position in stream time.
   package var position: ClockTime
-  /// End of the source by its container, or by GStreamer's guess; nil if neither tells.
+  /// End of the source by its container or GStreamer's estimate; nil if neither is known.
   package var end: ClockTime?
 
   package init(position: ClockTime, end: ClockTime?) { (self.position, self.end) = (position, end) }

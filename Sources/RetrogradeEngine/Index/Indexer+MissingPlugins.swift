@@ -2,11 +2,11 @@ import Containers
 import GStreamer
 
 extension Indexer {
-  /// Warnings about the streams that no plugin decodes.
-  /// - Parameter others: the types of the streams that are left out anyway: a plugin missing for one of those
-  ///   is no loss.
-  /// - Throws: ``RetrogradeError`` of code `missingPlugin` where it is all of the video or all of the audio:
-  ///   a mirror without its frame is not what was asked for.
+  /// Warnings about streams without an installed decoder.
+  /// - Parameter others: types of the streams that are left out anyway; their missing plugins do
+  ///   not matter.
+  /// - Throws: ``RetrogradeError`` of code `missingPlugin` if no video or no audio can be decoded:
+  ///   the user did not ask for a result without it.
   func undecodable(
     _ videos: [StreamPath], _ audios: [StreamPath], besides others: [String]
   ) throws -> [Warning] {

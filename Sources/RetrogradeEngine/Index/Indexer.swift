@@ -2,28 +2,28 @@ import Containers
 import GStreamer
 import MediaTime
 
-/// Makes the index of a source: one pass over all packets, in which the audio is decoded, once, forwards, into the spool.
+/// Indexes a source in one pass over all packets, and decodes its audio forwards into the spool.
 ///
-/// Audio is not read in windows, as frames are: priming, overlap between packets and timestamps rounded to a
-/// millisecond make the samples at a window's edges wrong for AAC, AC-3, Opus and MP3.
+/// Audio cannot be read in windows as frames are. Priming, overlapping packets and timestamps
+/// rounded to a millisecond make the samples at a window's edges wrong for AAC, AC-3, Opus and MP3.
 struct Indexer: Sendable {
   let topology: Topology
   let playback: PlaybackOptions
-  /// Whether the output can hold transparency.
+  /// True if the output can hold transparency.
   var holdsAlpha = false
-  /// Whether its frames are files of their own.
+  /// True if the output is a sequence of image files.
   var holdsImages = false
-  /// Which videos the output takes as packets.
+  /// True for videos that the output takes as packets.
   var takesPackets: @Sendable (VideoIndex) -> Bool = { _ in false }
-  /// nil: decoded audio is counted, and not kept.
+  /// Directory of the spool; nil to count decoded audio without keeping it.
   let spoolDirectory: String?
   let cancellation: Cancellation
   /// Priority of other work over its passes, if there is any.
   var rightOfWay: RightOfWay?
-  /// Told how far the pass is.
+  /// Called with the progress of the pass.
   let progress: @Sendable (IndexProgress) -> Void
 
-  /// No packet for this long, nothing being read, and no end: the source makes no progress.
+  /// Longest time without a packet, a read or an end before the source counts as stalled.
   var stall = ClockTime(seconds: 10)
 
   func run() throws -> SourceIndex {
@@ -34,7 +34,7 @@ struct Indexer: Sendable {
     return try index(streams, try pass.read())
   }
 
-  /// The index of a source that is nothing but samples which are read where they lie.
+  /// Index of a source whose only streams are samples read directly from the file.
   private func index(ofStored streams: ChosenStreams) -> SourceIndex {
     var result = SourceIndex(
       decoding: topology.description(streams.audio), recipe: nil, video: nil,
@@ -43,14 +43,14 @@ struct Indexer: Sendable {
     return result
   }
 
-  /// The streams that are read, and warnings about the others.
+  /// Chooses the streams to read, and warns about the others.
   func choose() throws -> ChosenStreams {
     var warnings: [Warning] = []
     let videos = topology.videos(playback)
     let audios = topology.wanted(.audio, playback) { $0.kind == .audio }
     let texts = topology.wanted(.subtitles, playback) { SubtitleTrack.takes($0.caps) }
     let others = topology.streams.filter {
-      // The container names its tracks of timed metadata itself.
+      // The container's own report already names tracks of timed metadata.
       $0.kind == .other && !SubtitleTrack.takes($0.caps)
         && !$0.steps.contains { $0.factory == "qtdemux" && $0.pad.hasPrefix("meta_") }
     }.map(\.caps.mediaType)
@@ -115,7 +115,7 @@ struct Indexer: Sendable {
 
   private static let sink = "sync=false async=false enable-last-sample=false max-buffers=64"
 
-  /// Index of the source, made from the streams that were read.
+  /// Makes the index from the streams that were read.
   func index(_ streams: ChosenStreams, _ reading: IndexingPipeline.Reading) throws -> SourceIndex {
     var warnings = streams.warnings
     let audio = streams.stored.map(\.track) + reading.audio.compactMap(\.track)
@@ -129,8 +129,8 @@ struct Indexer: Sendable {
     if let failure = reading.failure {
       let isEmpty = (reading.videos.first?.packets.isEmpty ?? true) && audio.isEmpty
       if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
-      // Streams end after an error too, and the element's output until then may be all that it could have
-      // given.
+      // Streams also end after an error; the output so far may be all that the element could
+      // produce.
       let what =
         failure.kind == .inputOutput
         ? "reading it failed at \(position)" : "read until \(position), where GStreamer says"
@@ -179,10 +179,10 @@ struct Indexer: Sendable {
 }
 
 extension Topology {
-  /// The video streams that are played.
+  /// Video streams to play.
   func videos(_ playback: PlaybackOptions) -> [StreamPath] { wanted(.video, playback) { $0.kind == .video } }
 
-  /// Streams of a kind that are played.
+  /// Streams of one kind to play.
   fileprivate func wanted(
     _ kind: StreamKind, _ playback: PlaybackOptions, _ isOfKind: (StreamPath) -> Bool
   ) -> [StreamPath] {
@@ -190,19 +190,19 @@ extension Topology {
   }
 }
 
-/// The streams of a source that a pass reads, each with the end of its branch of the pipeline.
+/// Streams that a pass reads, each with the end of its pipeline branch.
 struct ChosenStreams: Sendable {
-  /// The video, then text, then audio.
+  /// Video, then text, then audio.
   var all: [(stream: StreamPath, tail: String)]
   var videos: [StreamPath]
-  /// The audio that is decoded.
+  /// Audio streams to decode.
   var tracks: [AudioIndexer]
-  /// The audio that is read where it lies, which no pass reads; there is none beside such as is decoded.
+  /// Audio streams read directly from the file, outside any pass; empty if any audio is decoded.
   var stored: [(stream: StreamPath, tail: String, track: AudioTrack)]
   var texts: [StreamPath]
   var warnings: [Warning]
 
-  /// All audio, with the ends of the branches that decode it.
+  /// All audio streams, with the ends of the branches that decode them.
   var audio: [(stream: StreamPath, tail: String)] {
     all.filter { $0.stream.kind == .audio } + stored.map { ($0.stream, $0.tail) }
   }

@@ -1,19 +1,21 @@
 package import MediaTime
 
-/// Decides when an indexing pass is over. The thread that watches the pipeline reports its state, again and
-/// again; this type knows neither GStreamer nor threads.
+/// Decides when an indexing pass is over.
+/// The thread that watches the pipeline reports its state repeatedly. This type is independent of
+/// GStreamer and threads.
 package struct IndexingPass: Sendable {
   /// Reason for the end of a pass.
   package enum End: Equatable, Sendable {
     /// All streams have ended.
     case streamsEnded
-    /// All streams that the source has have ended; for the others nothing will ever come.
+    /// All streams with data have ended; the others will never have any.
     case restIsMissing
-    /// A stream can't be read any further: for one, there is no room in the spool. The others would wait for it.
+    /// Reading of a stream failed, for example because the spool is full. The others would wait for
+    /// it.
     case readerFailed
-    /// An element failed, and nothing more comes.
+    /// An element failed, and no other is running.
     case pipelineFailed
-    /// No sample for so long, nothing being read, and no end.
+    /// No sample for too long, without a read or an end.
     case stalled
     case cancelled
   }
@@ -21,18 +23,18 @@ package struct IndexingPass: Sendable {
   /// State of a pass at one moment.
   package struct Sight: Sendable {
     package var isCancelled = false
-    /// Samples that came, of all streams.
+    /// Number of samples so far, over all streams.
     package var samples = 0
-    /// Streams that ended.
+    /// Number of streams that ended.
     package var ended = 0
     package var hasReaderFailed = false
-    /// For how long the pipeline has said nothing since the last look.
+    /// Time without a message since the last report.
     package var silence = ClockTime.zero
-    /// Whether the source waits for the file's bytes: a disk may take its time.
+    /// True if the source is waiting for bytes of the file: disks can be slow.
     package var isReading = false
-    /// Whether any element still runs; asked once one has failed.
+    /// True if any element still runs; set only after an element has failed.
     package var isStreaming = true
-    /// Streams that no element leads to; asked in silence.
+    /// Number of streams without a linked element; set only in silence.
     package var unlinked = 0
 
     package init() {}
@@ -41,22 +43,23 @@ package struct IndexingPass: Sendable {
   private let streams: Int
   private let stall: ClockTime
   private var idle = IdleTime()
-  /// An element has failed.
+  /// True after an element has failed.
   package private(set) var hasFailed = false
 
   /// - Parameters:
-  ///   - streams: how many are read.
-  ///   - stall: how long nothing may come.
+  ///   - streams: number of streams that the pass reads.
+  ///   - stall: longest time without a sample.
   package init(streams: Int, stall: ClockTime) {
     self.streams = streams
     self.stall = stall
   }
 
-  /// An element failed. The pass goes on for as long as others run: qtdemux, for one, calls a file corrupt for one bad track, and
-  /// reads the others.
+  /// Notes that an element failed.
+  /// The pass continues while other elements run. For example, qtdemux calls a file corrupt for one
+  /// bad track, but reads the others.
   package mutating func fail() { hasFailed = true }
 
-  /// - Returns: the reason for the pass to end now; nil if it goes on.
+  /// - Returns: the reason to end the pass now; nil if it continues.
   package mutating func end(seeing sight: Sight) -> End? {
     if sight.isCancelled { return .cancelled }
     if sight.hasReaderFailed { return .readerFailed }

@@ -3,14 +3,15 @@ import GStreamer
 import MediaTime
 import Quirks
 
-/// The pipeline of an indexing pass, or of several through one source, and the threads that read its streams.
+/// Pipeline for one or more indexing passes of a source, with the threads that read its streams.
 final class IndexingPipeline {
   /// Result of one pass.
   struct Reading {
     var videos: [VideoIndex] = []
     var subtitles: [SubtitleTrack] = []
     var audio: [(track: AudioTrack?, anchor: AudioAnchor?, warnings: [Warning])] = []
-    /// Reason for the end of the pass, its position by then, and the first error that an element posted.
+    /// Reason for the end of the pass, its last position, and the first error that an element
+    /// posted.
     var end: IndexingPass.End
     var position: ClockTime
     var failure: GStreamerError?
@@ -26,12 +27,12 @@ final class IndexingPipeline {
   private let skipped: [SkippedStart]
   private var tally = StreamTally()
   private var isStarted = false
-  /// Longest wait for a message at a time; the end of a pass is seen no later.
+  /// Longest wait for one message, which is also the delay in noticing the end of a pass.
   private let step: ClockTime
 
   private var topology: Topology { indexer.topology }
 
-  /// - Parameter gate: ends the streams of each pass; nil: they end with the source.
+  /// - Parameter gate: ends the streams of each pass; nil if they end with the source.
   init(_ indexer: Indexer, _ streams: ChosenStreams, gate: StretchGate? = nil) throws {
     self.indexer = indexer
     self.streams = streams
@@ -46,16 +47,16 @@ final class IndexingPipeline {
     }
     self.pipeline = pipeline
     if let gate {
-      // In the order of the streams; before anything else looks at the segments.
+      // In stream order, before any other probe sees the segments.
       for (number, (stream, _)) in streams.all.enumerated() {
         guard let sink = pipeline.element(streams.sinkName(number)), gate.watch(sink, stream.kind) else {
           throw InexactStretch(reason: "no demuxer leads to its stream \(number)")
         }
       }
     }
-    // A reader of the file itself takes no packets.
+    // A decoder that reads the file directly gets no packets.
     if !topology.streams.contains(where: \.isFile) { streams.tracks.forEach { $0.watch(pipeline) } }
-    // Before the threads start: an appsink that has not started says that it has ended.
+    // Before the threads start: an appsink that has not started reports that it has ended.
     topology.prepare(pipeline)
     for (number, stream) in streams.videos.enumerated() where stream.declaresDurations {
       pipeline.element(IndexingPipeline.videoName(number)).map(pipeline.keepDemuxedDurations)
@@ -70,19 +71,19 @@ final class IndexingPipeline {
     skipped = streams.videos.compactMap { SkippedStart($0, in: pipeline) }
   }
 
-  /// Takes the pipeline down.
+  /// Stops the pipeline.
   func stop() { pipeline.set(.null) }
 
-  /// Goes to the last keyframe up to `time`, for another pass. All streams must have ended.
-  /// - Returns: false where that can't be done.
+  /// Seeks to the last keyframe at or before `time` for another pass. All streams must have ended.
+  /// - Returns: false if the seek fails.
   func seek(toKeyframeBefore time: ClockTime) throws -> Bool {
     streams.tracks.forEach { $0.beginAgain() }
     tally = StreamTally()
     return try pipeline.appSink(streams.sinkName(0)).seek(toKeyframeBefore: time)
   }
 
-  /// Reads all streams, to where the gate ends them or the source.
-  /// - Parameter fits: the wanted part of each audio stream; empty: all of them.
+  /// Reads all streams until the gate or the source ends them.
+  /// - Parameter fits: the wanted part of each audio stream; empty for all of it.
   func read(_ fits: [AudioFit] = []) throws -> Reading {
     let (tally, indexer) = (tally, indexer)
     if !isStarted { pipeline.set(.playing) }
@@ -101,7 +102,7 @@ final class IndexingPipeline {
       return try Worker("index \(track.name)") { try reader.read { try track.run($0, fit) } }
     }
     let (end, failure) = watch(tally)
-    // The rest of the other streams is not wanted.
+    // The remaining data of the other streams is not needed.
     if end == .cancelled || end == .readerFailed { pipeline.set(.null) }
     tally.isOver.cancel()
     var reading = Reading(end: end, position: tally.furthest.time, failure: failure)
@@ -130,7 +131,7 @@ final class IndexingPipeline {
         Log.index.info(
           "\(topology.source): the pass ends: \(end); \(sight.ended) of \(count) streams ended, \(sight.samples) samples came, "
             + "up to \(tally.furthest.time)")
-        // Streams end also where reading failed: the error is on the bus by then.
+        // Streams also end if reading failed; the error is on the bus by then.
         return (end, failure ?? pipeline.pendingFailure)
       }
       let message = pipeline.nextMessage(timeout: step)
@@ -155,19 +156,19 @@ final class IndexingPipeline {
     while let sample = reader.next() {
       if track.cues.isEmpty, let caps = sample.caps { track.caps = caps }
       guard let start = sample.streamTime else { continue }
-      // One that does not say how long it is shown is shown until the next.
+      // A cue without a duration lasts until the next one.
       if open, let last = track.cues.indices.last {
         track.cues[last].span.end = max(start, track.cues[last].span.start)
       }
       let bytes = try sample.buffer.withBytes { Array($0) }
       let duration = sample.buffer.duration
       open = duration == nil
-      // Timed text in MP4 says by an empty packet that nothing is shown.
+      // An empty packet in MP4 timed text means no text.
       if bytes.allSatisfy({ $0 == 0 || $0 == 32 || $0 == 10 }) { continue }
       track.cues.append(
         Cue(span: TimeSpan(start: start, end: start + (duration ?? ClockTime(seconds: 5))), bytes: bytes))
     }
-    // Tags may come late; the demuxer does not know all of the path's.
+    // Tags may arrive late, and the demuxer lacks some of the path's tags.
     track.tags = (reader.sink.pad?.tags(global: false)).merging(path.tags)
     track.cues.sort { $0.span.start < $1.span.start }
     return track
@@ -179,7 +180,8 @@ final class IndexingPipeline {
     var turning: PacketTurning?
     var pictures = PictureBytes(caps)
     var known: Caps?
-    /// Packets up to the last that is presented. None after it is decoded for it.
+    /// Number of packets up to the last one that is presented. No later packet is needed to decode
+    /// it.
     var wantedCount = 0
     var end: ClockTime?
     var decoder: String?
@@ -224,7 +226,7 @@ final class IndexingPipeline {
       if let time = sample.streamTime { reader.reach(time) }
     }
     packets.removeLast(packets.count - wantedCount)
-    // As FFmpeg has it: only decoders of independent frames show the rest of such a frame.
+    // Like FFmpeg: only decoders of independent frames show the rest of such a frame.
     if packets.contains(where: \.isCut), !packets.allSatisfy(\.isKeyframe) {
       for number in packets.indices where packets[number].isCut { packets[number].isHidden = true }
       details.append(ContainerDetail(file: "the rest of the frame within which an edit begins"))
@@ -254,9 +256,10 @@ final class IndexingPipeline {
 }
 
 extension StreamPath {
-  /// The caps of its packets, with values that the demuxer does not give: a time base in place of no frame
-  /// rate if the container names no rates either (`Quirk.h264parseTimeBase`; `FrameRhythm` replaces it by the
-  /// rate of the frames), and the variant of ProRes, which `matroskademux` calls its format.
+  /// Caps of the stream's packets, with values that the demuxer does not provide:
+  /// - a time base as the frame rate if the container names no rate (`Quirk.h264parseTimeBase`);
+  ///   `FrameRhythm` replaces it with the measured rate;
+  /// - the variant of ProRes, which `matroskademux` calls `format`.
   fileprivate func completing(_ caps: Caps) -> Caps {
     if caps.mediaType == "video/x-prores", !caps.has("variant"), let variant = caps.string("format") {
       return caps.removing(["format"]).setting("variant", variant)
@@ -269,7 +272,7 @@ extension StreamPath {
 }
 
 extension ChosenStreams {
-  /// The appsink that stream `number` of all ends in.
+  /// Name of the appsink at the end of stream `number`, over all streams.
   fileprivate func sinkName(_ number: Int) -> String {
     if number < videos.count { return IndexingPipeline.videoName(number) }
     let rest = number - videos.count

@@ -1,6 +1,6 @@
-/// Thrown if a stretch of a source, by itself, can't be known to equal that part of a pass over all of the
-/// source: then that pass is to be made.
+/// Error thrown if indexing only a part of a source may differ from indexing all of it.
+/// The caller then indexes the whole source.
 struct InexactStretch: Error {
-  /// For the log.
+  /// Reason, for the log.
   var reason: String
 }

@@ -2,35 +2,36 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Streams that a demuxer finds after others have begun: in a file that was put together from several, one
-/// after the other, or a broadcast that changes its programme. The pipelines are made for the first streams
-/// of a file.
+/// Streams that a demuxer announces after others have begun.
+/// This occurs in concatenated files and in broadcasts that change their program. Pipelines are
+/// made only for the first streams of a file.
 final class LateStreams: Sendable {
   private struct State {
     var names: Set<String> = []
-    /// Demuxers that have announced all their pads: for a short file, before the first packet was taken.
+    /// Demuxers that have announced all pads. For a short file, this is before the first packet is
+    /// taken.
     var complete: Set<String> = []
     var count = 0
-    /// Position of the streams before, in stream time, as they came out of the demuxer: not as far as they
-    /// were taken.
+    /// Stream time of the packets that the demuxer has output so far, which may not be taken yet.
     var position = ClockTime.zero
     var start: ClockTime?
   }
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - elements: the demuxers, and other elements that read the file.
-  ///   - known: the pads that the pipeline links, as `element.pad`.
-  ///   - samples: counts the samples that have come out of the pipeline.
+  ///   - elements: names of the demuxers, and of other elements that read the file.
+  ///   - known: pads linked in the pipeline, as `element.pad`.
+  ///   - samples: counter of the samples that the pipeline has output.
   init(_ pipeline: Pipeline, _ elements: Set<String>, known: Set<String>, after samples: Counter) {
     for name in elements {
-      // The pipeline holds the closures, and those this.
+      // The pipeline holds the closures, and the closures hold this object.
       pipeline.element(name)?.onNoMorePads { [self] in state.withLock { _ = $0.complete.insert(name) } }
       pipeline.element(name)?.onPadAdded { [self] pad in
         let full = "\(name).\(pad.name)"
         let isLate = state.withLock { state in
           let isNew = state.names.insert(full).inserted
-          // One that is linked comes late where its demuxer waits for its first packet; others are left out with a word already.
+          // A linked pad is late if its demuxer waits for the pad's first packet. Other pads
+          // already have a warning.
           let isLate = samples.value > 0 || state.complete.contains(name)
           guard isLate, !isNew || !known.contains(full) else { return false }
           state.count += 1

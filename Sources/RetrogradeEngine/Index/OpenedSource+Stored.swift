@@ -2,12 +2,12 @@ import GStreamer
 import MediaTime
 
 extension OpenedSource {
-  /// One of the videos, of which the index is known: only the decoded part is read.
+  /// Opens a video with a known index, so that only the decoded part is read.
   ///
   /// - Parameters:
-  ///   - number: its place among the videos that are played.
-  ///   - range: the part of the source that is played, in stream time; nil for all of it.
-  ///   - part: the part of that to read.
+  ///   - number: position among the played videos.
+  ///   - range: the played part of the source, in stream time; nil for all of it.
+  ///   - part: the part of `range` to read.
   /// - Throws: ``RetrogradeError``.
   package func video(
     _ number: Int, _ index: VideoIndex, range: TimeSpan?, part: TimeSpan, _ settings: PlaybackSettings

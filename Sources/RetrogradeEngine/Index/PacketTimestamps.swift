@@ -4,12 +4,12 @@ import MediaTime
 import Quirks
 import Synchronization
 
-/// Which packet each of a decoder's outputs came from.
+/// Maps each output buffer of a decoder to its packet.
 package final class PacketTimestamps: Sendable {
-  /// A packet that went into the decoder.
+  /// Packet that entered the decoder.
   struct Packet: Sendable {
     var stamp: ClockTime?
-    /// Counted from 1.
+    /// Packet number, from 1.
     var number: Int
   }
 
@@ -23,13 +23,13 @@ package final class PacketTimestamps: Sendable {
     var sources: [Packet] = []
     var taken = 0
     var fillsGaps = false
-    /// True if the decoder gives one buffer for each packet. Then ``lost`` counts packets from which it made nothing, and
-    /// ``span`` is from the first of them to the last.
+    /// True if the decoder outputs one buffer a packet. Then ``lost`` counts packets without
+    /// output, and ``span`` reaches from the first to the last of them.
     var isOneForOne = false
     var isSilent = false
     var lost = 0
     var span: TimeSpan?
-    /// The headers in the packet of WavPack that went in last.
+    /// Block headers in the last WavPack packet that entered the decoder.
     var blocks: [WavPackBlock] = []
 
     mutating func lose() {
@@ -41,14 +41,14 @@ package final class PacketTimestamps: Sendable {
   }
   private let state = Mutex(State())
 
-  /// Opens the segments before `element`: nothing from there on may clip. Decoders do it by timestamps that
-  /// can be wrong (see AudioLayout), and parsers drop the packets before a segment's start, which the next
-  /// ones overlap.
+  /// Opens the segments before `element`, so that nothing after it clips.
+  /// Decoders clip by timestamps that can be wrong (see AudioLayout). Parsers drop packets before
+  /// the segment's start, though later packets overlap them.
   func openSegments(before element: Element) {
     element.staticPad("sink")?.openSegments { [self] in segment($0) }
   }
 
-  /// Notes which packet each of `decoder`'s buffers comes from.
+  /// Records the packet of each output buffer of `decoder`.
   func watch(_ decoder: Element) {
     watchesDecoder(
       isOneForOne: decoder.factoryName?.hasPrefix("avdec_") ?? false, fillsGaps: decoder.factoryName == "flacdec")
@@ -65,7 +65,7 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// Forgets all that was noted.
+  /// Clears all notes.
   func reset() {
     state.withLock { state in
       var new = State()
@@ -75,7 +75,7 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// - Returns: its number.
+  /// - Returns: number of the segment.
   private func segment(_ segment: Segment) -> Int {
     state.withLock { state in
       state.segments.append(segment)
@@ -83,11 +83,11 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// The last segment as it came, before it was opened; nil if it was not opened.
+  /// Last segment before it was opened; nil if none was opened.
   var segment: Segment? { state.withLock { $0.segment } }
 
-  /// The decoded audio of each segment, in order. A segment that goes on with the timestamps of the one before is one
-  /// with it.
+  /// Decoded audio of each segment, in order.
+  /// A segment is merged with the previous one if it continues its timestamps.
   func edits(of decoded: [DecodedAudio]) -> [(segment: Segment, audio: ArraySlice<DecodedAudio>)] {
     let segments = state.withLock { $0.segments }
     var edits: [(segment: Segment, audio: ArraySlice<DecodedAudio>)] = []
@@ -108,7 +108,7 @@ package final class PacketTimestamps: Sendable {
     return edits
   }
 
-  /// Takes over another clock's notes of segments that came opened to this one.
+  /// Copies the segments of `other`, which opened them before they reached this clock.
   func takeSegments(of other: PacketTimestamps) {
     let segments = other.state.withLock { $0.segments }
     state.withLock { $0.segments = segments }
@@ -122,7 +122,7 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// Warnings for packets that are damaged.
+  /// Warnings about audio packets that failed to decode.
   var warnings: [Warning] {
     state.withLock { state in
       guard state.lost > 0, let span = state.span else { return [] }
@@ -136,7 +136,7 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// nil where there is no decoder.
+  /// Number of packets that entered the decoder; nil if there is none.
   var packetCount: Int? { state.withLock { $0.hasDecoder ? $0.packetCount : nil } }
   /// True if the decoder makes up silence for missing packets (``AudioLayout/fillsGaps``).
   var fillsGaps: Bool { state.withLock { $0.fillsGaps } }
@@ -157,7 +157,8 @@ package final class PacketTimestamps: Sendable {
     state.withLock { $0.blocks = blocks }
   }
 
-  /// A block that holds sound has a channel that is not silent, unless the decoder muted it.
+  /// Counts a packet as lost if the decoder muted one of its blocks: a block with audio then has
+  /// only silent channels.
   private func compareBlocks(with samples: Buffer) {
     let blocks = state.withLock { $0.blocks }
     let (count, channels) = (blocks.first?.samples ?? 0, blocks.reduce(0) { $0 + $1.channels })
@@ -181,7 +182,7 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// The packet that the next output came from.
+  /// Takes the packet of the next output buffer.
   func takePacket() -> Packet? {
     state.withLock { state in
       guard state.taken < state.sources.count else { return nil }
@@ -191,7 +192,7 @@ package final class PacketTimestamps: Sendable {
   }
 }
 
-/// Watches the decoders of audio that come into a pipeline while it runs, as decodebin's do.
+/// Watches audio decoders added to a running pipeline, for example by decodebin.
 package final class DecoderWatch: Sendable {
   private let known = Mutex<[(element: Element, clock: PacketTimestamps)]>([])
 
@@ -208,18 +209,18 @@ package final class DecoderWatch: Sendable {
     known.withLock { $0.append((element, clock)) }
   }
 
-  /// Notes about the decoder before `sink`; complete once audio has come out of it.
+  /// Notes about the decoder before `sink`; complete once audio has left it.
   package func clock(for sink: Element) -> PacketTimestamps? {
     guard let chain = AudioIndexer.chain(before: sink), let decoder = chain.decoder else { return nil }
     func clock(of element: Element) -> PacketTimestamps? {
       known.withLock { known in known.first { $0.element.isSame(as: element) }?.clock }
     }
     guard let found = clock(of: decoder) else { return nil }
-    // The decoder saw the segment that the parser's clock had opened.
+    // The parser's clock opened the segment before the decoder saw it.
     if let other = chain.parser.flatMap(clock), other.segment != nil { found.takeSegments(of: other) }
     return found
   }
 
-  /// Lets go of the elements, which hold the clocks.
+  /// Releases the elements, which hold the clocks.
   package func letGo() { known.withLock { $0 = [] } }
 }

@@ -1,8 +1,8 @@
 import Containers
 import GStreamer
 
-/// Finds out, while a video is indexed, whether its packets can be given out in another order as they are:
-/// each has to be a frame by itself, in a codec with a known rule for that.
+/// Checks during indexing if a video's packets can be output in another order unchanged.
+/// Each packet must be an independent frame, in a codec with a known rule for that.
 struct PacketTurning {
   private let codec: PacketCheck.Codec?
   private var check: PacketCheck?
@@ -14,18 +14,18 @@ struct PacketTurning {
     codec = PacketTurning.codec(caps)
     check = codec.map { PacketCheck($0) }
     found = check == nil ? "\(caps.codecName) is not known to have independent frames" : nil
-    // Parsers and demuxers know that of most codecs; for the others the packets show it.
+    // Parsers and demuxers report fields for most codecs; for the others the packets show them.
     let isWhole = ["progressive", nil].contains(caps.string("interlace-mode"))
     if found == nil, !isWhole || caps.string("coded-picture-structure") == "field" || caps.int("fields") == 2 {
       found = PacketTurning.words(.hasFields)
     }
   }
 
-  /// The codecs whose packets can be frames by themselves, each with its rule, by media type.
+  /// Rule for codecs whose packets can be independent frames, by media type.
   private static func codec(_ caps: Caps) -> PacketCheck.Codec? {
     switch caps.mediaType {
-    // No prediction between pictures: Huffman tables stand in `codec_data` (Ben Rudiak-Gould's HuffYUV 2.1.1); W3C PNG; ISO/IEC
-    // 15444-1; raw video.
+    // No prediction between pictures. Huffman tables are in `codec_data` (Ben Rudiak-Gould's
+    // HuffYUV 2.1.1). The others: W3C PNG; ISO/IEC 15444-1; raw video.
     case "image/png": .independent(beginning: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
     case "video/x-huffyuv", "image/x-j2c", "image/x-jpc", "image/x-jp2c", "video/x-raw": .independent(beginning: [])
     case "image/jpeg": .jpeg(height: caps.int("height"))
@@ -38,7 +38,7 @@ struct PacketTurning {
     }
   }
 
-  /// Looks at a packet on its way.
+  /// Checks one packet.
   mutating func add(_ sample: Sample) throws {
     guard found == nil else { return }
     if let now = sample.caps, !now.isEqual(caps) {
@@ -50,7 +50,7 @@ struct PacketTurning {
     }
   }
 
-  /// Reason why the packets can't be given out in another order, for people; nil where they can.
+  /// Reason why the packets can't be reordered, for messages; nil if they can.
   func obstacle(in packets: [VideoPacket]) -> String? {
     if let found { return found }
     let times = packets.compactMap { $0.time }
@@ -73,14 +73,14 @@ struct PacketTurning {
 }
 
 extension Caps {
-  /// Configuration that the container keeps beside a stream whose units have their length before them; nil
-  /// where start codes part them.
+  /// Codec configuration in the container for streams with length-prefixed units; nil for start
+  /// codes.
   var configuration: [UInt8]? {
     string("stream-format") == "byte-stream" ? nil : buffer("codec_data") ?? []
   }
 }
 
 extension PictureBytes {
-  /// - Parameter caps: of the packets.
+  /// - Parameter caps: caps of the packets.
   init(_ caps: Caps) { self.init(mediaType: caps.mediaType, configuration: caps.configuration) }
 }

@@ -2,14 +2,14 @@ package import GStreamer
 import Quirks
 
 extension Pipeline {
-  /// Makes decodebin, parsebin and their like plug only elements that read media from the bytes they are
-  /// given (``plugOnlyMedia(choosing:_:)``), and none that is known to hang. Scripts of SubStation Alpha are
-  /// given out whole: ssaparse would make text without styles of them.
+  /// Limits decodebin, parsebin and similar elements to plugins that read media from their input.
+  /// See ``plugOnlyMedia(choosing:_:)``. Elements known to hang are excluded. SubStation Alpha
+  /// scripts stay whole: ssaparse would reduce them to text without styles.
   package func plugOnlyMedia(_ refused: @escaping @Sendable (RefusedElement) -> Void = { _ in }) {
     plugOnlyMedia(
       choosing: { factory, caps in
         if factory == "ssaparse" { return .expose }
-        // Notes are no audio, and midiparse loops or crashes on damaged ones (1.22).
+        // MIDI notes are not audio, and midiparse loops or crashes on damaged files (1.22).
         let skips =
           caps.mediaType.hasSuffix("midi") || factory == "vp9parse" && caps.holdsAlpha && Quirk.vp9parseAlpha.applies
         return skips ? .skip : .plug

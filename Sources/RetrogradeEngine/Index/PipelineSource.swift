@@ -1,7 +1,7 @@
 package import Containers
 package import GStreamer
 
-/// The one file that a user's pipeline reads, with its container's facts about the streams.
+/// Single file read by a user's pipeline, with its container's facts about the streams.
 package struct PipelineSource: Sendable {
   private let opened: OpenedSource
   private let settings: PlaybackSettings
@@ -10,7 +10,7 @@ package struct PipelineSource: Sendable {
   /// The file and its facts.
   package var stored: Source { opened.stored }
 
-  /// - Returns: nil if the path is no plain file, or if no media is found in it without the pipeline.
+  /// - Returns: nil if the path is not a regular file, or holds no media without the pipeline.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`, and `CancellationError`.
   package init?(_ path: String, _ settings: PlaybackSettings) throws {
     guard Source.canBeReadAgain(path) else { return nil }
@@ -24,14 +24,14 @@ package struct PipelineSource: Sendable {
     self.settings = settings
   }
 
-  /// Applies the workarounds to the pipeline that the file needs on each release of GStreamer. Call this
-  /// before it starts.
+  /// Applies the file's workarounds for each GStreamer release to the pipeline. Call this before it
+  /// starts.
   package func prepare(_ pipeline: Pipeline) { opened.topology.prepare(pipeline) }
 
-  /// Whether decoders give no timestamps, so that those of the packets count.
+  /// True if decoders output no timestamps, so that the packets' timestamps count.
   package var isTimedByPackets: Bool { opened.topology.isGIF }
 
-  /// The stream of the file that comes out of `sink`, an appsink of a running pipeline; nil if that cannot be told.
+  /// Stream of the file that reaches `sink`, an appsink of a running pipeline; nil if unknown.
   package func stream(of kind: StreamKind, before sink: Element) -> StreamPath? {
     let origins = sink.origins
     guard let reader = origins.last?.element, reader.string("location") == path else { return nil }
@@ -46,7 +46,7 @@ package struct PipelineSource: Sendable {
     index.chapters = settings.playback.wantsChapters ? opened.topology.chapters(until: index.presentationEnd) : []
   }
 
-  /// Warns of all that the container promises and the index lacks.
+  /// Warns about data that the container declares and the index lacks.
   package func compare(_ index: inout SourceIndex, _ video: VideoSource?) {
     var settings = settings
     settings.playback.noVideo = video == nil
@@ -56,9 +56,9 @@ package struct PipelineSource: Sendable {
 }
 
 extension StreamPath {
-  /// True if a demuxer's pad on the way to this stream is one of `pads`.
+  /// True if one of `pads` is a demuxer pad of this stream.
   fileprivate func comes(from pads: [(factory: String, pad: String)]) -> Bool {
-    // Output pads of parsers have the same name in all streams.
+    // Output pads of parsers have the same name in all streams, so they are ignored.
     steps.contains { step in step.pad != "src" && pads.contains { $0 == (step.factory, step.pad) } }
   }
 }

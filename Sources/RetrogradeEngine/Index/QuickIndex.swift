@@ -1,15 +1,15 @@
 import Containers
 import MediaTime
 
-/// The index of a long source without a pass over all of it: its beginning and its end are read, its
-/// container's tables say when the frames between are shown, and its audio is decoded when it is asked for.
+/// Indexes a long source without a full pass: it reads only the beginning and the end.
+/// The container's tables give the times of the frames between, and audio is decoded on demand.
 ///
-/// That is exact, or it is not done: the tables have to agree with all that was read.
+/// The result is exact: if the tables contradict the packets read, there is no quick index.
 enum QuickIndex {
-  /// Length of the part that is read at the end. Below three times this, a full index is as fast.
+  /// Length of the part read at the end. Below three times this, a full index is as fast.
   private static let tail = ClockTime(seconds: 8)
 
-  /// - Returns: nil where all of the source has to be indexed.
+  /// - Returns: nil if the whole source has to be indexed.
   /// - Throws: `CancellationError`.
   static func make(
     _ opened: OpenedSource, _ settings: PlaybackSettings, _ progress: @escaping @Sendable (IndexProgress) -> Void
@@ -32,7 +32,7 @@ enum QuickIndex {
         if let all = try tables.join().flatMap({ times in beginning.video.flatMap { last.completed(by: times, $0) } }) {
           index.video = all
         } else {
-          // The packets alone are read faster than the audio is decoded.
+          // Reading the packets alone is faster than decoding the audio.
           var silent = settings
           silent.playback.noAudio = true
           let all = try opened.indexer(silent, progress: progress).run()
@@ -48,14 +48,14 @@ enum QuickIndex {
     } catch let error as InexactStretch {
       Log.index.info("\(opened.name): all of it is indexed: \(error.reason)")
     } catch let error as RetrogradeError {
-      // The pass over all of the source reports the error, and what can be played all the same.
+      // The full pass reports the error, and what is still playable.
       Log.index.info("\(opened.name): all of it is indexed: \(error.message)")
     }
     return nil
   }
 
-  /// The audio streams, of which only the end is decoded yet.
-  /// - Returns: nil where it is not known that all of it is there, one packet after the other.
+  /// Audio streams, with only the end decoded so far.
+  /// - Returns: nil if the audio may be incomplete or have gaps.
   private static func audio(
     _ end: SourceIndex, _ beginning: SourceIndex, from start: ClockTime, _ count: Int, _ opened: OpenedSource,
     _ settings: PlaybackSettings
@@ -86,18 +86,18 @@ enum QuickIndex {
 }
 
 extension VideoIndex {
-  /// This end of a video, with all that comes before it by its container's tables.
-  /// - Returns: nil where those say anything else of this, or of the beginning, than reading them did.
+  /// Completes this end of a video with all earlier packets from its container's tables.
+  /// - Returns: nil if the tables contradict the packets of this end or of the beginning.
   func completed(by times: MP4SampleTimes, _ beginning: VideoIndex) -> VideoIndex? {
     guard !isUntimed, let end = packets.last(where: { !$0.isHidden })?.time,
       let last = times.samples.map(\.shown).max(), let latest = packets.compactMap(\.time).max(), latest >= end
     else { return nil }
     func nanoseconds(_ units: Int) -> Int64 {
-      // As GStreamer does: whole seconds and the rest, rounded down.
+      // Like GStreamer: whole seconds and the remainder, rounded down.
       let (seconds, rest) = (units / times.timescale, units % times.timescale)
       return Int64(seconds) * 1_000_000_000 + Int64(rest) * 1_000_000_000 / Int64(times.timescale)
     }
-    // How much later the presentation is than the tables, which its edit list says.
+    // Offset of the presentation from the tables, which the edit list sets.
     let shift = latest.nanoseconds - nanoseconds(last)
     let read = Set((beginning.packets + packets).compactMap(\.time))
     var shown: [ClockTime: Bool] = [:]

@@ -2,18 +2,16 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Packets of a transport or program stream that lie before the first one which says what the frames are: MPEG-2's sequence
-/// header, H.264's and HEVC's parameter sets. A broadcast that was recorded from the middle of a group of pictures on begins
-/// with such; parsers pass over them.
+/// Packets of a transport or program stream before the first codec header. Parsers skip them.
 final class SkippedStart: Sendable {
   private struct State {
-    /// When the packets are decoded that came in before anything came out, in stream time.
+    /// Decoding times of the packets that entered before any output, in stream time.
     var waiting: [ClockTime] = []
     var begun: ClockTime?
   }
   private let state = Mutex(State())
 
-  /// - Returns: nil where the stream's path has no such parser.
+  /// - Returns: nil if the stream's path has no such parser.
   init?(_ path: StreamPath, in pipeline: Pipeline) {
     guard path.steps.contains(where: { ["tsdemux", "mpegpsdemux"].contains($0.factory) }), let last = path.steps.last,
       let parser = pipeline.element("e\(last.element)"), parser.isOfClass("Parser")
@@ -33,7 +31,8 @@ final class SkippedStart: Sendable {
   var warning: Warning? {
     state.withLock { state in
       guard let begun = state.begun, let first = state.waiting.first else { return nil }
-      // A parser may hold a packet until the next one comes; it gives a held packet with its own time.
+      // A parser may hold a packet until the next one arrives; it outputs the packet with its own
+      // time.
       let skipped = state.waiting.count { $0 < begun - ClockTime(nanoseconds: 1_000_000) }
       guard skipped > 0 else { return nil }
       return Warning(

@@ -7,7 +7,7 @@ extension SourceIndex {
     part?.start ?? (videos.compactMap(\.firstTime) + audio.map(\.span.start)).min() ?? .zero
   }
 
-  /// The latest end of any stream, as far as the packets tell.
+  /// Latest end of any stream, by its packets.
   package var presentationEnd: ClockTime {
     let ends = videos.compactMap { video in video.lastTime.map { video.end(afterLast: [$0]) } }
     return (ends + audio.map(\.span.end)).max() ?? .zero
@@ -15,7 +15,7 @@ extension SourceIndex {
 }
 
 extension VideoIndex {
-  /// When the first frame is shown, as far as the packets tell: some may not say it.
+  /// Start of the first frame by the packets' timestamps, of which some may be missing.
   fileprivate var firstTime: ClockTime? { starts?.first ?? packets.compactMap(\.time).min() }
   fileprivate var lastTime: ClockTime? { starts?.last ?? packets.compactMap(\.time).max() }
 }

@@ -1,6 +1,6 @@
 import Containers
 
-/// Comparison of the container's promises with the source's content.
+/// Comparison of the container's declarations with the source's content.
 extension SourceIndex {
   /// Adds warnings about missing data.
   mutating func compare(with opened: OpenedSource, _ videos: [VideoSource], _ settings: PlaybackSettings) {
@@ -23,7 +23,7 @@ extension SourceIndex {
       )
     }
     if part == nil { warnings += [lateSubtitles(in: subtitles)].compactMap { $0 } }
-    // Details that the container names are counted; labels may stand in both places.
+    // Details in the container are counted; labels may be in both the container and the packets.
     let labels = videos.filter { !$0.arePackets }.flatMap(\.video.details).unique
     warnings += (facts.details + labels.filter { !facts.details.contains($0) }).leftOut(playback)
     plays = facts.gif?.plays
@@ -52,8 +52,8 @@ extension SourceIndex {
         .detailLeftOut, "left out: subtitles that begin at the end of the source or later: \(count)", count: count)
   }
 
-  /// Found length of each stream, to be compared with the container's. The number of frames is only known
-  /// where all of them were indexed.
+  /// Measured length of each stream, for comparison with the container's.
+  /// The number of frames is known only if all were indexed.
   private func found(_ videos: [VideoSource]) -> [ContainerReport.Found] {
     videos.map {
       ContainerReport.Found(kind: .video, frames: part == nil ? $0.timeline.count : nil, end: $0.timeline.end)
@@ -63,18 +63,18 @@ extension SourceIndex {
       }
   }
 
-  /// Whether all streams of which the container says something are here.
+  /// True if all streams that the container describes are indexed.
   private func isWhole(of declared: ContainerReport, _ playback: PlaybackOptions) -> Bool {
     let kinds = Set(declared.streams.map(\.kind))
     return playback.streams == nil
-      // A stream that was left out, with a warning, may be the longest.
+      // A stream left out with a warning may be the longest.
       && !warnings.contains { [.streamLeftOut, .missingPlugin].contains($0.code) }
       && (kinds.isEmpty ? !playback.noAudio && !playback.noVideo : kinds.allSatisfy(playback.wantsAny))
   }
 }
 
 extension [ContainerDetail] {
-  /// Warnings about these details, each once with a count.
+  /// Warnings about these details, one for each, with a count.
   package func leftOut(_ playback: PlaybackOptions) -> [Warning] {
     let counts = Dictionary(map { ($0, 1) }, uniquingKeysWith: +)
     let all = unique
@@ -93,12 +93,12 @@ extension [ContainerDetail] {
     } + (others > 0 ? [rest] : [])
   }
 
-  /// A file may hold any number of tags that are no text.
+  /// Limit of the details named one by one: a file may hold any number of non-text tags.
   private static var mostNamed: Int { 50 }
 }
 
 extension ContainerDetail {
-  /// True of details of the file, and of streams that are played.
+  /// True for details of the file, and of streams that are played.
   fileprivate func belongs(to playback: PlaybackOptions) -> Bool {
     if case .streams(let kind) = owner { playback.wantsAny(kind) } else { true }
   }

@@ -4,25 +4,25 @@ package import MediaTime
 
 /// One packet of a video stream.
 package struct VideoPacket: Hashable, Sendable {
-  /// When its frame is shown, in stream time; nil where the container does not say.
+  /// Presentation time in stream time; nil if the container does not state it.
   var time: ClockTime?
-  /// When it is decoded, in stream time, which is all that AVI says.
+  /// Decoding time in stream time. AVI has no other.
   var decodingTime: ClockTime?
   var duration: ClockTime?
   var isKeyframe: Bool
   var bytes: Int
-  /// Bytes of it that a decoder makes pictures of (`PictureBytes`); nil if they were not counted.
+  /// Bytes that a decoder turns into pictures (`PictureBytes`); nil if not counted.
   var pictureBytes: Int?
-  /// True if it decodes to no frame of its own, or to one outside the presentation.
+  /// True if the packet decodes to no frame, or to one outside the presentation.
   var isHidden: Bool
-  /// True if an edit begins within its frame: ``time`` is that of the edit.
+  /// True if an edit begins within the frame; ``time`` is then the start of the edit.
   var isCut = false
 
-  /// - Parameter caps: of the stream.
+  /// - Parameter caps: caps of the stream.
   /// - Throws: ``GStreamerError`` if the buffer's memory cannot be read.
   package init(_ buffer: Buffer, _ segment: Segment, _ caps: Caps) throws {
-    // Decoding starts before an edit does, and may go on after it; frames that are decoded only for that are not shown.
-    // VP8 packets say in their first byte whether their frame is shown (RFC 6386, 9.1).
+    // Decoding starts before an edit and may continue after it. Frames decoded only for that are
+    // hidden. Byte 0 of a VP8 packet says if its frame is shown (RFC 6386, 9.1).
     let isInvisible = try caps.mediaType == "video/x-vp8" && buffer.withBytes { !$0.isEmpty && $0[0] & 0x10 == 0 }
     self.init(
       time: buffer.presentationTime(in: segment), decodingTime: buffer.dts.map { segment.streamTime(of: $0) },
@@ -45,71 +45,73 @@ package struct VideoPacket: Hashable, Sendable {
   }
 }
 
-/// Result of one pass over a video stream's packets. No frame was decoded for it.
+/// Result of one pass over a video stream's packets, without decoding any frame.
 package struct VideoIndex: Sendable {
   package var caps: Caps
   package var tags: TagList?
   package var disposition: Disposition?
   /// In decoding order.
   var packets: [VideoPacket]
-  /// End of the stream's segment, if it says so.
+  /// End of the stream's segment, if it has one.
   var segmentEnd: ClockTime?
 
-  /// Whether the container only says when packets are decoded, as AVI does. Frames are shown at those times too, in their own
-  /// order; those that decoders give go back at keyframes where there are B-frames (`Quirk.avidemuxKeyframeTimes`).
+  /// True if the container states only decoding times, as AVI does.
+  /// Frames are then shown at those times, in display order. The decoders' own times run back at
+  /// keyframes if there are B-frames (`Quirk.avidemuxKeyframeTimes`).
   let isUntimed: Bool
-  /// Start times in display order, if every shown packet has one of its own: only then can windows be planned on them.
+  /// Start times in display order; nil unless every shown packet has a distinct time. Windows can
+  /// be planned only if they exist.
   package let starts: [ClockTime]?
-  /// For each of `starts`, the place of its packet in decoding order.
+  /// Position in decoding order of the packet of each entry in `starts`.
   private let places: [Int32]
-  /// The keyframes' places in display order.
+  /// Positions of the keyframes in display order.
   package let keyframes: [Int]
-  /// True if the packets' durations are the container's own, not made up by a parser.
+  /// True if the packet durations come from the container, not from a parser.
   let declaresDurations: Bool
-  /// How its frames follow each other.
+  /// Spacing of the frames.
   let rhythm: FrameRhythm
-  /// How long the frame shown last is shown.
+  /// Duration of the last frame in display order.
   let lastDuration: ClockTime
-  /// The bytes of all packets.
+  /// Total size of all packets, in bytes.
   package let bytes: Int
-  /// Reason why its packets can't be given out in another order as they are, for people; nil where they can.
+  /// Reason why the packets can't be reordered, for messages; nil if they can.
   package var obstacle: String? = "its packets were not examined"
-  /// The decoder that takes its packets where the first by rank does not.
+  /// Decoder for the packets if the first by rank does not accept them.
   var decoder: String?
-  /// Pixel format of FFV1, whose caps do not say it; nil for other codecs, and if it is not known.
+  /// Pixel format of FFV1, which its caps do not state; nil if unknown or for other codecs.
   var pixelFormat: FFV1PixelFormat?
-  /// The kind of its first packet, for people, if GStreamer decodes that kind wrong; nil of others.
+  /// Kind of the first packet, for messages, if GStreamer decodes that kind wrong; nil otherwise.
   var misreadKind: String?
-  /// True if the description of the colours lies in the container, beside the packets: without it they are
-  /// taken for others.
+  /// True if only the container describes the colours. The packets alone would be decoded with
+  /// wrong ones.
   package var needsItsContainer = false
-  /// Names of metadata in the first packet that go with each picture, such as HDR10+, and that no decoder hands on.
+  /// Names of per-picture metadata in the first packet that no decoder passes on, such as HDR10+.
   var dynamicMetadata: [String] = []
-  /// Labels that its packets have and no mirror does.
+  /// Details in the packets that the result cannot keep.
   var details: [ContainerDetail] = []
-  /// The bytes of the largest packet.
+  /// Size of the largest packet, in bytes.
   var largestPacket: Int { packets.map(\.bytes).max() ?? 0 }
-  /// Whether the decoder was asked when frames are shown (`DecodedTimes`).
+  /// True if the decoder supplied the frame times (`DecodedTimes`).
   var isTimedByDecoder = false
-  /// Whether the packets are the stream's from its first one on.
+  /// True if the packets include the first one of the stream.
   var isFromStart = true
 
-  /// How long the frames are shown whose packets are here; nil where those don't say when.
+  /// Total duration of the indexed frames; nil if their times are unknown.
   package var duration: ClockTime? {
     starts.flatMap { starts in starts.first.map { end(afterLast: starts) - $0 } }
   }
 
-  /// When each packet's frame is shown, and its bytes, by those times.
+  /// Presentation time and size of each packet, sorted by time.
   package var sizes: [(time: ClockTime, bytes: Int)] {
     packets.compactMap { packet in (packet.time ?? packet.decodingTime).map { ($0, packet.bytes) } }
       .sorted { $0.time < $1.time }
   }
 
-  /// The packets that frames are decoded from.
+  /// Returns the packets needed to decode `frames`.
   /// - Parameters:
   ///   - frames: in display order.
-  ///   - keyframe: the keyframe that decoding begins with, in display order.
-  ///   - tolerance: how far times may be off the index.
+  ///   - keyframe: keyframe at which decoding begins, in display order.
+  ///   - tolerance: largest difference of times from the index.
   func packets(
     of frames: Range<Int>, from keyframe: Int, _ tolerance: ClockTime
   ) -> WindowPackets.Wanted {
@@ -121,18 +123,20 @@ package struct VideoIndex: Sendable {
     return wanted
   }
 
-  /// The last keyframe before frame `frame`, in display order; the first frame if there is none.
+  /// Returns the last keyframe before frame `frame`, in display order; the first frame if there is
+  /// none.
   func keyframe(before frame: Int) -> Int { keyframes[..<keyframes.endOfPrefix { $0 < frame }].last ?? 0 }
 
-  /// Place in ``packets`` at which decoding begins for frame `frame`, a keyframe or the first. Packets before
-  /// the first keyframe belong to that.
+  /// Returns the position in ``packets`` at which decoding begins for `frame`, a keyframe or the
+  /// first frame.
+  /// Packets before the first keyframe belong to that keyframe.
   func packetPlace(ofFrame frame: Int) -> Int {
     frame > 0 && places.indices.contains(frame) ? Int(places[frame]) : 0
   }
 
-  /// Whether each packet is a frame that is shown, and says when.
+  /// True if each packet is a shown frame with a presentation time.
   package var isPlain: Bool { starts != nil && !isUntimed && !packets.contains { $0.isHidden } }
-  /// When the frames are shown, in decoding order.
+  /// Presentation times in decoding order.
   package var timesInDecodingOrder: [ClockTime] { packets.compactMap(\.time) }
 
   package init(
@@ -146,7 +150,7 @@ package struct VideoIndex: Sendable {
     let shown = packets.filter { !$0.isHidden }
     let isUntimed =
       shown.count(where: { $0.time == nil }) * 2 > shown.count && shown.allSatisfy { $0.decodingTime != nil }
-      // A program stream says of the first frame in a packet of its own when it is shown, and not when it is decoded.
+      // A program stream states a PTS, but no DTS, for the first frame in each of its packets.
       && shown.allSatisfy { $0.time == nil || $0.time == $0.decodingTime }
     let timed = packets.enumerated().compactMap { place, packet in
       packet.isHidden
@@ -162,8 +166,8 @@ package struct VideoIndex: Sendable {
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
     rhythm = FrameRhythm(timed.map(\.time))
     var own = timed.last?.packet.duration
-    // MP4 says how long it is until the next packet is decoded. If a frame that is shown earlier is decoded
-    // last, its packet has the remaining time at the end.
+    // The duration in MP4 reaches to the next packet in decoding order. If an earlier frame is
+    // decoded last, its packet has the remaining time at the end.
     if declaresDurations, let end = segmentEnd, let last = timed.last?.time, last < end,
       let left = shown.last?.duration, left > (own ?? .zero) + FrameRhythm.rounding
     {
@@ -176,34 +180,34 @@ package struct VideoIndex: Sendable {
 
 /// Result of one pass over a source, with its audio decoded into the spool.
 package struct SourceIndex: Sendable {
-  /// Known facts of a source of which only a stretch was indexed.
+  /// Facts about a source that was indexed only in part.
   struct Part: Sendable {
-    /// When the presentation starts, in stream time.
+    /// Start of the whole presentation, in stream time.
     var start: ClockTime
-    /// Whether the stretch ends where the source does.
+    /// True if the indexed part ends at the end of the source.
     var reachesEnd: Bool
   }
 
-  /// A pipeline that decodes all streams, in `gst-launch-1.0` syntax.
+  /// Pipeline that decodes all streams, in `gst-launch-1.0` syntax.
   package var decoding = ""
-  /// A pipeline that reads the video's packets, but for its end, in `gst-launch-1.0` syntax.
+  /// Pipeline that reads the video's packets, without its sink, in `gst-launch-1.0` syntax.
   package var packets: String?
-  /// The way to the video's packets, decoded.
+  /// Recipe for decoding the video.
   var recipe: DecodingRecipe?
   var video: VideoIndex?
-  /// The video streams after the first, each with the way to its packets, decoded.
+  /// Video streams after the first, each with its decoding recipe.
   package var furtherVideos: [(index: VideoIndex, recipe: DecodingRecipe)] = []
   package var audio: [AudioTrack]
   package var subtitles: [SubtitleTrack] = []
   package var chapters: [Chapter] = []
   /// Tags of the file as a whole: title, artist, date.
   package var tags: TagList?
-  /// How often players show the animation; 0: without end. nil: it is none.
+  /// Number of times that players show the animation; 0 means endlessly; nil if it is not one.
   package var plays: Int?
   package var warnings: [Warning]
-  /// Known facts of the rest of the source, if only a stretch of it was indexed.
+  /// Facts about the rest of the source, if only a part of it was indexed.
   var part: Part?
-  /// When the source ends by its container's account, where it does not hold all of that.
+  /// End of the source by its container, if data before that is missing.
   package internal(set) var declaredEnd: ClockTime?
 
   package init(
@@ -220,6 +224,6 @@ package struct SourceIndex: Sendable {
     self.warnings = warnings
   }
 
-  /// To be called before a pipeline that reads the video's packets starts.
+  /// Prepares a pipeline that reads the video's packets. Call this before it starts.
   package func prepareReading(_ pipeline: Pipeline) { recipe?.prepare(pipeline) }
 }

@@ -2,16 +2,16 @@ import Containers
 import GStreamer
 import MediaTime
 
-/// The index of a video as it is kept in a file, so that decoding a stretch of it does not take reading all
-/// of the source again.
+/// Index of a video as stored in a file, so that decoding a part needs no full pass over the
+/// source.
 ///
-/// The packets are in a file of their own, in decoding order, six numbers of 64 bits each, least significant
-/// byte first: when its frame is shown and when it is decoded, in nanoseconds, and for how long, its bytes,
-/// those of its pictures (`Int64.min` if not known), and its flags (1 keyframe, 2 hidden).
+/// The packets are in a separate file, in decoding order. Each has six little-endian 64-bit
+/// numbers: presentation time, decoding time and duration in nanoseconds, size in bytes, bytes of
+/// its pictures, and flags (1 keyframe, 2 hidden). `Int64.min` means unknown.
 package struct StoredVideoIndex: Codable, Sendable {
-  /// How many packets there are.
+  /// Number of packets.
   package let packets: Int
-  /// The SHA-256 of the packets' file.
+  /// SHA-256 of the packet file.
   package let digest: String
   private let caps: String
   private let tags: String?
@@ -37,7 +37,7 @@ package struct StoredVideoIndex: Codable, Sendable {
     digest = sum.digest
   }
 
-  /// The packets of `index`, as its file has them.
+  /// Returns the contents of the packet file of `index`.
   package static func bytes(of index: VideoIndex) -> [UInt8] { numbers(index).withUnsafeBytes { Array($0) } }
 
   private static func numbers(_ index: VideoIndex) -> [Int64] {
@@ -53,8 +53,8 @@ package struct StoredVideoIndex: Codable, Sendable {
     return numbers
   }
 
-  /// The index, with the packets that `bytes` hold.
-  /// - Returns: nil where those are not its own.
+  /// Restores the index from the packet file's contents.
+  /// - Returns: nil if `bytes` do not belong to this index.
   package func index(_ bytes: [UInt8]) -> VideoIndex? {
     let count = packets
     let sum = Checksum()

@@ -3,10 +3,10 @@ package import GStreamer
 import MediaTime
 import Quirks
 
-/// The way from the file to one stream's packets: the elements that `parsebin` found, in order.
+/// Path from the file to one stream's packets: the elements that `parsebin` found, in order.
 package struct StreamPath: Sendable {
   struct Step: Sendable {
-    /// Names the same element in the paths of all streams.
+    /// Number of the element, the same in the paths of all streams.
     let element: Int
     let factory: String
     let pad: String
@@ -14,33 +14,34 @@ package struct StreamPath: Sendable {
 
   let kind: StreamKind
   private(set) var caps: Caps
-  /// The stream's own tags, and those of the file that came with it.
+  /// Tags of the stream, and the file's tags that came with it.
   package internal(set) var tags: TagList?
-  /// Which way up the container says that its pictures are, `rotate-0` too; nil if it was not asked.
+  /// Orientation of the pictures in the container, also `rotate-0`; nil if it was not read.
   private(set) var orientation: String?
   var trim = GaplessInfo()
-  /// nil where the container has no word for it.
+  /// Disposition; nil if the container cannot express it.
   package internal(set) var disposition: Disposition?
-  /// Places of its samples, if the container says so.
+  /// Positions of the samples in the file, if the container states them.
   var stored: StoredAudio?
-  /// Number of a stream in Matroska's blocks if `matroskademux` gives its packets no timestamps
-  /// (`Quirk.matroskademuxProResTimes`); nil for others.
+  /// Matroska track number if `matroskademux` gives the packets no timestamps
+  /// (`Quirk.matroskademuxProResTimes`); nil otherwise.
   private(set) var unstampedTrack: Int?
-  /// Which loudspeakers its channels are for, if the container says it and GStreamer does not: a bit for each
-  /// `GstAudioChannelPosition`; 0: for none.
+  /// Channel mask from the container that GStreamer does not report: one bit for each
+  /// `GstAudioChannelPosition`; 0 means no loudspeakers.
   private(set) var loudspeakers: UInt64?
-  /// The format of its samples, if the container says it and GStreamer does not (`Quirk.qtdemuxByteOrder`).
+  /// Sample format from the container that GStreamer does not report (`Quirk.qtdemuxByteOrder`).
   private(set) var sampleFormat: String?
-  /// How its packets differ; nil if they don't. Timestamps count in the rate of each.
+  /// Format change between packets; nil if there is none. Timestamps count at each packet's rate.
   var formChange: FLACChange?
-  /// Format of the samples in a file of Wave64.
+  /// Sample format of a Wave64 file.
   var wave64: PCMFormat?
   let globalTags: TagList?
   private(set) var steps: [Step]
 
-  /// The container names another codec than the parser finds, as transport streams of discs name AC-3 E-AC-3.
+  /// True if the container names a codec that the parser contradicts: transport streams of discs
+  /// label AC-3 as E-AC-3.
   let isMisnamed: Bool
-  /// The file is the stream: its decoder also reads it, where it likes.
+  /// True if the file itself is the stream. The decoder then also reads the file, at any position.
   var isFile: Bool { steps.isEmpty }
   /// False for video without an installed decoder. Audio is checked by `AudioDecoder`.
   var isDecodable: Bool {
@@ -49,10 +50,12 @@ package struct StreamPath: Sendable {
 }
 
 extension [StreamPath] {
-  /// The streams of each kind in the order of the file. `parsebin` gives out those that need no parser first, and sorts
-  /// the others by their IDs (`sort_end_pads`), which end in their numbers in Ogg and transport streams: any order.
-  /// - Parameter numbers: of Ogg and transport streams, the streams' numbers in the order of the file; streams without
-  ///   come after them.
+  /// Returns the streams of each kind in file order.
+  /// `parsebin` outputs streams without a parser first, and sorts the others by ID
+  /// (`sort_end_pads`). In Ogg and transport streams the IDs end in stream numbers, so that order
+  /// is arbitrary.
+  /// - Parameter numbers: stream numbers of Ogg and transport streams, in file order; streams
+  ///   without a number come last.
   func inOrder(of numbers: [Int]) -> [StreamPath] {
     func place(_ path: StreamPath) -> Int {
       path.numberOfKind ?? path.numberInFile.flatMap { numbers.firstIndex(of: $0) } ?? numbers.count
@@ -62,24 +65,25 @@ extension [StreamPath] {
 }
 
 extension StreamPath {
-  /// The number that the container knows it by: serial number in Ogg, PID in transport streams, which `oggdemux` and
-  /// `tsdemux` name their pads by (`src_…`, `audio_0_…`, in hexadecimal); nil in others.
+  /// Stream number in the container: the serial number in Ogg, the PID in transport streams; nil
+  /// otherwise.
+  /// `oggdemux` and `tsdemux` name their pads by it, in hexadecimal (`src_…`, `audio_0_…`).
   fileprivate var numberInFile: Int? {
     guard let step = steps.first(where: { ["oggdemux", "tsdemux"].contains($0.factory) }) else { return nil }
     return step.pad.split(separator: "_").last.flatMap { Int($0, radix: 16) }
   }
 
-  /// Its place among the tracks of its kind, by which other demuxers number their pads (`audio_1`); nil where they do
-  /// not.
+  /// Position among the tracks of its kind, by which other demuxers number pads (`audio_1`); nil if
+  /// they do not.
   fileprivate var numberOfKind: Int? { demuxerPad?.last.flatMap { Int($0) } }
 
-  /// The parts of the name of a demuxer's pad that is named by its kind, and numbered in the order of the tracks.
+  /// Parts of the pad name, for demuxers that name pads by kind and track order.
   fileprivate var demuxerPad: [Substring]? {
     steps.first { ["qtdemux", "matroskademux", "avidemux"].contains($0.factory) }?.pad.split(separator: "_")
   }
 
-  /// The way to packets of H.264 and HEVC as the container holds them, if it holds them with lengths before their
-  /// units: the parser puts parameter sets into the first one (`Quirk.h264parseParameterSets`).
+  /// Path to H.264 and HEVC packets as stored, if the container stores them with length prefixes.
+  /// The parser would put parameter sets into the first packet (`Quirk.h264parseParameterSets`).
   var unparsed: StreamPath {
     var path = self
     guard let last = steps.last, ["h264parse", "h265parse"].contains(last.factory),
@@ -90,57 +94,58 @@ extension StreamPath {
     return path
   }
 
-  /// The way to packets of JPEG 2000 in the boxes that MOV has around them (`Quirk.jpeg2000parseBox`).
+  /// Path to JPEG 2000 packets inside their MOV boxes (`Quirk.jpeg2000parseBox`).
   var boxed: StreamPath {
     var path = self
     if isBoxed, caps.int("fields") ?? 1 == 1 { path.steps.removeLast() }
     return path
   }
 
-  /// The way through another parser, of a stream that is read alone.
+  /// Returns the path with a further parser, for a stream that is read alone.
   func parsed(by factory: String) -> StreamPath {
     var path = self
     path.steps.append(Step(element: (steps.map(\.element).max() ?? 0) + 1, factory: factory, pad: "src"))
     return path
   }
 
-  /// Whether its packets are JPEG 2000 out of such boxes.
+  /// True if the packets are JPEG 2000 from MOV boxes.
   var isBoxed: Bool { steps.last?.factory == "jpeg2000parse" && steps.dropLast().last?.factory == "qtdemux" }
 
-  /// True if its demuxer gives each packet the duration that the container states.
+  /// True if the demuxer gives each packet the duration in the container.
   var declaresDurations: Bool { StreamPath.declaringDemuxers.contains(where: passes) }
 
-  /// Demuxers that read durations of frames and make up none.
+  /// Demuxers that read frame durations from the container and invent none.
   package static let declaringDemuxers = ["qtdemux", "matroskademux", "avdemux_gif"]
 
-  /// Whether an element of that name is on the way.
+  /// True if the path contains an element made by `factory`.
   func passes(_ factory: String) -> Bool { steps.contains { $0.factory == factory } }
 
-  /// This path with the facts that the container states and GStreamer's demuxers do not: orientation
-  /// (`Quirk.qtdemuxMatrix`), priming of audio other than Opus (`Quirk.matroskademuxCodecDelay`,
-  /// `Quirk.mpegaudioparseFFmpegPadding`, `Quirk.qtdemuxGapless`), and the default stream.
+  /// Returns this path with facts from the container that GStreamer's demuxers do not report.
+  /// These are the orientation (`Quirk.qtdemuxMatrix`), the priming of audio other than Opus
+  /// (`Quirk.matroskademuxCodecDelay`, `Quirk.mpegaudioparseFFmpegPadding`,
+  /// `Quirk.qtdemuxGapless`), and the default stream.
   func completed(from facts: ContainerFacts) -> StreamPath {
     var stream = self
-    // libsndfile, which GStreamer reads Wave64 with, takes the last chunk's padding for audio; bytes after
-    // the audio in a file that is read to its end are none either. sfdec fills its last buffer where the file
-    // is cut.
+    // GStreamer reads Wave64 with libsndfile, which takes the last chunk's padding for audio. A
+    // file read to its end may also have other bytes after the audio. sfdec pads its last buffer if
+    // the file is cut.
     if isFile || facts.wave?.isCutShort == true { stream.trim.duration = facts.wave?.held }
     if isFile || steps.map(\.factory) == ["wavparse"] {
       (stream.stored, stream.wave64) = (facts.wave?.stored, facts.wave?.wave64)
     }
     if let format = facts.wave?.wave64, format.channels > 2 {
-      // libsndfile names no loudspeakers.
+      // libsndfile reports no channel mask.
       let mask = facts.wave?.loudspeakers
       stream.loudspeakers = mask?.nonzeroBitCount == format.channels ? mask : 0
     }
     if steps.map(\.factory) == ["aiffparse"] { stream.place(channelsOf: facts.tracks.first) }
-    // Since 1.27.50 (f6ed2e24fe) wavparse makes up loudspeakers for 3 and 7 channels.
+    // Since 1.27.50 (f6ed2e24fe) wavparse invents a channel mask for 3 and 7 channels.
     if let wave = facts.wave, wave.loudspeakers == nil, caps.int("channels").map({ [3, 7].contains($0) }) ?? false {
       stream.caps = caps.removing(["channel-mask"])
     }
-    // Matroska names no loudspeakers for PCM; those that matroskademux makes up for 3 and 7 channels are not
-    // the usual ones (gst_audio_channel_get_fallback_mask): elements that know them would mix or move
-    // channels.
+    // Matroska has no channel mask for PCM. matroskademux invents one for 3 and 7 channels that
+    // differs from the default (gst_audio_channel_get_fallback_mask), so later elements would mix
+    // or move channels.
     if passes("matroskademux"), caps.mediaType == "audio/x-raw", [3, 7].contains(caps.int("channels")) {
       stream.caps = caps.removing(["channel-mask"])
     }
@@ -186,7 +191,7 @@ extension StreamPath {
 }
 
 extension StreamPath {
-  /// Assigns the channels of PCM to the loudspeakers that the container names.
+  /// Assigns the PCM channels to the loudspeakers in the container's mask.
   fileprivate mutating func place(channelsOf track: ContainerTrack?) {
     guard let mask = track?.loudspeakers, caps.mediaType == "audio/x-raw", caps.int("channels") == mask.nonzeroBitCount
     else { return }
@@ -196,15 +201,15 @@ extension StreamPath {
 }
 
 extension TagList {
-  /// The list with GStreamer's own tags in the place of comments that say the same.
+  /// List in which standard GStreamer tags replace equivalent comments.
   var withKnownComments: TagList {
     let comments = strings("extended-comment")
     guard !comments.isEmpty else { return self }
     var known: [String: NamedTag] = [:]
     var others: [String] = []
     for comment in comments {
-      // Many tags have one value; ID3 may hold a year, and the day in a comment. The language of a file is none of a
-      // stream.
+      // Many tags hold one value. ID3 may hold a year, and the full date in a comment. The file's
+      // language is not a stream's.
       if let named = NamedTag(comment: comment)?.withoutUnknownLanguage, let tag = TagList.tag(named: named.name),
         tag != "language-code", known[tag] == nil, !has(tag) || texts(of: tag) == [named.text] || isPart(of: named, tag)
       {
@@ -220,7 +225,7 @@ extension TagList {
     .merging(TagList(comments: others)) ?? self
   }
 
-  /// Whether its date is the year of a month or a day, or the month of a day, that `named` tells.
+  /// True if the list's date is the year or month of the more exact date in `named`.
   private func isPart(of named: NamedTag, _ tag: String) -> Bool {
     guard tag == "datetime", let partialDate else { return false }
     return named.text.hasPrefix("\(partialDate)-")
@@ -228,12 +233,13 @@ extension TagList {
 }
 
 extension NamedTag {
-  /// Its name as it was before ID3 gave it a language, "XXX" where none is known (ID3v2.4, 4.10).
+  /// The tag without the language suffix that ID3 adds, if that is "XXX" for unknown (ID3v2.4,
+  /// 4.10).
   fileprivate var withoutUnknownLanguage: NamedTag {
     name.hasSuffix("[xxx]") ? NamedTag(name: String(name.dropLast(5)), text: text) : self
   }
 
-  /// The name without QuickTime's prefix of common names (`com.apple.quicktime.title`).
+  /// Name without the prefix of QuickTime's common names (`com.apple.quicktime.title`).
   fileprivate var bare: String {
     let prefix = "com.apple.quicktime."
     guard name.hasPrefix(prefix) else { return name }
@@ -250,7 +256,7 @@ extension NamedTag {
 }
 
 extension TagList? {
-  /// The tags with those of `tags` that describe more than the file that they stand in, as comments.
+  /// Returns the list with `tags` added as comments, except technical ones about their own file.
   func adding(_ tags: [NamedTag]) -> TagList? {
     let added = tags.filter { !$0.isTechnical }.map { NamedTag(name: $0.bare, text: $0.text).comment }
     guard !added.isEmpty else { return self }
@@ -258,14 +264,14 @@ extension TagList? {
     return (self?.removing(["extended-comment"])).merging(comments)
   }
 
-  /// The tags with an orientation in place of a demuxer's; as they are if it is nil.
+  /// Returns the list with `orientation` in place of the demuxer's; unchanged if it is nil.
   func oriented(_ orientation: String?) -> TagList? {
     guard let orientation else { return self }
     let others = self?.removing(["image-orientation"])
     return orientation == "rotate-0" ? others : TagList("taglist, image-orientation=\(orientation)").merging(others)
   }
 
-  /// Both lists' tags, as far as there are any; where both have one, this list's.
+  /// Returns the tags of both lists; this list's value wins if both have a tag.
   package func merging(_ other: TagList?) -> TagList? {
     guard let self, let other else { return self ?? other }
     return self.merging(other)
@@ -293,21 +299,22 @@ extension StreamPath {
     var next: Pad? = pad
     while let current = next, let origin = current.origin, let factory = origin.element.factoryName {
       guard factory != "typefind" else { break }
-      // parsebin's capsfilters only name a parser's output; linking does that too.
+      // parsebin's capsfilters only restrict a parser's output, and linking does the same.
       if factory != "capsfilter" {
         steps.insert(Step(element: number(origin.element), factory: factory, pad: origin.pad.name), at: 0)
         let named = origin.element.firstSinkPad?.caps?.mediaType
         isMisnamed = isMisnamed || origin.element.isOfClass("Parser") && named != type && named != nil
       }
       next = origin.element.firstSinkPad?.peer
-      // A parser gives the demuxer's tags on with its first packet (gst_base_parse_push_pending_events), which may not
-      // have come.
+      // A parser forwards the demuxer's tags with its first packet
+      // (gst_base_parse_push_pending_events), which may not have arrived.
       tags = tags.merging(origin.pad.tags(global: false))
       globalTags = globalTags.merging(origin.pad.tags(global: true))
     }
     (self.tags, self.globalTags) = (tags, globalTags)
-    // Quirk.mpeg4videoparsePackedFrames: old encoders put a B-frame into the packet of the frame before it, and an
-    // empty packet where it belongs. FFmpeg's decoder fixes that if it gets the packets as they are.
+    // Quirk.mpeg4videoparsePackedFrames: old encoders put a B-frame into the previous frame's
+    // packet, and leave its own packet empty. FFmpeg's decoder fixes that if it gets the packets
+    // unchanged.
     if steps.last?.factory == "mpeg4videoparse", steps.dropLast().last?.factory == "avidemux" { steps.removeLast() }
     self.steps = steps
     self.isMisnamed = isMisnamed

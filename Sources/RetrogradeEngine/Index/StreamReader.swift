@@ -2,7 +2,7 @@ package import GStreamer
 package import MediaTime
 import Synchronization
 
-/// One stream of an indexing pass, for the thread that reads it.
+/// One stream of an indexing pass, for its reader thread.
 package struct StreamReader: Sendable {
   package let sink: AppSink
   let tally: StreamTally
@@ -10,14 +10,14 @@ package struct StreamReader: Sendable {
 
   package init(_ sink: AppSink, _ tally: StreamTally) { self.init(sink, tally, nil) }
 
-  /// - Parameter rightOfWay: the priority of other work over reading, if there is any.
+  /// - Parameter rightOfWay: gives other work priority over reading; nil if there is none.
   init(_ sink: AppSink, _ tally: StreamTally, _ rightOfWay: RightOfWay?) {
     self.sink = sink
     self.tally = tally
     self.rightOfWay = rightOfWay
   }
 
-  /// Runs `body`, which reads the stream, and counts how it ended.
+  /// Runs `body`, which reads the stream, and counts its success or failure.
   package func read<Value>(_ body: (StreamReader) throws -> Value) throws -> Value {
     do {
       let value = try body(self)
@@ -29,7 +29,8 @@ package struct StreamReader: Sendable {
     }
   }
 
-  /// The next sample; nil at the end of the stream, or when the pass is over and nothing is left.
+  /// Returns the next sample; nil at the end of the stream, or if the pass is over and none
+  /// remains.
   package func next() -> Sample? {
     while true {
       rightOfWay?.give()
@@ -41,27 +42,28 @@ package struct StreamReader: Sendable {
     }
   }
 
-  /// The stream has come to `time`, in stream time.
+  /// Notes that the stream has reached `time`, in stream time.
   package func reach(_ time: ClockTime) { tally.furthest.reach(time) }
 }
 
-/// Counters shared by the threads that read the streams of a pass and the one that watches the pipeline.
+/// Counters shared by the threads that read the streams of a pass and the one that watches the
+/// pipeline.
 package struct StreamTally: Sendable {
-  /// Samples that came, of all streams.
+  /// Number of samples so far, over all streams.
   package let samples = Counter()
-  /// Streams that were read to their end.
+  /// Number of streams that were read to their end.
   package let ended = Counter()
-  /// Streams that could not be read to their end.
+  /// Number of streams whose reading failed.
   package let failed = Counter()
-  /// How far the streams have come.
+  /// Furthest position of all streams.
   package let furthest = Furthest()
-  /// Tells the readers that nothing more is waited for.
+  /// Signals the readers to stop at the last available sample.
   package let isOver = Cancellation()
 
   package init() {}
 }
 
-/// The furthest of the times that several threads come to.
+/// Latest time that any of several threads has reached.
 package final class Furthest: Sendable {
   private let state = Mutex(ClockTime.zero)
 
@@ -71,7 +73,7 @@ package final class Furthest: Sendable {
 }
 
 extension IndexingPass.Sight {
-  /// State of the readers.
+  /// Creates a snapshot of the readers' state.
   package init(_ tally: StreamTally, _ cancellation: Cancellation) {
     self.init()
     isCancelled = cancellation.isCancelled

@@ -3,22 +3,22 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Ends the streams of an indexing pass where the stretch ends that is indexed, each when all of it has come that is shown or
-/// heard before that.
+/// Ends the streams of an indexing pass at the end of the indexed part.
+/// Each stream ends after all packets that are presented before that time.
 final class StretchGate: Sendable {
-  /// State of one stream since the pass began.
+  /// State of one stream in the current pass.
   private struct Stream {
     var kind: StreamKind
-    /// Time of the first packet.
+    /// Start of the first packet.
     var first: ClockTime?
-    /// How many packets came that begin at or after the end.
+    /// Number of packets that start at or after the end.
     var past = 0
     var isClosed = false
 
-    /// True if no packet after one of `time` belongs to the part before `end`.
+    /// True if no packet after one at `time` belongs to the part before `end`.
     func isComplete(at time: ClockTime, _ end: ClockTime) -> Bool {
       switch kind {
-      // No codec has more than 16 frames come after ones that are shown later (H.264, A.3.1; H.265, A.4.2); each may be two fields.
+      // Codecs reorder at most 16 frames (H.264, A.3.1; H.265, A.4.2), each of up to two fields.
       case .video: past >= 40 || time >= end + StretchGate.reordering
       // Decoders hold back a packet, and the next one overlaps it.
       case .audio: time >= end + ClockTime(nanoseconds: 500_000_000)
@@ -29,11 +29,11 @@ final class StretchGate: Sendable {
 
   private struct State {
     var end: ClockTime?
-    /// Length from the first packet of all to the end, if the end is not known yet.
+    /// Length from the first packet of any stream to the end, if the end is not yet known.
     var length: ClockTime?
     var streams: [Stream] = []
 
-    /// Streams that are over when a packet of stream `number` comes that is decoded or shown at `time`.
+    /// Streams that end at this packet of stream `number`, which is decoded or shown at `time`.
     mutating func pass(_ number: Int, _ time: ClockTime) -> [Int] {
       streams[number].first = streams[number].first ?? time
       if end == nil { end = length.map { time + $0 } }
@@ -42,7 +42,8 @@ final class StretchGate: Sendable {
       var over: [Int] = []
       if !streams[number].isClosed, streams[number].isComplete(at: time, end) { over.append(number) }
       for closed in over { streams[closed].isClosed = true }
-      // Subtitles may not come for an hour, and of a stream that lags so far behind nothing comes before the end.
+      // Subtitles may be an hour apart. A stream that lags so far has no more packets before the
+      // end.
       let isOver = streams.allSatisfy { $0.isClosed || ![.video, .audio].contains($0.kind) }
       guard isOver || time >= end + StretchGate.reordering + ClockTime(seconds: 2) else { return over }
       for other in streams.indices where !streams[other].isClosed {
@@ -53,17 +54,17 @@ final class StretchGate: Sendable {
     }
   }
 
-  /// Bound of the time by which a frame is shown earlier than it comes.
+  /// Upper bound on how much earlier a later packet may be shown.
   private static let reordering = ClockTime(seconds: 10)
 
   private let state = Mutex(State())
   private let pads = Mutex<[Pad]>([])
 
-  /// Watches the stream that comes out of `sink`: where its demuxer will give it out, before anything changes
-  /// its segment. To be called before the pipeline starts.
-  /// - Returns: false where no demuxer leads to it.
+  /// Watches the stream that ends in `sink`, at the demuxer's output, before its segment is
+  /// changed. Call this before the pipeline starts.
+  /// - Returns: false if no demuxer leads to `sink`.
   func watch(_ sink: Element, _ kind: StreamKind) -> Bool {
-    // Demuxers are linked when they know the streams of the file.
+    // Demuxers are linked only after they find the file's streams.
     guard let first = sink.upstream.last, first.isOpenEnded, let pad = first.firstSinkPad else { return false }
     let number = state.withLock { state in
       state.streams.append(Stream(kind: kind))
@@ -77,10 +78,10 @@ final class StretchGate: Sendable {
     return true
   }
 
-  /// Begins a pass that ends at `end`, in stream time; nil: with the source.
+  /// Begins a pass that ends at `end`, in stream time; nil for the end of the source.
   func open(until end: ClockTime?) { open(until: end, for: nil) }
 
-  /// Begins a pass that ends so long after the first packet.
+  /// Begins a pass that ends `length` after the first packet.
   func open(for length: ClockTime) { open(until: nil, for: length) }
 
   private func open(until end: ClockTime?, for length: ClockTime?) {
@@ -90,18 +91,18 @@ final class StretchGate: Sendable {
     }
   }
 
-  /// When the first packet of each stream begins; nil where none came.
+  /// Start of the first packet of each stream; nil if it had none.
   var firstTimes: [ClockTime?] { state.withLock { $0.streams.map(\.first) } }
-  /// Which streams ended here, and not with the source.
+  /// True for each stream that the gate ended, rather than the source.
   var closed: [Bool] { state.withLock { $0.streams.map(\.isClosed) } }
 
-  /// - Returns: the effect on stream `number` of its packet of `time`.
+  /// - Returns: effect of the packet at `time` on stream `number`.
   private func pass(_ number: Int, _ time: ClockTime) -> StreamProgress {
     let (over, isEnd) = state.withLock { state in
       let over = state.pass(number, time)
       return (over, state.streams.allSatisfy(\.isClosed))
     }
-    // One demuxer gives out all streams, on the thread that is here.
+    // One demuxer outputs all streams, on this thread.
     let pads = pads.withLock { $0 }
     for other in over where other != number { pads[other].endStream() }
     guard over.contains(number) else { return .goesOn }

@@ -2,58 +2,57 @@ import Containers
 import GStreamer
 import MediaTime
 
-/// Indexes stretches of a source without reading the parts before and after them, each as a pass over all of
-/// the source would index it.
+/// Indexes parts of a source exactly as a full pass would, without reading the rest.
 ///
-/// It looks at the source's beginning first: for the start of the presentation, and for the anchors of the
-/// audio. Then it goes to the last keyframe before a stretch, by the container's own index, with as much
-/// before it as the audio decoders need. Where a stretch can't be known to be exact, it says so
-/// (``InexactStretch``), and all of the source is to be indexed.
+/// It reads the beginning of the source first, for the start of the presentation and the audio
+/// anchors. For each part it then seeks, by the container's index, to the last keyframe before it,
+/// with enough pre-roll for the audio decoders. If a part may be inexact, it throws
+/// ``InexactStretch``, and the caller indexes the whole source.
 final class StretchIndexer {
-  /// The index of its first seconds.
+  /// Index of the first seconds.
   let beginning: SourceIndex
-  /// When the presentation starts, in stream time.
+  /// Start of the presentation, in stream time.
   var start: ClockTime { beginning.presentationStart }
-  /// The way to the first video, decoded, as far as its beginning tells; nil where there is none.
+  /// Recipe for decoding the first video, from the beginning of the source; nil if there is none.
   var recipe: DecodingRecipe? { beginning.recipe }
   private let indexer: Indexer
   private let streams: ChosenStreams
   private let gate = StretchGate()
   private let pipeline: IndexingPipeline
-  /// Anchor that places each audio stream; nil for one that has not begun in the first seconds.
+  /// Anchor of each audio stream; nil if the stream does not begin in the first seconds.
   private let anchors: [AudioAnchor?]
-  /// Length that each audio decoder has to have decoded before its samples are those of a pass from the
-  /// beginning on.
+  /// Pre-roll of each audio stream, after which its samples equal those of a full pass.
   private let preRolls: [ClockTime]
   private let hole: TimeSpan?
   private let placesAudio: Bool
-  /// For each audio stream, true if it has begun and has no anchor.
+  /// True for each audio stream that has begun but has no anchor.
   private let isUnplaced: [Bool]
 
-  /// Length of the part that is read to find out how the source begins.
+  /// Length of the beginning that is read.
   private static let head = ClockTime(nanoseconds: 1_500_000_000)
-  /// Packets of one time may lie that far apart in a file.
+  /// Largest distance in a file between packets of the same time.
   private static let interleaving = ClockTime(seconds: 1)
-  /// Lengths to go further back, if need be, to find where a wanted stream begins.
+  /// Extra distances to seek back until all streams are covered.
   private static let steps = [0.0, 8, 24, 56].map { ClockTime(seconds: $0) }
-  /// Bounds of the search before and behind a stretch.
+  /// Bounds of the search before and after a part.
   static let reach = (before: ClockTime(seconds: 63), behind: ClockTime(seconds: 12))
-  /// Most of a beginning that may be read for it, from its first packet on.
+  /// Longest beginning that may be read, from its first packet.
   private static let mostOfHead = ClockTime(seconds: 12)
-  /// Demuxers that find a time without reading all that is before it, and give the same times after a seek. tsdemux's
-  /// times are other by a nanosecond, and mpegpsdemux's seeks go anywhere.
+  /// Demuxers that seek without reading all earlier data, and give the same times after a seek.
+  /// tsdemux's times differ by a nanosecond, and mpegpsdemux's seeks are inaccurate.
   private static let demuxers: Set = ["qtdemux", "matroskademux", "avidemux", "oggdemux", "flvdemux"]
 
   /// - Parameters:
-  ///   - hole: the part that is not listed in the tables that are read, in stream time; nil where all is.
-  ///   - placesAudio: false if audio may be unplaced (``AudioTrack/isPlaced``).
-  /// - Returns: nil where all of the source has to be indexed.
+  ///   - hole: the part that the given tables do not list, in stream time; nil if they list all.
+  ///   - placesAudio: false if audio without an exact position is allowed
+  ///     (``AudioTrack/isPlaced``).
+  /// - Returns: nil if the whole source has to be indexed.
   init?(_ indexer: Indexer, hole: TimeSpan? = nil, placesAudio: Bool = true) throws {
     let streams = try indexer.choose()
     let preRolls = streams.all.compactMap { $0.stream.kind == .audio ? $0.stream.preRoll : .zero }
     guard preRolls.count == streams.all.count,
       !streams.all.isEmpty,
-      // A subtitle that is shown during a stretch may have come an hour before.
+      // A subtitle shown during a part may start an hour before it.
       streams.texts.isEmpty,
       // An anchor in one edit does not place the audio of another.
       !indexer.topology.facts.tracks.contains(where: \.isEdited),
@@ -85,10 +84,11 @@ final class StretchIndexer {
 
   deinit { pipeline.stop() }
 
-  /// How many audio streams are read.
+  /// Number of audio streams that are read.
   var trackCount: Int { streams.audio.count }
 
-  /// The index of all that is shown and heard from `start` to `end`, in stream time; a nil end is that of the source.
+  /// Indexes the part from `start` to `end`, in stream time; a nil `end` means the end of the
+  /// source.
   /// - Throws: ``InexactStretch``.
   func index(from start: ClockTime, to end: ClockTime?) throws -> SourceIndex {
     var before: [ClockTime?]?
@@ -124,29 +124,29 @@ final class StretchIndexer {
     throw InexactStretch(reason: "what comes before \(start) is not found")
   }
 
-  /// Whether all that is wanted from `start` on has come.
+  /// True if the reading covers everything needed from `start` on.
   /// - Parameters:
-  ///   - first: when the first packet of each stream begins.
-  ///   - before: the same of the pass before this one, which began later.
+  ///   - first: start of the first packet of each stream.
+  ///   - before: `first` of the previous pass, which started later in the source.
   private func isCovered(
     _ start: ClockTime, _ reading: IndexingPipeline.Reading, _ first: [ClockTime?], _ closed: [Bool],
     _ before: [ClockTime?]?
   ) -> Bool {
     let videos = reading.videos.enumerated().allSatisfy { number, video in
       guard let keyframe = video.firstKeyframe, keyframe <= start else { return false }
-      // How long the last frame of all is shown follows from the frames before it.
+      // The duration of the last frame depends on the frames before it.
       return closed[number] || video.complete(until: nil).starts.map { $0.count > FrameRhythm.length } ?? false
     }
     let audios = preRolls.enumerated().allSatisfy { number, preRoll in
       let stream = streams.videos.count + number
       if let time = first[stream], time <= start - preRoll { return true }
-      // From further back it was no other: this is where the stream begins; or it has ended.
+      // Seeking further back found the same first packet: the stream begins there, or has ended.
       return before.map { $0[stream] == first[stream] && (anchors[number] == nil || first[stream] == nil) } ?? false
     }
     return videos && audios
   }
 
-  /// The index of all up to `end`.
+  /// Indexes the source from its start to `end`.
   private func index(to end: ClockTime?) throws -> SourceIndex {
     let gate = StretchGate()
     let pipeline = try IndexingPipeline(indexer, streams, gate: gate)
@@ -178,17 +178,17 @@ final class StretchIndexer {
 }
 
 extension IndexingPipeline.Reading {
-  /// True if nothing failed, and all streams came to their ends, or those of the stretch.
+  /// True if nothing failed, and all streams reached their ends or the gate.
   fileprivate var isWhole: Bool { end == .streamsEnded && failure == nil }
 }
 
 extension VideoIndex {
-  /// When the first keyframe in decoding order is shown.
+  /// Presentation time of the first keyframe in decoding order.
   fileprivate var firstKeyframe: ClockTime? { packets.first { $0.isKeyframe && !$0.isHidden }?.time }
 
-  /// The index without packets that can't be decoded, or may not be all there: frames shown before the first
-  /// keyframe, and those from `end` on, but for the first of them, which says how long the one before it is
-  /// shown.
+  /// Returns the index without packets that may be undecodable or incomplete.
+  /// These are frames shown before the first keyframe, and frames from `end` on. The first frame
+  /// from `end` on stays: its start gives the duration of the frame before it.
   fileprivate func complete(until end: ClockTime?) -> VideoIndex {
     guard let first = packets.firstIndex(where: { $0.isKeyframe && !$0.isHidden }), let start = packets[first].time
     else { return self }
@@ -196,7 +196,7 @@ extension VideoIndex {
     return replacing(whole, isFromStart: false).ended(at: end)
   }
 
-  /// The index without the frames from `end` on, but for the first of them.
+  /// Returns the index without the frames from `end` on, except the first of them.
   fileprivate func ended(at end: ClockTime?) -> VideoIndex {
     guard let end, let next = packets.compactMap({ $0.isHidden ? nil : $0.time }).filter({ $0 >= end }).min() else {
       return self
@@ -204,7 +204,7 @@ extension VideoIndex {
     return replacing(packets.filter { packet in packet.time.map { $0 <= next } ?? true }, isFromStart: isFromStart)
   }
 
-  /// The same of the stream, with other packets of it.
+  /// Returns an index of the same stream with other packets.
   func replacing(_ packets: [VideoPacket], isFromStart: Bool = true) -> VideoIndex {
     var index = VideoIndex(
       caps: caps, tags: tags, packets: packets, segmentEnd: segmentEnd, declaresDurations: declaresDurations)
@@ -222,17 +222,16 @@ extension VideoIndex {
 }
 
 extension StreamPath {
-  /// Length that has to be decoded before samples equal those of decoding from the beginning on; nil where
-  /// that is not known.
+  /// Pre-roll after which samples equal those of decoding from the beginning; nil if unknown.
   ///
-  /// - A frame of AAC, AC-3, Vorbis and Opus overlaps the one before.
-  /// - Opus and SBR predict from frame to frame; the effect of a missing start fades away. RFC 7845, 4.6,
-  ///   asks for 80 ms for the ear; to the bit it takes longer.
+  /// - A frame of AAC, AC-3, Vorbis and Opus overlaps the previous one.
+  /// - Opus and SBR predict from frame to frame, and the effect of a missing start decays. RFC
+  ///   7845, 4.6, asks for 80 ms for listening; bit-exact output takes longer.
   ///
-  /// AAC and AC-3 may leave bands to noise of the decoder's own (ISO/IEC 14496-3, 4.6.13, PNS; ATSC A/52,
-  /// 7.3.4, dither): decoders take it from where they are in a random sequence, and so it is another one, as
-  /// it is in every decoder. FFmpeg's decoders of MPEG audio to whole numbers carry their rounding errors
-  /// from sample to sample: a value may be off by one for ever.
+  /// AAC and AC-3 may fill bands with the decoder's own noise (ISO/IEC 14496-3, 4.6.13, PNS; ATSC
+  /// A/52, 7.3.4, dither). It depends on the position in a random sequence, so it differs after a
+  /// seek, as it does between decoders. FFmpeg's integer MPEG audio decoders carry rounding errors
+  /// from sample to sample: a value may be off by one forever.
   fileprivate var preRoll: ClockTime? {
     if caps.mediaType == "audio/mpeg", caps.int("mpegversion") == 1 { return nil }
     return switch caps.mediaType {

@@ -2,7 +2,7 @@ package import Containers
 package import GStreamer
 import MediaTime
 
-/// A stretch of time during which some text is shown.
+/// Text with the time span during which it is shown.
 package struct Cue: Hashable, Sendable, Codable {
   package var span: TimeSpan
   /// The packet's bytes: text, or a line of an SSA script.
@@ -14,13 +14,13 @@ package struct Cue: Hashable, Sendable, Codable {
   }
 }
 
-/// A stream of subtitles. It is small, so all of it is kept.
+/// Subtitle stream. It is small, so all of it stays in memory.
 package struct SubtitleTrack: Sendable {
-  /// The caps of the packets: `text/x-raw`, `application/x-ass`.
+  /// Caps of the packets: `text/x-raw`, `application/x-ass`.
   package var caps: Caps
   package var tags: TagList?
   package var disposition: Disposition?
-  /// Cues by their starts.
+  /// Cues, sorted by start.
   package var cues: [Cue]
 
   package init(caps: Caps, tags: TagList?, disposition: Disposition? = nil, cues: [Cue]) {
@@ -30,18 +30,18 @@ package struct SubtitleTrack: Sendable {
     self.cues = cues
   }
 
-  /// Whether it is text with or without marks for italics and the like, rather than a script.
+  /// True for plain text or text with simple markup, such as italics; false for a script.
   package var isText: Bool { caps.mediaType == "text/x-raw" }
-  /// Whether it is a script of SubStation Alpha, old or new.
+  /// True for a SubStation Alpha script, old or new.
   package var isScript: Bool { ["application/x-ssa", "application/x-ass"].contains(caps.mediaType) }
 
-  /// True if a stream of `caps` can be reversed: each cue has a duration, and depends on nothing before it.
+  /// True if a stream of `caps` can be reversed: each cue has a duration and is independent.
   package static func takes(_ caps: Caps) -> Bool {
     ["text/x-raw", "application/x-ssa", "application/x-ass"].contains(caps.mediaType)
   }
 
-  /// The cues in the order of play: a cue that is shown during `[a, b)` of a stretch is shown at the mirrored
-  /// time.
+  /// Returns the cues in order of play. A cue shown during `[a, b)` of a leg moves to the leg's
+  /// reversed time.
   package func played(_ legs: [PlaybackLeg]) -> [Cue] {
     legs.flatMap { leg in
       let shown = cues.compactMap { cue -> Cue? in
@@ -53,13 +53,13 @@ package struct SubtitleTrack: Sendable {
   }
 }
 
-/// A named part of the presentation, with parts of its own.
+/// Named part of the presentation, with nested parts.
 package struct Chapter: Hashable, Sendable, Codable {
   package var span: TimeSpan
   package var title: String
   package var children: [Chapter]
-  /// The region or, if empty, the point that is named, where the source has markers in place of
-  /// chapters: the span reaches to the next one.
+  /// Named region, or point if empty, if the source has markers instead of chapters. The span then
+  /// reaches to the next marker.
   package var marker: TimeSpan?
 
   package init(span: TimeSpan, title: String, children: [Chapter] = [], marker: TimeSpan? = nil) {
@@ -69,11 +69,11 @@ package struct Chapter: Hashable, Sendable, Codable {
     self.marker = marker
   }
 
-  /// The chapters in the order of play.
+  /// Returns the chapters in order of play.
   package static func played(_ chapters: [Chapter], _ legs: [PlaybackLeg]) -> [Chapter] {
     legs.flatMap { leg in
       var played = chapters.compactMap { $0.placed(leg) }.sorted { $0.span.start < $1.span.start }
-      // Start of the chapter behind, and the first start that is later than this one's.
+      // Start of the following chapter, and the first start later than this chapter's.
       var behind: ClockTime?
       var next: ClockTime?
       for number in played.indices.reversed() {

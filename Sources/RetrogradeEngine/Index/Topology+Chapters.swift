@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 
 extension Topology {
-  /// The chapters, each until the next one where the container says no more.
+  /// Returns the chapters; one without an end lasts until the next.
   func chapters(until end: ClockTime) -> [Chapter] {
     func chapters(_ entries: [ChapterMark], until end: ClockTime) -> [Chapter] {
       entries.enumerated().compactMap { index, entry in
@@ -19,13 +19,13 @@ extension Topology {
     return chapters(contents?.entries.map(ChapterMark.init) ?? facts.chapters, until: end)
   }
 
-  /// How many of them begin at `end` or later.
+  /// Returns the number of chapters that begin at `end` or later.
   func chapterCount(from end: ClockTime) -> Int {
     func all(_ entries: [ChapterMark]) -> [ChapterMark] { entries.flatMap { [$0] + all($0.children) } }
     return all(contents?.entries.map(ChapterMark.init) ?? facts.chapters).count { $0.start >= end }
   }
 
-  /// Markers, as chapters that reach to the next one each.
+  /// Returns the markers as chapters, each up to the next.
   private func markers(_ markers: [WAVEChunks.Marker], rate: Int, until end: ClockTime) -> [Chapter] {
     let sorted = markers.sorted { $0.frames.lowerBound < $1.frames.lowerBound }.map { marker in
       let place = TimeSpan(

@@ -6,23 +6,24 @@ import Quirks
 import Synchronization
 import Paths
 
-/// Streams of a file, and the elements to reach each of them. Found by running `parsebin` until it knows.
+/// Streams of a file and the elements that lead to each of them, found by running `parsebin`.
 package struct Topology: Sendable {
   let source: String
   /// Element that reads the source, in `gst-launch-1.0` syntax.
   private let sourceDescription: String
-  /// Facts in the file's bytes that GStreamer does not tell.
+  /// Facts in the file's bytes that GStreamer does not report.
   let facts: ContainerFacts
-  /// Excerpt that its demuxer gets of a long file; nil: all of it.
+  /// Excerpt of a long file for its demuxer; nil for the whole file.
   private var excerpt: MP4Excerpt?
   let streams: [StreamPath]
   /// Streams of the file for which no plugin is installed.
   let missing: [MissingPlugin]
-  /// The chapters, as the demuxer tells them.
+  /// Chapters from the demuxer.
   let contents: TableOfContents?
 
-  /// A description of a pipeline that reads the file and ends each chosen stream in its `tail`, such as
-  /// `avdec_h264 ! appsink`. Streams not chosen stay unlinked, and cost nothing but being skipped.
+  /// Describes a pipeline that reads the file and ends each chosen stream in its `tail`.
+  /// A tail is, for example, `avdec_h264 ! appsink`. Other streams stay unlinked, and the demuxer
+  /// only skips them.
   func description(_ chosen: [(stream: StreamPath, tail: String)]) -> String {
     var text = sourceDescription
     var known: Set<Int> = []
@@ -38,8 +39,9 @@ package struct Topology: Sendable {
     return text
   }
 
-  /// Tags of the file as a whole, with those that its demuxer does not read; those of the only stream as well, in Ogg
-  /// and if there is no container (`Quirk.mpegaudioparseFileTags`).
+  /// Tags of the file, including those that its demuxer does not read.
+  /// In Ogg and files without a container, the tags of an only stream count as well
+  /// (`Quirk.mpegaudioparseFileTags`).
   var fileTags: TagList? {
     var tags = streams.compactMap(\.globalTags).reduce(nil as TagList?) { $0?.merging($1) ?? $1 }
     if streams.count == 1, let stream = streams.first,
@@ -50,18 +52,19 @@ package struct Topology: Sendable {
     return (tags?.removing(facts.misreadTags)).adding(facts.tags)?.withKnownComments.withoutInventedDate
   }
 
-  /// Elements that hand on the tags of the file as those of its only stream.
+  /// Elements that report the file's tags as those of its only stream.
   private static let readersOfFileTags: Set = ["id3demux", "apedemux", "oggdemux"]
 
-  /// The same of a file of which its demuxer gets an excerpt; nil: all of it.
+  /// Returns the topology with an excerpt for the demuxer; nil for the whole file.
   func reading(_ excerpt: MP4Excerpt?) -> Topology {
     var topology = self
     topology.excerpt = excerpt
     return topology
   }
 
-  /// Names the frame rates of the whole file: qtdemux works them out from the number of samples and their length
-  /// (`gst_qtdemux_configure_stream`), of which an excerpt has fewer.
+  /// Sets the frame rates of the whole file.
+  /// qtdemux computes a rate from the number and length of the samples
+  /// (`gst_qtdemux_configure_stream`), and an excerpt has fewer.
   private func nameFrameRates(_ pipeline: Pipeline) {
     let rates = streams.compactMap { stream -> (String, String)? in
       guard stream.kind == .video, let pad = stream.steps.first(where: { $0.factory == "qtdemux" })?.pad,
@@ -77,8 +80,9 @@ package struct Topology: Sendable {
     }
   }
 
-  /// Names the shape of pixels, and of raw video and PNG which field is shown first, where `qtdemux` does not
-  /// (`Quirk.qtdemuxPixelAspect`, `Quirk.qtdemuxFieldOrder`), and behind a parser too: `pngparse` forgets it.
+  /// Sets the pixel aspect ratio, and the field order of raw video and PNG, if `qtdemux` does not.
+  /// See `Quirk.qtdemuxPixelAspect` and `Quirk.qtdemuxFieldOrder`. `pngparse` drops them, so they
+  /// are set after it too.
   private func nameShapes(_ pipeline: Pipeline) {
     let tracks = facts.tracks.filter { $0.kind == .video }
     for stream in streams where stream.kind == .video {
@@ -111,11 +115,11 @@ package struct Topology: Sendable {
     }
   }
 
-  /// True if FFmpeg's demuxer of GIF reads it, which needs several corrections.
+  /// True if FFmpeg's GIF demuxer reads the file, which needs several corrections.
   var isGIF: Bool { streams.contains { $0.steps.contains { $0.factory == "avdemux_gif" } } }
 
-  /// Makes a pipeline from a description of ours give all that is in the file, when it is there; to be called before
-  /// it starts.
+  /// Applies the file's workarounds to a pipeline made from `description(_:)`, so that it outputs
+  /// all data. Call this before it starts.
   func prepare(_ pipeline: Pipeline) {
     if Quirk.avdemuxEnd.applies { pipeline.endFFmpegDemuxers(withFile: source) }
     if excerpt != nil { nameFrameRates(pipeline) }
@@ -126,12 +130,13 @@ package struct Topology: Sendable {
       pipeline.correct(correction)
     }
     if Quirk.matroskademuxStartTime.applies { pipeline.keepMatroskaTimes() }
-    // Quirk.flvdemuxEarlyAudio, Quirk.mpegpsdemuxStart, and fragments of MP4: changes nothing in other segments.
+    // Quirk.flvdemuxEarlyAudio, Quirk.mpegpsdemuxStart, and fragmented MP4. Other segments are
+    // unaffected.
     pipeline.keepEarlyPackets()
     pipeline.preferColorsOfStreams()
   }
 
-  /// Notes streams that come late in a pipeline from a description of ours.
+  /// Watches for late streams in a pipeline made from `description(_:)`.
   func lateStreams(_ pipeline: Pipeline, after samples: Counter) -> LateStreams {
     let steps = streams.flatMap(\.steps)
     return LateStreams(
@@ -147,16 +152,16 @@ extension Topology {
     var pipeline: Pipeline?
     var pads: [Pad] = []
     var isComplete = false
-    /// Elements that open other files, which the file's bytes asked for.
+    /// Refused elements that would open other files, named in this file.
     var refused: [RefusedElement] = []
   }
 
   /// Finds the streams of the file at `path`.
-  /// - Throws: ``RetrogradeError``: `damagedInput` where it is not media, `missingPlugin` where no stream in
-  ///   it can be read.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput` if the file is not media, `missingPlugin`
+  ///   if no stream in it can be read.
   init(probing path: String, _ sourceDescription: String, _ facts: ContainerFacts, _ cancellation: Cancellation) throws
   {
-    // typefind: the path to a stream begins after it.
+    // The path to a stream begins after typefind.
     let id3 = "application/x-id3"
     let any = facts.beginsWithID3 ? "typefind force-caps=\(id3) ! parsebin sink-caps=\(id3)" : "parsebin"
     let reader = facts.demuxer.map { "typefind ! \($0)" } ?? any
@@ -183,7 +188,7 @@ extension Topology {
     var hasStopped = false
     waiting: while !shared.isReady {
       try cancellation.check()
-      // An element may go on after an error, and its streams come then.
+      // An element may continue after an error, and its streams appear later.
       if failure != nil, !pipeline.isStreaming { break }
       switch pipeline.nextMessage(timeout: step) {
       case .failed(let error):
@@ -192,8 +197,9 @@ extension Topology {
         disk.noteFailure()
       case .endOfStream: break waiting
       case .missingPlugin(let plugin): missing.append(plugin)
-      // The bus was empty after all threads had paused. parsebin swallows an error that an element posts while it is
-      // being connected (1.22 to 1.28: `remove_error_filter` in `connect_pad`), so that none may come.
+      // The bus was empty after all threads had paused. parsebin drops an error that an element
+      // posts while it is being connected (1.22 to 1.28: `remove_error_filter` in `connect_pad`),
+      // so no error may arrive.
       case nil where hasStopped:
         Log.index.warning("\(path): all elements stopped without an error")
         if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
@@ -202,7 +208,7 @@ extension Topology {
       case nil:
         hasStopped = !pipeline.isStreaming
         idle.add(step, count: 0)
-        // Nothing is being read: an element waits for data that never come.
+        // No reads: an element waits for data that will never arrive.
         if idle.length > ClockTime(seconds: 10) {
           Log.index.warning("\(path): nothing more is found")
           if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
@@ -216,7 +222,7 @@ extension Topology {
       }
     }
     if let refused = shared.refused { throw RetrogradeError(namingOthers: path, refused) }
-    // Streams found before a failure can be mirrored; the index says how far they go.
+    // Streams found before a failure can be reversed; the index shows how far they reach.
     if let failure, !shared.pads.contains(where: { $0.caps != nil }) { throw RetrogradeError.reading(path, failure) }
     while case .missingPlugin(let plugin)? = pipeline.nextMessage() { missing.append(plugin) }
     var identities: [(element: Element, number: Int)] = []
@@ -228,7 +234,8 @@ extension Topology {
       }
     }
     self.facts = facts
-    // Since 1.24 (095356b67e) parsebin gives out streams that nothing decodes; it announced a missing plugin before.
+    // Since 1.24 (095356b67e) parsebin outputs streams without a decoder; before, it announced a
+    // missing plugin.
     missing += found.filter { !$0.isDecodable }.map { MissingPlugin(decoderOf: $0.caps) }
     missing += pipeline.unparsedStreams(besides: found)
     streams = found.filter(\.isDecodable).inOrder(of: facts.report?.streamNumbers ?? [])
@@ -253,7 +260,7 @@ extension Topology {
     }
   }
 
-  /// State that is shared by GStreamer's threads and ours while the topology is found.
+  /// State shared between GStreamer's threads and this one during probing.
   private final class Shared: Sendable {
     private let found: Mutex<Found>
 
@@ -277,8 +284,8 @@ extension Topology {
       if elements.contains("flvdemux"), pads.count == 2 { return complete() }
       let isSole = element.factoryName.map(Shared.sole.contains) ?? false
       guard isSole || elements.contains(where: Shared.prompt.contains) else { return }
-      // If another program follows, parsebin takes the elements of the one before apart: it must not come to
-      // that while they are looked at, nor read all of a long recording.
+      // If another program follows, parsebin dismantles the elements of the current one. Blocking
+      // prevents that during the inspection, and avoids reading all of a long recording.
       let isLast = isSole || elements.contains("tsdemux")
       pad.watchBuffers { [self] _, pad in
         complete()
@@ -286,17 +293,17 @@ extension Topology {
       }
     }
 
-    /// Demuxers that know all streams before they give out a packet: by then parsebin has all pads
-    /// (gst_parse_bin_expose, which does not say that there are no more). Others find streams on their way.
+    /// Demuxers that know all streams before their first packet: by then parsebin has all pads.
+    /// (gst_parse_bin_expose does not announce that there are no more.) Others find streams later.
     private static let prompt: Set = ["tsdemux", "qtdemux", "matroskademux", "avidemux"]
 
-    /// Elements that give out one stream, and never another: PCM as it lies in a WAVE file, and a file that
-    /// is a stream by itself. Reading it to its end would tell nothing more.
+    /// Elements that only ever output one stream: PCM in a WAVE file, or a file that is itself the
+    /// stream. Reading to the end would add nothing.
     private static let sole: Set = ["wavparse", "typefind"]
 
     func refuse(_ element: RefusedElement) { found.withLock { $0.refused.append(element) } }
 
-    /// The first element that was refused, if no audio and no video was found.
+    /// First refused element, if neither audio nor video was found.
     var refused: RefusedElement? {
       found.withLock { found in
         found.pads.contains { $0.caps.map { StreamKind(mediaType: $0.mediaType) != .other } ?? false }
@@ -308,11 +315,11 @@ extension Topology {
 
     var pads: [Pad] { found.withLock { $0.pads } }
 
-    /// All pads are there, and the caps of each are known.
+    /// True if all pads exist and have caps.
     var isReady: Bool {
       found.withLock { found in
         guard !found.pads.isEmpty, found.pads.allSatisfy({ $0.caps != nil }) else { return false }
-        // A GIF has one stream, and its demuxer never says that there are no more.
+        // A GIF has one stream, and its demuxer never announces that there are no more.
         return found.isComplete || found.pads.contains { $0.origin?.element.factoryName == "avdemux_gif" }
       }
     }
@@ -320,8 +327,8 @@ extension Topology {
 }
 
 extension RetrogradeError {
-  /// The file at `path` holds no media, but names others.
-  /// - Parameter element: the element by which GStreamer wanted to read them; nil if it has none for that.
+  /// Creates the error for a file that holds no media but refers to other files.
+  /// - Parameter element: the element that would read those files; nil if GStreamer has none.
   init(namingOthers path: String, _ element: RefusedElement? = nil) {
     let reader = element.map { " (\($0.mediaType ?? "text") for GStreamer's \($0.factory))" } ?? ""
     self.init(
@@ -330,7 +337,7 @@ extension RetrogradeError {
 }
 
 extension Pipeline {
-  /// Streams of FFmpeg's demuxers that no parser takes. parsebin says nothing of them.
+  /// Streams of FFmpeg's demuxers without a parser. parsebin does not report them.
   fileprivate func unparsedStreams(besides found: [StreamPath]) -> [MissingPlugin] {
     elements(ofClass: "Demuxer").filter(\.isFFmpegDemuxer).flatMap { demuxer in
       let known = found.flatMap(\.steps).filter { $0.factory == demuxer.factoryName }.map(\.pad)

@@ -1,30 +1,30 @@
 import GStreamer
 import MediaTime
 
-/// The samples of several tracks of one form, which lie one after the other.
+/// Concatenated samples of several tracks of the same format.
 private struct JoinedSamples: SampleStore {
-  /// Stores, each with its start and end, in bytes.
+  /// Stores, each with its range in bytes.
   var stores: [(place: Range<Int>, store: any SampleStore)]
 
   func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
-    // No chunk of audio lies in more than one.
+    // Each audio chunk is within one store.
     let number = max(stores.endOfPrefix { $0.place.lowerBound <= offset } - 1, 0)
     try stores[number].store.read(bytes, at: offset - stores[number].place.lowerBound)
   }
 }
 
 extension AudioTrack {
-  /// Audio that is heard in one of several sources, all of the same form.
+  /// Audio from one of several sources of the same format.
   struct Part {
     var track: AudioTrack
-    /// When the source is played, in its own stream time.
+    /// Played part of the source, in its own stream time.
     var span: TimeSpan
-    /// Time by which that is later among all.
+    /// Delay of this part in the joined audio.
     var offset: ClockTime
   }
 
-  /// The audio of several sources, one after the other. Between them there may be silence.
-  /// - Parameter parts: at least one.
+  /// Joins the audio of several sources in sequence, with silence in any gaps.
+  /// - Parameter parts: at least one part.
   init?(joining parts: [Part]) {
     guard let first = parts.first?.track else { return nil }
     var chunks: [AudioChunk] = []
@@ -35,7 +35,7 @@ extension AudioTrack {
         (part.span.start + part.offset).sampleIndex(rate: first.rate)
         - part.span.start.sampleIndex(rate: first.rate)
       let end = max((part.span.end + part.offset).sampleIndex(rate: first.rate) - moved, 0)
-      // One source begins where the one before ends, to the sample.
+      // Each source begins where the previous one ends, to the sample.
       let lowest = (chunks.last.map { $0.position + $0.count } ?? Int.min / 2) - moved
       var size = 0
       for chunk in part.track.chunks {
@@ -63,7 +63,8 @@ extension AudioTrack {
     "\(rate) Hz, \(channels) channel\(channels == 1 ? "" : "s"), \(caps.string("format") ?? "")"
   }
 
-  /// The same audio in the form of another track: in the spool, or counted if it is counted already.
+  /// Converts the audio to the format of another track, in the spool. Only counts it if this track
+  /// is only counted.
   /// - Throws: ``RetrogradeError``.
   func converted(like other: AudioTrack, of name: String, _ spoolDirectory: String, _ cancellation: Cancellation)
     throws -> AudioTrack
@@ -96,7 +97,7 @@ extension AudioTrack {
         try append(try samples(part, .forward).withUnsafeBytes(converter.convert))
         done = part.upperBound
       }
-      // At a change of rate the last samples wait for the ones that follow.
+      // The resampler holds back its last samples until more follow.
       try append(try silence(AudioTrack.echo).withUnsafeBytes(converter.convert) + converter.finish())
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(name, error)
@@ -104,8 +105,8 @@ extension AudioTrack {
     return try track(min(end - start, try spool.size / other.bytesPerFrame), spool)
   }
 
-  /// Upper bound of the sample frames that come out late because of rounding.
+  /// Upper bound of the sample frames delayed by rounding.
   private static let echo = 64
-  /// How many sample frames are converted at a time.
+  /// Number of sample frames converted at a time.
   private static let block = 1 << 14
 }

@@ -2,37 +2,40 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Reads a stretch of joined videos, frame by frame, in one direction: one after the other, so that no more memory is held than for one.
+/// Reads part of joined videos, frame by frame, in one direction.
+/// Only one video is open at a time, so no more memory is used than for one.
 final class PartReader: Sendable {
   private struct Open: Sendable {
     var part: VideoPart
-    /// Which of its frames are wanted, by their places among all.
+    /// Wanted frames of this video, numbered in the joined video.
     var frames: Range<Int>
     var reader: VideoReader
     var converter: FrameConverter?
 
-    /// How many frames come after this one.
+    /// Number of frames of this video after frame `number`.
     func left(after number: Int, _ direction: Direction) -> Int {
       direction == .forward ? frames.upperBound - 1 - number : number - frames.lowerBound
     }
   }
 
   private struct State {
-    /// Videos to be opened, in the order of play, and their wanted frames, by their places among all.
+    /// Videos still to open, in order of play, with their wanted frames, numbered in the joined
+    /// video.
     var left: ArraySlice<(VideoPart, Range<Int>)>
     var open: Open?
     var warnings: [Warning] = []
   }
 
-  /// More frames than encoders hold at a time, to look ahead. A decoder's pool gives back no memory while one of its frames is out
-  /// (gstbufferpool.c, `gst_buffer_pool_set_active`), which is all that the decoder used: so the last ones don't go back there.
+  /// Number of last frames that do not return to the decoder's pool; more than encoders hold to
+  /// look ahead. A pool frees no memory while one of its frames is in use (gstbufferpool.c,
+  /// `gst_buffer_pool_set_active`), and it has all of the decoder's frames.
   private static let mostHeld = 128
 
   private let direction: Direction
   private let cancellation: Cancellation
   private let state: Mutex<State>
 
-  /// - Parameter frames: the frames to read, by their places among all.
+  /// - Parameter frames: frames to read, numbered in the joined video.
   init(_ parts: [VideoPart], _ frames: Range<Int>, _ direction: Direction, _ cancellation: Cancellation) {
     self.direction = direction
     self.cancellation = cancellation
@@ -40,7 +43,7 @@ final class PartReader: Sendable {
     state = Mutex(State(left: direction == .forward ? wanted[...] : wanted.reversed()[...]))
   }
 
-  /// The next frame, and its place among all; nil after the last.
+  /// Returns the next frame and its number in the joined video; nil after the last.
   func next() throws -> (buffer: Buffer, number: Int)? {
     while let open = try state.withLock({ $0.open }) ?? openNext() {
       guard let frame = try open.reader.next() else {
@@ -61,8 +64,8 @@ final class PartReader: Sendable {
     return nil
   }
 
-  /// Ends the reading, whether or not everything was read.
-  /// - Returns: warnings found on the way.
+  /// Stops reading, even before the last frame.
+  /// - Returns: warnings from reading.
   func close() throws -> [Warning] {
     state.withLock { $0.left = [] }
     try closeOpen()

@@ -2,13 +2,13 @@ import GStreamer
 package import MediaTime
 
 extension PlayableSource {
-  /// One of several sources that are played one after the other, as one.
+  /// One of several sources that are played in sequence.
   package struct Part: Sendable {
-    /// Name of the part as users know it.
+    /// Name of the part for the user.
     package var name: String
-    /// All of it, played forwards.
+    /// The whole source, played forwards.
     package var source: PlayableSource
-    /// Conversion that makes its frames like those of the first; nil where they are, or there are none.
+    /// Conversion of its frames to the format of the first part; nil if not needed.
     package var fit: FrameFit?
 
     package init(name: String, source: PlayableSource, fit: FrameFit?) {
@@ -18,14 +18,13 @@ extension PlayableSource {
     var span: TimeSpan { source.legs.presentation.span }
   }
 
-  /// Sources that are played one after the other, as one: the next begins where all streams of the one before
-  /// have ended.
+  /// Joins sources in sequence: each begins after all streams of the previous one have ended.
   ///
-  /// The whole has the first video stream, and as many audio streams as the first file. A file that lacks one
-  /// of these is silent in it.
+  /// The result has the first video stream of each source, and as many audio streams as the first
+  /// source. A source without one of these is silent there.
   /// - Parameters:
-  ///   - name: name of the whole as users know it.
-  ///   - parts: at least one; all of them have video, or none.
+  ///   - name: name of the result for the user.
+  ///   - parts: at least one part; either all have video or none.
   /// - Throws: ``RetrogradeError``.
   package init(joining parts: [Part], as name: String, _ settings: PlaybackSettings) throws {
     var index = SourceIndex(recipe: nil, video: nil, audio: [], tags: parts[0].source.index.tags, warnings: [])
@@ -62,7 +61,7 @@ extension PlayableSource {
     }
   }
 
-  /// The audio of all, in the form that the first that has any has it in.
+  /// Returns the audio of all parts, in the format of the first part with audio.
   private static func audio(
     _ parts: [Part], _ offsets: [ClockTime], _ settings: PlaybackSettings, _ warnings: inout [Warning]
   ) throws -> [AudioTrack] {
@@ -98,7 +97,7 @@ extension PlayableSource {
 }
 
 extension SourceIndex {
-  /// Adds the data that goes with the streams of a part, and the warnings about it.
+  /// Adds the chapters, subtitles and warnings of a part.
   fileprivate mutating func append(_ part: PlayableSource.Part, laterBy offset: ClockTime) {
     let source = part.source
     func later(_ span: TimeSpan) -> TimeSpan { TimeSpan(start: span.start + offset, end: span.end + offset) }
@@ -119,7 +118,7 @@ extension SourceIndex {
 }
 
 extension Warning {
-  /// Warnings about `count` streams of a kind that only one file has.
+  /// Warnings about `count` streams of a kind that the other files lack.
   fileprivate static func leftOut(_ kind: String, _ count: Int, of name: String, _ span: TimeSpan) -> [Warning] {
     guard count > 0 else { return [] }
     return [
@@ -131,7 +130,7 @@ extension Warning {
 }
 
 extension Chapter {
-  /// The same, so much later.
+  /// Returns the chapter, delayed by `offset`.
   package func later(by offset: ClockTime) -> Chapter {
     func later(_ span: TimeSpan) -> TimeSpan { TimeSpan(start: span.start + offset, end: span.end + offset) }
     return Chapter(

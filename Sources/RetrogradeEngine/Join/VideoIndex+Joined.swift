@@ -1,8 +1,8 @@
 import MediaTime
 
 extension VideoIndex {
-  /// The index of videos that are played one after the other. Of their packets no more is kept than their frames' times: they are read by
-  /// their own indexes.
+  /// Makes the index of videos played in sequence. It keeps only the frame times of their packets:
+  /// each video is read by its own index.
   init(_ parts: [VideoPart]) {
     let packets = parts.flatMap { part in
       let (video, timeline) = (part.video.video, part.video.timeline)

@@ -1,41 +1,41 @@
 import GStreamer
 import MediaTime
 
-/// How frames of one video are made like those of another that they are joined to.
+/// Conversion of a video's frames to the format of the video that it is joined to.
 package struct FrameFit: Sendable {
-  /// Elements that the frames go through, in `gst-launch-1.0` syntax.
+  /// Conversion elements, in `gst-launch-1.0` syntax.
   package var elements: [String]
-  /// The caps that they have in the end, in caps syntax.
+  /// Caps of the result, in caps syntax.
   package var form: String
 
   package init(elements: [String], form: String) { (self.elements, self.form) = (elements, form) }
 }
 
-/// One video of several that are played one after the other, as one.
+/// One of several videos that are played in sequence.
 struct VideoPart: Sendable {
   let video: VideoSource
-  /// Name of its file as users know it.
+  /// Name of its file for the user.
   let name: String
-  /// Time by which its frames are shown later than in its own stream time.
+  /// Delay of its frames in the joined video, from its own stream time.
   let offset: ClockTime
-  /// The places of its frames among all.
+  /// Numbers of its frames in the joined video.
   let frames: Range<Int>
-  /// Conversion that makes its frames like those of the first video; nil where they are.
+  /// Conversion of its frames to the format of the first video; nil if not needed.
   let fit: FrameFit?
 
-  /// When frames are shown in its own stream time, by their places among all.
+  /// Returns the time span of `frames`, numbered in the joined video, in its own stream time.
   func span(of frames: Range<Int>) -> TimeSpan {
     let first = frames.lowerBound - self.frames.lowerBound
     return TimeSpan(
       start: video.timeline.starts[first], end: video.timeline.span(of: first + frames.count - 1).end)
   }
 
-  /// Warnings about its frames, with times and name for the joined video.
+  /// Returns the warnings with the file's name and times in the joined video.
   func told(_ warnings: [Warning]) -> [Warning] { warnings.map { $0.joined(name, laterBy: offset) } }
 }
 
 extension Warning {
-  /// The warning as it reads for one of several sources, whose times are so much later.
+  /// Returns the warning with the source's name and its times delayed by `offset`.
   func joined(_ name: String, laterBy offset: ClockTime) -> Warning {
     var warning = self
     warning.message = "\(name): \(message)"

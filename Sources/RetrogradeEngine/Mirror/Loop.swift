@@ -1,13 +1,13 @@
-/// The order of play, in a word: a score that many ask for.
+/// A named order of play: short for a common score.
 public enum Loop: String, Sendable, CaseIterable, Codable {
   case reverse
-  /// Forwards, then back.
+  /// Forwards, then backwards.
   case pingPong = "ping-pong"
-  /// Back, then forwards.
+  /// Backwards, then forwards.
   case reverseForward = "reverse-forward"
   case forward
 
-  /// Score that the loop is short for.
+  /// Score that the loop stands for.
   public var score: Score {
     Score(
       directions.map { .stretch(from: $0 == .forward ? .start : .end, to: $0 == .forward ? .end : .start) })
@@ -23,7 +23,7 @@ public enum Loop: String, Sendable, CaseIterable, Codable {
   }
 }
 
-/// The direction in which a stretch of the source is played.
+/// The direction in which a part of the source is played.
 public enum Direction: String, Sendable, Codable {
   case forward, backward
 

@@ -1,33 +1,34 @@
 package import MediaTime
 
-/// A stretch of the source that is played in one direction: an element of an order of play.
+/// Part of the source that is played in one direction; an element of an order of play.
 package struct PlaybackLeg: Hashable, Sendable, Codable {
   package var direction: Direction
   /// Part of the source that is played.
   package var span: TimeSpan
-  /// When it starts in the output.
+  /// Start time in the output.
   package var start: ClockTime
   package var speed = Speed.natural
   package var audio = Score.Audio.mirror
-  /// How long its first frame in the order of play is on show before it moves, and the last one after that. Nothing is heard then.
+  /// How long the first frame is held before the leg moves, and the last one after it, in the order
+  /// of play. Audio is silent meanwhile.
   package var heldBefore = ClockTime.zero
   package var heldAfter = ClockTime.zero
-  /// The stretch over which the speed changes; the span is all or a part of it.
+  /// Part of the source over which the speed changes; the span is all or a part of it.
   private var whole: TimeSpan
 
   package init(direction: Direction, span: TimeSpan, start: ClockTime) {
     (self.direction, self.span, self.start, whole) = (direction, span, start, span)
   }
 
-  /// Part of the stretch that was cut off before the span, in the order of play.
+  /// Length of `whole` that was cut off before the span, in the order of play.
   private var skipped: ClockTime { direction == .forward ? span.start - whole.start : whole.end - span.end }
 
-  /// How long after the leg's first move the first `distance` of the span has been played.
+  /// Output time that the first `distance` of the span takes.
   func time(toPlay distance: ClockTime) -> ClockTime {
     speed.time(toPlay: skipped + distance, of: whole.duration) - speed.time(toPlay: skipped, of: whole.duration)
   }
 
-  /// When it begins to move, and when it stops.
+  /// Output time without the holds.
   package var moving: TimeSpan {
     let first = start + heldBefore
     return TimeSpan(start: first, end: first + time(toPlay: span.duration))
@@ -36,13 +37,12 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
   package var end: ClockTime { moving.end + heldAfter }
   package var duration: ClockTime { end - start }
 
-  /// True if it is played as it is in the source, or as its reversal: at the same speed, with nothing held or
-  /// muted.
+  /// True if it is played at the source's speed, forwards or backwards, with nothing held or muted.
   package var isNatural: Bool {
     speed == .natural && heldBefore == .zero && heldAfter == .zero && audio != .mute
   }
 
-  /// Part of the output in which `other`, a stretch of the source inside the span, is played.
+  /// Output time of `other`, a part of the source inside the span.
   package func place(_ other: TimeSpan) -> TimeSpan {
     let first = start + heldBefore
     return switch direction {
@@ -53,11 +53,13 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     }
   }
 
-  /// When a frame is on show in the output that is shown during `span` in the source.
+  /// Output time of a frame that is shown during `span` in the source.
   ///
-  /// The leg's last frame, in the order of the source, stays on show until the leg's span ends: so a mirror has a frame
-  /// from its start.
-  /// - Parameter isFirst: whether it is the leg's first frame, in the order of play, and `isLast` its last.
+  /// The leg's last frame, in source order, stays on screen until the leg's span ends. So a mirror
+  /// has a frame from its start.
+  /// - Parameters:
+  ///   - isFirst: true for the leg's first frame, in the order of play.
+  ///   - isLast: true for the leg's last frame, in the order of play.
   package func show(_ span: TimeSpan, isFirst: Bool, isLast: Bool) -> TimeSpan {
     var span = span
     if direction == .backward ? isFirst : isLast { span.end = max(span.end, self.span.end) }
@@ -67,7 +69,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     return shown
   }
 
-  /// Rest of the leg from `time` of the output on, before `end`; nil if it is empty.
+  /// The leg cut to the output time from `time` to `end`; nil if nothing is left.
   package func clipped(from time: ClockTime, to end: ClockTime) -> PlaybackLeg? {
     let (from, to) = (max(time, start), min(end, self.end))
     guard from < to else { return nil }
@@ -85,27 +87,27 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     leg.start =
       speed == .natural || shown.start <= moving.start ? from : start + heldBefore + self.time(toPlay: cut.head)
     guard shown.start >= shown.end || leg.span.start >= leg.span.end else { return leg }
-    // Nothing moves: the frame on show is the one that is played in the nearest instant.
+    // Nothing moves: play only the nearest instant, whose frame is on screen.
     (leg.span, leg.start) = (instant(isFirst: to <= moving.start), from)
     (leg.heldBefore, leg.heldAfter) = (.zero, .zero)
     leg.heldAfter = to - leg.moving.end
     return leg
   }
 
-  /// Length of the span that has been played so long after the first move.
+  /// Length of the span played in the first `time` of its motion.
   private func distance(after time: ClockTime) -> ClockTime {
     let before = speed.time(toPlay: skipped, of: whole.duration)
     return min(max(speed.distance(after: before + time, of: whole.duration) - skipped, .zero), span.duration)
   }
 
-  /// Plays less of the source, by so much at its beginning and at its end in the order of play.
+  /// Cuts `head` off the beginning of the span and `tail` off its end, in the order of play.
   package mutating func cut(head: ClockTime = .zero, tail: ClockTime = .zero) {
     let (early, late) = direction == .forward ? (head, tail) : (tail, head)
     let start = min(span.start + early, span.end)
     span = TimeSpan(start: start, end: max(start, span.end - late))
   }
 
-  /// The first nanosecond of the span in the order of play, or the last.
+  /// First or last nanosecond of the span, in the order of play.
   private func instant(isFirst: Bool) -> TimeSpan {
     let one = ClockTime(nanoseconds: 1)
     return isFirst == (direction == .forward)
@@ -114,26 +116,28 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
 }
 
 extension PlaybackLeg {
-  /// Position in the source at which it begins, and at which it ends.
+  /// Source positions at which the leg begins and ends.
   private var first: ClockTime { direction == .forward ? span.start : span.end }
   private var last: ClockTime { direction == .forward ? span.end : span.start }
 
-  /// Whether `next` begins where this leg ends, in the other direction.
+  /// True if `next` begins where this leg ends, in the other direction.
   func turns(into next: PlaybackLeg) -> Bool { direction != next.direction && last == next.first }
 
-  /// Whether `next` begins where this leg ends, in the same direction.
+  /// True if `next` begins where this leg ends, in the same direction.
   func goesOn(with next: PlaybackLeg) -> Bool { direction == next.direction && last == next.first }
 
-  /// Whether a frame that both this leg and `next` show, which follows it, is on show all the while, and so is given out once.
+  /// True if a frame shared by the end of this leg and the start of `next` stays on screen, so that
+  /// it is output once.
   package func leaves(onShow next: PlaybackLeg) -> Bool { direction != next.direction || goesOn(with: next) }
 
-  /// Whether the picture changes from this leg to `next` as it does nowhere in the source. What is left out at a turn was on show.
+  /// True if `next` begins elsewhere in the source than this leg ends. Compares the uncut parts,
+  /// since time cut at a turn was on screen.
   func leaps(to next: PlaybackLeg) -> Bool {
     let last = direction == .forward ? whole.end : whole.start
     return last != (next.direction == .forward ? next.whole.start : next.whole.end)
   }
 
-  /// This leg and the next one, as one, where no more than a comma is between them.
+  /// This leg and `next` as one, if only a comma of the score separates them; nil otherwise.
   func joined(with next: PlaybackLeg) -> PlaybackLeg? {
     guard goesOn(with: next), heldAfter == .zero, next.heldBefore == .zero, audio == next.audio, speed == next.speed,
       speed.isConstant

@@ -1,35 +1,38 @@
 package import MediaTime
 
-/// All legs of an order of play, in that order: rounds of the same legs.
+/// All legs of an order of play, as rounds of the same legs.
 ///
-/// At a turn the frame there is shown once: the leg after the turn leaves out all of the time that the frame is on show, of
-/// video and audio alike, so that sync holds through every turn.
+/// The frame at a turn is shown once. The leg after the turn skips the time of this frame, in video
+/// and audio alike, so that both stay in sync.
 package struct PlaybackLegs: Sendable, Codable {
-  /// How often the legs are played; nil for ever. Never nil where the rounds after the first play nothing.
+  /// Number of rounds; nil for an endless loop. Never nil if the rounds after the first play
+  /// nothing.
   package let count: Int?
-  /// From the earliest to the latest that may be played.
+  /// Source time from the earliest to the latest frame or sample that may be played.
   package let presentation: Presentation
-  /// How long one sound goes while another comes, where one that ends leaves a leap to the next.
+  /// Length of the audio crossfade at cuts.
   package let joint: ClockTime
-  /// How long one picture goes while another comes, where one that ends leaves a leap to the next.
+  /// Length of the cross-dissolve at cuts.
   package let dissolve: ClockTime
-  /// Whether frames are made between those of legs that are played slowly.
+  /// True if frames are made between those of slow legs.
   package let interpolates: Bool
-  /// Whether audio keeps its pitch at another speed.
+  /// True if audio keeps its pitch at another speed.
   package let keepsPitch: Bool
-  /// Most frames a second of the output that are shown; nil: all. Nil where all legs are natural: the
-  /// source's frames are thinned then, the same frames in both directions.
+  /// Highest frame rate of the output; nil if unlimited. Always nil if all legs are natural: the
+  /// source's frames are thinned then, the same ones in both directions.
   package let frameRate: FrameRate?
-  /// The legs of the first round, of those between, and of the last one.
+  /// Legs of the first round, of each middle round, and of the last round.
   private let opening: [PlaybackLeg]
   private let middle: [PlaybackLeg]
   private let closing: [PlaybackLeg]
 
   /// - Parameters:
-  ///   - round: the legs of a round, each with all that is asked for; when they start is found out here.
-  ///   - timeline: of the video; nil for audio alone.
-  ///   - dropsSeam: leave out the last frame of all, where it is the first one again: for files that players repeat.
-  ///   - keepsForwardWhole: of the frame at a turn from back to forward leave out the one that is played backwards.
+  ///   - round: legs of a round, complete except for their start times, which are computed here.
+  ///   - timeline: timeline of the video; nil for audio alone.
+  ///   - dropsSeam: drop the last frame of all if it repeats the first one, for files that players
+  ///     repeat.
+  ///   - keepsForwardWhole: at a turn from backward to forward, drop the frame from the backward
+  ///     leg.
   package init(
     _ round: [PlaybackLeg], count: Int?, _ presentation: Presentation, timeline: VideoTimeline?,
     dropsSeam: Bool = false,
@@ -43,14 +46,14 @@ package struct PlaybackLegs: Sendable, Codable {
       legs: round, shown: timeline.map { $0.clipped(to: presentation.span).timeline }, dropsSeam: dropsSeam,
       keepsForwardWhole: keepsForwardWhole)
     middle = turns.round(hasPrevious: true, hasNext: true)
-    // With one frame, the legs after the first are empty: an endless loop would have nothing to give, for
-    // ever.
+    // With one frame, the legs after the first are empty: an endless loop would never output
+    // anything.
     self.count = middle.contains { $0.duration > .zero } ? count : count ?? 1
     opening = turns.round(hasPrevious: false, hasNext: self.count != 1)
     closing = self.count == 1 ? opening : turns.round(hasPrevious: true, hasNext: false)
   }
 
-  /// The legs of a loop.
+  /// Creates the legs of a loop.
   package init(
     _ loop: Loop, count: Int?, _ presentation: Presentation, timeline: VideoTimeline?, dropsSeam: Bool = false,
     keepsForwardWhole: Bool = false
@@ -60,10 +63,10 @@ package struct PlaybackLegs: Sendable, Codable {
       presentation, timeline: timeline, dropsSeam: dropsSeam, keepsForwardWhole: keepsForwardWhole)
   }
 
-  /// How often a loop that ends may be played.
+  /// Valid number of rounds, if not endless.
   package static let counts = 1...100_000
 
-  /// How many legs a round has.
+  /// Number of legs in a round.
   package var perRound: Int { opening.count }
 
   /// Leg `number`, counted from 0; nil after the last. Legs may be empty.
@@ -83,10 +86,10 @@ package struct PlaybackLegs: Sendable, Codable {
 
   private func length(_ legs: [PlaybackLeg]) -> ClockTime { legs.last?.end ?? .zero }
 
-  /// Whether all is played as fast as in the source.
+  /// True if all legs play at the source's speed, with nothing held or muted.
   package var areNatural: Bool { opening.allSatisfy(\.isNatural) }
 
-  /// The one speed of all; nil where it changes, or something is held.
+  /// Speed of all legs; nil if it changes, or if a frame is held.
   package var speed: Double? {
     guard let first = opening.first?.speed, first.isConstant,
       opening.allSatisfy({ $0.speed == first && $0.heldBefore == .zero && $0.heldAfter == .zero })
@@ -94,43 +97,43 @@ package struct PlaybackLegs: Sendable, Codable {
     return first.first
   }
 
-  /// Seconds of the source that are played in a second of the output, on average; 1 where all is natural.
+  /// Seconds of the source per second of the output, on average; 1 if all legs are natural.
   package var meanSpeed: Double {
     let time = opening.reduce(ClockTime.zero) { $0 + $1.duration }
     return areNatural || time == .zero ? 1 : opening.reduce(ClockTime.zero) { $0 + $1.span.duration } / time
   }
 
-  /// The length of the whole; nil if it never ends.
+  /// Total length; nil for an endless loop.
   package var duration: ClockTime? { count.flatMap { self[$0 * perRound - 1]?.end } ?? (count == nil ? nil : .zero) }
 
-  /// The number of the leg that is played at `time`, or of the first one after it; nil after the end.
+  /// Number of the leg played at `time`, or of the first one after it; nil after the end.
   package func number(at time: ClockTime) -> Int? {
     var number = 0
     if count != 1, time >= length(opening), length(middle) > .zero {
-      // Rounds are alike: step over those that are past.
+      // Rounds are alike: skip those that are past.
       let past = (time - length(opening)).nanoseconds / length(middle).nanoseconds
       let last = (count ?? Int.max / max(perRound, 1) / 4) - 1
       number = perRound * min(1 + Int(past), last)
     }
     while let leg = self[number] {
       if leg.end > time { return number }
-      // Past the last time that there is.
+      // Past the largest possible time.
       if leg.end.nanoseconds == .max { return nil }
       number += 1
     }
     return nil
   }
 
-  /// The legs that play anything, in order. Not for loops without end.
+  /// Legs that play anything, in order. Not for endless loops.
   package var all: [PlaybackLeg] {
     (0..<(count ?? 1) * perRound).compactMap { self[$0] }.filter { $0.span.start < $0.span.end }
   }
 }
 
-/// Times that the legs of a round leave out at turns.
+/// Cuts legs at the turns of a round.
 private struct Turns {
   let legs: [PlaybackLeg]
-  /// The frames that may be shown; nil without video.
+  /// Timeline of the frames that may be shown; nil without video.
   let shown: VideoTimeline?
   let dropsSeam: Bool
   let keepsForwardWhole: Bool
@@ -156,7 +159,7 @@ private struct Turns {
     }
   }
 
-  /// For how long, in the source's time, the frame is on show on which `leg` ends.
+  /// How long the frame at the end of `leg` is shown before the leg ends, in source time.
   private func onShow(after leg: PlaybackLeg) -> ClockTime {
     guard let shown, shown.count > 0 else { return .zero }
     switch leg.direction {
@@ -164,7 +167,7 @@ private struct Turns {
       let frame = shown.starts.endOfPrefix { $0 < leg.span.end } - 1
       return frame < 0 ? .zero : leg.span.end - shown.starts[frame]
     case .backward:
-      // Before the first frame there is none on show: the audio there belongs to it.
+      // No frame is shown before the first one: audio there belongs to it.
       let frame = max(shown.starts.endOfPrefix { $0 <= leg.span.start } - 1, 0)
       return max(.zero, shown.span(of: frame).end - leg.span.start)
     }

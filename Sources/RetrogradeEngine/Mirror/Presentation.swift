@@ -1,6 +1,6 @@
 public import MediaTime
 
-/// A half-open stretch of time, `[start, end)`.
+/// A half-open time range, `[start, end)`.
 public struct TimeSpan: Hashable, Sendable, Codable {
   public var start: ClockTime
   public var end: ClockTime
@@ -12,48 +12,47 @@ public struct TimeSpan: Hashable, Sendable, Codable {
 
   public var duration: ClockTime { end - start }
 
-  /// Part of it within `other`; empty, and at its nearest end, where nothing is.
+  /// Part within `other`; empty, at the nearest end of `other`, if they do not overlap.
   func clamped(to other: TimeSpan) -> TimeSpan {
     TimeSpan(start: min(max(start, other.start), other.end), end: max(min(end, other.end), other.start))
   }
 }
 
-/// The one timeline that all streams of a source are on, and the definition of its mirror: a frame that is
-/// shown during `[a, b)` in the source is shown during `[T-b, T-a)` in the mirror, T being the presentation's
+/// The common timeline of all streams of a source. It defines the mirror: a frame shown during
+/// `[a, b)` in the source is shown during `[T-b, T-a)` in the mirror, T being the presentation's
 /// length.
 package struct Presentation: Hashable, Sendable, Codable {
-  /// From the earliest start of any stream to the latest end of any.
+  /// From the earliest start of any stream to the latest end of any stream.
   package var span: TimeSpan
 
   package init(_ span: TimeSpan) { self.span = span }
 
   package var duration: ClockTime { span.duration }
 
-  /// Position of `span`, in the source's time, in the mirror, whose time starts at 0.
+  /// Mirrored position of `other`, which is in source time. The mirror's time starts at 0.
   package func mirrored(_ other: TimeSpan) -> TimeSpan {
     TimeSpan(start: span.end - other.end, end: span.end - other.start)
   }
 }
 
-/// How the frames of the mirror are timed.
+/// Timing of the mirror's frames.
 public enum Timing: String, Sendable, CaseIterable, Codable {
-  /// Each frame is shown as long as it was in the source: a variable frame rate keeps its rhythm, reversed.
+  /// Each frame is shown as long as in the source: a variable frame rate is reversed with it.
   case mirror
   /// The i-th frame of the output starts when the i-th frame of the source did.
   case source
 }
 
-/// When each frame of a video is shown.
+/// Display times of a video's frames.
 package struct VideoTimeline: Hashable, Sendable {
-  /// The start of each frame, in display order, ascending.
+  /// Start of each frame, in display order, ascending.
   package let starts: [ClockTime]
-  /// The end of the last frame.
+  /// End of the last frame.
   package let end: ClockTime
 
   /// - Parameters:
-  ///   - starts: each frame's start, ascending. Equal or backward times are corrected by
-  ///     ``init(untidy:end:)``.
-  ///   - end: where the last frame's display ends; not before its start.
+  ///   - starts: start of each frame, ascending.
+  ///   - end: end of the last frame; not before its start.
   package init(starts: [ClockTime], end: ClockTime) {
     self.starts = starts
     self.end = max(end, starts.last ?? end)
@@ -61,18 +60,18 @@ package struct VideoTimeline: Hashable, Sendable {
 
   package var count: Int { starts.count }
 
-  /// Frames per second, on average.
+  /// Average frames per second; 25 if unknown.
   package var frameRate: Double {
     guard let first = starts.first, end > first else { return 25 }
     return Double(count) / (end - first).seconds
   }
 
-  /// When frame `index` is shown: until the next one starts.
+  /// Display time of frame `index`: until the next one starts.
   package func span(of index: Int) -> TimeSpan {
     TimeSpan(start: starts[index], end: index + 1 < starts.count ? starts[index + 1] : end)
   }
 
-  /// When the frames are shown in the mirror, in the order of the mirror: element i is frame `count - 1 - i`.
+  /// Display times in the mirror, in the mirror's order: element i is frame `count - 1 - i`.
   package func mirrored(in presentation: Presentation, timing: Timing = .mirror) -> [TimeSpan] {
     guard let first = starts.first else { return [] }
     switch timing {
@@ -87,8 +86,8 @@ package struct VideoTimeline: Hashable, Sendable {
     }
   }
 
-  /// The frames shown during `range`, and the timeline cut to it: a frame that is already on show when the range
-  /// starts is shown from its start.
+  /// Frames shown during `range`, and the timeline cut to it. A frame already on screen when the
+  /// range starts is shown from its start.
   package func clipped(to range: TimeSpan) -> (frames: Range<Int>, timeline: VideoTimeline) {
     let shown = starts.indices.filter { index in
       let span = span(of: index)
@@ -102,9 +101,9 @@ package struct VideoTimeline: Hashable, Sendable {
     return (first..<last + 1, VideoTimeline(starts: kept, end: min(span(of: last).end, range.end)))
   }
 
-  /// The timeline with no more than `rate` frames per second, counted from `start`: of the frames in each slot the one
-  /// that is on show after its first quarter, from the slot's start.
-  /// - Returns: the frames that are left, and when they are shown.
+  /// The timeline thinned to at most `rate` frames per second, in slots counted from `start`. Each
+  /// slot keeps the frame that is on screen after its first quarter, shown from the slot's start.
+  /// - Returns: the kept frames, and their display times.
   package func thinned(to rate: FrameRate, from start: ClockTime) -> (frames: [Int], timeline: VideoTimeline) {
     let quarter = ClockTime(nanoseconds: rate.start(of: 1).nanoseconds / 4)
     var frames: [Int] = []
@@ -112,7 +111,8 @@ package struct VideoTimeline: Hashable, Sendable {
     var slot = 0
     for index in starts.indices {
       let span = span(of: index)
-      // The slots whose first quarter ends while the frame is on show; by arithmetic, since damaged files' times leap by years.
+      // Slots whose first quarter ends while the frame is on screen. Computed at once, since times
+      // in damaged files jump by years.
       let first = max(slot, rate.count(before: span.start - start - quarter))
       let next = rate.count(before: span.end - start - quarter)
       guard first < next else { continue }

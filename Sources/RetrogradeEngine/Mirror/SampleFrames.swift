@@ -1,11 +1,12 @@
 /// Reversal of audio samples.
 public enum SampleFrames {
-  /// Reverses interleaved PCM in place, sample frame by sample frame: the samples of one instant stay together and in
-  /// their order, so that left stays left.
+  /// Reverses interleaved PCM in place, sample frame by sample frame. The samples of one instant
+  /// keep their order, so that left stays left.
   ///
   /// - Parameters:
   ///   - bytes: whole sample frames, interleaved.
-  ///   - bytesPerFrame: channels times bytes per sample, 1 or more. Bytes after the last whole frame are left alone.
+  ///   - bytesPerFrame: channels times bytes per sample, 1 or more. Bytes after the last whole
+  ///     frame are not changed.
   public static func reverse(_ bytes: UnsafeMutableRawBufferPointer, bytesPerFrame: Int) {
     switch bytesPerFrame {
     case 1: reverse(bytes, as: UInt8.self)
@@ -19,7 +20,7 @@ public enum SampleFrames {
     }
   }
 
-  /// Frames the size of a machine word are swapped as one; the loop vectorises.
+  /// Swaps frames the size of a machine word as one, so that the loop vectorises.
   private static func reverse<Word>(_ bytes: UnsafeMutableRawBufferPointer, as word: Word.Type) {
     let size = MemoryLayout<Word>.size
     var low = 0

@@ -1,15 +1,15 @@
 import MediaTime
 
 extension Score {
-  /// Reads steps with commas, semicolons or line ends between them; what follows a `#` in a line is a comment.
+  /// Reads steps separated by commas, semicolons or line ends. A `#` starts a comment.
   ///
   ///     0..4 x0.5, hold 0.8, 4..0 x2       # slow there, a held frame, fast back
   ///     0..end ramp 1..0.25                # slower and slower
-  ///     "Chorus"..end-2.5 mute             # from a chapter to 2.5 s before the end, without sound
+  ///     "Chorus"..end-2.5 mute             # from a chapter to 2.5 s before the end, without audio
   ///
-  /// Places are those of ``SourcePosition/init(parsing:)``. A stretch may have a speed (`x2`, `ramp 1..0.25`; ``Speed/limits``) and
-  /// an ``Audio``.
-  /// - Throws: ``RetrogradeError`` of code `usage`, which says which step is none, and why.
+  /// Positions are those of ``SourcePosition/init(parsing:)``. A part may have a speed
+  /// (`x2`, `ramp 1..0.25`; ``Speed/limits``) and an ``Audio``.
+  /// - Throws: ``RetrogradeError`` of code `usage`, which names the invalid step and the reason.
   public init(parsing text: String) throws {
     let parts = Score.split(text)
     guard !parts.isEmpty else { throw Score.error("it is empty", "say what to play: 0..end") }
@@ -31,7 +31,7 @@ extension Score {
 
   static let longestHold = ClockTime(seconds: 86_400)
 
-  /// The steps of a text, without comments. What stands between quotes belongs together.
+  /// Steps of a text, without comments. Quoted text is not split.
   private static func split(_ text: String) -> [String] {
     var steps = [""]
     var quote: Character?
@@ -56,7 +56,7 @@ extension Score {
   }
 }
 
-/// Reason why a text is no step, and an example of a valid one.
+/// Reason why a step is invalid, and an example of a valid one.
 private struct StepError: Error {
   var reason: String
   var remedy: String
@@ -111,7 +111,7 @@ extension Score.Stretch {
 
   private static let words = "a stretch may have a speed (x2, ramp 1..0.25), and one of mirror, forward, mute"
 
-  /// The place with which a text begins, and the text after it.
+  /// Position at the beginning of `text`, and the remaining text.
   private static func place(_ text: String) throws -> (SourcePosition, String) {
     var place = ""
     var quote: Character?
@@ -156,7 +156,7 @@ extension String {
     String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
   }
 
-  /// Text that follows `word`, with which it begins.
+  /// Text after `word`; nil if the text does not begin with that word.
   fileprivate func word(_ word: String) -> String? {
     hasPrefix(word) && dropFirst(word.count).first?.isWhitespace ?? true ? String(dropFirst(word.count)).trimmed : nil
   }

@@ -1,24 +1,25 @@
 public import MediaTime
 
-/// A score of time: which stretches of a source are played, one after the other, each in its direction, at its speed, with its audio.
+/// A score of time: parts of a source in the order of play, each with its direction, speed and
+/// audio.
 ///
 /// ```swift
 /// reverser.options.playback.score = try Score(parsing: "0..3, hold 0.8, 3..0 x2")
 /// ```
 ///
-/// No frame is made up and none is left out: a frame that is on show at a turn is shown once, and how long frames are shown follows from the
-/// speed.
+/// No frame is made up and none is dropped. The frame at a turn is shown once, and the speed sets
+/// how long frames are shown.
 public struct Score: Hashable, Sendable, Codable {
-  /// Audio of a stretch.
+  /// Audio of a part.
   public enum Audio: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The audio of the frames, in their direction.
+    /// Audio of the part, in the direction of its frames.
     case mirror
-    /// The source's audio of the same stretch, forwards also where the frames go backwards.
+    /// Audio of the part, always forwards.
     case forward
     case mute
   }
 
-  /// From one place of a source to another. Backwards, where the second comes before the first.
+  /// A part of the source, played from one position to another; backwards if `to` is before `from`.
   public struct Stretch: Hashable, Sendable, Codable {
     public var from: SourcePosition
     public var to: SourcePosition
@@ -32,7 +33,8 @@ public struct Score: Hashable, Sendable, Codable {
 
   public enum Step: Hashable, Sendable, Codable {
     case stretch(Stretch)
-    /// The frame on show stays for so long, in silence. At the beginning that is the first one.
+    /// Holds the frame on screen for this long, in silence. At the beginning, holds the first
+    /// frame.
     case hold(ClockTime)
 
     public static func stretch(
@@ -46,17 +48,17 @@ public struct Score: Hashable, Sendable, Codable {
 
   public init(_ steps: [Step]) { self.steps = steps }
 
-  /// Whether frames are shown for longer or shorter than in the source because of a speed.
+  /// True if any part is played at another speed than the source's.
   var changesSpeed: Bool {
     steps.contains { if case .stretch(let stretch) = $0 { stretch.speed != .natural } else { false } }
   }
 
-  /// How long the sounds of two stretches are heard together where one that ends leaves a leap to the next.
+  /// Default length of the audio crossfade at cuts.
   public static let joint = ClockTime(nanoseconds: 5_000_000)
 }
 
 extension Score: CustomStringConvertible {
-  /// As ``init(parsing:)`` reads it.
+  /// Text that ``init(parsing:)`` reads back.
   public var description: String { steps.map(\.description).joined(separator: ", ") }
 }
 

@@ -1,16 +1,17 @@
 import MediaTime
 
-/// Positions of a source that can be named.
+/// Resolves named positions in a source.
 struct SourcePlaces {
-  /// Span of its presentation.
+  /// Span of the source's presentation.
   let span: TimeSpan
-  /// When its frames start; nil where there are none that can be counted.
+  /// Start of each frame; nil if the source has no frames that can be counted.
   let frames: [ClockTime]?
   let chapters: [Chapter]
 
-  /// - Parameter setting: the setting that asks for it; nil: the caller names it.
-  /// - Returns: in stream time; it may lie outside the source.
-  /// - Throws: ``RetrogradeError`` of code `usage` where there is no such place.
+  /// Converts a position to stream time.
+  /// - Parameter setting: setting to name in errors; nil if the caller names it.
+  /// - Returns: stream time; it may lie outside the source.
+  /// - Throws: ``RetrogradeError`` of code `usage` if there is no such position.
   func time(of position: SourcePosition, for setting: Setting? = nil) throws -> ClockTime {
     let asked: Message = setting.map { "\(setting: $0) \(position)" } ?? "\(position)"
     switch position {
@@ -36,13 +37,13 @@ struct SourcePlaces {
 }
 
 extension [Chapter] {
-  /// All chapters, with those that are parts of others.
+  /// All chapters, including nested ones.
   fileprivate var all: [Chapter] { flatMap { [$0] + $0.children.all } }
 }
 
 extension Score {
-  /// The legs of one round. When they start is for ``PlaybackLegs`` to say.
-  /// - Throws: ``RetrogradeError`` of code `usage` where the source has no such place.
+  /// Legs of one round, without start times; ``PlaybackLegs`` computes those.
+  /// - Throws: ``RetrogradeError`` of code `usage` if the source has no such position.
   func legs(_ places: SourcePlaces) throws -> [PlaybackLeg] {
     var legs: [PlaybackLeg] = []
     var held = ClockTime.zero

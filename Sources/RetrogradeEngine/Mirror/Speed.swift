@@ -1,7 +1,7 @@
 import MediaTime
 
-/// How fast a stretch of the source is played: 2 is twice as fast, 0.5 half as fast. It may change steadily on the way, so that after
-/// each second of the output it has changed by as much.
+/// Speed at which a part of the source is played: 2 is twice as fast, 0.5 half as fast. A ramp
+/// changes it by the same amount in each second of the output.
 public struct Speed: Hashable, Sendable, Codable {
   /// Speeds at the start and at the end, in the order of play; see ``limits``.
   public let first: Double
@@ -12,10 +12,10 @@ public struct Speed: Hashable, Sendable, Codable {
   /// Range of valid speeds.
   public static let limits = 0.01...100.0
 
-  /// - Parameter speed: a speed outside ``limits`` is taken for the nearest in it.
+  /// - Parameter speed: a speed outside ``limits`` is clamped.
   public init(_ speed: Double) { self.init(from: speed, to: speed) }
 
-  /// A ramp.
+  /// Creates a ramp.
   public init(from first: Double, to last: Double) {
     func possible(_ speed: Double) -> Double {
       min(max(speed.isNaN ? 1 : speed, Speed.limits.lowerBound), Speed.limits.upperBound)
@@ -25,9 +25,10 @@ public struct Speed: Hashable, Sendable, Codable {
 
   package var isConstant: Bool { first == last }
 
-  /// How long the first `distance` of a stretch of the source takes that is `length` long.
+  /// Output time for the first `distance` of a part of the source that is `length` long.
   ///
-  /// Where speed v changes steadily in time, v² does so in distance: v² = first² + (last² - first²) distance / length.
+  /// If speed v changes linearly in time, v² changes linearly in distance: v² = first² + (last² -
+  /// first²) distance / length.
   func time(toPlay distance: ClockTime, of length: ClockTime) -> ClockTime {
     if self == .natural || distance == .zero { return distance }
     let way = Double(distance.nanoseconds)
@@ -36,7 +37,7 @@ public struct Speed: Hashable, Sendable, Codable {
     return ClockTime(nanoseconds: whole(2 * way / (first + reached)))
   }
 
-  /// Length of such a stretch that has been played after `time`.
+  /// Source distance played after `time`, of a part that is `length` long.
   func distance(after time: ClockTime, of length: ClockTime) -> ClockTime {
     if self == .natural || time == .zero { return time }
     let time = Double(time.nanoseconds)

@@ -1,7 +1,8 @@
 import MediaTime
 
-/// Leaves out frames of the output as they come, so that no more than so many are shown in a second: of those in each slot the one stays
-/// that is on show after its first quarter, from the slot's start. As ``VideoTimeline/thinned(to:from:)``, which knows all before.
+/// Drops output frames as they arrive, to limit the frame rate. Each slot keeps the frame that is
+/// on screen after its first quarter, shown from the slot's start.
+/// ``VideoTimeline/thinned(to:from:)`` does the same with all times known.
 struct Thinning {
   private let rate: FrameRate
   private let quarter: ClockTime
@@ -13,7 +14,7 @@ struct Thinning {
     slot = rate.count(before: start)
   }
 
-  /// When the next frame is shown, which would be on show during `shown`; nil: not at all.
+  /// Output time of the next frame, which would be shown during `shown`; nil if it is dropped.
   mutating func place(_ shown: TimeSpan) -> TimeSpan? {
     let first = max(slot, rate.count(before: shown.start - quarter))
     let next = rate.count(before: shown.end - quarter)

@@ -1,26 +1,27 @@
 package import MediaTime
 
-/// Requirements of an output for the way in which its source is played. The defaults are those of a player.
+/// Requirements of an output for the way in which its source is played. The defaults are those of a
+/// player.
 package struct OutputRequirements: Sendable {
-  /// Whether it can hold transparency.
+  /// True if it can hold transparency.
   package var holdsAlpha = false
-  /// More frames per second than this are thinned out; nil: it can hold any number.
+  /// Highest frame rate it can hold; nil if unlimited. Faster video is thinned.
   package var fastest: FrameRate?
-  /// Whether players repeat it.
+  /// True if players repeat it.
   package var isRepeated = false
-  /// True if the forward parts are taken as they are in the source, and so from its first frame to its last.
+  /// True if forward legs are taken from the source unchanged, from its first frame to its last.
   package var keepsForwardWhole = false
-  /// Which videos it takes as packets, as they are.
+  /// Returns true for a video whose packets it takes unchanged.
   package var takesPackets: @Sendable (VideoIndex) -> Bool = { _ in false }
 
   package init() {}
 }
 
-/// How many frames per second are shown of a video.
+/// Limit on the frames per second of a video.
 package struct FrameRateLimit: Sendable {
-  /// Rate that was asked for: the frames are shown at this rate, if there are more.
+  /// Requested rate; a faster video is thinned to it.
   var wanted: FrameRate?
-  /// Fastest rate that the output can hold.
+  /// Highest rate that the output can hold.
   var fastest: FrameRate?
 
   package init(_ playback: PlaybackOptions = PlaybackOptions(), _ output: OutputRequirements = OutputRequirements()) {
@@ -28,6 +29,6 @@ package struct FrameRateLimit: Sendable {
     fastest = output.fastest
   }
 
-  /// The rate to which a video of so many frames per second is thinned; nil: it is shown as it is.
+  /// Rate to thin a video to, by its frames per second; nil to keep all frames.
   func rate(of frameRate: Double) -> FrameRate? { wanted ?? fastest.flatMap { frameRate > $0.value ? $0 : nil } }
 }

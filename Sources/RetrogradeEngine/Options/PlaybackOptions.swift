@@ -1,38 +1,40 @@
 public import MediaTime
 
-/// Part of a source that is played, its order, and its times. The defaults are those of `retrograde reverse`.
+/// Part of a source to play, its order, and its times. The defaults are those of
+/// `retrograde reverse`.
 public struct PlaybackOptions: Sendable, Codable {
   /// The order of play.
   public var loop: Loop
-  /// Score that is played in place of the loop. Excludes ``start``, ``end`` and a ``timing`` that is not
-  /// ``Timing/mirror``.
+  /// Score that is played instead of ``loop``. Cannot be combined with ``start``, ``end``, a
+  /// ``loop`` other than ``Loop/reverse``, or a ``timing`` other than ``Timing/mirror``.
   public var score: Score?
-  /// For how long the audio of a stretch fades out while that of the next fades in, where it would click otherwise; nil:
-  /// ``Score/joint`` in a ``score``, not at all in a ``loop``.
+  /// Length of the audio crossfade between two parts whose cut would click. nil: ``Score/joint``
+  /// for a ``score``, none for a ``loop``.
   public var joint: ClockTime?
-  /// Length of the cross-dissolve between two stretches that don't follow from each other; 0: a cut. The
-  /// first stretch goes on with the source's next frames, or, where it has no more, with the last frame.
+  /// Length of the cross-dissolve between two parts that are not adjacent in the source; 0 for a
+  /// cut. Meanwhile the first part continues with the source's next frames, or with the last frame
+  /// at the end of the source.
   public var dissolve: ClockTime
-  /// How frames are made between those of stretches that a ``score`` plays slower than the source; nil: none is made.
+  /// Method of making frames between those of parts that a ``score`` slows down; nil to make none.
   public var interpolation: Interpolation?
-  /// Whether audio keeps its pitch where a ``score`` has another speed than the source's, 0.1 to 10; it follows the speed otherwise, as
-  /// a tape's does.
+  /// True if audio keeps its pitch in parts of a ``score`` at another speed, 0.1 to 10. Otherwise
+  /// pitch follows speed, as on a tape.
   public var keepsPitch: Bool
-  /// How often the loop is played; at least 1.
+  /// Number of times the loop is played; at least 1.
   public var count: Int
-  /// Whether the last frame of all is left out where it is the first one again: for files that players repeat. Nil: as
-  /// players treat the output; of those that can be written, GIF, WebP and APNG are repeated.
+  /// True to drop the last frame of the output if it repeats the first one, for files that players
+  /// repeat. nil: depends on the output format; GIF, WebP and APNG are repeated.
   public var dropsSeam: Bool?
   public var timing: Timing
-  /// Part of the source to play; nil: from its start, to its end.
+  /// Bounds of the part of the source to play; nil for the start and the end of the source.
   public var start: SourcePosition?
   public var end: SourcePosition?
-  /// The most frames per second to show; nil: all. Where there are more, those between are left out, the same ones
-  /// forwards and backwards.
+  /// Highest frame rate to show; nil to show all frames. Excess frames are dropped, the same ones
+  /// in both directions.
   public var frameRate: FrameRate?
-  /// How fast the frames of an image sequence (`frames/%05d.png`) are shown.
+  /// Frame rate of an image sequence (`frames/%05d.png`).
   public var sequenceRate: FrameRate
-  /// Which streams to play; nil: all.
+  /// Streams to play; nil for all.
   public var streams: StreamSelection?
   public var noAudio: Bool
   public var noVideo: Bool
@@ -64,19 +66,20 @@ public struct PlaybackOptions: Sendable, Codable {
 }
 
 extension PlaybackOptions {
-  /// How frames are made between others.
+  /// Method of making frames between others.
   public enum Interpolation: String, Sendable, Codable, CaseIterable {
-    /// Each frame is a mixture of the two that it lies between.
+    /// Each new frame is a mix of its two neighbours.
     case blend
   }
 
-  /// Whether frames that the source does not have are made by mixing those that it has.
+  /// True if new frames are made by mixing frames of the source.
   package var mixesFrames: Bool { dissolve > .zero || interpolation != nil }
 
   /// The order of play, in words.
   package var order: String { score.map { "\($0)" } ?? loop.rawValue }
 
-  /// - Throws: ``RetrogradeError`` of code `usage` where something else says what is played too.
+  /// Checks that no other option conflicts with the score.
+  /// - Throws: ``RetrogradeError`` of code `usage` if another option also sets the order of play.
   package func checkScore() throws {
     guard score != nil else { return }
     let others = [

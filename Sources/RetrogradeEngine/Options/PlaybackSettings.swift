@@ -1,7 +1,7 @@
 /// Settings for playing a source: the options, the purpose, and the resources.
 package struct PlaybackSettings: Sendable {
   package var playback: PlaybackOptions
-  /// How often the loop is played; nil for ever.
+  /// Number of times the loop is played; nil for an endless loop.
   package var count: Int?
   package var output: OutputRequirements
   package var resources: Resources
@@ -11,12 +11,12 @@ package struct PlaybackSettings: Sendable {
 
   /// Purpose of opening a source.
   package enum Purpose: Sendable {
-    /// All of it is going to be played.
+    /// All of the source will be played.
     case output
-    /// A user waits for the first frame, so that no more of a long source is read than that takes.
+    /// A user waits for the first frame: no more of a long source is read than that needs.
     case watching
-    /// Nothing is going to be played. Frames that are decoded all the same are counted, and not kept: that
-    /// takes no room on the disk.
+    /// Nothing will be played. Frames that have to be decoded are counted but not kept, which needs
+    /// no disk space.
     case description
   }
 
@@ -32,13 +32,13 @@ package struct PlaybackSettings: Sendable {
     self.cancellation = cancellation
   }
 
-  /// Limit of the source's frames per second. Where a score plays them at another speed, that is for the
-  /// output to limit.
+  /// Limit on the source's frame rate. Unlimited if a score changes the speed: then the output is
+  /// limited.
   var sourceRate: FrameRateLimit {
     playback.score?.changesSpeed ?? false ? FrameRateLimit() : FrameRateLimit(playback, output)
   }
 
-  /// The settings with this share of the memory for each of `count` sources that are read at once.
+  /// Settings for one of `count` sources read at once, with an equal share of the memory.
   package func shared(by count: Int) -> PlaybackSettings {
     var settings = self
     settings.resources = resources.shared(by: count)

@@ -1,24 +1,24 @@
 public import MediaTime
 
-/// A place in the source.
+/// A position in the source.
 public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible {
   case time(ClockTime)
   /// The start of a frame, counted from 0.
   case frame(Int)
   /// A time before the end.
   case beforeEnd(ClockTime)
-  /// The start of the first chapter of that name.
+  /// The start of the first chapter with this name.
   case chapter(String)
 
   public static let start = SourcePosition.time(.zero)
   public static let end = SourcePosition.beforeEnd(.zero)
 
-  /// nil where it is not a time.
+  /// The position as a time; nil if it is of another kind.
   package var time: ClockTime? {
     if case .time(let time) = self { time } else { nil }
   }
 
-  /// As ``init(parsing:)`` reads it.
+  /// Text that ``init(parsing:)`` reads back.
   public var description: String {
     switch self {
     case .time(let time): "\(time.seconds.plain)"
@@ -29,8 +29,9 @@ public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible
     }
   }
 
-  /// Reads seconds (`2.5`, `2.5s`), minutes and seconds (`1:02.5`), hours (`1:00:00`), a frame (`250f`),
-  /// `end`, a time before the end (`end-2.5`), or a chapter's name between quotes (`"Chorus"`).
+  /// Reads seconds (`2.5`, `2.5s`), minutes and seconds (`1:02.5`), hours (`1:00:00`), a frame
+  /// (`250f`), `end`, a time before the end (`end-2.5`), or a chapter's name between quotes
+  /// (`"Chorus"`).
   public init?(parsing text: String) {
     if text.count > 2, let quote = text.first, "\"'".contains(quote), text.last == quote {
       self = .chapter(String(text.dropFirst().dropLast()))
@@ -70,6 +71,6 @@ extension SourcePosition: ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral
 }
 
 extension Double {
-  /// The number as people write it: 4, 2.5.
+  /// The number without a trailing `.0`: 4, 2.5.
   package var plain: String { self == rounded() && magnitude < 1e15 ? "\(Int(self))" : "\(self)" }
 }

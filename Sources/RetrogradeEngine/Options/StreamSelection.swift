@@ -1,16 +1,16 @@
 import Containers
 
-/// Which streams of a source are mirrored: all, unless said otherwise.
+/// Streams of a source to play; all by default.
 public struct StreamSelection: Hashable, Sendable, Codable {
   private struct Item: Hashable, Sendable, Codable {
     var kind: StreamKind
-    /// The place among those of its kind; nil: all of them.
+    /// Number among the streams of its kind, counted from 0; nil for all of them.
     var number: Int?
   }
   private var items: [Item]
 
-  /// Reads a list such as `video,audio:1,subtitles,chapters`, or short, `v,a:1,s,c`; numbers are counted from 0 within each
-  /// kind. Nil if it is none.
+  /// Reads a list such as `video,audio:1,subtitles,chapters`, or in short form `v,a:1,s,c`. Numbers
+  /// are counted from 0 within each kind. Returns nil if the text is not such a list.
   public init?(parsing text: String) {
     let names: [String: StreamKind] = [
       "video": .video, "v": .video, "audio": .audio, "a": .audio, "subtitles": .subtitles, "s": .subtitles,
@@ -39,14 +39,14 @@ public struct StreamSelection: Hashable, Sendable, Codable {
 }
 
 extension PlaybackOptions {
-  /// Whether stream `number` of those of its kind is wanted.
+  /// True if stream `number` of a kind is wanted, counted from 0 within the kind.
   func wants(_ kind: StreamKind, _ number: Int = 0) -> Bool {
     wantsAny(kind) && streams?.contains(kind, number) ?? true
   }
 
   package var wantsChapters: Bool { wants(.chapters) }
 
-  /// Whether any stream of a kind is wanted.
+  /// True if any stream of a kind is wanted.
   func wantsAny(_ kind: StreamKind) -> Bool {
     if kind == .audio && noAudio || kind == .video && noVideo { return false }
     return streams?.contains(kind) ?? true

@@ -1,21 +1,21 @@
 import MediaTime
 
-/// A stretch of video that is decoded forwards, held, and given out backwards.
+/// A run of frames that is decoded forwards, held, and output in reverse.
 public struct Window: Hashable, Sendable, Codable {
-  /// Its frames, in display order, counted from 0.
+  /// Frames of the window, in display order, counted from 0.
   public var frames: Range<Int>
-  /// Keyframe (in display order) at which decoding starts: the frames depend on it.
+  /// Keyframe (in display order) at which decoding starts; the frames depend on it.
   public var keyframe: Int
-  /// How many of its frames, the first ones, wait in the spool; the others are held in memory.
+  /// Number of frames in the spool, counted from the first; the others are in memory.
   public var spooled: Int
 
   /// Frames held in memory at once.
   public var held: Int { frames.count - spooled }
-  /// Frames that the decoder must work through to give these.
+  /// Number of frames to decode for this window, from the keyframe on.
   public var decoded: Int { frames.upperBound - keyframe }
 }
 
-/// Plan of reading a video backwards: the windows, last first, for a given memory budget. A plain value.
+/// Plan for reading a video backwards with a given memory budget: its windows, last first.
 public struct Plan: Hashable, Sendable, Codable {
   /// How the video is read.
   public enum Method: String, Hashable, Sendable, Codable {
@@ -26,43 +26,45 @@ public struct Plan: Hashable, Sendable, Codable {
   }
 
   public var method: Method
-  /// Windows in the order in which they are read: last first.
+  /// Windows in reading order: last first.
   public var windows: [Window]
-  /// The most bytes of decoded media to hold.
+  /// Most bytes of decoded media to hold.
   public var budget: Int
-  /// The size of one decoded frame in bytes.
+  /// Size of a decoded frame, in bytes.
   public var frameBytes: Int
 
-  /// Two windows are alive at once: one is decoded while the one before it is encoded.
+  /// Most bytes in memory at once. Two windows are held: one is decoded while the one before it is
+  /// encoded.
   public var peakBytes: Int {
     let held = windows.map(\.held)
     let pairs = zip(held, held.dropFirst()).map(+)
     return (pairs.max() ?? held.first ?? 0) * frameBytes
   }
 
-  /// The most bytes in the spool at once.
+  /// Most bytes in the spool at once.
   public var peakSpoolBytes: Int {
     let spooled = windows.map(\.spooled)
     let pairs = zip(spooled, spooled.dropFirst()).map(+)
     return (pairs.max() ?? spooled.first ?? 0) * frameBytes
   }
 
-  /// Frames given out.
+  /// Number of frames output.
   public var frameCount: Int { windows.reduce(0) { $0 + $1.frames.count } }
 
-  /// Frames that the decoder works through, as a multiple of the frames given out; 1 is the least.
+  /// Number of frames decoded per frame output; 1 is the least.
   public var decodingWork: Double {
     frameCount == 0 ? 1 : Double(windows.reduce(0) { $0 + $1.decoded }) / Double(frameCount)
   }
 }
 
 extension Plan {
-  /// The same with its first window in two, of which the one that is read first begins with `frame`, or later where memory has no room for that:
-  /// it needs no spool, and the rest is decoded once more up to there.
+  /// Plan with its first window split in two. The half that is read first begins at `frame`, or
+  /// later if memory has no room for that. It needs no spool, but the frames before it are decoded
+  /// twice.
   func split(before frame: Int) -> Plan {
     guard let first = windows.first else { return self }
     let room = budget / max(frameBytes, 1)
-    // One frame of the rest at least is held beside it.
+    // At least one frame of the rest is held at the same time.
     let frame = max(frame, first.frames.upperBound - room + 1)
     guard first.frames.lowerBound < frame, frame < first.frames.upperBound else { return self }
     let rest = first.frames.lowerBound..<frame

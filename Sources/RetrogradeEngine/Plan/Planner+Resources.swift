@@ -4,7 +4,7 @@ extension Planner {
     self.init(
       budget: resources.memory.bytes, frameBytes: frameBytes, spoolRoom: Spool.room(in: resources.spoolDirectory))
     guard framesPerWindow >= 1 else {
-      // Rounded up: the printed budget works.
+      // Rounded up, so that the printed budget is enough.
       let (need, unit) = (smallestBudget * resources.shares, 1 << 20)
       let least = ByteCount((need + unit - 1) / unit * unit)
       throw RetrogradeError(

@@ -1,4 +1,4 @@
-/// Makes plans. Pure arithmetic: index and budget in, plan out.
+/// Makes plans from an index and a budget. Pure arithmetic.
 package struct Planner: Sendable {
   /// The most bytes of decoded media to hold at once.
   package var budget: Int
@@ -6,7 +6,7 @@ package struct Planner: Sendable {
   package var frameBytes: Int
   /// Bytes that the spool has room for.
   package var spoolRoom: Int
-  /// Whether the first window, which holds the last frames, is to be there as soon as can be: then it is one group of pictures.
+  /// True if a user waits for the last frames: the first window is then a single group of pictures.
   package var isWatched = false
 
   package init(budget: Int, frameBytes: Int, spoolRoom: Int) {
@@ -15,30 +15,33 @@ package struct Planner: Sendable {
     self.spoolRoom = max(0, spoolRoom)
   }
 
-  /// How many frames one window may hold. The budget serves two windows: one being encoded, and the next being
-  /// decoded meanwhile.
+  /// Most frames in one window. The budget covers two windows: one is encoded while the next is
+  /// decoded.
   package var framesPerWindow: Int { budget / 2 / frameBytes }
 
-  /// How many frames a window may hold that is made of several groups. More are no gain: the encoder waits for the first window,
-  /// the decoder has nothing to do during the last, and memory that is used again at once needs no new pages.
+  /// Most frames in a window merged from several groups. Larger windows gain nothing: the encoder
+  /// waits for the first one, the decoder is idle during the last, and memory that is reused at
+  /// once needs no new pages.
   package var framesPerMerger: Int { min(framesPerWindow, max(1, Planner.mergedBytes / frameBytes)) }
 
   private static let mergedBytes = 64 << 20
 
-  /// How many frames may be held where nothing else is.
+  /// Most frames to hold if no other window is held.
   package var framesInAll: Int { budget / frameBytes }
 
-  /// Smallest budget by which frames of this size can be reversed.
+  /// Smallest budget that can reverse frames of this size, in bytes.
   package var smallestBudget: Int { 2 * frameBytes }
 
-  /// A plan for windows of whole groups of pictures. Small groups are merged. If a group does not fit beside
-  /// its neighbours, its first frames go to the spool, which costs a copy each; where the spool has no room
-  /// for them, the group is split, and each part costs a decode from the keyframe.
+  /// Plans windows of whole groups of pictures.
+  ///
+  /// Small groups are merged. If a group does not fit beside its neighbours, its first frames go to
+  /// the spool, which costs a copy each. If the spool has no room for them, the group is split, and
+  /// each part is decoded from the keyframe.
   ///
   /// - Parameters:
-  ///   - frames: the frames wanted, in display order.
-  ///   - keyframes: the keyframes' places in display order, ascending. The frames before the first one are
-  ///     taken to depend on it (or on earlier frames of the source).
+  ///   - frames: wanted frames, in display order.
+  ///   - keyframes: positions of the keyframes in display order, ascending. Frames before the first
+  ///     one are assumed to depend on it (or on earlier frames of the source).
   /// - Returns: nil if not even two frames fit the budget.
   package func plan(frames: Range<Int>, keyframes: [Int]) -> Plan? {
     guard framesPerWindow >= 1 else { return nil }
@@ -62,7 +65,7 @@ package struct Planner: Sendable {
     return Plan(method: .windows, windows: windows.reversed(), budget: budget, frameBytes: frameBytes)
   }
 
-  /// Gives windows that need the spool the part of the budget that their neighbours leave.
+  /// Gives windows that use the spool the memory that their neighbours leave.
   private func fill(_ windows: inout [Window]) {
     for place in windows.indices where windows[place].spooled > 0 {
       let neighbours = [place - 1, place + 1].filter(windows.indices.contains).map { windows[$0].held }
@@ -71,7 +74,7 @@ package struct Planner: Sendable {
     }
   }
 
-  /// A plan for a source that is decoded once, forwards: one window, of which memory holds the last frames.
+  /// Plans a single forward decode of the source: one window, with its last frames in memory.
   /// - Returns: nil if not even two frames fit the budget.
   package func forwardPlan(frames: Range<Int>) -> Plan? {
     guard framesPerWindow >= 1 else { return nil }
@@ -98,7 +101,7 @@ package struct Planner: Sendable {
   private func windowsOf(_ group: Group) -> [Window] {
     let excess = group.frames.count - framesPerWindow
     if excess <= 0 { return [Window(frames: group.frames, keyframe: group.keyframe, spooled: 0)] }
-    // Two windows' worth: the spool of one is being read while that of the next is being written.
+    // Two windows' worth: one is read from the spool while the next is written.
     if spoolRoom / frameBytes / 2 >= excess {
       return [Window(frames: group.frames, keyframe: group.keyframe, spooled: excess)]
     }

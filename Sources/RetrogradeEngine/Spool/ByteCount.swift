@@ -1,11 +1,11 @@
-/// A number of bytes, for people: `512 MiB`, and read from text such as `512MiB`, `2G` or `1000000`.
+/// A number of bytes, printed as `512 MiB`, and read from text such as `512MiB`, `2G` or `1000000`.
 public struct ByteCount: Hashable, Codable, Sendable, CustomStringConvertible {
   public var bytes: Int
 
   public init(_ bytes: Int) { self.bytes = bytes }
 
-  /// Reads a number with an optional unit: B, K, M, G, T (also KB, KiB …, all powers of 1024). Nil if it is none, or
-  /// not positive.
+  /// Reads a number with an optional unit: B, K, M, G, T (also KB, KiB …, all powers of 1024).
+  /// Returns nil if the text is not a positive size.
   public init?(parsing text: String) {
     let digits = text.prefix { $0.isNumber || $0 == "." }
     let unit = text.dropFirst(digits.count).drop { $0 == " " }.lowercased()
@@ -28,7 +28,8 @@ public struct ByteCount: Hashable, Codable, Sendable, CustomStringConvertible {
     return "\(ByteCount.short(value)) TiB"
   }
 
-  /// Reads a number of bytes as limits of files are given: `5MB` is 5 million, `5MiB` is 5 x 1024 x 1024; 1000 at the least.
+  /// Reads a file size limit: `5MB` is 5 million bytes, `5MiB` is 5 x 1024 x 1024. Returns nil
+  /// below 1000 bytes.
   package init?(decimal text: String) {
     let digits = text.prefix { $0.isNumber || $0 == "." }
     let unit = text.dropFirst(digits.count).drop { $0 == " " }.lowercased()
@@ -42,7 +43,7 @@ public struct ByteCount: Hashable, Codable, Sendable, CustomStringConvertible {
     bytes = Int(number * factor)
   }
 
-  /// In powers of 1000, as limits of files are given: `5 MB`.
+  /// Size in powers of 1000, for file size limits: `5 MB`.
   package var decimal: String {
     var value = Double(bytes)
     for unit in ["bytes", "kB", "MB", "GB"] {

@@ -4,10 +4,10 @@ import Glibc
 import Synchronization
 import Paths
 
-/// An unlinked temporary file for data that does not fit the memory budget. It has no name from the moment it
-/// is made, so that nothing is left behind, however the process ends.
+/// An unlinked temporary file for data that does not fit the memory budget. Nothing is left behind,
+/// however the process ends.
 ///
-/// For a source that is only described, it counts the bytes and keeps none.
+/// For a source that is only described, it counts the bytes and stores none.
 package final class Spool: Sendable {
   private let file: TemporaryFile?
   var descriptor: Int32 { file?.descriptor ?? -1 }
@@ -17,8 +17,9 @@ package final class Spool: Sendable {
   private let length = Mutex(0)
 
   /// - Parameters:
-  ///   - directory: where the file lives; the directory must exist and be writable. nil: nothing is kept.
-  ///   - reserve: bytes that are going to be written, if known. Lack of room is found out here.
+  ///   - directory: existing, writable directory for the file; nil to store nothing.
+  ///   - reserve: number of bytes that will be written, if known. Fails if there is no room for
+  ///     them.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   package init(directory: String?, reserve: Int = 0) throws {
     self.directory = directory ?? ""
@@ -40,18 +41,18 @@ package final class Spool: Sendable {
     self.file = file
   }
 
-  /// Bytes free in `directory` for a user without privileges; 0 if that can't be known.
+  /// Free bytes in `directory` for a user without privileges; 0 if unknown.
   package static func room(in directory: String) -> Int {
     var info = statvfs()
     guard statvfs(directory.cPath, &info) == 0 else { return 0 }
     return Int(clamping: UInt64(info.f_bavail).multipliedReportingOverflow(by: UInt64(info.f_frsize)).partialValue)
   }
 
-  /// A name under which this process can open the file again.
+  /// Path under which this process can open the file again.
   package var path: String { "/proc/self/fd/\(descriptor)" }
 
-  /// Writes at the end.
-  /// - Returns: where the bytes lie.
+  /// Appends bytes.
+  /// - Returns: their offset in the file.
   package func append(_ bytes: UnsafeRawBufferPointer) throws -> Int {
     let offset = length.withLock { length in
       defer { length += bytes.count }
@@ -63,8 +64,8 @@ package final class Spool: Sendable {
     return offset
   }
 
-  /// Writes at the end, from the next block of the disk on, so that ``free(_:)`` can give back all of it.
-  /// - Returns: where the bytes lie.
+  /// Appends bytes at the next block of the disk, so that ``free(_:)`` can release all of them.
+  /// - Returns: their offset in the file.
   package func appendBlocks(_ bytes: UnsafeRawBufferPointer) throws -> Int {
     let room = (bytes.count + Spool.block - 1) / Spool.block * Spool.block
     let offset = length.withLock { length in
@@ -78,18 +79,18 @@ package final class Spool: Sendable {
     return offset
   }
 
-  /// Gives the disk back the room that ``appendBlocks(_:)`` took; these bytes are not to be read any more.
-  /// - Returns: false where the file system can't do that.
+  /// Releases the disk space of bytes that ``appendBlocks(_:)`` wrote. They must not be read again.
+  /// - Returns: false if the file system does not support this.
   @discardableResult
   package func free(_ bytes: Range<Int>) -> Bool {
     let room = (bytes.count + Spool.block - 1) / Spool.block * Spool.block
     return bytes.isEmpty || system_punch_hole(descriptor, bytes.lowerBound, room) == 0
   }
 
-  /// No disk's blocks are larger, but for those of file systems that have no holes.
+  /// Largest block size in use on file systems that support holes, in bytes.
   private static let block = 4096
 
-  /// Reads as many bytes as `bytes` has, from `offset`.
+  /// Fills `bytes` from `offset` on.
   package func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
     guard keepsBytes else {
       throw RetrogradeError(.internalFailure, "frames or samples of a source that is only described were asked for")
@@ -99,7 +100,7 @@ package final class Spool: Sendable {
     }
   }
 
-  /// How many bytes are in it, whoever wrote them.
+  /// Size of the file in bytes, including bytes not written by this object.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   package var size: Int {
     get throws {
@@ -109,7 +110,7 @@ package final class Spool: Sendable {
     }
   }
 
-  /// Gives back the room of everything from `offset` on; the bytes that were written last are read first.
+  /// Releases everything from `offset` on. The last bytes written are read first.
   func truncate(to offset: Int) {
     length.withLock { length in
       if !keepsBytes || ftruncate(descriptor, off_t(offset)) == 0 { length = offset }

@@ -2,19 +2,21 @@ import CSystemSupport
 import Glibc
 import Paths
 
-/// A new file that has no name, so that nothing is left of it, however the process ends (`O_TMPFILE`, open(2)).
+/// A temporary file without a name, so that nothing is left behind, however the process ends
+/// (`O_TMPFILE`, open(2)).
 ///
-/// Some file systems (NFS, FAT, FUSE) have no such files: there it has a name that begins with `.retrograde-`.
+/// Some file systems (NFS, FAT, FUSE) do not support this. The file then has a name that begins
+/// with `.retrograde-`.
 package final class TemporaryFile: Sendable {
   package let descriptor: Int32
-  /// Name of the file, if it needs one; its maker removes it.
+  /// Name of the file, if it needs one; its creator removes it.
   package let name: String?
 
   /// - Parameters:
-  ///   - directory: the folder whose file system it lies on.
-  ///   - mode: its permissions, less the process's mask.
-  ///   - needsName: as if the file system had no files without a name.
-  /// - Returns: nil where it can't be made; `errno` says why.
+  ///   - directory: directory on whose file system the file is created.
+  ///   - mode: permissions, less the process's mask.
+  ///   - needsName: create a file with a name, as on file systems that need one.
+  /// - Returns: nil if the file can't be created; `errno` has the reason.
   package init?(in directory: String, mode: UInt32, needsName: Bool = false) {
     let unnamed = needsName ? -1 : system_open_unnamed(directory.cPath, mode)
     if unnamed >= 0, access(TemporaryFile.path(of: unnamed).cPath, F_OK) == 0 {
@@ -32,12 +34,12 @@ package final class TemporaryFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Under which this process can open the file again, whether it has a name or not.
+  /// Path under which this process can open the file again.
   package var path: String { name ?? TemporaryFile.path(of: descriptor) }
 
   private static func path(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
-  /// A name in `directory` that nothing has.
+  /// An unused path in `directory`.
   package static func name(in directory: String) -> String {
     "\(directory)/.retrograde-\(String(UInt64.random(in: .min ... .max), radix: 36))"
   }

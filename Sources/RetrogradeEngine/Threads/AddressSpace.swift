@@ -1,15 +1,15 @@
 import CSystemSupport
 
-/// The limit on the addresses of this process (`ulimit -v`, `RLIMIT_AS`).
+/// Limit on the address space of this process (`ulimit -v`, `RLIMIT_AS`).
 package enum AddressSpace {
-  /// True if the process came so near to its limit that memory was refused.
+  /// True if the system refused memory because the process was near its limit.
   package static var isExhausted: Bool { system_addresses_are_exhausted() != 0 }
 
-  /// Advice to users who meet the limit.
+  /// Advice for users who reach the limit.
   package static let remedy: Message = "raise it; \(setting: .memory) limits memory"
 
-  /// An error that names the limit if that explains `error`: without memory, plugins are taken for missing and files
-  /// for damaged.
+  /// Returns an error that names the limit, if that explains `error`.
+  /// Without memory, plugins seem missing and files damaged.
   static func explained(_ error: any Error) -> any Error {
     let explicable: [RetrogradeError.Code] = [.usage, .damagedInput, .missingPlugin, .internalFailure]
     guard let error = error as? RetrogradeError, explicable.contains(error.code), isExhausted else { return error }
@@ -20,7 +20,7 @@ package enum AddressSpace {
 }
 
 extension RetrogradeError {
-  /// The system starts no thread.
+  /// Error for a thread that the system refuses to start.
   package static var noThread: RetrogradeError {
     AddressSpace.isExhausted
       ? RetrogradeError(

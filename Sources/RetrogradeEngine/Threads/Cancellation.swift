@@ -1,11 +1,9 @@
 import Synchronization
 
-/// Tells all threads of one piece of work to stop: a flag, at which each of them looks at least every tenth
-/// of a second.
+/// Flag that stops all threads of one operation. Each thread checks it at least every 100 ms.
 ///
-/// The canceller, perhaps the main actor, does nothing else and waits for nothing. A pipeline is taken down
-/// by the thread that runs it, which is told by the flag; that wakes the threads that wait in its appsinks
-/// and appsrcs.
+/// Cancelling never blocks, so the main actor may do it. The thread that runs a pipeline stops it
+/// when it sees the flag; that wakes the threads blocked in its appsinks and appsrcs.
 package final class Cancellation: Sendable {
   private let flag = Atomic(false)
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A count that several threads add to.
+/// Counter that several threads increment.
 package final class Counter: Sendable {
   private let count = Atomic(0)
 
@@ -8,7 +8,7 @@ package final class Counter: Sendable {
 
   package var value: Int { count.load(ordering: .acquiring) }
 
-  /// - Returns: how many there are now.
+  /// - Returns: the new count.
   @discardableResult
   package func add() -> Int { count.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }
 }

@@ -1,14 +1,14 @@
-/// Hands values from one thread to another: the giver waits until its value was taken. That is the back-pressure which
-/// keeps the window decoder one window ahead, and no more.
+/// Passes values from one thread to another. The producer waits until each value is taken.
+/// This back-pressure keeps the window decoder exactly one window ahead.
 final class Handoff<Value: Sendable>: @unchecked Sendable {
   private let monitor = Monitor()
-  // Behind `monitor`.
+  // Guarded by `monitor`.
   private var value: Result<Value, any Error>?
   private var isFinished = false
   private var isClosed = false
 
-  /// Gives `next`, and waits until it was taken.
-  /// - Returns: false if the taker wants no more.
+  /// Passes `next` on, and waits until it is taken.
+  /// - Returns: false if the consumer has closed the handoff.
   func give(_ next: Value) -> Bool {
     monitor.locked {
       guard !isClosed else { return false }
@@ -18,7 +18,7 @@ final class Handoff<Value: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// Ends the handoff: nothing more is coming, or can come because of `error`.
+  /// Ends the handoff: no value follows, possibly because of `error`.
   func finish(throwing error: (any Error)? = nil) {
     monitor.locked {
       if let error { value = .failure(error) }
@@ -26,7 +26,7 @@ final class Handoff<Value: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// The next value; nil after the last.
+  /// Waits for the next value; returns nil after the last.
   func take() throws -> Value? {
     let taken: Result<Value, any Error>? = monitor.locked {
       monitor.wait { value == nil && !isFinished && !isClosed }
@@ -36,7 +36,7 @@ final class Handoff<Value: Sendable>: @unchecked Sendable {
     return try taken?.get()
   }
 
-  /// Closes the handoff, since the taker wants no more; wakes blocked threads.
+  /// Closes the handoff from the consumer's side, and wakes blocked threads.
   func close() {
     monitor.locked {
       isClosed = true

@@ -1,15 +1,16 @@
 package import MediaTime
 
-/// For how long nothing has moved. It asks no clock: a machine that sleeps is not a pipeline that stands still.
+/// Time without progress. It counts waits instead of reading a clock, so that a suspended machine
+/// does not look like a stalled pipeline.
 package struct IdleTime: Sendable {
   package private(set) var length = ClockTime.zero
   private var seen: Int
 
-  /// - Parameter count: of all that has moved so far.
+  /// - Parameter count: number of items processed so far.
   package init(count: Int = 0) { seen = count }
 
-  /// `step` is over.
-  /// - Parameter count: of all that has moved so far.
+  /// Adds an elapsed `step`, or resets the time if `count` has changed.
+  /// - Parameter count: number of items processed so far.
   package mutating func add(_ step: ClockTime, count: Int) {
     length = count == seen ? length + step : .zero
     seen = count

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A mutex, and a condition for the data that it guards. Swift's `Mutex` has none.
+/// Mutex with a condition for the guarded data. Swift's `Mutex` has none.
 package final class Monitor: @unchecked Sendable {
-  // The pointers live as long as this object and are only given to pthread_*.
+  // The pointers live as long as this object and are passed only to pthread_*.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
@@ -18,7 +18,7 @@ package final class Monitor: @unchecked Sendable {
     changed.deallocate()
   }
 
-  /// Does `body` while no other thread does anything in here, and wakes those who wait.
+  /// Runs `body` with the mutex locked, then wakes all waiting threads.
   package func locked<Value>(_ body: () -> Value) -> Value {
     pthread_mutex_lock(mutex)
     defer {
@@ -28,7 +28,8 @@ package final class Monitor: @unchecked Sendable {
     return body()
   }
 
-  /// Wakes those who wait, and waits itself while `isWaiting`: others are let in meanwhile. To be called in here.
+  /// Wakes all waiting threads, then waits while `isWaiting` is true, with the mutex unlocked. Call
+  /// this only inside `locked(_:)`.
   package func wait(while isWaiting: () -> Bool) {
     pthread_cond_broadcast(changed)
     while isWaiting() { pthread_cond_wait(changed, mutex) }

@@ -1,21 +1,21 @@
-/// Makes background work stand still while urgent work is under way: both would take twice as long.
+/// Pauses background work during urgent work: in parallel, both would take twice as long.
 final class RightOfWay: @unchecked Sendable {
   private let monitor = Monitor()
-  // Behind `monitor`.
+  // Guarded by `monitor`.
   private var takers = 0
 
-  /// Does `work` before all else.
+  /// Runs urgent `work`.
   func take<Value>(_ work: () throws -> Value) rethrows -> Value {
     monitor.locked { takers += 1 }
     defer { monitor.locked { takers -= 1 } }
     return try work()
   }
 
-  /// Whether work is done before all else.
+  /// True while urgent work runs.
   var isTaken: Bool { monitor.locked { takers > 0 } }
 
-  /// Waits while urgent work is under way, also if the waiting work is cancelled: the urgent work ends soon
-  /// then, being part of the same.
+  /// Waits while urgent work runs, even if the caller is cancelled: the urgent work belongs to the
+  /// same operation, so it also ends soon.
   func give() {
     monitor.locked { monitor.wait { takers > 0 } }
   }

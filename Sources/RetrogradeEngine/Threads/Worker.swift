@@ -2,7 +2,7 @@ import CSystemSupport
 import Glibc
 import Synchronization
 
-/// A thread of its own for work that blocks. Swift's cooperative pool never waits for media.
+/// Dedicated thread for blocking work. Swift's cooperative pool must never wait for media.
 package final class Worker<Value: Sendable>: Sendable {
   private final class Start: Sendable {
     let body: @Sendable () -> Void
@@ -17,7 +17,7 @@ package final class Worker<Value: Sendable>: Sendable {
     let value = Mutex<Swift.Result<Value, any Error>?>(nil)
   }
 
-  /// Starts `body` on a new thread, called `name` (15 bytes at the most) for those who debug.
+  /// Starts `body` on a new thread. Debuggers show `name` (at most 15 bytes).
   package init(_ name: String, _ body: @escaping @Sendable () throws -> Value) throws {
     let result = Result()
     self.result = result
@@ -32,7 +32,7 @@ package final class Worker<Value: Sendable>: Sendable {
     if !isJoined.withLock({ $0 }) { pthread_detach(thread) }
   }
 
-  /// Waits for the end of the work; may be called again.
+  /// Waits for the end of the work and returns its result; may be called again.
   package func join() throws -> Value {
     isJoined.withLock { isJoined in
       if !isJoined { pthread_join(thread, nil) }
@@ -70,7 +70,7 @@ private func spawn(_ name: String, _ body: @escaping @Sendable () -> Void) throw
   return thread
 }
 
-/// Work that is done once. What it holds is released before its result is used.
+/// Work that runs once. Its captures are released before its result is used.
 private final class Work<Value: Sendable>: Sendable {
   private let body: Mutex<(@Sendable () throws -> Value)?>
   private let outcome = Mutex<Result<Value, any Error>?>(nil)
@@ -89,8 +89,8 @@ private final class Work<Value: Sendable>: Sendable {
   }
 }
 
-/// Runs `body` on a thread of its own while the task waits without blocking one; cancelling the task cancels `token`. What only
-/// `body` holds is gone when the task goes on.
+/// Runs `body` on a new thread and suspends the task until it ends, without blocking.
+/// Cancelling the task cancels `token`. Captures of `body` are released before the task resumes.
 package func onOwnThread<Value: Sendable>(
   _ name: String, _ token: Cancellation, _ body: @escaping @Sendable () throws -> Value
 ) async throws -> Value {

@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// The Swift object behind a GstElement of ours. It is made with the element and released with it.
+/// Swift object behind a GstElement; created and released with it.
 protocol ElementBody: AnyObject, Sendable {
   init(_ element: UnsafeMutablePointer<GstElement>)
   func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>)
@@ -8,11 +8,11 @@ protocol ElementBody: AnyObject, Sendable {
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn
 }
 
-/// Link between elements, which are C, and their Swift objects.
+/// Link between C elements and their Swift objects.
 enum ElementType {
   private static let quark = g_quark_from_string("retrograde-body")
 
-  /// Attaches `body` to its element. Data of a GObject is released when the object is finalized.
+  /// Attaches `body` to its element; GObject releases it when the element is finalized.
   static func attach<Body: ElementBody>(_ body: Body.Type, to instance: UnsafeMutableRawPointer) {
     let element = instance.assumingMemoryBound(to: GstElement.self)
     g_object_set_qdata_full(
@@ -29,7 +29,7 @@ enum ElementType {
     return Unmanaged<AnyObject>.fromOpaque(data).takeUnretainedValue() as? any ElementBody
   }
 
-  /// Registers a subclass of GstElement without fields of its own.
+  /// Registers a subclass of GstElement without additional fields.
   static func register(
     _ name: String, classInit: @escaping @convention(c) (gpointer?, gpointer?) -> Void,
     instanceInit: @escaping @convention(c) (UnsafeMutablePointer<GTypeInstance>?, gpointer?) -> Void
@@ -44,7 +44,7 @@ enum ElementType {
     return g_type_register_static(gst_element_get_type(), name, &info, GTypeFlags(0))
   }
 
-  /// GstElement's own way to change state, which every element calls.
+  /// Calls GstElement's own state change, as every element must.
   static func parentChangeState(
     _ element: UnsafeMutablePointer<GstElement>, _ transition: GstStateChange
   ) -> GstStateChangeReturn {
@@ -53,10 +53,10 @@ enum ElementType {
   }
 }
 
-/// An enumerated property's values.
+/// Values of an enumerated property.
 enum EnumType {
   static func register(_ name: String, _ values: [(nick: String, blurb: String)]) -> GType {
-    // GObject keeps the table, and the strings in it, for as long as the process lives.
+    // GObject keeps the table and its strings for the life of the process.
     let table = UnsafeMutablePointer<GEnumValue>.allocate(capacity: values.count + 1)
     for (index, value) in values.enumerated() {
       table[index] = GEnumValue(
@@ -65,13 +65,13 @@ enum EnumType {
     }
     table[values.count] = GEnumValue()
     let type = g_enum_register_static(name, table)
-    // It is part of the plugin's interface: documentation that is made from the registry has it.
+    // Adds the type to the documentation that is generated from the registry.
     gst_type_mark_as_plugin_api(type, GstPluginAPIFlags(0))
     return type
   }
 }
 
-/// Builds a class: its metadata, as gst-inspect-1.0 shows them.
+/// Builder of an element class, including the metadata for gst-inspect-1.0.
 struct ElementClass {
   let raw: UnsafeMutablePointer<GstElementClass>
   private var object: UnsafeMutablePointer<GObjectClass> {
@@ -102,12 +102,12 @@ struct ElementClass {
     gst_element_class_add_pad_template(raw, gst_pad_template_new(name, direction, presence, caps))
   }
 
-  /// G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS is not needed: GObject copies the strings.
+  /// G_PARAM_STATIC_STRINGS is not needed: GObject copies the strings.
   private static func flags(_ mutable: Int32) -> GParamFlags {
     GParamFlags(G_PARAM_READABLE.rawValue | G_PARAM_WRITABLE.rawValue | mutable)
   }
 
-  /// May be changed only before the element goes to PAUSED: GST_PARAM_MUTABLE_READY, of gstparamspecs.h.
+  /// Writable only up to READY: GST_PARAM_MUTABLE_READY from gstparamspecs.h.
   private static let whenReady = Int32(1) << 10
 
   func property(_ id: UInt32, _ name: String, _ nick: String, _ blurb: String, string value: String?) {
@@ -134,7 +134,7 @@ struct ElementClass {
     install(id, g_param_spec_enum(name, nick, blurb, enumeration, value, ElementClass.flags(ElementClass.whenReady)))
   }
 
-  /// False unless it is set.
+  /// Installs a boolean property that is false by default.
   func property(_ id: UInt32, _ name: String, _ nick: String, _ blurb: String) {
     install(id, g_param_spec_boolean(name, nick, blurb, 0, ElementClass.flags(ElementClass.whenReady)))
   }

@@ -1,7 +1,7 @@
 import RetrogradeEngine
 
 extension Message {
-  /// The text with settings as the elements' properties call them, such as `memory-budget`.
+  /// Text with settings named as element properties, such as `memory-budget`.
   var inProperties: String {
     naming { setting in
       switch setting {

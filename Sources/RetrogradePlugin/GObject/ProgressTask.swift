@@ -1,22 +1,22 @@
 import CGStreamer
 import GStreamer
 
-/// Something that takes its time, of which the application is told (`GST_MESSAGE_PROGRESS`): a start, then any number of
-/// continuations, then one end, whichever. Tools such as gst-launch-1.0 do not play before the end.
+/// Long task that is reported to the application (`GST_MESSAGE_PROGRESS`): a start, any number of
+/// continuations, and one end of any kind. Tools such as gst-launch-1.0 do not play before the end.
 struct ProgressTask: @unchecked Sendable {
-  // Messages are posted from any thread.
+  // Messages may be posted from any thread.
   private let element: UnsafeMutablePointer<GstElement>
   private let code: String
 
-  /// - Parameter code: by which applications know the task.
+  /// - Parameter code: identifies the task to applications.
   init(_ element: UnsafeMutablePointer<GstElement>, _ code: String) {
     self.element = element
     self.code = code
   }
 
   /// - Parameters:
-  ///   - text: for people.
-  ///   - fields: for programs, added to the message's own.
+  ///   - text: readable description.
+  ///   - fields: additional fields of the message, for programs.
   func post(_ type: GstProgressType, _ text: String, _ fields: [String: UInt64] = [:]) {
     guard let message = gst_message_new_progress(element.asObject, type, code, text) else { return }
     let structure = gst_message_writable_structure(message)

@@ -1,7 +1,7 @@
 import CGStreamer
 import GStreamer
 
-/// Small steps between GStreamer's C and the wrapper layer's types.
+/// Small conversions between GStreamer's C types and the wrapper types.
 extension UnsafeMutablePointer {
   var asObject: UnsafeMutablePointer<GstObject> {
     UnsafeMutableRawPointer(self).assumingMemoryBound(to: GstObject.self)
@@ -12,8 +12,8 @@ extension UnsafeMutablePointer {
 }
 
 extension UnsafeMutablePointer<GstPad> {
-  /// True if downstream of a source pad says, in answer to an allocation query, that it heeds the metas of
-  /// `api`.
+  /// True if the element downstream of a source pad announces support for the metas of `api` in its
+  /// allocation query.
   func peerTakes(_ api: GType, _ caps: Caps) -> Bool {
     guard let query = gst_query_new_allocation(caps.raw, 0) else { return false }
     defer { gst_mini_object_unref(query.asMiniObject) }
@@ -31,7 +31,7 @@ func retain(_ event: UnsafeMutablePointer<GstEvent>) -> UnsafeMutablePointer<Gst
   return event
 }
 
-/// Something of C's that may be handed to another thread, since GStreamer says so: plain data, or a counted reference.
+/// C value that GStreamer allows to move between threads: plain data, or a counted reference.
 struct AnyThread<Value>: @unchecked Sendable {
   let value: Value
   init(_ value: Value) { self.value = value }
@@ -46,7 +46,7 @@ func postError(
     element, GST_MESSAGE_ERROR, domain, code, g_strdup(message), g_strdup(debug), file, function, line)
 }
 
-/// Posts on the bus that data could not be given downstream, as GST_ELEMENT_FLOW_ERROR does.
+/// Posts an error about a failed push downstream, as GST_ELEMENT_FLOW_ERROR does.
 func postFlowError(_ element: UnsafeMutablePointer<GstElement>, _ flow: GstFlowReturn) {
   let reason = gst_flow_get_name(flow).map { String(cString: $0) } ?? "unknown"
   postError(

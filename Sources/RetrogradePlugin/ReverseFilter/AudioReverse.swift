@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// audioreverse.
+/// The element audioreverse.
 final class AudioReverse: ElementBody, Sendable {
   static let log = DebugCategory("audioreverse", "Raw audio, last sample frame first")
 

@@ -4,7 +4,7 @@ import MediaTime
 import RetrogradeEngine
 import Paths
 
-/// The properties that videoreverse and audioreverse have.
+/// Properties of videoreverse and audioreverse.
 extension ReverseFilter {
   enum Property: UInt32 {
     case loop = 1

@@ -3,27 +3,27 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Buffers that came in since the segment began, in the order in which they came: in memory up to the budget,
-/// and from there on, the oldest first, in the spool.
+/// Buffers received since the segment began, in order: in memory up to the budget; beyond it the
+/// oldest ones move to the spool.
 final class HeldMedia {
   struct Item {
-    /// In the segment's time; nil where the buffer has none.
+    /// In the segment's time; nil if the buffer has no timestamp.
     var start: ClockTime?
     var end: ClockTime?
-    /// Nil of a gap that came before any caps.
+    /// nil for a gap before any caps.
     var caps: Caps?
-    /// A stretch without data.
+    /// True for a gap event, without data.
     var isGap = false
   }
 
   private(set) var items: [Item] = []
-  /// Caps of the buffers that are added.
+  /// Caps of the following buffers.
   private var caps: Caps?
   private let window: DecodedWindow
   private let gauge: MemoryGauge
   private let budget: Int
   private var spooled = 0
-  /// How many buffers the last item was made of.
+  /// Number of buffers merged into the last item.
   private var merged = 0
 
   init(budget: Int, spoolDirectory: String) throws {
@@ -32,7 +32,7 @@ final class HeldMedia {
     window = DecodedWindow(spool: try Spool(directory: spoolDirectory), gauge: gauge)
   }
 
-  /// Sets the caps of the buffers that are added from now on.
+  /// Sets the caps of the following buffers.
   func setCaps(_ new: Caps) {
     if caps.map({ $0.isEqual(new) }) != true { caps = new }
   }
@@ -47,11 +47,11 @@ final class HeldMedia {
     }
   }
 
-  /// Adds audio to the last item, if it follows that without a gap: buffers of audio are short, and each would cost as much
-  /// again to keep account of.
-  /// - Returns: whether it was added.
+  /// Appends audio to the last item if it follows without a gap: audio buffers are short, and
+  /// bookkeeping for each would double the memory.
+  /// - Returns: true if it was appended.
   func extendLast(with buffer: Buffer, start: ClockTime?, end: ClockTime?) -> Bool {
-    // A GstBuffer holds 16 memories; more are copied into one.
+    // A GstBuffer holds 16 memories; more would be copied into one.
     guard let last = items.last, !last.isGap, last.caps === caps, merged < 16, spooled < window.count,
       let before = last.end, let start, (start - before).nanoseconds.magnitude < 100_000
     else { return false }
@@ -70,7 +70,7 @@ final class HeldMedia {
     if !items.isEmpty { items[items.count - 1].end = end }
   }
 
-  /// Takes the last item; nil when none is left.
+  /// Removes and returns the last item; nil if none is left.
   func takeLast() throws -> (item: Item, buffer: Buffer?)? {
     guard let item = items.popLast() else { return nil }
     if item.isGap { return (item, nil) }

@@ -1,22 +1,22 @@
 import CGStreamer
 import GStreamer
 
-/// Caps of a filter whose frames may come in the memory of a graphics processor, and go out in ordinary memory.
+/// Caps of a filter that accepts frames in GPU memory, and outputs them in system memory.
 extension ReverseFilter {
-  /// Answers with the caps that may come in: those that downstream takes, also from memory out of which
-  /// buffers have to be copied.
+  /// Answers with the possible input caps: those that downstream accepts, also in memory from which
+  /// frames must be copied.
   func answerSinkCaps(_ query: UnsafeMutablePointer<GstQuery>) -> gboolean {
     guard let taken = ReverseFilter.peerCaps(source) else { return 0 }
     return ReverseFilter.answer(query, taken.inAnyMappableMemory)
   }
 
-  /// Answers with the caps that may go out: those that upstream gives, in ordinary memory.
+  /// Answers with the possible output caps: those of upstream, in system memory.
   func answerSourceCaps(_ query: UnsafeMutablePointer<GstQuery>) -> gboolean {
     guard let given = ReverseFilter.peerCaps(sink) else { return 0 }
     return ReverseFilter.answer(query, given.inSystemMemory)
   }
 
-  /// Answers whether caps may come in: the output caps for them must be taken downstream.
+  /// Answers whether input caps are accepted: downstream must accept their output caps.
   func acceptCaps(_ query: UnsafeMutablePointer<GstQuery>) -> gboolean {
     var asked: UnsafeMutablePointer<GstCaps>?
     gst_query_parse_accept_caps(query, &asked)
@@ -29,7 +29,7 @@ extension ReverseFilter {
     return 1
   }
 
-  /// Caps of the other side of the pad's link, as far as the pad's template goes.
+  /// Caps of the peer pad, limited by the pad's template.
   private static func peerCaps(_ pad: UnsafeMutablePointer<GstPad>) -> Caps? {
     guard let peer = gst_pad_peer_query_caps(pad, nil) else { return nil }
     defer { gst_caps_unref(peer) }

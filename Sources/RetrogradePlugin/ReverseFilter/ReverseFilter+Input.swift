@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Buffers and events from upstream.
+/// Input: buffers and events from upstream.
 extension ReverseFilter {
   func chain(_ raw: UnsafeMutablePointer<GstBuffer>?) -> GstFlowReturn {
     guard let raw else { return GST_FLOW_ERROR }
@@ -18,12 +18,12 @@ extension ReverseFilter {
       }
       if let stop = ClockTime(raw: UInt(segment.stop)), let start, start >= stop { return GST_FLOW_EOS }
       let held = try ready()
-      // A frame is shown until the next one starts.
+      // A frame lasts until the next one starts.
       if let start, let last = held.items.last, let before = last.start, before <= start, kind.dropsLast {
         held.endLast(at: start)
       }
       let isPingPong = settings.isPingPong
-      // Buffers of a pool with a fixed number of them (a camera's) would run out if they were held.
+      // Keeping buffers of a limited pool (such as a camera's) would exhaust it.
       let own = buffer.isOfBoundedPool ? buffer.deepCopy() : buffer
       if !kind.isMergeable(caps) || !held.extendLast(with: own, start: start, end: end) {
         try held.add(own, start: start, end: end)
@@ -116,7 +116,7 @@ extension ReverseFilter {
     }
   }
 
-  /// An end, with the seqnum of the segment that ends: not every demuxer numbers it so.
+  /// EOS with the seqnum of its segment, which not every demuxer sets.
   func numbered(_ event: UnsafeMutablePointer<GstEvent>) -> UnsafeMutablePointer<GstEvent> {
     guard segment.format != GST_FORMAT_UNDEFINED, gst_event_get_seqnum(event) != segmentNumber,
       let own = gst_mini_object_make_writable(event.asMiniObject)
@@ -142,11 +142,12 @@ extension ReverseFilter {
     guard let query else { return 0 }
     switch query.pointee.type {
     case GST_QUERY_ALLOCATION:
-      // Downstream's pool is not for buffers that are held here. Any layout will do.
+      // Downstream's pool is not for the buffers kept here. Any layout will do.
       var caps: UnsafeMutablePointer<GstCaps>?
       gst_query_parse_allocation(query, &caps, nil)
       if let size = caps.flatMap({ Caps(retaining: $0).frameSize }) {
-        // One is held while the next is made, and most for long: there is no upper bound. Buffers of audio have no size of their own.
+        // Minimum of two: one is kept while the next is made. No maximum, as most are kept for
+        // long. Audio buffers have no fixed size.
         gst_query_add_allocation_pool(query, nil, guint(clamping: size), 2, 0)
       }
       gst_query_add_allocation_meta(query, kind.layoutMeta(), nil)
@@ -154,7 +155,7 @@ extension ReverseFilter {
     case GST_QUERY_CAPS where kind.isDownloaded: return answerSinkCaps(query)
     case GST_QUERY_ACCEPT_CAPS where kind.isDownloaded: return acceptCaps(query)
     case GST_QUERY_DRAIN:
-      // Nothing of a pool that has to have its buffers back is held here: of those, copies are.
+      // Nothing to drain: buffers of limited pools are kept only as copies.
       if gst_pad_is_linked(source) != 0 { gst_pad_peer_query(source, query) }
       return 1
     default:

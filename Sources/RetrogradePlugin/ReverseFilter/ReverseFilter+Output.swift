@@ -4,10 +4,10 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Buffers and events for downstream.
+/// Output: buffers and events for downstream.
 extension ReverseFilter {
-  /// Sends the events that must precede the first buffer, and caps wherever they change.
-  /// - Parameter caps: nil before a gap that came before any.
+  /// Sends the events required before the first buffer, and changed caps.
+  /// - Parameter caps: nil for a gap before any caps.
   func startOutput(_ caps: Caps?, end: ClockTime? = nil) {
     if let caps, !isSent(caps) {
       let event = gst_event_new_caps(caps.raw)
@@ -19,7 +19,7 @@ extension ReverseFilter {
     if !isSegmentSent { sendSegment(end: end) }
   }
 
-  /// Caps stay with the pad, over flushes and new streams.
+  /// True if `caps` are current on the pad; they survive flushes and new streams.
   private func isSent(_ caps: Caps) -> Bool {
     guard let current = gst_pad_get_current_caps(source) else { return false }
     defer { gst_caps_unref(current) }
@@ -36,9 +36,9 @@ extension ReverseFilter {
     if segment.format == GST_FORMAT_TIME {
       if let seek { out.time = guint64(seek.time.raw) }
       if settings.isPingPong { out.stop = guint64(noTime) }
-      // A live source goes on while it is recorded: the output afterwards is due from then on. To add the
-      // length of the recording to the latency instead would have every frame late until the application has
-      // heard of it, and sinks drop late frames.
+      // A live source continues while it is recorded, so the output afterwards is due from its end
+      // on. If the length were added to the latency instead, every frame would be late, and dropped
+      // by sinks, until the application had handled the new latency.
       if !settings.isPingPong, let end, isLive {
         let (base, isOver) = out.base.addingReportingOverflow(guint64((end - start).raw))
         out.base = isOver ? segment.base : base
@@ -70,8 +70,8 @@ extension ReverseFilter {
     return live != 0
   }
 
-  /// End of the presentation that is reversed, in the segment's time: streams of one file that end at
-  /// different times must be reversed about one and the same point, or they lose their sync.
+  /// End of the part to reverse, in the segment's time. Streams of one file with different ends
+  /// must be reversed about the same point to stay in sync.
   func end(of held: HeldMedia) -> ClockTime {
     let own = held.items.compactMap { $0.end ?? $0.start }.max() ?? start
     if let stop = ClockTime(raw: UInt(segment.stop)) { return stop }
@@ -81,7 +81,7 @@ extension ReverseFilter {
     return max(own, whole)
   }
 
-  /// Gives out, last first, everything that is held.
+  /// Outputs everything stored, last first.
   func drain() {
     guard let held, !held.items.isEmpty else { return }
     self.held = nil
@@ -99,8 +99,8 @@ extension ReverseFilter {
   func drain(_ held: HeldMedia) throws -> GstFlowReturn {
     let isPingPong = settings.isPingPong
     let end = end(of: held)
-    // Place of the mirror of `time`: at the segment's start is the end of the source; after the forward half,
-    // the time before the turn.
+    // Output position of `time`: the source's end maps to the segment's start, or to the turn after
+    // the forward half.
     var turn = end
     var origin = start
     var next: ClockTime?
@@ -144,13 +144,13 @@ extension ReverseFilter {
     return GST_FLOW_OK
   }
 
-  /// The part of a buffer of audio that is heard before `to`.
+  /// Part of an audio buffer that plays before `to`.
   func trimmed(_ buffer: Buffer, _ caps: Caps, from: ClockTime, to: ClockTime) -> Buffer {
     guard !kind.dropsLast, let rate = caps.int("rate") else { return buffer }
     return buffer.prefix(sampleFrames: (to - from).sampleIndex(rate: rate), of: caps)
   }
 
-  /// Buffers without times, such as those of a plain file of frames: only their order is turned.
+  /// Outputs buffers without timestamps, such as those of a raw file; only their order is reversed.
   func drainUntimed(_ held: HeldMedia) throws -> GstFlowReturn {
     if settings.isPingPong, kind.dropsLast { _ = try held.takeLast() }
     while let (item, buffer) = try held.takeLast() {
@@ -163,7 +163,7 @@ extension ReverseFilter {
   }
 
   func push(_ given: Buffer, _ caps: Caps) throws -> GstFlowReturn {
-    // Set when the pad is linked, and whenever downstream has changed.
+    // Set when the pad is linked, and when downstream has changed.
     if gst_pad_check_reconfigure(source) != 0 { takesLayouts = source.peerTakes(kind.layoutMeta(), caps) }
     let buffer = takesLayouts ? given : try kind.plain(given, caps)
     if isFirst {

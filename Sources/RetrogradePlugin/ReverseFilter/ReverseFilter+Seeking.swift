@@ -10,14 +10,13 @@ extension ReverseFilter {
     guard let event = raw else { return 0 }
     switch event.pointee.type {
     case GST_EVENT_QOS:
-      // Being late now says nothing of the buffers that upstream should drop: those were, or are to be, shown
-      // at another time.
+      // Ignore QoS: upstream cannot skip frames for it, as they are output at other times.
       release(event)
       return 1
     case GST_EVENT_SEEK:
       var flags = GstSeekFlags(0)
       gst_event_parse_seek(event, nil, nil, &flags, nil, nil, nil, nil)
-      // How fast it is played, and from nowhere else: upstream and the sinks have that out with each other.
+      // Changes only the speed from the current position, which upstream and the sinks handle.
       if flags.rawValue & GST_SEEK_FLAG_INSTANT_RATE_CHANGE.rawValue != 0 { return gst_pad_push_event(sink, event) }
       defer { release(event) }
       return seek(event)
@@ -26,7 +25,7 @@ extension ReverseFilter {
     }
   }
 
-  /// A place in the mirror is a place in the source, counted from its end.
+  /// Seeks in the output: positions are counted from the source's end.
   func seek(_ event: UnsafeMutablePointer<GstEvent>) -> gboolean {
     var rate = 0.0
     var format = GST_FORMAT_UNDEFINED
@@ -41,7 +40,7 @@ extension ReverseFilter {
     let isPingPong = settings.isPingPong
     let begin = startType == GST_SEEK_TYPE_SET ? from : 0
     let end = stopType == GST_SEEK_TYPE_SET && to >= 0 ? to : length
-    // In a ping-pong, the forward half has to come before there is another.
+    // A ping-pong needs its forward half first.
     guard begin >= 0, begin < min(end, length), !isPingPong || begin == 0 && end >= length else { return 0 }
     let exact = GstSeekFlags(
       (flags.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue) & ~GST_SEEK_FLAG_KEY_UNIT.rawValue)
@@ -55,7 +54,8 @@ extension ReverseFilter {
     return gst_pad_push_event(sink, mirrored)
   }
 
-  /// End of the mirror, if upstream can seek: seeks in the mirror become seeks from there. Else nil.
+  /// End of the output, if upstream is seekable: output positions are counted back from there. nil
+  /// otherwise.
   private var seekableEnd: gint64? {
     guard let query = gst_query_new_seeking(GST_FORMAT_TIME) else { return nil }
     defer { gst_mini_object_unref(query.asMiniObject) }
@@ -100,7 +100,7 @@ extension ReverseFilter {
       guard gst_pad_peer_query(sink, query) != 0 else { return 0 }
       var (live, least): (gboolean, GstClockTime) = (0, 0)
       gst_query_parse_latency(query, &live, &least, nil)
-      // Buffers that wait here may be asked to wait for any length of time.
+      // Buffers may be kept here for any length of time.
       gst_query_set_latency(query, live, least, GstClockTime(noTime))
       return 1
     default:

@@ -4,31 +4,31 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Common part of videoreverse and audioreverse: a filter that holds the buffers since the segment began, and
-/// gives them out at the end, last first.
+/// Common part of videoreverse and audioreverse: stores all buffers of a segment and outputs them
+/// at its end, last first.
 ///
-/// Everything that streams happens under the sink pad's stream lock, as GStreamer's design document
-/// part-MT-refcounting has it; ``Shared`` is for data that other threads touch too.
+/// All streaming work happens under the sink pad's stream lock, as in GStreamer's design document
+/// part-MT-refcounting. ``Shared`` holds the data that other threads access.
 final class ReverseFilter: @unchecked Sendable {
-  /// Functions that differ between kinds of media.
+  /// Functions that depend on the media type.
   struct Kind: Sendable {
-    /// The caps of the backward output.
+    /// Caps of the backward output.
     var mirroredCaps: @Sendable (Caps) -> Caps
-    /// Duration of a buffer by its content, where its caps tell.
+    /// Duration of a buffer from its content; nil if unknown.
     var duration: @Sendable (Buffer, Caps) -> ClockTime?
-    /// The buffer as it is given out backwards.
+    /// Buffer for the backward output.
     var mirrored: @Sendable (_ buffer: Buffer, _ caps: Caps, ClockTime?, ClockTime?) throws -> Buffer
-    /// Whether buffers that follow each other may become one.
+    /// True if consecutive buffers may be merged.
     var isMergeable: @Sendable (Caps) -> Bool
-    /// Whether the last item is left out at the turn of a ping-pong.
+    /// True if the last item is left out at the turn of a ping-pong.
     var dropsLast: Bool
-    /// Length that is left out at the turn of a ping-pong, as far as that is known before the end.
+    /// Time left out at the turn of a ping-pong; nil if unknown before the end.
     var turn: @Sendable (Caps, Settings) -> ClockTime?
-    /// Whether it may come in memory that the processor can't read, and is copied from there.
+    /// True if input may be in memory that the processor cannot read, from which it is copied.
     var isDownloaded: Bool
-    /// The meta that describes layouts of the media in memory, all of which may come in.
+    /// Meta that describes memory layouts; all layouts are accepted as input.
     var layoutMeta: @Sendable () -> GType
-    /// The buffer in the layout that elements without ``layoutMeta`` expect.
+    /// Buffer in the layout for elements that ignore ``layoutMeta``.
     var plain: @Sendable (_ buffer: Buffer, _ caps: Caps) throws -> Buffer
   }
 
@@ -42,16 +42,15 @@ final class ReverseFilter: @unchecked Sendable {
   struct Shared {
     /// Position of the output, in stream time.
     var position: ClockTime?
-    /// A seek that was sent upstream, and where in the mirror it goes.
+    /// Seek that was sent upstream, and its target in the output.
     var seek: (number: UInt32, time: ClockTime)?
-    /// How long the turn of a ping-pong is left out, as far as caps tell.
+    /// Time left out at the turn of a ping-pong; nil if the caps do not tell.
     var turn: ClockTime?
   }
 
   let element: UnsafeMutablePointer<GstElement>
   let kind: Kind
-  /// Settings by the user. They have a lock apart from the element's state: neither lock is taken under the
-  /// other.
+  /// User settings. Their lock and the lock of the element's state are never nested.
   private let chosen = Mutex(Settings())
   let shared = Mutex(Shared())
   let log: DebugCategory
@@ -60,19 +59,19 @@ final class ReverseFilter: @unchecked Sendable {
 
   // Under the stream lock.
   var held: HeldMedia?
-  /// Caps of the held buffers: in ordinary memory.
+  /// Caps of the stored buffers, in system memory.
   var caps: Caps?
-  /// True if incoming buffers are in other memory.
+  /// True if input buffers are not in system memory.
   var isElsewhere = false
   var segment = GstSegment()
   var segmentNumber: UInt32 = 0
   var isSegmentSent = false
-  /// The segment is one that can't be reversed.
+  /// True if the segment cannot be reversed.
   var isRefused = false
   var isFirst = true
-  /// Whether downstream takes layouts that the meta describes; asked when caps go out.
+  /// True if downstream supports the layout meta; checked when caps are sent.
   var takesLayouts = true
-  /// Events that belong after the segment, which is sent with the first buffer.
+  /// Events to send after the segment, which precedes the first buffer.
   var waiting: [UnsafeMutablePointer<GstEvent>] = []
 
   var settings: Settings {
@@ -80,7 +79,7 @@ final class ReverseFilter: @unchecked Sendable {
     set { chosen.withLock { $0 = newValue } }
   }
 
-  /// - Parameter element: whose class has the pad templates `sink` and `src`.
+  /// - Parameter element: its class has the pad templates `sink` and `src`.
   init(_ element: UnsafeMutablePointer<GstElement>, _ kind: Kind, _ log: DebugCategory) {
     self.element = element
     self.kind = kind
@@ -94,7 +93,7 @@ final class ReverseFilter: @unchecked Sendable {
     connect()
   }
 
-  /// The pads call this object, which lives as long as their element does.
+  /// Connects the pads to this object, which lives as long as the element.
   func connect() {
     let me = Unmanaged.passUnretained(self).toOpaque()
     for pad in [sink, source] {
@@ -122,7 +121,7 @@ final class ReverseFilter: @unchecked Sendable {
     }
   }
 
-  /// After READY nothing of the last run is left.
+  /// Changes the state; resets everything on the way to READY.
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn {
     let result = ElementType.parentChangeState(element, transition)
     if transition == GST_STATE_CHANGE_PAUSED_TO_READY { reset() }

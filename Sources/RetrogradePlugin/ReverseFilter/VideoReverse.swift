@@ -2,7 +2,7 @@ import CGStreamer
 import GStreamer
 import MediaTime
 
-/// videoreverse.
+/// The element videoreverse.
 final class VideoReverse: ElementBody, Sendable {
   static let log = DebugCategory("videoreverse", "Raw video, last frame first")
 
@@ -27,7 +27,7 @@ final class VideoReverse: ElementBody, Sendable {
   func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) { filter.getProperty(id, value) }
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn { filter.changeState(transition) }
 
-  /// Nil where the rate is variable.
+  /// Duration of a frame; nil for a variable frame rate.
   private static func frameDuration(_ caps: Caps) -> ClockTime? {
     guard let rate = caps.fraction("framerate"), rate.numerator > 0 else { return nil }
     return ClockTime(sampleIndex: rate.denominator, rate: rate.numerator)

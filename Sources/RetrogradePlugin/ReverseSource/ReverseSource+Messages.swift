@@ -19,7 +19,7 @@ extension ReverseSource {
 
   func debug(_ text: @autoclosure () -> String) { ReverseSource.log.write(.debug, text(), about: element) }
 
-  /// Posts the new ones among the warnings: problems that decoders find are known when the frames have been
+  /// Posts the warnings that are new: decoder problems are known only after the frames were
   /// decoded.
   func warn(of warnings: [Warning]) {
     let new = state.withLock { state in

@@ -3,7 +3,7 @@ import GStreamer
 import RetrogradeEngine
 import Synchronization
 
-/// Seeks and questions.
+/// Seeks and queries.
 extension ReverseSource {
   func sendEvent(_ event: UnsafeMutablePointer<GstEvent>) -> gboolean? {
     guard event.pointee.type == GST_EVENT_SEEK else { return nil }
@@ -19,9 +19,9 @@ extension ReverseSource {
     case GST_EVENT_RECONFIGURE:
       stream(of: pad)?.resume()
       return 1
-    // Frames are not dropped: that they are late now says nothing of the next window.
+    // Ignore QoS: late frames say nothing about the next window.
     case GST_EVENT_QOS: return 1
-    // The sinks have changed their rate; nothing here depends on it.
+    // The sinks have changed their rate, which has no effect here.
     case GST_EVENT_INSTANT_RATE_SYNC_TIME: return 1
     default: return 0
     }
@@ -49,7 +49,8 @@ extension ReverseSource {
     return once(event) { apply(event, isFlushing: isFlushing) }
   }
 
-  /// Obeys a seek unless it has been obeyed: a bin sends the same one through each of its sinks (gst_bin_send_event).
+  /// Handles a seek only once: a bin sends the same event through each of its sinks
+  /// (gst_bin_send_event).
   private func once(_ event: UnsafeMutablePointer<GstEvent>, _ obey: () -> Bool) -> gboolean {
     let number = gst_event_get_seqnum(event)
     return seeking.withLock { last in
@@ -60,13 +61,14 @@ extension ReverseSource {
     }
   }
 
-  /// Makes the sinks play at another rate, from where they are (`GST_SEEK_FLAG_INSTANT_RATE_CHANGE`).
+  /// Changes the sinks' playback rate at the current position
+  /// (`GST_SEEK_FLAG_INSTANT_RATE_CHANGE`).
   private func changeRate(to rate: Double, _ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     var flags = GstSeekFlags(0)
     var (startType, stopType) = (GST_SEEK_TYPE_NONE, GST_SEEK_TYPE_NONE)
     gst_event_parse_seek(event, nil, nil, &flags, &startType, nil, &stopType, nil)
     let segment = state.withLock { $0.segment }
-    // The direction stays, and the limits are those of gst_event_new_seek.
+    // Same conditions as in gst_event_new_seek: same direction, no new start or stop, no flush.
     guard legs != nil, startType == GST_SEEK_TYPE_NONE, stopType == GST_SEEK_TYPE_NONE,
       flags.rawValue & GST_SEEK_FLAG_FLUSH.rawValue == 0, (rate > 0) == (segment.rate > 0)
     else { return false }
@@ -79,7 +81,7 @@ extension ReverseSource {
     return true
   }
 
-  /// Stops playing, and plays the part that `event` asks for. One at a time.
+  /// Stops playback, and plays the part that `event` selects. Not reentrant.
   @discardableResult
   func apply(_ event: UnsafeMutablePointer<GstEvent>, isFlushing: Bool) -> Bool {
     var rate = 1.0
@@ -92,7 +94,7 @@ extension ReverseSource {
     debug("seek \(number): \(start) to \(stop), flags \(flags.rawValue)")
     let streams = streams
     var segment = state.withLock { $0.segment }
-    // If nothing has been given out yet, the position is the segment's start.
+    // Before any output, the position is the segment's start.
     let positions = streams.compactMap { $0.shared.withLock { $0.position } }
     if let reached = segment.rate < 0 ? positions.min() : positions.max() { segment.position = guint64(reached.raw) }
     var didChange: gboolean = 0
@@ -101,20 +103,20 @@ extension ReverseSource {
         &segment, rate, format, flags, startType, guint64(bitPattern: start), stopType, guint64(bitPattern: stop),
         &didChange) != 0
     else { return false }
-    // An endless output has no end to begin at.
+    // An endless output has no end to play backwards from.
     if rate < 0, segment.stop == guint64(noTime), legs?.duration == nil { return false }
-    // Speeds are followed forwards only.
+    // Scores with speed changes play only forwards.
     if rate < 0, !(legs?.areNatural ?? true) { return false }
     if isFlushing {
       for stream in streams { push(gst_event_new_flush_start(), number, stream) }
     }
     cancelOrders()
-    // Without a flush, nothing waits for the streams here: in PAUSED they wait for PLAYING, which waits for
-    // the seeking thread. Each goes over to the new order when its present buffer was taken.
+    // Without a flush, do not wait for the streams: in PAUSED they wait for PLAYING, which waits
+    // for the seeking thread. Each stream takes the new order after its current buffer.
     if isFlushing {
       for stream in streams {
         gst_pad_pause_task(stream.pad)
-        // The task has paused when its lock can be had.
+        // The task has paused once its lock is free.
         g_rec_mutex_lock(&stream.pad.pointee.stream_rec_lock)
         stream.rest()
         g_rec_mutex_unlock(&stream.pad.pointee.stream_rec_lock)
@@ -185,16 +187,16 @@ extension ReverseSource {
 }
 
 extension GstSegment {
-  /// True if a seek would start behind its stop. gst_segment_do_seek logs that as a critical mistake of the program.
+  /// True if a seek starts after its stop, which gst_segment_do_seek logs as critical.
   ///
   /// - Parameters:
-  ///   - start: of the seek, in nanoseconds if it is set, or relative to the end.
-  ///   - stop: likewise.
+  ///   - start: start of the seek, in nanoseconds if set, or relative to the end.
+  ///   - stop: stop of the seek, likewise.
   fileprivate func startsBehindStop(
     _ start: (type: GstSeekType, value: gint64), _ stop: (type: GstSeekType, value: gint64)
   ) -> Bool {
     let length = duration == guint64(noTime) ? nil : gint64(clamping: duration)
-    /// nil: without an end.
+    /// Absolute position; nil if open-ended.
     func place(_ seek: (type: GstSeekType, value: gint64), _ previous: guint64) -> gint64? {
       let kept = previous == guint64(noTime) ? nil : gint64(clamping: previous)
       switch seek.type {
@@ -205,7 +207,7 @@ extension GstSegment {
     }
     guard let end = place(stop, self.stop) else { return false }
     let beginning = place(start, self.start) ?? 0
-    // It takes a negative start for one behind the end.
+    // gst_segment_do_seek treats a negative start as after the end.
     let first = length.map { beginning < 0 ? $0 : min(beginning, $0) } ?? max(beginning, 0)
     return first > length.map { min(max(end, 0), $0) } ?? max(end, 0)
   }

@@ -3,12 +3,12 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// A long source, whose end, and any sought stretch, is played while all of it is being indexed.
+/// Playback of the end and of seek targets of a long source while it is being indexed.
 extension ReverseSource {
-  /// The stretch of a stream that is played at `time`, and after it.
-  /// - Parameter name: the pad's.
-  /// - Returns: nil where all of the source has to be known for it, or nothing more is wanted. Video does not wait for audio
-  ///   that is not placed yet.
+  /// Part of a stream to play from `time` on.
+  /// - Parameter name: name of the pad.
+  /// - Returns: nil if the whole source must be indexed first, or playback was stopped. Video does
+  ///   not wait for audio that has no position yet.
   func part(at time: ClockTime, of name: String) throws -> SourceStream.Part? {
     do {
       guard let stretch = try state.withLock({ $0.stretches })?.stretch(at: time) else { return nil }
@@ -21,9 +21,9 @@ extension ReverseSource {
     }
   }
 
-  /// Takes over `source`, the whole of which is now known, while its end, `tail`, is being played.
+  /// Switches to the completely indexed `source`, while its end, `tail`, is being played.
   func complete(_ tail: SourceStretch, with source: PlayableSource, _ settings: SourceSettings) {
-    // The frames already played keep their places, should the two not agree when the source ends.
+    // Frames already played keep their times, even if the end of the index differs.
     let span = TimeSpan(
       start: source.legs.presentation.span.start, end: tail.source.legs.presentation.span.end)
     let legs =
@@ -55,7 +55,7 @@ extension ReverseSource {
   }
 
   func forgetStretches() {
-    // The stretches are released without the lock.
+    // Release the parts outside the lock.
     let stretches = state.withLock { $0.stretches.take() }
     _ = stretches
   }

@@ -4,35 +4,34 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// reversesrc: a source of raw streams, played backwards, or in any order of play.
+/// reversesrc: source of raw streams, played backwards or in any order of play.
 final class ReverseSource: ElementBody, @unchecked Sendable {
   static let log = DebugCategory("reversesrc", "Decoded streams, played backwards")
 
   /// State of the element.
   struct State {
-    /// Stops everything that is under way.
+    /// Cancels all current work.
     var run = Cancellation()
     var loader: Worker<Void>?
     var legs: PlaybackLegs?
-    /// Stretches that can be played before all of the source is known.
+    /// Parts that can be played before the whole source is indexed.
     var stretches: SourceStretches?
     var streams: [SourceStream] = []
     var segment = GstSegment()
-    /// The seqnum of the current order, which its segments, ends and messages have.
+    /// Seqnum of the current order, for its segments, EOS events and messages.
     var number: UInt32 = 0
-    /// A seek that came before the streams were known.
+    /// Seek that was received before the streams were known.
     var early: UnsafeMutablePointer<GstEvent>?
     var segmentsDone = 0
-    /// Warnings that the application was told of.
+    /// Warnings already posted.
     var warned: Set<String> = []
   }
 
   let element: UnsafeMutablePointer<GstElement>
-  /// Settings by the user. They have a lock apart from the element's state: neither lock is taken under the
-  /// other.
+  /// User settings. Their lock and the lock of the element's state are never nested.
   private let chosen = Mutex(SourceSettings())
   let state = Mutex(State())
-  /// One seek, or change of state, at a time; and the sequence number of the last seek that was obeyed.
+  /// Serializes seeks and state changes; holds the seqnum of the last handled seek.
   let seeking = Mutex<UInt32?>(nil)
 
   init(_ element: UnsafeMutablePointer<GstElement>) {
@@ -61,14 +60,14 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     if transition == GST_STATE_CHANGE_READY_TO_PAUSED, !load() { return GST_STATE_CHANGE_FAILURE }
     if transition == GST_STATE_CHANGE_PAUSED_TO_READY { unload() }
     let result = ElementType.parentChangeState(element, transition)
-    // It stays in READY then, and no change back from PAUSED comes to stop the work.
+    // The element stays in READY, and no change from PAUSED follows that would stop the work.
     if transition == GST_STATE_CHANGE_READY_TO_PAUSED, result == GST_STATE_CHANGE_FAILURE { unload() }
     return result
   }
 
-  /// Begins to look at the source, on a thread of its own: its index may take a pass over the whole file. `unload`
-  /// waits for that thread, and always comes before this object goes: GStreamer releases no element that is not in
-  /// NULL.
+  /// Starts to index the source on its own thread, as that may need a pass over the whole file.
+  /// `unload` joins the thread, and always runs before this object is released: GStreamer only
+  /// releases elements in NULL.
   func load() -> Bool {
     let settings = settings
     guard let path = settings.path else {
@@ -101,12 +100,12 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
         cancellation: run)
       wanted.purpose = .watching
       let opened = try OpenedSource(path, wanted, isPlayedSoon: true)
-      // The end of a long file, and sought stretches, are played while all of it is being indexed: each of
-      // the two has a quarter of the budget, and all of it half.
+      // Play the end and seek targets of a long file while it is being indexed: each of the two
+      // gets a quarter of the budget, the whole source half.
       let stretches = try SourceStretches(opened, wanted.shared(by: 4))
       let tail = stretches?.tail
       if let tail {
-        // gst-launch-1.0 waits with PLAYING for as long as a task is under way.
+        // gst-launch-1.0 delays PLAYING while a task is running.
         task.post(GST_PROGRESS_TYPE_COMPLETE, "The end is indexed")
         state.withLock { $0.stretches = stretches }
         expose(tail.source, settings, run, as: tail)
@@ -118,7 +117,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
           task.post(GST_PROGRESS_TYPE_CONTINUE, "Indexed up to \(position)", ["position": UInt64(position.raw)])
         }
       }
-      // Other orders of play than the mirror need all of the index before their first frame, and not all that it is made of.
+      // Orders of play other than plain reverse need the complete index before the first frame, but
+      // not all of its data.
       let source =
         try tail.map { try PlayableSource(opened, wanted, until: $0.range.start, progress: tell) }
         ?? PlayableSource(quickly: opened, wanted, progress: tell)
@@ -147,7 +147,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     let (run, loader) = state.withLock { ($0.run, $0.loader) }
     run.cancel()
     cancelOrders()
-    // Wakes threads that wait downstream, so that nothing below blocks.
+    // Wakes threads blocked downstream, so that the calls below do not block.
     for stream in streams { gst_pad_set_active(stream.pad, 0) }
     _ = try? loader?.join()
     forgetStretches()
@@ -176,7 +176,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     for stream in streams { stream.shared.withLock { $0.order?.cancellation }?.cancel() }
   }
 
-  /// The streams of a source, with their tags and the names of their pads.
+  /// Streams of a source, with their tags and pad names.
   func media(
     of source: PlayableSource, _ settings: SourceSettings
   ) -> [(SourceStream.Media, TagList?, String)] {
@@ -186,12 +186,14 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     return media
   }
 
-  /// Makes the pads, tells who is there, and starts.
-  /// - Parameter stretch: that `source` is of, if more of it is to come; nil if this is all.
+  /// Creates the pads, announces the streams, and starts playback.
+  /// - Parameter stretch: part that `source` covers, if more follows; nil if this is the whole
+  ///   source.
   func expose(
     _ source: PlayableSource, _ settings: SourceSettings, _ run: Cancellation, as stretch: SourceStretch? = nil
   ) {
-    // The same every time for the same URI: editors know streams by it (the design of gst_pad_create_stream_id).
+    // Stable for the same URI: editors identify streams by it (the design of
+    // gst_pad_create_stream_id).
     guard let upstream = g_compute_checksum_for_string(G_CHECKSUM_SHA256, settings.uri ?? "", -1),
       let collection = gst_stream_collection_new(upstream)
     else { return }
@@ -202,8 +204,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     let group = gst_util_group_id_next()
     var media = media(of: source, settings)
     if let wanted = capsOfParent {
-      // Raw streams that it does not want it would give to a decoder, and there is none for them: an error. (GES, which has a
-      // uridecodebin for each track.)
+      // uridecodebin would pass unwanted raw streams to a decoder, and fail as none exists. (GES
+      // has a uridecodebin for each track.)
       media = media.filter { $0.0.caps.intersects(wanted) }
     }
 
@@ -249,7 +251,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     gst_element_no_more_pads(element)
     seeking.withLock { last in
       if run.isCancelled { return }
-      // A seek that came while pads were added has started them.
+      // A seek received while pads were added has already started playback.
       if streams.contains(where: { $0.0.shared.withLock { $0.order != nil } }) { return }
       if let early {
         if apply(early, isFlushing: false) { last = gst_event_get_seqnum(early) }
@@ -260,7 +262,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     if let early { release(early) }
   }
 
-  /// Caps that the uridecodebin around this element takes, if it is in one: its property `caps`.
+  /// Property `caps` of the uridecodebin around this element, if there is one.
   var capsOfParent: Caps? {
     guard let parent = gst_object_get_parent(element.asObject) else { return nil }
     defer { gst_object_unref(parent) }
@@ -301,7 +303,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
 
   // MARK: Playing
 
-  /// Makes every stream play the segment.
+  /// Starts playback of the segment on every stream.
   func order(number: UInt32) {
     let (segment, streams) = state.withLock { state in
       state.segmentsDone = 0
@@ -326,23 +328,22 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     }
   }
 
-  /// True if every stream that is linked, and that has anything before `time`, has given out its first
-  /// buffer.
+  /// True if every linked stream with data before `time` has output its first buffer.
   func haveAllBegun(before time: ClockTime) -> Bool {
     streams.allSatisfy { stream in
       stream.shared.withLock { shared in
-        // A stream that starts later may have to wait for the end of the one that asks: a muxer takes buffers
-        // in the order of time.
+        // A stream that starts later may be blocked until the calling stream ends: a muxer takes
+        // buffers in the order of their times.
         shared.hasBegun || shared.flow == GST_FLOW_NOT_LINKED || shared.firstStart.map { $0 >= time } ?? false
       }
     }
   }
 
-  /// Lets streams that have nothing left find out again whether they may say so.
+  /// Makes finished streams check again whether they may send EOS.
   func wakeFinished() { streams.forEach { $0.wakeIfFinished() } }
 
-  /// True if no stream is linked: a pad that is linked to a bin's inside may be linked further on later, as
-  /// editors do.
+  /// True if no stream is linked. A pad linked to a bin's ghost pad counts as linked: editors may
+  /// link the bin later.
   var isUnlinked: Bool { streams.allSatisfy { gst_pad_is_linked($0.pad) == 0 } }
 
   func fail(_ flow: GstFlowReturn) {
@@ -351,7 +352,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     for stream in streams { push(gst_event_new_eos(), number, stream) }
   }
 
-  /// A stream has given out all of a segment that asks for no end: the last one says so.
+  /// Counts a stream that has finished a segment seek; the last one posts the message.
   func segmentDone(at stop: ClockTime, _ number: UInt32) {
     let isLast = state.withLock { state in
       guard state.number == number else { return false }

@@ -1,7 +1,7 @@
 import CGStreamer
 import GStreamer
 
-/// reversesrc as GObject sees it.
+/// GObject type of reversesrc.
 extension ReverseSource {
   static let type: GType = {
     let type = ElementType.register(
@@ -34,7 +34,7 @@ extension ReverseSource {
         return source?.settings.uri.flatMap { g_strdup($0) }
       }
       handler.pointee.set_uri = { handler, uri, _ in
-        // The source that is being played stays: GST_URI_ERROR_BAD_STATE.
+        // The URI cannot change during playback: GST_URI_ERROR_BAD_STATE.
         guard let source = ElementType.body(of: handler.map { UnsafeMutableRawPointer($0) }) as? ReverseSource,
           source.element.pointee.current_state.rawValue < GST_STATE_PAUSED.rawValue
         else { return 0 }
@@ -46,7 +46,7 @@ extension ReverseSource {
     return type
   }()
 
-  /// GStreamer keeps the list for as long as the process lives.
+  /// GStreamer keeps the list for the life of the process.
   nonisolated(unsafe) private static let protocols: UnsafePointer<UnsafePointer<gchar>?> = {
     let list = UnsafeMutablePointer<UnsafePointer<gchar>?>.allocate(capacity: SourceSettings.schemes.count + 1)
     for (index, scheme) in SourceSettings.schemes.enumerated() { list[index] = UnsafePointer(g_strdup(scheme.name)) }

@@ -4,7 +4,7 @@ import MediaTime
 import RetrogradeEngine
 import Paths
 
-/// reversesrc's properties.
+/// Properties of reversesrc.
 struct SourceSettings: Sendable {
   var uri: String?
   var loop = Loop.reverse
@@ -26,7 +26,7 @@ struct SourceSettings: Sendable {
       interpolates
   }
 
-  /// The schemes under which players find the element, and the order of play that each asks for.
+  /// URI schemes by which players find the element, and their orders of play.
   static let schemes: [(name: String, loop: Loop)] = [("reverse+file", .reverse), ("pingpong+file", .pingPong)]
 
   private static let loopType = EnumType.register(
@@ -137,7 +137,7 @@ struct SourceSettings: Sendable {
     }
   }
 
-  /// The local file that `uri` names; nil if it names none.
+  /// Local file that `uri` names; nil if it names none.
   var path: String? {
     guard var uri else { return nil }
     if let scheme = SourceSettings.schemes.first(where: { uri.hasPrefix($0.name + ":") }) {
@@ -149,7 +149,7 @@ struct SourceSettings: Sendable {
     return String(cPath: name)
   }
 
-  /// - Throws: ``RetrogradeError`` where the score is none.
+  /// - Throws: ``RetrogradeError`` if the score is invalid.
   func playback() throws -> PlaybackOptions {
     PlaybackOptions(
       loop: loop, score: try score.map(Score.init(parsing:)),
@@ -158,7 +158,7 @@ struct SourceSettings: Sendable {
       keepsPitch: keepsPitch, timing: timing,
       start: start > 0 ? .time(ClockTime(nanoseconds: Int64(clamping: start))) : nil,
       end: stop < UInt64(Int64.max) ? .time(ClockTime(nanoseconds: Int64(stop))) : nil,
-      // The streams that the element has pads for.
+      // Streams that the element has pads for.
       streams: .played)
   }
 

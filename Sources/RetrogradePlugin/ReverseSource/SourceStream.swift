@@ -4,10 +4,10 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// One stream of reversesrc: its pad, and its player.
+/// Stream of reversesrc: its pad and its player.
 ///
-/// Playing happens on the pad's task, under its stream lock; ``Shared`` is for data that other threads touch
-/// too.
+/// Playback runs on the pad's task, under its stream lock; ``Shared`` holds the data that other
+/// threads access.
 final class SourceStream: @unchecked Sendable {
   enum Media: Sendable {
     case video(VideoSource, Timing)
@@ -21,7 +21,7 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
-  /// Order to play: its start and end, and the segment that says so downstream.
+  /// Range to play, and its segment for downstream.
   struct Order: @unchecked Sendable {
     // GstSegment is plain data.
     var segment: GstSegment
@@ -30,56 +30,56 @@ final class SourceStream: @unchecked Sendable {
     var to: ClockTime?
     var cancellation: Cancellation
 
-    /// Position at which it begins.
+    /// Position at which playback begins.
     var beginning: ClockTime { isDescending ? to ?? from : from }
 
-    /// Players that go too fast for audio ask for none of it.
+    /// True if the player requests no audio because of a high speed.
     func isSilent(_ media: Media) -> Bool {
       guard case .audio = media else { return false }
       return segment.flags.rawValue & GST_SEGMENT_FLAG_TRICKMODE_NO_AUDIO.rawValue != 0
     }
 
-    /// Players ask for that with a rate below 0: later frames are given first.
+    /// True for a negative rate, at which later frames are output first.
     var isDescending: Bool { segment.rate < 0 }
   }
 
   struct Shared {
     var order: Order?
-    /// The order has just been given: the segment is still to be sent.
+    /// True until the segment of a new order was sent.
     var isNew = false
     var flow = GST_FLOW_OK
-    /// How often the pad was linked, or linked anew.
+    /// Number of times that the pad was linked.
     var links = 0
-    /// When the first buffer of the order is shown; nil while that is not known.
+    /// Start time of the order's first buffer; nil until known.
     var firstStart: ClockTime?
-    /// The first buffer of the order was taken, or there is none.
+    /// True once the first buffer of the order was taken, or if there is none.
     var hasBegun = false
-    /// Nothing is left to give out, but the end is still to be said.
+    /// True if everything was output, but EOS is still to be sent.
     var isFinished = false
-    /// Everything of the order was given out.
+    /// True once the order is complete.
     var isDone = false
     var position: ClockTime?
-    /// The whole source, once it is known, if the stream was made of its end.
+    /// The whole source, once indexed, if the stream was created from its end.
     var whole: Part?
-    /// The task has paused, since the whole is wanted.
+    /// True if the task has paused until the whole source is indexed.
     var awaitsWhole = false
 
-    /// Whether no seek has put another order in the place of this one.
+    /// True unless a seek has replaced this order.
     func isPlaying(_ order: Order) -> Bool { self.order?.cancellation === order.cancellation }
   }
 
-  /// A stream of all of the source, or of a stretch of it, and the order of play.
+  /// Stream of the whole source, or of a part of it, and its order of play.
   struct Part: Sendable {
     var media: Media
     var legs: PlaybackLegs
-    /// Place of that stretch in the order of play; nil for all of it.
+    /// Position of the part in the order of play; nil for the whole source.
     var place: TimeSpan?
   }
 
   let pad: UnsafeMutablePointer<GstPad>
-  /// The pad's.
+  /// Name of the pad.
   let name: String
-  /// The part that is known first: all of the source, or its end.
+  /// Part that is available first: the whole source, or its end.
   private let first: Part
   let tags: [TagList]
   let shared = Mutex(Shared())
@@ -88,15 +88,15 @@ final class SourceStream: @unchecked Sendable {
   // Under the stream lock.
   private var video: VideoPlayer?
   private var audio: AudioPlayer?
-  /// Time from which another part is played, next, or after the present one.
+  /// Times at which to switch to another part: before the next buffer, or after the current part.
   private var partNext: ClockTime?
   private var partAfter: ClockTime?
   private var caps: Caps?
   private var position = ClockTime.zero
   private var isDiscontinuous = true
-  /// Whether downstream knows that planes may lie anywhere (`GstVideoMeta`).
+  /// True if downstream supports any plane layout (`GstVideoMeta`).
   private var takesLayouts = true
-  /// Buffer that was not taken, since the pad was not linked.
+  /// Buffer that was not pushed because the pad was not linked.
   private var unsent: (buffer: Buffer, shown: TimeSpan)?
 
   init(
@@ -109,7 +109,7 @@ final class SourceStream: @unchecked Sendable {
     self.tags = tags
   }
 
-  /// The caps at the start of play.
+  /// Caps at the start of playback.
   var firstCaps: Caps {
     switch first.media {
     case .video(let video, _): first.legs[0]?.direction == .forward ? video.caps : video.caps.mirroredFields
@@ -123,7 +123,7 @@ final class SourceStream: @unchecked Sendable {
     gst_pad_push_event(pad, gst_event_new_caps(caps.raw))
   }
 
-  /// Releases the players. The task must have paused.
+  /// Releases the players. The task must be paused.
   func rest() {
     warn()
     video = nil
@@ -133,7 +133,7 @@ final class SourceStream: @unchecked Sendable {
     isDiscontinuous = true
   }
 
-  /// Takes over the whole source, which is now known.
+  /// Switches to the whole source, which is now indexed.
   func complete(with whole: Part) {
     let waits = shared.withLock { shared in
       shared.whole = whole
@@ -143,8 +143,8 @@ final class SourceStream: @unchecked Sendable {
     if waits { startTask() }
   }
 
-  /// Goes over to another part where that is to be played next.
-  /// - Returns: false where it is not known yet: the task has paused until it is.
+  /// Switches to another part, if one is to be played next.
+  /// - Returns: false if it is not available yet: the task has paused until it is.
   private func goOn(_ order: Order) throws -> Bool {
     guard let from = partNext else { return true }
     guard let part = try part(at: from, order) else { return false }
@@ -161,8 +161,8 @@ final class SourceStream: @unchecked Sendable {
     return true
   }
 
-  /// Part that is played from `time` on.
-  /// - Returns: nil where that is not known before all of the source is.
+  /// Part to play from `time` on.
+  /// - Returns: nil if the whole source must be indexed first.
   private func part(at time: ClockTime, _ order: Order) throws -> Part? {
     if let place = first.place, !order.isDescending {
       if shared.withLock({ $0.whole == nil }) {
@@ -181,7 +181,7 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
-  /// Warns of missing data that was found on the way.
+  /// Posts warnings about missing data found during playback.
   private func warn() {
     if let video { owner.warn(of: video.warnings) }
   }
@@ -195,11 +195,11 @@ final class SourceStream: @unchecked Sendable {
       }, Unmanaged.passUnretained(self).toOpaque(), nil)
   }
 
-  /// Gives out the next buffer; repeated by the task.
+  /// Outputs the next buffer; the task repeats it.
   private func step() {
     let (current, isNew, isLinked, links) = shared.withLock { shared -> (Order?, Bool, Bool, Int) in
       guard let order = shared.order, !order.cancellation.isCancelled else {
-        // Under the lock: the next order starts the task again, and must not be overtaken.
+        // Under the lock, as the next order restarts the task, which must not be paused after that.
         gst_pad_pause_task(pad)
         return (nil, false, false, 0)
       }
@@ -208,7 +208,7 @@ final class SourceStream: @unchecked Sendable {
       return (order, shared.isNew, isLinked, shared.links)
     }
     guard let order = current else { return }
-    // A pad that is not linked costs no decoding.
+    // Decode nothing for an unlinked pad.
     guard isLinked else {
       stop(order, GST_FLOW_NOT_LINKED, links)
       return
@@ -243,8 +243,8 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
-  /// Pauses the task, and lets others that have ended say so: of this order nothing more comes.
-  /// - Returns: false, if there is another order by now: then the task goes on with that.
+  /// Pauses the task at the end of an order, and lets other finished streams send EOS.
+  /// - Returns: false if there is a new order, which the task then continues with.
   private func pause(_ order: Order) -> Bool {
     let (isPaused, isFirst) = shared.withLock { shared in
       guard shared.isPlaying(order) else { return (false, false) }
@@ -252,7 +252,7 @@ final class SourceStream: @unchecked Sendable {
       defer { shared.hasBegun = true }
       return (true, !shared.hasBegun)
     }
-    // Only once, or two that have ended would wake each other for as long as a third has not begun.
+    // Only once: otherwise two finished streams would wake each other until a third has begun.
     if isFirst { owner.wakeFinished() }
     return isPaused
   }
@@ -315,18 +315,19 @@ final class SourceStream: @unchecked Sendable {
     return gst_pad_push(pad, next.buffer.retained())
   }
 
-  /// The frame as downstream can read it.
+  /// Frame in a layout that downstream supports.
   private func readable(_ frame: Buffer, _ caps: Caps) throws -> Buffer {
-    // Set when the pad is linked, and whenever downstream has changed.
+    // Set when the pad is linked, and when downstream has changed.
     if gst_pad_check_reconfigure(pad) != 0 { takesLayouts = pad.peerTakes(gst_video_meta_api_get_type(), caps) }
     return takesLayouts ? frame : try frame.inPlainLayout(caps)
   }
 
-  /// Ends the order when everything was given out.
+  /// Ends the order after everything was output.
   private func finish(_ order: Order) {
     guard pause(order) else { return }
-    // decodebin3 before 1.24 (952f252104) takes a stream that ends before the first buffer of another came for one that was
-    // removed, and drops it (unblock_pending_input in gstdecodebin3-parse.c). A demuxer, which interleaves, never gets there.
+    // decodebin3 before 1.24 (952f252104) treats a stream that ends before another one's first
+    // buffer as removed, and drops it (unblock_pending_input in gstdecodebin3-parse.c). Demuxers
+    // interleave, so they never trigger that.
     guard owner.haveAllBegun(before: position) else {
       shared.withLock { $0.isFinished = true }
       if owner.haveAllBegun(before: position) { wakeIfFinished() }
@@ -347,7 +348,7 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
-  /// Goes on, if it waits for others before it says that it has ended.
+  /// Resumes a stream that waits for others before it sends EOS.
   func wakeIfFinished() {
     let waits = shared.withLock { shared in
       defer { shared.isFinished = false }
@@ -356,18 +357,18 @@ final class SourceStream: @unchecked Sendable {
     if waits { startTask() }
   }
 
-  /// Downstream takes no more.
-  /// - Parameter links: how often the pad had been linked when it was asked.
+  /// Pauses after downstream refused a buffer.
+  /// - Parameter links: number of links at the time of the push.
   private func stop(_ order: Order, _ flow: GstFlowReturn, _ links: Int) {
     owner.debug("\(name): stops, \(String(cString: gst_flow_get_name(flow)))")
     let isPaused = shared.withLock { shared in
       guard shared.isPlaying(order) else { return false }
-      // Linked meanwhile, by another thread: go on.
+      // Linked by another thread meanwhile: continue.
       if flow == GST_FLOW_NOT_LINKED, shared.links != links { return false }
       shared.flow = flow
-      // No thread is to wait for a stream that is not wanted.
+      // Other streams must not wait for an unwanted one.
       if flow == GST_FLOW_EOS { shared.hasBegun = true }
-      // Under the lock, so that the next linking finds it paused.
+      // Under the lock, so that the next link finds the task paused.
       gst_pad_pause_task(pad)
       return true
     }
@@ -376,7 +377,7 @@ final class SourceStream: @unchecked Sendable {
     case GST_FLOW_FLUSHING: break
     case GST_FLOW_NOT_LINKED:
       owner.wakeFinished()
-      // A player may link the pad later, or never: it is an error only if no pad is linked at all.
+      // A player may link the pad later or never: an error only if no pad is linked.
       if owner.isUnlinked { owner.fail(flow) }
     case GST_FLOW_EOS:
       owner.wakeFinished()
@@ -385,7 +386,7 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
-  /// The pad was linked, or linked anew: go on from here.
+  /// Resumes after the pad was linked or relinked.
   func resume() {
     let wasUnlinked = shared.withLock { shared in
       shared.links += 1

@@ -4,13 +4,13 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// The files that are served: those that were named, and the media files in folders that were. What is asked for is looked up among them; no
-/// part of an address is ever used as a path.
+/// Served files: the named ones, and the media files in named folders. Requests are looked up in
+/// this list; no part of an address is ever used as a path.
 package final class Catalog: Sendable {
   struct File: Sendable {
     let id: String
     let path: String
-    /// Display name: the file's name, and its folder within the one that was named.
+    /// Display name: the file name, with its subfolder of the named folder.
     let name: String
     let folder: String
   }
@@ -18,22 +18,22 @@ package final class Catalog: Sendable {
   private struct State {
     var files: [File] = []
     var byID: [String: File] = [:]
-    /// Whether a file that was once looked at is media, with its stamp at that time.
+    /// Cached check whether a file is media, with the file's stamp at that time.
     var known: [[UInt8]: (stamp: FileStamp, isMedia: Bool)] = [:]
     var looked: ContinuousClock.Instant?
   }
 
-  /// Names as they were given, those of folders among them.
+  /// Named files and folders.
   private let names: [String]
   private let folders: [String]
   private let state = Mutex(State())
 
-  /// Most files that are listed, and the deepest level of folders.
+  /// Limits of the number of files and of the folder depth.
   static let most = (files: 5000, depth: 8)
 
-  /// Looks at the named files and folders. Blocks.
-  /// - Throws: ``RetrogradeError`` of code `noInput` where something that was named is not there, or nothing
-  ///   can be played.
+  /// Reads the named files and folders. Blocks.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if a named file or folder does not exist, or
+  ///   nothing can be played.
   package init(_ names: [String]) throws {
     self.names = names
     for name in names where access(name.cPath, R_OK) != 0 {
@@ -55,14 +55,14 @@ package final class Catalog: Sendable {
     }
   }
 
-  /// Files in the order in which they were named, those of a folder by name.
+  /// Files in the order of naming; those of a folder sorted by name.
   var files: [File] { state.withLock { $0.files } }
 
-  /// Whether one file was named, and nothing else.
+  /// True if exactly one file was named, and no folder.
   var isSingle: Bool { folders.isEmpty && names.count == 1 }
 
-  /// Opens the file with this name in addresses, also if it came into a folder later. Blocks.
-  /// - Returns: nil if there is none, or it no longer lies in the folder that was named.
+  /// Opens the file with this ID, even if it was added to a folder later. Blocks.
+  /// - Returns: nil if there is none, or it has left the named folder.
   func open(_ id: String) -> (file: File, content: OpenFile)? {
     if state.withLock({ $0.byID[id] }) == nil, !folders.isEmpty { refreshSometimes() }
     guard let file = state.withLock({ $0.byID[id] }) else { return nil }
@@ -75,12 +75,12 @@ package final class Catalog: Sendable {
     return nil
   }
 
-  /// Looks at the folders anew, but for requests that come thick and fast. Blocks.
+  /// Rescans the folders, at most once a second. Blocks.
   func refreshSometimes() {
     let isDue = state.withLock { state in
       let now = ContinuousClock.now
       guard state.looked.map({ now - $0 > .seconds(1) }) ?? true else { return false }
-      // Requests meanwhile are answered from the known files.
+      // Concurrent requests use the known files.
       state.looked = now
       return true
     }
@@ -113,7 +113,7 @@ package final class Catalog: Sendable {
       let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
       let within = subfolder.isEmpty ? name : "\(subfolder)/\(name)"
       if MediaFolder.isFolder(path) {
-        // A link may lead out, or back to where it is.
+        // A link may lead outside, or into a cycle.
         if depth < Catalog.most.depth, !isLink(path) { collect(path, in: root, within, depth + 1, &found) }
       } else if isMedia(path, in: root) {
         found.append(File(id: FileID.of(path), path: path, name: name, folder: subfolder))

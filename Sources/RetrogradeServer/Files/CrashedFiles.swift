@@ -3,22 +3,22 @@ import Retrograde
 import RetrogradeEngine
 import Synchronization
 
-/// Files that crashed the process that read them. None is tried again until it changes.
+/// Files that crashed their reader process. A file is not retried until it changes.
 final class CrashedFiles: Sendable {
   /// Crashed files, by the bytes of their paths.
   private let known = Mutex<[[UInt8]: (stamp: FileStamp, error: RetrogradeError)]>([:])
   private let tell: @Sendable (RetrogradeError) -> Void
 
-  /// - Parameter tell: gets the error of each file once.
+  /// - Parameter tell: called once with the error of each file.
   init(tell: @escaping @Sendable (RetrogradeError) -> Void) { self.tell = tell }
 
-  /// - Throws: the error of a file that crashed, if it is the same since.
+  /// - Throws: the recorded error, if the file crashed and is unchanged.
   func check(_ path: String) async throws {
     guard let crash = known.withLock({ $0[path.pathBytes] }) else { return }
     if try await CrashedFiles.stamp(path) == crash.stamp { throw crash.error }
   }
 
-  /// Does work on a file, unless it crashed and is the same since; notes if it crashes.
+  /// Runs `body` on a file, unless the file crashed and is unchanged; records a crash.
   func working<Value: Sendable>(on path: String, _ body: @Sendable () async throws -> Value) async throws -> Value {
     try await check(path)
     let stamp = try await CrashedFiles.stamp(path)

@@ -1,12 +1,12 @@
 import GStreamer
 import Paths
 
-/// The name of a file in addresses: its own name, as far as that is letters and digits, and a few digits that
-/// no other name has. It stays the same from one run to the next.
+/// ID of a file in addresses: the letters and digits of its name, and a unique digest. Stable
+/// between runs.
 enum FileID {
   private static let longestStem = 40
 
-  /// - Parameter path: of the file, as it was named, or as the folder was.
+  /// - Parameter path: path of the file, as it or its folder was named.
   static func of(_ path: String) -> String {
     let name = path.lastPart
     let stem = name.lastIndex(of: ".").map { name[..<$0] } ?? name[...]
@@ -23,14 +23,14 @@ enum FileID {
     return plain.isEmpty ? digits : (plain.hasSuffix("-") ? plain : plain + "-") + digits
   }
 
-  /// Whether a text is written as these names are.
+  /// True if a text has the format of these IDs.
   static func isPossible(_ text: String) -> Bool {
     (8...longestStem + 9).contains(text.utf8.count)
       && text.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }
   }
 }
 
-/// The SHA-256 digest of texts, in digits of base 16; one text can't be taken for two.
+/// SHA-256 digest of several texts, in hexadecimal. Different lists have different input bytes.
 func digest(_ texts: String...) -> String {
   let sum = Checksum()
   for var text in texts {
@@ -40,7 +40,7 @@ func digest(_ texts: String...) -> String {
   return sum.digest
 }
 
-/// The SHA-256 digest of a text's bytes, in digits of base 16.
+/// SHA-256 digest of a text's bytes, in hexadecimal.
 func digestOfBytes(_ text: String) -> String {
   let sum = Checksum()
   var text = text

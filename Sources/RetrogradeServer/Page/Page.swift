@@ -2,9 +2,9 @@ import FoundationEssentials
 import Soup
 import Paths
 
-/// The pages that people see.
+/// HTML pages.
 struct Page: Sendable {
-  /// The page on which a stream plays.
+  /// Player page of a stream.
   let player: Answer
   /// Text of the page before the list of files, and after it.
   private let frame: (before: String, after: String)
@@ -23,7 +23,7 @@ struct Page: Sendable {
     listPolicy = Page.policy(list)
   }
 
-  /// A list of files, with a picture each.
+  /// Page with a list of files and their thumbnails.
   /// - Parameter suffix: text after each address.
   func list(_ files: [Catalog.File], suffix: String) -> Answer {
     var rows = files.isEmpty ? "<p>There are no media files in it now.</p>" : ""
@@ -43,15 +43,15 @@ struct Page: Sendable {
     return Answer(frame.before + rows + frame.after, .html).kept(forever: false).secured(policy: listPolicy)
   }
 
-  /// Image in place of the picture of a file that has none.
+  /// Placeholder for the thumbnail of a file without video.
   static let standIn = Array(
     """
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90"><rect width="160" height="90" fill="#8d8576" fill-opacity=".18"/>\
     <path d="M52 38v14M60 32v26M68 24v42M76 35v20M84 28v34M92 20v50M100 33v24M108 40v10" stroke="#8d8576" stroke-width="3" stroke-linecap="round"/></svg>
     """.utf8)
 
-  /// Content security policy of a page: it may run its own scripts, and ask this server. Scripts and styles
-  /// are known by their digests; a style that a script sets by itself needs no leave.
+  /// Content security policy of a page: allows its own scripts, and requests to this server.
+  /// Scripts and styles are allowed by digest; styles set by a script need no permission.
   private static func policy(_ page: String) -> String {
     func sources(_ element: String) -> String {
       let digests = contents(of: element, in: page).map { "'sha256-\(base64($0))'" }
@@ -62,7 +62,7 @@ struct Page: Sendable {
       + "media-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
   }
 
-  /// Contents of the elements of a name that have no attributes.
+  /// Contents of the elements with this name and without attributes.
   private static func contents(of element: String, in page: String) -> [String] {
     var found: [String] = []
     var rest = page[...]
@@ -75,7 +75,7 @@ struct Page: Sendable {
     return found
   }
 
-  /// The SHA-256 digest of a text, as policies have it.
+  /// SHA-256 digest of a text, in Base64, as policies require.
   private static func base64(_ text: String) -> String {
     var digits = digestOfBytes(text)[...]
     var bytes: [UInt8] = []
@@ -88,7 +88,7 @@ struct Page: Sendable {
 }
 
 extension String {
-  /// The text escaped for HTML, also between its quotes.
+  /// Text escaped for HTML content and attributes.
   var escaped: String {
     var text = String.UnicodeScalarView()
     for scalar in unicodeScalars {

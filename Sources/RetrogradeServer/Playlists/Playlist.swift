@@ -1,18 +1,18 @@
 import MediaTime
 import Retrograde
 
-/// Playlists of HTTP Live Streaming (RFC 8216, version 7); they are known before anything is made.
+/// HTTP Live Streaming playlists (RFC 8216, version 7), available before any segment is made.
 ///
-/// - Parameter suffix: of these functions: text after each address, such as `?token=…`.
+/// - Parameter suffix: text after each address, such as `?token=…`; a parameter of these functions.
 enum Playlist {
-  /// The ways in which a stream is had, but for those in the source's codec: players change from one to another while they play, and a change of the
-  /// codec was tried with none of them.
-  /// - Parameter base: where its parts lie, seen from the playlist.
+  /// Master playlist of a stream, without renditions in the source's codec: players switch between
+  /// variants during playback, and a switch of codecs was not tested with any of them.
+  /// - Parameter base: path of the stream's parts, relative to the playlist.
   static func master(_ stream: some MirrorStream, at base: String, suffix: String = "") -> String {
     let videos = stream.renditions.filter { $0.isVideo && $0.sourceCodec == nil }
     let audios = stream.renditions.filter { !$0.isVideo }
     var lines = ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-INDEPENDENT-SEGMENTS"]
-    // If there is no video, each audio stream is a variant by itself.
+    // Without video, each audio stream is a variant.
     if !videos.isEmpty {
       for (number, audio) in audios.enumerated() {
         lines.append(
@@ -50,7 +50,7 @@ enum Playlist {
     return text(lines)
   }
 
-  /// The segments of a rendition, beside which they lie.
+  /// Media playlist of a rendition; the segments have relative addresses.
   static func media(_ rendition: SegmentedMirror.Rendition, suffix: String = "") -> String {
     var lines = head(rendition.segments.map(\.duration))
     lines.append("#EXT-X-INDEPENDENT-SEGMENTS")
@@ -61,13 +61,14 @@ enum Playlist {
     return text(lines + ["#EXT-X-ENDLIST"])
   }
 
-  /// Subtitles, which are one file for all of the stream.
+  /// Playlist of subtitles, with one file for the whole stream.
   static func subtitles(_ number: Int, of duration: ClockTime, suffix: String = "") -> String {
     text(
       head([duration]) + ["#EXTINF:\(seconds(duration)),", "\(number).vtt\(suffix)", "#EXT-X-ENDLIST"])
   }
 
-  /// A WebVTT file that says that its times are those of the segments: they begin at 0 of MPEG-2's clock (RFC 8216, 3.5).
+  /// Adds a timestamp map to a WebVTT file: its times are those of the segments, which begin at 0
+  /// of the MPEG-2 clock (RFC 8216, 3.5).
   static func timed(_ text: String) -> String {
     guard text.hasPrefix("WEBVTT"), !text.contains("X-TIMESTAMP-MAP"), let end = text.firstIndex(where: \.isNewline)
     else { return text }
@@ -75,7 +76,8 @@ enum Playlist {
   }
 
   private static func head(_ durations: [ClockTime]) -> [String] {
-    // Durations in EXTINF, rounded to whole seconds, must not be more (RFC 8216, 4.3.3.1).
+    // Durations in EXTINF, rounded to whole seconds, must not exceed the target duration (RFC 8216,
+    // 4.3.3.1).
     let longest = durations.max() ?? .zero
     let target = max((longest + ClockTime(seconds: 0.5)).nanoseconds / 1_000_000_000, 1)
     return [
@@ -94,18 +96,18 @@ enum Playlist {
     return "#EXT-X-MEDIA:" + (attributes + ["URI=\"\(address)\""]).joined(separator: ",")
   }
 
-  /// Names in a group must differ: a number tells those apart that the source does not.
+  /// Name that is unique within its group: a number distinguishes equal ones.
   private static func name(_ title: String?, _ language: String?, _ kind: String, _ number: Int) -> String {
     let name = title.flatMap { $0.isEmpty ? nil : $0 } ?? language ?? kind
     return number == 0 ? name : "\(name) \(number + 1)"
   }
 
-  /// Bits per second, none less than 0, so that two of them have a sum.
+  /// Bits per second, clamped so that a sum of two cannot overflow.
   private static func possible(_ bandwidth: Int) -> Int { min(max(bandwidth, 0), 1 << 50) }
 
   private static func text(_ lines: [String]) -> String { lines.joined(separator: "\n") + "\n" }
 
-  /// To the nanosecond, without zeros at the end.
+  /// Seconds to the nanosecond, without trailing zeros.
   static func seconds(_ time: ClockTime) -> String {
     let value = max(time.nanoseconds, 0)
     let digits = String(value % 1_000_000_000)
@@ -113,7 +115,7 @@ enum Playlist {
     return "\(value / 1_000_000_000)" + (fraction.isEmpty ? "" : "." + fraction)
   }
 
-  /// To the thousandth.
+  /// Value to three decimals.
   private static func decimal(_ value: Double) -> String {
     seconds(ClockTime(seconds: (value * 1000).rounded() / 1000))
   }
@@ -126,7 +128,7 @@ extension SegmentedMirror.Rendition {
 }
 
 extension String {
-  /// The text as a quoted string of a playlist can hold it, which has no line ends and no quotes.
+  /// Text without line ends and quotes, which a quoted string in a playlist cannot contain.
   fileprivate var quotable: String {
     String(
       String.UnicodeScalarView(

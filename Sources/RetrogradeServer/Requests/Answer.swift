@@ -1,14 +1,14 @@
 import Soup
 
-/// Answer to a request, before it is told in HTTP.
+/// Answer to a request, independent of HTTP.
 struct Answer: Sendable {
   enum Body: Sendable {
     case bytes([UInt8])
     case stored(StoredBytes)
-    /// Bytes that are being made.
+    /// Bytes that are still being made.
     case begun(PartReader)
 
-    /// nil where that is not known yet.
+    /// Number of bytes; nil while unknown.
     var count: Int? {
       switch self {
       case .bytes(let bytes): bytes.count
@@ -21,7 +21,7 @@ struct Answer: Sendable {
   var status = 200
   var fields: HeaderFields = [:]
   var body: Body = .bytes([])
-  /// nil: all of it.
+  /// Range of the body to send; nil: all of it.
   var range: Range<Int>?
 
   init(status: Int) { self.status = status }
@@ -49,7 +49,7 @@ struct Answer: Sendable {
     }
   }
 
-  /// The same, with all of the bytes that are being made.
+  /// Waits for all bytes that are still being made.
   func whole() async throws -> Answer {
     guard case .begun(let reader) = body else { return self }
     var answer = self
@@ -61,7 +61,7 @@ struct Answer: Sendable {
 
   private static func tag(_ stored: StoredBytes) -> String { "\"\(String(stored.number, radix: 36))\"" }
 
-  /// Answer with a reason in place of content.
+  /// Answer with a reason instead of content.
   static func refusal(_ status: Int, _ reason: String) -> Answer {
     var answer = Answer(reason + "\n", .plain)
     answer.status = status
@@ -82,15 +82,16 @@ struct Answer: Sendable {
     case bytes = "application/octet-stream"
   }
 
-  /// How long it may be kept by who asked. What never changes may be for a day; all else is asked for anew each time.
+  /// Sets the caching rule. Immutable content may be cached for a day; everything else must be
+  /// revalidated.
   func kept(forever: Bool) -> Answer {
     var answer = self
     answer.fields[.cacheControl] = forever ? "private, max-age=86400, immutable" : "private, no-cache"
     return answer
   }
 
-  /// For this request: a part of it, or nothing where the client has it already.
-  /// - Parameter field: the value of a header field of the request.
+  /// Adapts the answer to the request: a range, or 304 if the client's copy is current.
+  /// - Parameter field: returns a header field of the request.
   func conditioned(_ field: (FieldName) -> String?) -> Answer {
     var answer = self
     guard answer.status == 200 else { return answer }
@@ -101,7 +102,7 @@ struct Answer: Sendable {
       return answer
     }
     guard let count = answer.body.count else { return answer }
-    // A part of a file that has changed is of no use (RFC 9110, 13.1.5).
+    // A range of a changed file is useless (RFC 9110, 13.1.5).
     if let known = field(.ifRange), known != answer.fields[.eTag] { return answer }
     switch ByteRange(field(.range), of: count) {
     case .all: break
@@ -116,7 +117,7 @@ struct Answer: Sendable {
     return answer
   }
 
-  /// The answer with the header fields that every answer has, so that browsers use it only as intended.
+  /// Adds the security headers, which stop browsers from misusing an answer.
   func secured(policy: String? = nil) -> Answer {
     var answer = self
     answer.fields[.xContentTypeOptions] = "nosniff"

@@ -1,12 +1,12 @@
-/// The part of a file that a Range field asks for (RFC 9110, 14).
+/// Part of a file that a Range field requests (RFC 9110, 14).
 enum ByteRange: Equatable, Sendable {
-  /// All of it: nothing else was asked for, or in a way that is not answered (several parts, other units).
+  /// All of it: no range was requested, or an unsupported one (several parts, other units).
   case all
   case part(Range<Int>)
-  /// No byte of the range exists.
+  /// The range contains no existing byte.
   case unsatisfiable
 
-  /// - Parameter count: the file's length, in bytes.
+  /// - Parameter count: file size in bytes.
   init(_ field: String?, of count: Int) {
     self = .all
     guard let field, field.hasPrefix("bytes=") else { return }
@@ -23,7 +23,7 @@ enum ByteRange: Equatable, Sendable {
     }
   }
 
-  /// Number of up to 18 digits, which can't overflow.
+  /// Parses up to 18 digits, which cannot overflow.
   private static func number(_ text: String) -> Int? {
     guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
     return Int(text)

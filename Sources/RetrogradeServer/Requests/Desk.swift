@@ -5,7 +5,7 @@ import RetrogradeEngine
 import Soup
 import Paths
 
-/// Answers requests, from any transport.
+/// Answers requests, independently of the transport.
 final class Desk: Sendable {
   private let settings: ServerSettings
   private let catalog: Catalog
@@ -16,7 +16,7 @@ final class Desk: Sendable {
   private let downloads: Downloads
   private let page: Page
 
-  /// - Throws: ``RetrogradeError`` of code `inputOutput` where nothing can be kept in the spool's folder.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput` if the spool folder is not writable.
   init(
     _ settings: ServerSettings, _ catalog: Catalog, run: @escaping ServerRunning = { $0.start() },
     tell: @escaping @Sendable (RetrogradeError) -> Void = { _ in }, open: @escaping OpenStreams.Opening
@@ -34,14 +34,13 @@ final class Desk: Sendable {
     page = Page()
   }
 
-  /// Number of pieces of work under way, and of those that wait.
+  /// Number of running and waiting jobs.
   var load: (running: Int, waiting: Int) { line.load }
 
-  /// If there is only one file, opens it already, and makes the parts for its first picture: they are going
-  /// to be asked for.
+  /// If there is only one file, opens it in advance and makes the parts for its first frame.
   func prepare() {
     guard catalog.isSingle, let file = catalog.files.first else { return }
-    // An obstacle is reported to the client that asks.
+    // Errors are reported when a client requests the file.
     Task { [self] in
       guard let (file, content) = try? await opened(file.id),
         let stream = try? await streams.stream(file, content, .usual)
@@ -50,14 +49,14 @@ final class Desk: Sendable {
     }
   }
 
-  /// Ends all work; none begins from now on.
+  /// Cancels all work and refuses new work.
   func close() {
     streams.close()
     parts.close()
     downloads.close()
   }
 
-  /// - Throws: `CancellationError`, where the answer is no longer wanted.
+  /// - Throws: `CancellationError` if the client has disconnected.
   func answer(_ request: Request) async throws -> Answer {
     guard request.method == .get || request.method == .head else {
       var answer = Answer.refusal(405, "This server answers GET and HEAD only.")
@@ -80,7 +79,7 @@ final class Desk: Sendable {
       answer.fields[.setCookie] =
         "\(Guard.cookie)=\(token.percentEncoded); Path=/; HttpOnly; SameSite=Strict"
     }
-    // A request for a part, or only for the head, needs the whole.
+    // A range or HEAD request needs the complete answer.
     if request.method == .head || request.fields[.range] != nil {
       let begun = answer
       answer = await checked { try await begun.whole() }
@@ -89,7 +88,7 @@ final class Desk: Sendable {
     return answer.conditioned { request.fields[$0] }
   }
 
-  /// Answer of `body`, or the answer to its error.
+  /// Answer of `body`, or the answer for its error.
   private func checked(_ body: () async throws -> Answer) async -> Answer {
     do {
       return try await body()
@@ -143,7 +142,7 @@ final class Desk: Sendable {
     }
   }
 
-  /// Errors name the file as the list does: its path is not told to clients.
+  /// Errors use the file's name in the list: clients never see its path.
   private func answer(
     _ part: StreamPart, of id: String, _ name: StreamName, _ query: [String: String], _ suffix: String
   ) async throws -> Answer {
@@ -162,7 +161,7 @@ final class Desk: Sendable {
     }
   }
 
-  /// Suffix of addresses in answers, where the request's own had the token in it.
+  /// Suffix of addresses in answers: the token, if the request had it in its query.
   private func suffix(_ isByQuery: Bool) -> String {
     isByQuery ? settings.token.map { "?token=\($0.percentEncoded)" } ?? "" : ""
   }
@@ -196,7 +195,7 @@ final class Desk: Sendable {
       answer.fields[.contentDisposition] = Desk.attachment(stretch.fileName(stream))
       return answer.kept(forever: false).secured()
     case .made(let version, let part):
-      // Addresses of the file before it changed.
+      // The address belongs to the file before it changed.
       guard version == stream.version else { return Desk.nothing }
       return try await made(part, stream, suffix)
     }
@@ -220,7 +219,7 @@ final class Desk: Sendable {
       return Answer(StreamInfo.encoded(StreamInfo.marks(mirror.chapters)), .json).kept(forever: true).secured()
     case .initialization(let name):
       guard let rendition = stream.rendition(name) else { return Desk.nothing }
-      // It is there: the client need not wait, and the work for its next requests is not stopped.
+      // Available without waiting, so prefetching need not stop.
       return Answer(try mirror.initialization(rendition, Cancellation()), Desk.type(part, mirror))
         .kept(forever: true).secured()
     case .frames, .segment, .waveform, .picture:
@@ -248,9 +247,10 @@ final class Desk: Sendable {
     }
   }
 
-  /// A name for a download: for old programs in ASCII, and as it is (RFC 6266).
+  /// Content-Disposition for a download: an ASCII name for old clients, and the real one (RFC
+  /// 6266).
   static func attachment(_ name: String) -> String {
-    // A header field has no way to name other bytes than UTF-8.
+    // Header fields cannot contain bytes that are not UTF-8.
     let name = name.replacingRawBytes { _ in "\u{FFFD}" }
     let plain = String(
       String.UnicodeScalarView(

@@ -1,25 +1,25 @@
-/// Access control: programs of this machine's own users may ask, or clients that know the token.
+/// Access control: allows programs of this machine's users, or clients with the token.
 struct Guard: Sendable {
-  /// nil: nothing is asked for.
+  /// Required token; nil: none.
   let token: String?
-  /// The loopback address that the server listens at, which it may be called by; nil: it listens at another.
+  /// Loopback address of the server, which Host must name; nil if it listens at another address.
   let loopback: String?
 
-  /// The cookie that holds the token.
+  /// Name of the cookie that holds the token.
   static let cookie = "retrograde-token"
 
   enum Answer: Equatable, Sendable {
     case granted
-    /// By the query of its address: the addresses in the answer need it too, and a cookie is set.
+    /// Granted by the token in the query: addresses in the answer need it too, and a cookie is set.
     case grantedByQuery
     case refused(Int, String)
   }
 
   /// - Parameters:
-  ///   - isPage: the path is that of a page for people.
-  ///   - field: the value of a header field, by its name in small letters.
+  ///   - isPage: true if the path is that of an HTML page.
+  ///   - field: returns a header field by its lower-case name.
   func check(_ path: RequestPath, isPage: Bool, _ field: (String) -> String?) -> Answer {
-    // A site whose name was made to lead to this machine (DNS rebinding) still has that name here.
+    // Blocks DNS rebinding: a name that was redirected to this machine still appears in Host.
     if let loopback, !Guard.isName(field("host") ?? "", of: loopback) {
       return .refused(421, "This server answers to the names \(loopback) and localhost only.")
     }
@@ -35,17 +35,18 @@ struct Guard: Sendable {
     return .refused(401, "This server asks for its token: open the address that it printed.")
   }
 
-  /// true if a browser opens the address in a window of its own, as a link does: not in a frame, `<object>` or
+  /// True if a browser opens the address at top level, like a link; not in a frame, `<object>` or
   /// `<embed>` of another page (https://www.w3.org/TR/fetch-metadata/).
   private static func isNavigation(_ field: (String) -> String?) -> Bool {
     field("sec-fetch-mode") == "navigate" && field("sec-fetch-dest") == "document" && field("origin") == nil
   }
 
-  /// true if the request comes from a page of this server, from a person who entered the address, or from a program
-  /// that is no browser. A site of the same name at another port is `same-site`, which is not enough.
+  /// True if the request comes from a page of this server, from a typed address, or from a program
+  /// that is not a browser. The same host at another port is `same-site`, which is not enough.
   private static func isOwn(_ field: (String) -> String?) -> Bool {
     if let site = field("sec-fetch-site"), site != "same-origin", site != "none" { return false }
-    // Browsers that send no Sec-Fetch-Site, or none to an address that is not local, send this with some requests.
+    // Browsers without Sec-Fetch-Site, or that omit it for addresses that are not local, send
+    // Origin with some requests.
     guard let origin = field("origin")?.lowercased() else { return true }
     let host = field("host")?.lowercased() ?? ""
     return [("http://", ":80"), ("https://", ":443")].contains { scheme, port in
@@ -53,7 +54,8 @@ struct Guard: Sendable {
     }
   }
 
-  /// Whether a Host field names this machine by that address or a usual one for itself, with a port or without.
+  /// True if a Host field, with or without a port, is that address or another usual name of this
+  /// machine.
   static func isName(_ host: String, of loopback: String) -> Bool {
     var name = host.lowercased()[...]
     if let colon = name.lastIndex(of: ":"), !name.hasSuffix("]") {
@@ -63,7 +65,7 @@ struct Guard: Sendable {
     return ["localhost", "127.0.0.1", "[::1]", loopback].contains(String(name))
   }
 
-  /// Compares two texts in a time that says nothing of where they differ.
+  /// Compares two texts in constant time.
   static func isSame(_ a: String, _ b: String) -> Bool {
     let (a, b) = (Array(a.utf8), Array(b.utf8))
     var difference = UInt8(truncatingIfNeeded: a.count == b.count ? 0 : 1)

@@ -1,17 +1,17 @@
 import RetrogradeEngine
 import Soup
 
-/// Sends an answer in pieces, at the pace of the client.
+/// Sends an answer in pieces, at the client's speed.
 struct Pace: Sendable {
   let exchange: Exchange
 
-  /// Length of a piece in bytes: the part of an answer that is in memory while it is sent.
+  /// Piece size in bytes: the part of an answer that is in memory.
   static let piece = 256 << 10
 
-  /// Sends an answer, whole or not at all.
+  /// Sends an answer, complete or not at all.
   ///
-  /// - Throws: what went wrong with the part that is being made; `CancellationError` if the client
-  ///   hung up or took nothing for too long.
+  /// - Throws: errors of a part that is being made; `CancellationError` if the client disconnected
+  ///   or timed out.
   func send(_ answer: Answer) async throws {
     let isHead = exchange.request.method == .head
     if case .begun(let reader) = answer.body, !isHead {
@@ -37,7 +37,7 @@ struct Pace: Sendable {
     }
   }
 
-  /// Sends a part while it is made.
+  /// Sends a part while it is being made.
   private func send(_ reader: PartReader) async throws {
     defer { reader.leave() }
     var count = 0

@@ -1,18 +1,17 @@
-/// The path of a request and its query, decoded, or refused: a path that is not written by RFC 3986 is no
-/// name here.
+/// Decoded path and query of a request. Paths that violate RFC 3986 are rejected.
 struct RequestPath: Equatable, Sendable {
-  /// Parts between the slashes. A path that ends with a slash has an empty one at its end; `/` is one empty
-  /// one.
+  /// Components between the slashes. A trailing slash adds an empty component; `/` is one empty
+  /// component.
   var parts: [String]
-  /// The first value of each name.
+  /// First value of each query parameter.
   var query: [String: String]
 
-  /// In bytes, undecoded.
+  /// Maximum length in bytes, before decoding.
   static let longest = 4096
 
-  /// - Returns: nil where it is too long, does not begin with a slash, has an empty part in its middle, a
-  ///   part that is `.` or `..`, a percent sign without two digits of base 16, or where its decoded text is
-  ///   not UTF-8, or holds a slash, a backslash or a control character.
+  /// - Returns: nil if it is too long, does not begin with a slash, has an empty component in the
+  ///   middle, a `.` or `..` component, or an invalid percent encoding. Also nil if the decoded
+  ///   text is not UTF-8, or contains a slash, a backslash or a control character.
   init?(_ target: String) {
     let bytes = Array(target.utf8)
     guard bytes.count <= RequestPath.longest, bytes.first == UInt8(ascii: "/") else { return nil }
@@ -37,8 +36,8 @@ struct RequestPath: Equatable, Sendable {
     }
   }
 
-  /// Characters that stand for themselves in a path, and in a query: RFC 3986's unreserved characters,
-  /// `sub-delims`, `:` and `@`; in a query `/` and `?` too.
+  /// Characters allowed unencoded in a path and a query: RFC 3986's unreserved characters,
+  /// `sub-delims`, `:` and `@`; in a query also `/` and `?`.
   private static let plain = Set("-._~!$&'()*+,;=:@/?".utf8)
 
   private static func decoded(_ coded: ArraySlice<UInt8>) -> String? {
@@ -72,7 +71,7 @@ struct RequestPath: Equatable, Sendable {
 }
 
 extension String {
-  /// The text as one part of a path, or a value of a query.
+  /// Text encoded as a path component or a query value.
   var percentEncoded: String {
     utf8.reduce(into: "") { text, byte in
       switch byte {

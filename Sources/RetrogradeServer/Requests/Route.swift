@@ -1,18 +1,18 @@
 import MediaTime
 
-/// Resource that a path asks for.
+/// Resource that a path names.
 enum Route: Equatable, Sendable {
-  /// The list of files; the page of the file, where there is one.
+  /// File list, or the page of the only file.
   case start
-  /// The playlist of the file, where there is only one.
+  /// Playlist of the only file.
   case playlist
-  /// The page on which a file plays.
+  /// Player page of a file.
   case page(file: String)
-  /// A picture of a file, for lists.
+  /// Thumbnail of a file, for lists.
   case picture(file: String)
   case stream(file: String, StreamName, StreamPart)
 
-  /// A page for people, which takes no decoding or encoding to answer.
+  /// True for an HTML page, which needs no decoding or encoding.
   var isPage: Bool {
     switch self {
     case .start, .page: true
@@ -20,7 +20,7 @@ enum Route: Equatable, Sendable {
     }
   }
 
-  /// - Returns: nil where nothing has that path.
+  /// - Returns: nil if the path names no resource.
   init?(_ path: RequestPath) {
     let parts = path.parts
     if let own: Route = [[""]: .start, ["master.m3u8"]: .playlist][parts] {
@@ -41,16 +41,16 @@ enum Route: Equatable, Sendable {
   }
 }
 
-/// Part of a stream that is asked for.
+/// Part of a stream.
 enum StreamPart: Equatable, Sendable {
-  /// - Parameter prefix: text before addresses that are relative to the stream's own.
+  /// - Parameter prefix: text before addresses relative to the stream's own.
   case master(prefix: String)
-  /// Data that a page needs to play it.
+  /// Data for the player page.
   case info
-  /// A file of all of it or a stretch, and the command that makes one.
+  /// Download of the stream or a part of it, and the command that makes the same file.
   case download
   case command
-  /// Data that never changes, as long as the source and the program stay the same.
+  /// Data that is immutable for the same source and program.
   case made(version: String, MadePart)
 
   init?(_ parts: [String]) {
@@ -67,22 +67,22 @@ enum StreamPart: Equatable, Sendable {
     }
   }
 
-  /// In digits of base 16.
+  /// Hexadecimal digits of a version.
   static let versionLength = 12
 }
 
 enum MadePart: Hashable, Sendable {
   case playlist(rendition: String)
   case initialization(rendition: String)
-  /// A segment, from one of its pieces on.
+  /// Segment, starting at one of its pieces.
   case segment(Int, from: Int, rendition: String)
   case subtitlePlaylist(Int)
   case subtitles(Int)
   case chapters
   case waveform
-  /// When each frame is shown.
+  /// Start times of the frames.
   case frames
-  /// The picture at a time of the output, in milliseconds.
+  /// Frame at a time of the output, in milliseconds.
   case picture(Int)
 
   init?(_ parts: [String]) {
@@ -122,7 +122,7 @@ enum MadePart: Hashable, Sendable {
     }
   }
 
-  /// The name under which it is kept.
+  /// Key in the cache.
   var name: String {
     switch self {
     case .playlist(let rendition): "\(rendition)/media.m3u8"
@@ -140,7 +140,7 @@ enum MadePart: Hashable, Sendable {
 }
 
 extension Int {
-  /// The number that stands before an extension: decimal digits, nine at the most, without zeros before them.
+  /// Number before a file extension: up to nine decimal digits, without leading zeros.
   fileprivate init?(numbered name: String, _ ending: String) {
     guard name.hasSuffix(ending) else { return nil }
     let digits = name.dropLast(ending.count)

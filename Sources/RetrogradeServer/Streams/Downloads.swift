@@ -2,8 +2,8 @@ import Retrograde
 import RetrogradeEngine
 import Synchronization
 
-/// Files of streams, or of stretches of them, that are made whole to be taken away. One is made at a time; the last one is kept, so that who lost
-/// the connection can go on.
+/// Complete files of streams or parts of them, for download. One is made at a time; the last one is
+/// kept, so that an interrupted download can resume.
 final class Downloads: Sendable {
   private struct Job: Hashable {
     var version: String
@@ -20,14 +20,15 @@ final class Downloads: Sendable {
     (self.resources, self.crashes, self.run) = (resources, crashes, run)
   }
 
-  /// - Throws: ``RetrogradeError``, `CancellationError`; `WorkLine.Busy` where another one is being made.
+  /// - Throws: ``RetrogradeError``, `CancellationError`; `WorkLine.Busy` if another one is being
+  ///   made.
   func file(_ stretch: Stretch, of stream: OpenStream) async throws -> StoredBytes {
     let job = Job(version: stream.version, stretch: stretch)
     if let kept = last.withLock({ $0?.job == job ? $0?.bytes : nil }) { return kept }
     return try await works.value(job) { [self] _ in
       guard works.count <= 1 else { throw WorkLine.Busy() }
       let made = try await make(stretch, stream)
-      // The old download is released when the lock is not held.
+      // Release the old download outside the lock.
       let old = last.withLock { last in
         defer { last = (job, made) }
         return last
@@ -37,13 +38,13 @@ final class Downloads: Sendable {
     }
   }
 
-  /// Ends the work under way; no other begins from now on.
+  /// Cancels the work and refuses new work.
   func close() { works.close() }
 
   private func make(_ stretch: Stretch, _ stream: OpenStream) async throws -> StoredBytes {
     let options = ReverseOptions(playback: stretch.playback(stream), resources: resources)
     let name = stretch.fileName(stream).hasSuffix(".m4a") ? "mirror.m4a" : "mirror.mp4"
-    // The path leads to the file as long as it is open.
+    // The path is valid as long as the file is open.
     defer { withExtendedLifetime(stream.content) {} }
     return StoredBytes(
       try await crashes.working(on: stream.file.path) { [resources, run] in

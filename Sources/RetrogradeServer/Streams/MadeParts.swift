@@ -4,13 +4,12 @@ import Retrograde
 import RetrogradeEngine
 import Synchronization
 
-/// Parts of streams, made when they are asked for, once for all clients that ask at the same time, and kept
-/// for later requests.
+/// Parts of streams, made on request, once for all concurrent clients, and cached.
 final class MadeParts: Sendable {
   private let store: ByteStore
   private let line: WorkLine
   private let makings: Makings
-  /// Parts that are made unasked: those that a player asks for next, most likely.
+  /// Prefetches the parts that a player probably requests next.
   private let ahead: Ahead
   private let crashes: CrashedFiles
   private let run: ServerRunning
@@ -26,13 +25,13 @@ final class MadeParts: Sendable {
 
   typealias Found = Makings.Found
 
-  /// A part of a stream, of which a beginning is there at least.
-  /// - Returns: nil where the stream has no such part.
+  /// Part of a stream, of which at least the beginning is available.
+  /// - Returns: nil if the stream has no such part.
   /// - Throws: ``RetrogradeError``, `CancellationError` or `WorkLine.Busy`.
   func part(_ part: MadePart, of stream: OpenStream) async throws -> Found? {
     let key = stream.version + "/" + part.name
     guard let recipe = MadeParts.recipe(part, stream) else { return nil }
-    // The whole segment ends with this part.
+    // The whole segment contains this part as its end.
     let all = MadeParts.whole(part).map { stream.version + "/" + $0.name }
     let found = found(key, or: all, recipe, stream) { [weak self] in self?.makeNext(part, of: stream) }
     guard case .begun(let reader) = found else {
@@ -51,9 +50,9 @@ final class MadeParts: Sendable {
     return .segment(number, from: 0, rendition: rendition)
   }
 
-  /// Makes the parts for the first picture, as long as no client has to wait for them. Where there is a
-  /// choice of sizes or audio streams, none: the player chooses. Of codecs it is the source's, which a
-  /// browser takes first; but HEVC few play.
+  /// Makes the parts for the first frame, unless clients are waiting. Does nothing if there are
+  /// several sizes or audio streams, as the player chooses. Uses the source's codec, which browsers
+  /// prefer, except for HEVC, which few can play.
   func makeFirst(of stream: OpenStream) {
     let (videos, audio) = (stream.mirror.renditions.filter(\.isVideo), stream.mirror.renditions.filter { !$0.isVideo })
     guard videos.count(where: { $0.sourceCodec == nil }) <= 1, audio.count <= 1, line.isIdle else { return }
@@ -78,7 +77,7 @@ final class MadeParts: Sendable {
     }
   }
 
-  /// - Parameter larger: key of a part that holds this one; it will do if it was kept.
+  /// - Parameter larger: key of a part that contains this one, used if cached.
   private func found(
     _ key: String, or larger: String? = nil, _ recipe: Recipe, _ stream: OpenStream,
     onMade: @escaping @Sendable () -> Void
@@ -95,7 +94,8 @@ final class MadeParts: Sendable {
     }
   }
 
-  /// A picture that tells a file from others: of its third second, since many films begin in the dark. What has none gets a drawing.
+  /// Thumbnail of a file: the frame at the third second, as many files begin with black. Files
+  /// without video get a drawing.
   func picture(
     of file: Catalog.File, _ content: OpenFile, _ resources: Resources
   ) async throws -> (StoredBytes, Answer.MediaType) {
@@ -119,7 +119,7 @@ final class MadeParts: Sendable {
   private static func grab(
     _ file: Catalog.File, _ content: OpenFile, _ resources: Resources, _ run: @escaping ServerRunning
   ) async throws -> OpenFile {
-    // The path leads to the file as long as it is open.
+    // The path is valid as long as the file is open.
     defer { withExtendedLifetime(content) {} }
     var options = ReverseOptions(resources: resources)
     options.encoding.width = 480
@@ -129,32 +129,32 @@ final class MadeParts: Sendable {
           _ = try await run(.frames(input: content.path, [place], options, output: path)).summary()
         }
       } catch let error as RetrogradeError where place != .start && error.code != .crashed {
-        // It is shorter than that.
+        // The file is shorter.
       }
     }
     throw RetrogradeError(.damagedInput, about: file.name, "has no picture")
   }
 
-  /// Ends all work; none begins from now on.
+  /// Cancels all work and refuses new work.
   func close() {
     ahead.cancel()
     makings.close()
   }
 
-  /// Height of pictures for the strip, in pixels, and the number of points of a waveform.
+  /// Height of the frame strip in pixels, and number of points of a waveform.
   static let pictureHeight = 120
   static let waveformPoints = 2000
-  /// Length of a waveform's part that is made at a time.
+  /// Duration of the part of a waveform that is made at a time.
   private static let waveformStretch = ClockTime(seconds: 8)
 
-  /// How a part is made.
+  /// Steps to make a part.
   private struct Recipe: Sendable {
     typealias Step = @Sendable (Cancellation, @escaping @Sendable ([UInt8]) -> Void) throws -> Void
 
     var urgency: WorkLine.Urgency
-    /// Whether it takes so long that its beginning is of use while the rest is made.
+    /// True if it takes long enough to deliver the beginning while the rest is made.
     var isLong = false
-    /// Steps, one after the other; more urgent work has its turn between them.
+    /// Sequential steps; more urgent work may run between them.
     let steps: [Step]
 
     init(_ urgency: WorkLine.Urgency, isLong: Bool = false, _ make: @escaping Step) {
@@ -173,7 +173,7 @@ final class MadeParts: Sendable {
       }
       return Recipe(.high, isLong: true) { try mirror.segment(number, from: piece, of: rendition, $0, $1) }
     case .frames:
-      // For a long film they are megabytes.
+      // Megabytes for a long source.
       return Recipe(.usual) { $1(mirror.frameStarts.seconds) }
     case .picture(let milliseconds):
       let time = ClockTime(nanoseconds: Int64(milliseconds) * 1_000_000)
@@ -188,7 +188,7 @@ final class MadeParts: Sendable {
         steps: zip(starts, starts.dropFirst() + [waveformPoints]).map { start, end in
           { cancellation, give in
             let peaks = try mirror.waveform(start..<end, of: waveformPoints, cancellation)
-            // A byte each is as fine as a line on a screen.
+            // A byte is as precise as a line on a screen.
             let values = peaks.map { "\(Int(($0.clampedToUnit * 255).rounded()))" }.joined(separator: ",")
             give(Array(((start == 0 ? "[" : ",") + values + (end == waveformPoints ? "]" : "")).utf8))
           }
@@ -198,7 +198,7 @@ final class MadeParts: Sendable {
   }
 }
 
-/// Makes parts unasked: some pieces at a time, as long as no client has to wait for them.
+/// Prefetches parts: a few at a time, and only while no client is waiting.
 final class Ahead: Sendable {
   private struct State {
     var tasks: [Int: Task<Void, Never>] = [:]
@@ -210,8 +210,8 @@ final class Ahead: Sendable {
 
   init(most: Int) { self.most = most }
 
-  /// Begins it, unless there is enough already.
-  /// - Parameter body: calls `done` when another one may begin, if that is before it ends.
+  /// Starts a job unless enough are running.
+  /// - Parameter body: calls `done` when another job may start, if that is before it ends.
   func begin(_ body: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) async throws -> Void) {
     state.withLock { state in
       guard state.tasks.count < most else { return }
@@ -233,7 +233,7 @@ final class Ahead: Sendable {
 }
 
 extension [ClockTime] {
-  /// Seconds, 8 bytes each, the lowest first.
+  /// Seconds as little-endian 64-bit floats.
   fileprivate var seconds: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count * 8) { bytes, filled in
       for (number, time) in enumerated() {
@@ -246,6 +246,6 @@ extension [ClockTime] {
 }
 
 extension Float {
-  /// 0 if it is no number.
+  /// Value clamped to 0 to 1; 0 for NaN.
   fileprivate var clampedToUnit: Float { self > 0 ? min(self, 1) : 0 }
 }

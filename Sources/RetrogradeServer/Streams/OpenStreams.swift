@@ -5,8 +5,8 @@ import Retrograde
 import RetrogradeEngine
 import Synchronization
 
-/// The open streams: a file in an order of play each. Their number is limited; the one that was not used for
-/// longest is closed.
+/// Open streams: each is a file in an order of play. Above the limit, the least recently used one
+/// is closed.
 final class OpenStreams: Sendable {
   typealias Opening =
     @Sendable (_ path: String, SegmentedMirror.Settings, Cancellation) throws -> any MirrorStream
@@ -28,14 +28,14 @@ final class OpenStreams: Sendable {
   private let openings = SharedWork<Key, OpenStream>()
   private let state = Mutex(State())
 
-  /// How many are open at most.
+  /// Maximum number of open streams.
   static let most = 4
 
   init(_ settings: ServerSettings, _ line: WorkLine, _ crashes: CrashedFiles, open: @escaping Opening) {
     (self.settings, self.line, self.crashes, self.open) = (settings, line, crashes, open)
   }
 
-  /// A stream of a file, which is opened anew when the file is another one than it was.
+  /// Stream of a file; reopened if the file has changed.
   /// - Throws: ``RetrogradeError``, `CancellationError` or `WorkLine.Busy`.
   func stream(_ file: Catalog.File, _ content: OpenFile, _ name: StreamName) async throws -> OpenStream {
     let key = Key(file: file.id, name: name)
@@ -57,7 +57,7 @@ final class OpenStreams: Sendable {
     }
   }
 
-  /// Closes all of them, and ends the openings under way; none is opened from now on.
+  /// Closes all streams, cancels pending openings, and refuses new ones.
   func close() {
     openings.close()
     state.withLock { $0.streams = [:] }
@@ -87,7 +87,7 @@ final class OpenStreams: Sendable {
   }
 
   private func keep(_ stream: OpenStream, _ key: Key) {
-    // The streams are released when the lock is not held.
+    // Release the streams outside the lock.
     var gone: [OpenStream] = []
     state.withLock { state in
       state.clock += 1
@@ -102,15 +102,15 @@ final class OpenStreams: Sendable {
   }
 }
 
-/// A file in an order of play, indexed.
+/// Indexed file in an order of play.
 final class OpenStream: Sendable {
   let file: Catalog.File
-  /// The bytes that `mirror` was made from.
+  /// File that `mirror` reads.
   let content: OpenFile
   let name: StreamName
   let playback: PlaybackOptions
   let mirror: any MirrorStream
-  /// Version of the stream: another one if the file, the order of play, the program or its settings change.
+  /// Version of the stream; changes with the file, the order of play, the program or its settings.
   let version: String
 
   init(

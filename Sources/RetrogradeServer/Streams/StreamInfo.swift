@@ -4,7 +4,7 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// Data that a page needs to play a stream. Times are in seconds.
+/// Data for the player page. Times are in seconds.
 struct StreamInfo: Encodable {
   struct Rendition: Encodable {
     var name: String
@@ -12,13 +12,13 @@ struct StreamInfo: Encodable {
     var codecs: String
     var label: String
     var language: String?
-    /// The codec of a video that is had in H.264 too.
+    /// Codec of the source, for video that is also available in H.264.
     var sourceCodec: String?
     var width: Int?
     var height: Int?
     var frameRate: Double?
     var bandwidth: Int
-    /// Starts of its segments, and the end of the last one.
+    /// Start times of the segments, and the end of the last one.
     var times: [Double]
   }
 
@@ -39,7 +39,7 @@ struct StreamInfo: Encodable {
   var version: String
   var duration: Double
   var frames: Int
-  /// How long the pieces are, from each of which on a segment can be had.
+  /// Duration of the pieces at which a segment can be started.
   var piece: Double
   var renditions: [Rendition]
   var subtitles: [Track]

@@ -1,15 +1,15 @@
 import Retrograde
 import RetrogradeEngine
 
-/// Order in which a file is played, as it stands in addresses: `usual`, a loop's name, or a score.
+/// Order of play in addresses: `usual`, a loop's name, or a score.
 enum StreamName: Hashable, Sendable {
-  /// The order that the server was told.
+  /// The server's default order.
   case usual
   case loop(Loop)
-  /// In the form that `Score` prints, so that one score has one name.
+  /// Canonical form as printed by `Score`, so that each score has one name.
   case score(String)
 
-  /// In bytes, and steps.
+  /// Limits in bytes and steps.
   private static let longest = (text: 400, steps: 32)
 
   init?(_ text: String) {
@@ -34,7 +34,7 @@ enum StreamName: Hashable, Sendable {
     }
   }
 
-  /// Playback options of the stream, where the server was told `usual`.
+  /// Playback options of the stream; `usual` are the server's defaults.
   func playback(_ usual: PlaybackOptions) -> PlaybackOptions {
     var playback = usual
     switch self {
@@ -42,7 +42,7 @@ enum StreamName: Hashable, Sendable {
     case .loop(let loop):
       (playback.loop, playback.score) = (loop, nil)
     case .score(let text):
-      // A score is the whole order of play.
+      // A score defines the complete order of play.
       (playback.loop, playback.start, playback.end) = (.reverse, nil, nil)
       playback.score = try? Score(parsing: text)
     }

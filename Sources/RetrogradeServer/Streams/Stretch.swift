@@ -3,16 +3,16 @@ import MediaTime
 import Retrograde
 import RetrogradeEngine
 
-/// A stretch of a stream's output that is to be a file.
+/// Part of a stream's output to download.
 struct Stretch: Hashable, Sendable {
-  /// In the output's time; nil: from its start, to its end.
+  /// Start and end in the output's time; nil: those of the output.
   var from: ClockTime?
   var to: ClockTime?
 
   init(from: ClockTime? = nil, to: ClockTime? = nil) { (self.from, self.to) = (from, to) }
 
-  /// - Parameter query: of a request: `from` and `to`, in seconds.
-  /// - Returns: nil where they are no times, or in the wrong order.
+  /// - Parameter query: `from` and `to` of a request, in seconds.
+  /// - Returns: nil if they are not times, or in the wrong order.
   init?(_ query: [String: String]) {
     for (name, key) in [("from", \Stretch.from), ("to", \Stretch.to)]
       as [(String, WritableKeyPath<Stretch, ClockTime?>)]
@@ -24,22 +24,23 @@ struct Stretch: Hashable, Sendable {
     if let from, let to, from >= to { return nil }
   }
 
-  /// Playback of the stretch from the source. Of a loop, the places of the source that the stretch begins and
-  /// ends with bound the looped part; a score is played as it is.
+  /// Playback of the part, in source terms. For a loop, the source times of the part's start and
+  /// end bound the looped range; a score is played unchanged.
   func playback(_ stream: OpenStream) -> PlaybackOptions {
     var playback = stream.playback
     guard playback.score == nil, from != nil || to != nil else { return playback }
     let duration = stream.mirror.duration
-    // No frame is shown for a part of its time only because the user released a button in the middle of it.
+    // Snap to frame boundaries: a mark set in the middle of a frame must not cut it.
     let frames = stream.mirror.frameTimes
     let (from, to) = (
       frames.nearest(min(from ?? .zero, duration), or: duration),
       frames.nearest(min(to ?? duration, duration), or: duration)
     )
     guard from < to else { return playback }
-    // Start and length of the source's stretch of which all of the output is made.
+    // Start of the source range that the output plays.
     let first = playback.start?.time ?? .zero
-    // The frame at the turn is shown once, and so is in the middle; with its end all of the source has been played.
+    // The frame at the turn is shown once, in the middle; at its end the whole source has been
+    // played.
     let turn = frames.first { $0 > duration / 2 } ?? (frames.isEmpty ? duration / 2 : duration)
     let places = [from, to].map { time in
       switch playback.loop {
@@ -62,7 +63,7 @@ struct Stretch: Hashable, Sendable {
     return playback
   }
 
-  /// The command that makes the file.
+  /// Command that makes the same file.
   func command(_ stream: OpenStream) -> String {
     let playback = playback(stream)
     var words = ["retrograde", "reverse", Shell.quoted(stream.file.path), Shell.quoted(fileName(stream))]
@@ -78,7 +79,7 @@ struct Stretch: Hashable, Sendable {
     return words.joined(separator: " ")
   }
 
-  /// Name of the file: that of its source, with the order of play.
+  /// File name: the source's name with the order of play.
   func fileName(_ stream: OpenStream) -> String {
     let name = stream.file.name
     let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
@@ -89,8 +90,8 @@ struct Stretch: Hashable, Sendable {
 }
 
 extension [ClockTime] {
-  /// The one, or the end of the last, that is nearest to a time; the time itself where there are none.
-  /// - Parameter end: of the last.
+  /// Element nearest to a time, or `end`; the time itself if the list is empty.
+  /// - Parameter end: end of the last element.
   fileprivate func nearest(_ time: ClockTime, or end: ClockTime) -> ClockTime {
     guard !isEmpty, time < end else { return time }
     var (low, high) = (0, count)

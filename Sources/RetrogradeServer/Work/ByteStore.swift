@@ -1,8 +1,8 @@
 import RetrogradeEngine
 import Synchronization
 
-/// Cache of made parts up to a number of bytes; the one that was not used for longest goes first. It lies in
-/// a spool file without a name; where the file system can't give back room inside a file, in memory.
+/// LRU cache of finished parts, limited in bytes. Stored in an unnamed spool file, or in memory if
+/// the file system cannot free ranges of a file.
 final class ByteStore: Sendable {
   private struct Entry {
     let bytes: StoredBytes
@@ -15,7 +15,7 @@ final class ByteStore: Sendable {
     var clock = 0
   }
 
-  /// In memory no more is kept than that.
+  /// Limit of a cache in memory.
   static let mostInMemory = 256 << 20
 
   private let spool: Spool?
@@ -23,7 +23,7 @@ final class ByteStore: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - directory: of the spool file.
+  ///   - directory: folder of the spool file.
   ///   - capacity: in bytes.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   init(directory: String, capacity: Int) throws {
@@ -36,7 +36,7 @@ final class ByteStore: Sendable {
     self.capacity = canFree ? capacity : min(capacity, ByteStore.mostInMemory)
   }
 
-  /// How many bytes are kept.
+  /// Number of cached bytes.
   var size: Int { state.withLock { $0.size } }
 
   func find(_ key: String) -> StoredBytes? {
@@ -47,13 +47,13 @@ final class ByteStore: Sendable {
     }
   }
 
-  /// Keeps bytes, in place of those that have this key. Blocks.
-  /// - Returns: the bytes, which stay readable as long as they have an owner, whether they are kept or not.
+  /// Caches bytes, replacing those with the same key. Blocks.
+  /// - Returns: the bytes, readable as long as they have an owner, whether cached or not.
   func add(_ key: String, _ bytes: [UInt8]) -> StoredBytes {
-    // A full disk costs the cache, and nothing else.
+    // A full disk only disables caching.
     let stored = spool.flatMap { try? StoredBytes(bytes, in: $0) } ?? StoredBytes(bytes)
     guard stored.isSpooled || spool == nil else { return stored }
-    // Their room is given back when the lock is not held.
+    // Free their space outside the lock.
     var gone: [StoredBytes] = []
     state.withLock { state in
       guard bytes.count <= capacity else { return }
@@ -73,7 +73,7 @@ final class ByteStore: Sendable {
   }
 }
 
-/// Bytes that were made, and their place. Their room is given back when they have no owner.
+/// Finished bytes and their storage, which is freed with the last owner.
 final class StoredBytes: Sendable {
   private enum Place: Sendable {
     case memory([UInt8])
@@ -82,7 +82,7 @@ final class StoredBytes: Sendable {
   }
 
   let count: Int
-  /// Number of these bytes, which no others have: bytes that are made anew may differ.
+  /// Unique number of these bytes: a part that is made again may differ.
   let number: UInt64
   private let place: Place
 
@@ -105,7 +105,7 @@ final class StoredBytes: Sendable {
 
   var isSpooled: Bool { if case .spool = place { true } else { false } }
 
-  /// Bytes in a range, as far as there are any. Blocks.
+  /// Bytes in a range, clamped to the existing ones. Blocks.
   func read(_ range: Range<Int>) throws -> [UInt8] {
     let range = range.clamped(to: 0..<count)
     switch place {

@@ -1,10 +1,10 @@
 import RetrogradeEngine
 import Synchronization
 
-/// Bytes that are made once for any number of clients at the same time, and that can be read while they are
-/// made. The work ends when no client wants them any more.
+/// Bytes that are made once for any number of concurrent clients, and can be read meanwhile. The
+/// work is cancelled when no client needs it.
 final class Makings: Sendable {
-  /// Makes bytes, and gives them out bit by bit.
+  /// Makes bytes and delivers them in pieces.
   typealias Making = @Sendable (Cancellation, _ give: @escaping @Sendable ([UInt8]) -> Void) async throws -> Void
 
   private struct State {
@@ -15,39 +15,39 @@ final class Makings: Sendable {
   private let keep: @Sendable (_ key: String, [UInt8]) async throws -> StoredBytes
   private let state = Mutex(State())
 
-  /// - Parameter keep: keeps the finished bytes.
+  /// - Parameter keep: stores the finished bytes.
   init(keep: @escaping @Sendable (_ key: String, [UInt8]) async throws -> StoredBytes) { self.keep = keep }
 
-  /// How many pieces of work are under way.
+  /// Number of running jobs.
   var count: Int { state.withLock { $0.flights.count } }
 
-  /// How many want a piece of work.
+  /// Number of readers of a job.
   func readers(of key: String) -> Int { state.withLock { $0.flights[key] }?.readers ?? 0 }
 
-  /// A part that was kept, or a reader of one that is being made.
+  /// Stored part, or a reader of one that is being made.
   enum Found {
     case whole(StoredBytes)
     case begun(PartReader)
   }
 
-  /// Reader of the result of `make`, which runs unless another client's for the same key does already.
+  /// Reader of the result of `make`, which runs unless it is already running for the same key.
   func reader(_ key: String, _ make: @escaping Making) -> PartReader {
     state.withLock { $0.flights[key]?.join(nil) ?? begin(key, nil, make, &$0) }
   }
 
-  /// Like ``reader(_:_:)``, but begins no work for a part that was kept.
+  /// Like ``reader(_:_:)``, but starts no work for a stored part.
   ///
-  /// A part is kept before its work ends. A client that comes in between joins that work, so `onMade` is
-  /// called only after that of the first client.
+  /// A part is stored before its work ends. A client that arrives in between joins the work, so
+  /// `onMade` is called only after that of the first client.
   /// - Parameters:
-  ///   - find: looks for a kept part.
-  ///   - onMade: called when all of it was made, if it was: the first client's before the others'.
+  ///   - find: looks up a stored part.
+  ///   - onMade: called if and when the part is complete: the first client's before the others'.
   func part(
     _ key: String, find: () -> StoredBytes?, onMade: @escaping @Sendable () -> Void, _ make: @escaping Making
   ) -> Found {
     state.withLock { state in
       if let reader = state.flights[key]?.join(onMade) { return .begun(reader) }
-      // Under the lock: work that ends meanwhile is not begun again.
+      // Under the lock, so that work that ends meanwhile is not started again.
       if let kept = find() { return .whole(kept) }
       return .begun(begin(key, onMade, make, &state))
     }
@@ -68,7 +68,7 @@ final class Makings: Sendable {
     return PartReader(flight)
   }
 
-  /// Ends all work; work that begins from now on is ended at once.
+  /// Cancels all work, also work that starts later.
   func close() {
     let flights = state.withLock { state in
       state.isClosed = true
@@ -82,7 +82,7 @@ final class Makings: Sendable {
   }
 }
 
-/// One piece of work, and the bytes made so far.
+/// Running job, and its bytes so far.
 final class Flight: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -105,7 +105,7 @@ final class Flight: Sendable {
   var bytes: [UInt8] { state.withLock { $0.bytes } }
   var readers: Int { state.withLock { $0.readers } }
 
-  /// - Parameter whenOver: called when the outcome is known, and all of `onMade` were called.
+  /// - Parameter whenOver: called once the outcome is known and all `onMade` were called.
   func start(
     _ body: @escaping @Sendable () async throws -> StoredBytes, whenOver: @escaping @Sendable () -> Void
   ) {
@@ -120,7 +120,7 @@ final class Flight: Sendable {
     state.withLock { $0.task = task }
   }
 
-  /// One more reader; nil if there is nothing to join: all have left, or the work has ended.
+  /// Adds a reader; nil if all readers have left, or the work has ended.
   func join(_ onMade: (@Sendable () -> Void)?) -> PartReader? {
     let isJoined = state.withLock { state in
       guard state.readers > 0, state.outcome == nil else { return false }
@@ -151,12 +151,12 @@ final class Flight: Sendable {
     wake()
   }
 
-  /// The next of `onMade`; nil, and the outcome is set, if there is none left: those of clients that join
-  /// until then are called.
+  /// Next `onMade`. If none is left, sets the outcome and returns nil; clients can add theirs until
+  /// then.
   private func next(before outcome: Result<StoredBytes, any Error>) -> (@Sendable () -> Void)? {
     state.withLock { state in
       if case .success = outcome, !state.onMade.isEmpty { return state.onMade.removeFirst() }
-      // From here on they are read where they are kept.
+      // From here on readers use the stored bytes.
       (state.outcome, state.bytes, state.onMade) = (outcome, [], [])
       return nil
     }
@@ -176,8 +176,8 @@ final class Flight: Sendable {
     case whole(StoredBytes)
   }
 
-  /// Bytes after the first `offset`, `most` at the most; all of them, once all of it was made.
-  /// - Parameter isWanted: true if the client still waits; looked at each time that something changed.
+  /// Up to `most` bytes after the first `offset`; the stored bytes once all were made.
+  /// - Parameter isWanted: true while the client waits; checked after each change.
   func more(after offset: Int, most: Int, while isWanted: @escaping @Sendable () -> Bool) async throws -> Found {
     while true {
       try Task.checkCancellation()
@@ -192,7 +192,7 @@ final class Flight: Sendable {
     }
   }
 
-  /// Waits until there are more bytes or an outcome, no reader waits any more, or the task is cancelled.
+  /// Waits for more bytes, an outcome, the reader to leave, or the cancellation of the task.
   private func change(after offset: Int, _ isWanted: @escaping @Sendable () -> Bool) async {
     let number = state.withLock { state in
       state.count += 1
@@ -201,7 +201,7 @@ final class Flight: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isOver = state.withLock { state in
-          // A cancellation, or a reader that leaves, comes before this check, or finds the waiter.
+          // A cancellation or a leaving reader is seen by this check, or finds the waiter.
           if state.outcome != nil || offset < state.bytes.count || Task.isCancelled || !isWanted() { return true }
           state.waiting[number] = continuation
           return false
@@ -213,7 +213,7 @@ final class Flight: Sendable {
     }
   }
 
-  /// Makes all waiting readers check again whether they still want it.
+  /// Makes all waiting readers check again whether they are still needed.
   func wake() { change { _ in } }
 }
 
@@ -222,28 +222,28 @@ final class PartReader: Sendable {
   private let flight: Flight
   private let isGone = Atomic(false)
 
-  /// - Parameter flight: of which this is one of the readers.
+  /// - Parameter flight: job that already counts this reader.
   init(_ flight: Flight) { self.flight = flight }
 
   deinit { leave() }
 
-  /// Wants no more of it; wakes readers that wait in ``more(after:)``.
+  /// Leaves the job; wakes its waiting ``more(after:)``.
   func leave() {
     guard !isGone.exchange(true, ordering: .acquiringAndReleasing) else { return }
     flight.leave()
     flight.wake()
   }
 
-  /// Bytes after the first `offset`, as soon as there are any; all of them, once all of it was made.
-  /// - Throws: what the work ended with; `CancellationError` where this one left.
+  /// Bytes after the first `offset`, as soon as there are any; the stored bytes once all were made.
+  /// - Throws: errors of the work; `CancellationError` if this reader left.
   func more(after offset: Int) async throws -> Flight.Found {
     try await flight.more(after: offset, most: Pace.piece) { !self.isGone.load(ordering: .acquiring) }
   }
 
-  /// All of the bytes, when they are made.
+  /// Waits for all bytes.
   func whole() async throws -> StoredBytes {
     while true {
-      // There are never as many bytes as that.
+      // An offset that is never reached.
       if case .whole(let bytes) = try await more(after: .max / 2) { return bytes }
     }
   }

@@ -5,11 +5,11 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// A file that is open, and may have no name any more.
+/// Open file, possibly unlinked.
 final class OpenFile: Sendable {
-  /// Length when the file was opened, in bytes.
+  /// Size in bytes when the file was opened.
   let size: Int
-  /// The state of the file when it was opened.
+  /// Stamp of the file when it was opened.
   let stamp: FileStamp
   private let descriptor: Int32
   private let name: String
@@ -26,12 +26,12 @@ final class OpenFile: Sendable {
     (self.descriptor, self.name, self.stamp, size) = (descriptor, path, stamp, stamp.size)
   }
 
-  /// Opens a plain file that is not empty.
+  /// Opens a non-empty regular file.
   ///
-  /// The file is found once, and its kind and place are asked of that file: its name may lead elsewhere at
-  /// any moment. Devices and pipes are not opened.
-  /// - Parameter root: real path of the folder that the file must lie in, wherever links lead; nil: it may
-  ///   lie anywhere.
+  /// The file is looked up once, and its type and path are checked on that file: its name may be
+  /// redirected at any moment. Devices and pipes are not opened.
+  /// - Parameter root: real path of the folder that must contain the file after resolving links;
+  ///   nil: anywhere.
   /// - Returns: nil if there is no such file, or it cannot be read.
   init?(plainFile path: String, in root: String? = nil) {
     let found = system_find(path.cPath)
@@ -57,12 +57,12 @@ final class OpenFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// A name under which this process and its children can open the file as long as this object lives.
+  /// Path under which this process and its children can open the file while this object lives.
   var path: String { OpenFile.path(of: descriptor) }
 
   private static func path(of descriptor: Int32) -> String { "/proc/\(getpid())/fd/\(descriptor)" }
 
-  /// Path without links that a file has now; nil if that cannot be known.
+  /// Current path of the file, without links; nil if unknown.
   private static func realPath(of descriptor: Int32) -> String? {
     let most = Int(PATH_MAX)
     let bytes = [UInt8](unsafeUninitializedCapacity: most) { buffer, filled in
@@ -73,7 +73,7 @@ final class OpenFile: Sendable {
     return String(pathBytes: bytes)
   }
 
-  /// - Parameter range: of the file. Blocks.
+  /// Bytes in `range`. Blocks.
   func read(_ range: Range<Int>) throws -> [UInt8] {
     try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, filled in
       let room = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count])

@@ -2,13 +2,13 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// A folder for a file that is made by name, and kept without one.
+/// Temporary folder for a file that is created by name and then unlinked.
 enum ScratchFolder {
   /// - Parameters:
-  ///   - directory: where the folder is, for as long as the file is made.
-  ///   - name: of the file.
-  ///   - make: makes it, at the path that it gets.
-  /// - Returns: the file, which has no name any more.
+  ///   - directory: parent of the folder, which exists while the file is made.
+  ///   - name: name of the file.
+  ///   - make: creates the file at the given path.
+  /// - Returns: the file, unlinked.
   static func made(
     in directory: String, _ name: String, _ make: (_ path: String) async throws -> Void
   ) async throws -> OpenFile {

@@ -1,8 +1,8 @@
 import RetrogradeEngine
 import Synchronization
 
-/// Work that is done once for any number of callers at the same time, and that ends when no caller waits for
-/// it any more.
+/// Work that is done once for any number of concurrent callers, and cancelled when no caller waits
+/// for it.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Flight {
     var number: Int
@@ -19,15 +19,15 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// How many pieces of work are under way.
+  /// Number of running jobs.
   var count: Int { state.withLock { $0.flights.count } }
 
-  /// How many wait for a piece of work.
+  /// Number of callers that wait for a job.
   func waiting(for key: Key) -> Int { state.withLock { $0.flights[key]?.waiting ?? 0 } }
 
-  /// Result of `body`, which runs unless another caller's for the same key does already.
+  /// Result of `body`, which runs unless it is already running for the same key.
   ///
-  /// - Parameter body: gets the cancellation, which is set at once when the last of those who wait for it was
+  /// - Parameter body: receives the cancellation, which is set when the last waiting caller was
   ///   cancelled.
   func value(
     _ key: Key, _ body: @escaping @Sendable (Cancellation) async throws -> Value
@@ -60,7 +60,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends all work; none begins from now on.
+  /// Cancels all work and refuses new work.
   func close() {
     let flights = state.withLock { state in
       state.isClosed = true
@@ -73,7 +73,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let abandoned: Flight? = state.withLock { state in
       guard var flight = state.flights[key], flight.number == number else { return nil }
       flight.waiting -= 1
-      // A caller that comes now starts the work anew.
+      // Later callers start new work.
       state.flights[key] = flight.waiting > 0 ? flight : nil
       return flight.waiting > 0 ? nil : flight
     }

@@ -1,20 +1,20 @@
 import Synchronization
 
-/// Queue that limits the work done at once. Other pieces wait in line, the most urgent first, and those that
-/// came first among equals; when the line is full, nothing more is taken.
+/// Queue that limits concurrent work. Waiting jobs are ordered by urgency, then by arrival; a full
+/// queue refuses jobs.
 final class WorkLine: Sendable {
   enum Urgency: Int, Comparable, Sendable {
-    /// Decoration of a page: it begins only when nothing else is under way.
+    /// Decoration of a page; starts only when nothing else is running.
     case low
     /// Work that a client waits for.
     case usual
-    /// Media that a player is about to run out of.
+    /// Media that a player needs soon.
     case high
 
     static func < (a: Urgency, b: Urgency) -> Bool { a.rawValue < b.rawValue }
   }
 
-  /// The line is full.
+  /// The queue is full.
   struct Busy: Error {}
 
   private struct Waiter {
@@ -25,14 +25,14 @@ final class WorkLine: Sendable {
 
   private struct State {
     var free: Int
-    /// Number of pieces of work under way that are not of low urgency.
+    /// Number of running jobs above low urgency.
     var urgent = 0
     var line: [Waiter] = []
     var count = 0
-    /// Waiters whose task was cancelled before they stood in line.
+    /// Waiters whose task was cancelled before they were queued.
     var cancelled: Set<Int> = []
 
-    /// Takes a slot, if there is one for such work.
+    /// Takes a slot, if one is free for this urgency.
     mutating func begin(_ urgency: Urgency) -> Bool {
       guard free > 0, urgency > .low || urgent == 0 else { return false }
       free -= 1
@@ -47,10 +47,10 @@ final class WorkLine: Sendable {
   private let onUrgent: @Sendable () -> Void
 
   /// - Parameters:
-  ///   - slots: how much is done at once; at least 1.
-  ///   - longest: how many may wait.
-  ///   - onUrgent: called when something of high urgency begins, and when something that is not of low
-  ///     urgency has to wait: work that was begun unasked takes from it, and is to stop.
+  ///   - slots: number of concurrent jobs; at least 1.
+  ///   - longest: maximum number of waiting jobs.
+  ///   - onUrgent: called when a job of high urgency starts, or a job above low urgency has to
+  ///     wait: prefetching must stop then.
   init(slots: Int, longest: Int, onUrgent: @escaping @Sendable () -> Void = {}) {
     self.slots = max(slots, 1)
     self.longest = longest
@@ -58,14 +58,14 @@ final class WorkLine: Sendable {
     state = Mutex(State(free: max(slots, 1)))
   }
 
-  /// True if no client waits for work under way, and something could begin.
+  /// True if no client waits for running work, and a job could start.
   var isIdle: Bool { state.withLock { $0.urgent == 0 && $0.free > 0 } }
 
-  /// Number of pieces of work under way, and of those that wait.
+  /// Number of running and waiting jobs.
   var load: (running: Int, waiting: Int) { state.withLock { (slots - $0.free, $0.line.count) } }
 
   /// Runs `body` when its turn comes.
-  /// - Throws: ``Busy``, `CancellationError` while it waits, or errors of `body`.
+  /// - Throws: ``Busy``, `CancellationError` while waiting, or errors of `body`.
   func perform<Value: Sendable>(
     _ urgency: Urgency, _ body: @Sendable () async throws -> Value
   ) async throws -> Value {

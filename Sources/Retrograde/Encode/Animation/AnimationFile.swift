@@ -3,17 +3,18 @@ import Images
 import MediaTime
 import RetrogradeEngine
 
-/// The kinds of moving images which players repeat by themselves. GStreamer has no muxers for them: `webpenc`
-/// writes single frames (`Quirk.webpencSingleFrames`), `avmux_webp` and `avmux_apng` take no encoder's packets, and `avenc_gif` has no palette of its own
-/// making.
+/// Animated image formats, which players loop by themselves. GStreamer has no muxers for them:
+/// `webpenc` writes single frames (`Quirk.webpencSingleFrames`), `avmux_webp` and `avmux_apng`
+/// accept no encoder's packets, and `avenc_gif` does not create a palette.
 enum AnimationFormat: Sendable {
   case gif, webp, apng
 
-  /// The most frames per second that are shown as such: browsers take GIF's delays below 2 hundredths of a second for 10.
+  /// Highest frame rate that players keep; nil: no limit. Browsers play GIF delays below 2
+  /// hundredths of a second as 10.
   var fastest: FrameRate? { self == .gif ? FrameRate(50, 1) : nil }
 
-  /// Elements before the appsink that the file is written from, in `gst-launch-1.0` syntax.
-  /// - Parameter isHalved: the frames have halved colour, and need not have another.
+  /// Elements before the appsink, in `gst-launch-1.0` syntax.
+  /// - Parameter isHalved: true if the frames have subsampled chroma and may keep it.
   func preparation(hasAlpha: Bool, isHalved: Bool) -> [String] {
     switch self {
     case .gif: ["video/x-raw,format=RGBA"]
@@ -22,8 +23,8 @@ enum AnimationFormat: Sendable {
     }
   }
 
-  /// Begins a file; to be used on one thread.
-  /// - Parameter target: its name in messages.
+  /// Starts a file, to be used on one thread only.
+  /// - Parameter target: the output's name, for messages.
   func begin(
     _ path: String, for target: String, _ settings: AnimationSettings
   ) throws -> any AnimationFile {
@@ -37,19 +38,19 @@ enum AnimationFormat: Sendable {
 
 /// A file that is written frame by frame.
 protocol AnimationFile: AnyObject {
-  /// - Parameter shown: when the frame is shown, from the start of the file.
+  /// - Parameter shown: time span of the frame, from the start of the file.
   func add(_ sample: Sample, shown: TimeSpan) throws
-  /// Writes the rest, unless it is to stop on the way.
-  /// - Parameter report: told how many frames are done of how many.
+  /// Writes the remaining data, unless `isStopped` returns true.
+  /// - Parameter report: called with the numbers of finished and of all frames.
   func finish(_ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
     -> FinishedAnimation
 }
 
 /// Result of writing an animation.
 struct FinishedAnimation: Sendable {
-  /// Warnings about quality that was given up for a size that was asked for.
+  /// Warnings about quality that was reduced to meet the size limit.
   var concessions: [Warning] = []
-  /// Level that is left of it; nil: all.
+  /// Level to which quality was reduced; nil if it was not.
   var level: AnimationLevel?
 }
 
@@ -93,7 +94,7 @@ struct AnimationWriter: Sendable {
 }
 
 extension Sample {
-  /// The size of the frames.
+  /// Size of the frames in pixels.
   var size: (width: Int, height: Int) { (caps?.int("width") ?? 0, caps?.int("height") ?? 0) }
 }
 

@@ -1,15 +1,15 @@
 import RetrogradeEngine
 
-/// Look of an animation, and its largest size.
+/// Quality settings and size limit of an animation.
 struct AnimationSettings: Sendable {
   var quality = EncodingOptions.Quality.source
   /// Number of colours of a GIF, 2 to 256; nil: 256.
   var colors: Int?
-  /// Strength of a GIF's dithering, 0 to 1; nil: as much as looks best.
+  /// Strength of a GIF's dithering, 0 to 1; nil: the best-looking one.
   var dither: Double?
-  /// How many bytes the file may have; nil: as many as it takes.
+  /// Largest size of the file; nil: no limit.
   var limit: ByteCount?
-  /// How often players show it; 0: without end.
+  /// Number of times that players show it; 0: without end.
   var plays: Int
   var spoolDirectory: String
 
@@ -23,25 +23,25 @@ struct AnimationSettings: Sendable {
   }
 }
 
-/// Quality of an animation, which is reduced to make it smaller.
+/// Quality of an animation. It is reduced step by step to make the file smaller.
 struct AnimationLevel: Sendable {
   /// Number of colours of a GIF.
   var colors = 256
-  /// Strength of a GIF's dithering, 0 to 1. More makes noise, which takes bytes and likeness; less makes
-  /// bands.
+  /// Strength of a GIF's dithering, 0 to 1. Higher values add noise, larger files and less
+  /// likeness; lower values cause banding.
   var dither = 0.35
-  /// Largest difference, in a GIF, of a part of a pixel's colour, of 0 to 255, from the frame on show at
-  /// which it stays as it is.
+  /// Largest difference of a colour component (0 to 255) at which a GIF keeps the pixel of the
+  /// frame before.
   var tolerance = 0
   /// Quality of a WebP, 0 to 100.
   var quality = 75.0
-  /// How much of the width and the height is left.
+  /// Factor on width and height, 0 to 1.
   var scale = 1.0
   /// Keep every n-th frame.
   var step = 1
 
-  /// Levels from the least loss to the greatest, each with a smaller file than the one before: colours,
-  /// likeness, size, frames.
+  /// Levels from the least loss to the greatest, each with a smaller file than the one before.
+  /// Colours are reduced first, then likeness, size and frame rate.
   static func ladder(_ format: AnimationFormat, from first: AnimationLevel) -> [AnimationLevel] {
     var all = [first]
     func add(_ change: (inout AnimationLevel) -> Void) {
@@ -62,8 +62,8 @@ struct AnimationLevel: Sendable {
     return all
   }
 
-  /// Losses against `first`, in words: empty where there are none.
-  /// - Parameter width: of the frames as they were to be, in pixels.
+  /// Losses compared with `first`, in words; empty if there are none.
+  /// - Parameter width: width of the frames at `first`, in pixels.
   func concessions(against first: AnimationLevel, _ format: AnimationFormat, width: Int) -> [String] {
     var lost: [String] = []
     if format == .gif {
@@ -77,33 +77,34 @@ struct AnimationLevel: Sendable {
     return lost
   }
 
-  /// A width or a height that is left.
+  /// Width or height at this scale, at least 1.
   func scaled(_ length: Int) -> Int { max(Int((Double(length) * scale).rounded()), 1) }
 }
 
-/// Search for the least loss by which a file is small enough.
+/// Search for the level of least loss whose file fits the limit.
 struct SizeSearch {
   let limit: Int
   let levels: [AnimationLevel]
 
-  /// How many levels are tried at the most.
+  /// Largest number of levels that are tried.
   var mostTries: Int { 3 + Int.bitWidth - levels.count.leadingZeroBitCount }
 
-  /// Level that was found.
+  /// Result of the search.
   struct Found {
     var level: AnimationLevel
     var size: Int
     var tries: Int
   }
 
-  /// Tries levels until the first of those that are small enough is found: ``mostTries`` at the most.
-  /// - Parameter size: makes a file and says how many bytes it has; nil where it was stopped.
-  /// - Returns: nil where it was stopped. What is found was made last.
+  /// Tries levels until it finds the first one that fits, at most ``mostTries``. If none fits,
+  /// returns the last level with the smallest size.
+  /// - Parameter size: makes a file and returns its size in bytes; nil if it was stopped.
+  /// - Returns: nil if it was stopped. The file of a level that fits was made last.
   func run(_ size: (AnimationLevel) throws -> Int?) throws -> Found? {
     guard let first = levels.first, let own = try size(first) else { return nil }
     var tries = 1
     if own <= limit { return Found(level: first, size: own, tries: tries) }
-    // Too large up to here, and small enough from there on.
+    // Files are too large up to `low`, and fit from `high` on.
     var (low, high) = (0, levels.count)
     var (last, smallest) = (0, own)
     var found: Int?

@@ -4,16 +4,16 @@ import Images
 import MediaTime
 import RetrogradeEngine
 
-/// Two passes: the first counts the colours and keeps the frames in the spool, the second gives them the palette. Where the file would be
-/// too large, more of them, with less to write each.
+/// GIF writer with two passes: the first counts the colours and keeps the frames in the spool, the
+/// second applies the palette. If the file is too large, more passes follow at lower quality.
 final class GIFAnimation: AnimationFile {
   private let path: String
   private let target: String
   private let settings: AnimationSettings
   private let frames: KeptFrames
-  /// Colours of all frames as they came.
+  /// Colours of all frames at full quality.
   private let colors: Palette.Builder
-  /// Whether anything can be seen through: then no frame can lie over the one before.
+  /// True if any pixel is transparent: then every frame replaces the one before as a whole.
   private var isTransparent = false
 
   private var first: AnimationLevel {
@@ -48,7 +48,7 @@ final class GIFAnimation: AnimationFile {
     }
   }
 
-  /// The colours of the frames that are left.
+  /// Colours of the frames that `level` keeps.
   private func colors(of level: AnimationLevel, _ isStopped: () -> Bool) throws -> Palette.Builder {
     let builder = try Palette.Builder(colors: level.colors)
     try frames.read(level, isStopped) { pixels, _, _ in
@@ -75,7 +75,7 @@ final class GIFAnimation: AnimationFile {
       if level.tolerance > 0, !shown.isEmpty, !isTransparent {
         keep(&values, where: pixels, isNear: shown, level.tolerance, palette.transparent)
       }
-      // Rounded from the start, so that the error does not add up.
+      // Rounded from the start of the file, so that errors do not add up.
       try file.add(values, centiseconds: max(span.end.hundredths - span.start.hundredths, 2), isWhole: isTransparent)
       if shown.isEmpty { shown = [UInt8](repeating: 255, count: width * height * 4) }
       for (place, value) in values.enumerated() where value != palette.transparent {
@@ -86,7 +86,7 @@ final class GIFAnimation: AnimationFile {
     try file.close()
   }
 
-  /// Keeps pixels on show that are near enough.
+  /// Keeps the shown pixels that differ by no more than `tolerance`.
   private func keep(
     _ values: inout [UInt8], where pixels: UnsafeRawBufferPointer, isNear shown: [UInt8], _ tolerance: Int,
     _ transparent: UInt8

@@ -2,7 +2,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// The frames of an animation, in the spool, to be read as often as they are tried.
+/// Frames of an animation, kept in the spool to be read for each attempt.
 final class KeptFrames {
   private let spool: Spool
   private var frames: [(offset: Int, count: Int, shown: TimeSpan)] = []
@@ -10,7 +10,7 @@ final class KeptFrames {
 
   init(directory: String) throws { spool = try Spool(directory: directory) }
 
-  /// - Parameter caps: of all frames.
+  /// - Parameter caps: caps of all frames.
   func add(_ pixels: UnsafeRawBufferPointer, _ caps: Caps?, shown: TimeSpan) throws {
     self.caps = caps
     frames.append((try spool.append(pixels), pixels.count, shown))
@@ -20,7 +20,8 @@ final class KeptFrames {
   var width: Int { caps?.int("width") ?? 0 }
   var height: Int { caps?.int("height") ?? 0 }
 
-  /// Gives the frames that `level` leaves to `body`, as large as it leaves them, each with when it is shown, and its number.
+  /// Passes the frames that `level` keeps to `body`, at its scale, each with its time span and its
+  /// number.
   func read(
     _ level: AnimationLevel, _ isStopped: () -> Bool, _ body: (UnsafeRawBufferPointer, TimeSpan, Int) throws -> Void
   ) throws {
@@ -47,11 +48,14 @@ final class KeptFrames {
 }
 
 extension KeptFrames {
-  /// Makes a file by `make`, again and again where it has to be smaller.
+  /// Makes a file with `make`, and repeats it at lower quality until it fits the size limit.
   /// - Parameters:
-  ///   - report: told how many frames are done of how many at the most.
-  ///   - make: makes the file, reports how many frames are done, and returns the number of bytes.
-  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`, where it can't be small enough.
+  ///   - report: called with the number of finished frames, and the largest number of frames to
+  ///     process.
+  ///   - make: makes the file, reports the number of finished frames, and returns the size in
+  ///     bytes.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if the file can't be made small
+  ///   enough.
   func search(
     _ settings: AnimationSettings, _ format: AnimationFormat, from first: AnimationLevel, _ target: String,
     _ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool,

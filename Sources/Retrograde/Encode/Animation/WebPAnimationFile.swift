@@ -3,7 +3,8 @@ import Images
 import MediaTime
 import RetrogradeEngine
 
-/// Written as the frames come; where its size is limited, from the spool, as often as it takes.
+/// WebP writer. Without a size limit it encodes frames as they arrive; with one it reads them from
+/// the spool for each attempt.
 final class WebPAnimationFile: AnimationFile {
   private let path: String
   private let target: String
@@ -59,7 +60,7 @@ final class WebPAnimationFile: AnimationFile {
     }
   }
 
-  /// - Returns: how many bytes it has.
+  /// - Returns: size of the file in bytes.
   @discardableResult
   private func write(_ animation: WebPAnimation?) throws -> Int {
     let file = try ByteFile(path, for: target)

@@ -2,12 +2,12 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Writes the forward parts as they are in the source, packet by packet, and encodes only the backward ones,
-/// with the same codec, into the same stream.
+/// Copies the packets of forward parts unchanged, and encodes only the backward parts, with the
+/// same codec, into the same stream.
 struct ForwardCopy: Sendable {
-  /// The caps of the packets of both, as the muxer takes them.
+  /// Caps of copied and encoded packets, as the muxer takes them.
   let caps: Caps
-  /// When packets are decoded; nil for Matroska and WebM, which store no decoding times.
+  /// Decoding times of packets; nil for Matroska and WebM, which do not store them.
   private let clock: DTSGenerator?
   private let source: PlayableSource
   private let video: VideoSource
@@ -19,10 +19,10 @@ struct ForwardCopy: Sendable {
   /// Time from the start of the output to its first frame.
   var lead: ClockTime { clock?.lead ?? .zero }
 
-  /// Codecs of which nothing is kept beside the stream, and each packet is a frame.
+  /// Codecs without out-of-band headers, in which each packet is a frame.
   private static let plain: Set = ["video/x-vp9", "image/jpeg", "video/x-prores"]
 
-  /// - Throws: ``RetrogradeError`` of code `usage`, where that can't be done.
+  /// - Throws: ``RetrogradeError`` of code `usage` if the forward part can't be copied.
   init(_ source: PlayableSource, _ choice: EncodingChoice, _ options: ReverseOptions, for target: String) throws {
     func refused(_ why: Message) -> RetrogradeError {
       RetrogradeError(.usage, about: target, "the forward part can't be copied (\(setting: .copiesForward)): \(why)")
@@ -77,12 +77,12 @@ struct ForwardCopy: Sendable {
       encoder = PacketEncoder(element: element, settings: frame.settings, tail: nil, format: frame.format, raw: raw)
       caps = try ForwardCopy.firstCaps(reading, source, target)
     }
-    // `vp9parse` says nothing of the chroma format of RGB, which `mp4mux` asks for.
+    // `vp9parse` does not set the chroma format of RGB, which `mp4mux` requires.
     guard Registry.factory(family, takesAllOf: caps) else {
       throw refused("\(family) does not take this kind of \(codec.caps.codecName); .mkv holds it")
     }
     let times = video.video.timesInDecodingOrder
-    // x264 reorders two frames at the most, as it is set up here.
+    // With these settings x264 reorders at most two frames.
     let depth = max(DTSGenerator.depth(times), isH264 ? 2 : 0)
     let step = video.timeline.span(of: 0).duration
     clock = hasDecodeTimes ? DTSGenerator(depth: depth, step: step) : nil
@@ -90,7 +90,7 @@ struct ForwardCopy: Sendable {
 
   private static func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
-  /// The caps of the packets that a pipeline gives.
+  /// Caps of the first packet that a pipeline outputs.
   private static func firstCaps(
     _ description: String, _ source: PlayableSource, _ target: String
   ) throws -> Caps {
@@ -102,9 +102,10 @@ struct ForwardCopy: Sendable {
     return caps
   }
 
-  /// Gives all packets to `push`, in order.
-  /// - Parameter shown: told of each frame when it is on its way: how many there are, and until when it is shown.
-  /// - Returns: how many frames there are.
+  /// Passes all packets to `push`, in order.
+  /// - Parameter shown: called after each packet with the number of frames so far, and the time at
+  ///   which the last one ends.
+  /// - Returns: number of frames.
   func run(
     _ push: (Buffer) throws -> Void, timing: Timing, start: ClockTime, cancellation: Cancellation,
     shown: (Int, ClockTime) -> Void
@@ -135,7 +136,8 @@ struct ForwardCopy: Sendable {
     return count
   }
 
-  /// Which frames of a leg are played, in its order: not the one at a turn that the forward leg beside it has.
+  /// Frames of a leg that are played, in its order: without the frame at a turn that the adjacent
+  /// forward leg already shows.
   private func played(_ index: Int, of legs: [PlaybackLeg]) -> Range<Int> {
     let frames = video.timeline.clipped(to: legs[index].span).frames
     guard legs[index].direction == .backward else { return 0..<frames.count }
@@ -174,7 +176,7 @@ struct ForwardCopy: Sendable {
 private struct PacketEncoder: Sendable {
   let element: String
   let settings: [(name: String, value: String)]
-  /// Elements that bring the packets into the form of the source's.
+  /// Elements that convert packets to the form of the source's.
   let tail: String?
   let format: String?
   let raw: Caps
@@ -188,7 +190,7 @@ private struct PacketEncoder: Sendable {
       .joined(separator: " ! ")
   }
 
-  /// The caps that its packets have: they do not depend on the frames' content.
+  /// Caps of the encoder's packets. They do not depend on the content of the frames.
   func caps(_ target: String) throws -> Caps {
     let stream = try PacketStream(description, target) { pipeline in
       let source = try pipeline.appSource("raw")
@@ -206,8 +208,8 @@ private struct PacketEncoder: Sendable {
     return caps
   }
 
-  /// Encodes the frames of a player, which is used on a thread of its own.
-  /// - Parameter frames: which of those.
+  /// Encodes the frames of a player, which runs on a separate thread.
+  /// - Parameter frames: the player's frames to encode.
   func run(
     _ begin: @escaping @Sendable () -> VideoPlayer, frames: Range<Int>, _ target: String, _ cancellation: Cancellation,
     _ give: (Buffer, TimeSpan) throws -> Void
@@ -231,7 +233,7 @@ private struct PacketEncoder: Sendable {
     }
     do {
       while let sample = try stream.next(cancellation) {
-        // Stream time is the time of the frames (Quirk.x264encLateSegment).
+        // Stream time equals the time of the frames (Quirk.x264encLateSegment).
         guard let time = sample.streamTime else { continue }
         try give(sample.buffer, TimeSpan(start: time, end: time + (sample.buffer.duration ?? .zero)))
       }

@@ -3,13 +3,13 @@ import MediaTime
 import Quirks
 import RetrogradeEngine
 
-/// Packets, as a pipeline gives them.
+/// Reads the packets that a pipeline outputs.
 final class PacketStream: Sendable {
   private let pipeline: Pipeline
   private let sink: AppSink
   private let target: String
 
-  /// - Parameter description: of the pipeline but for its appsink.
+  /// - Parameter description: the pipeline without its appsink, in `gst-launch-1.0` syntax.
   init(_ description: String, _ target: String, prepare: (Pipeline) throws -> Void = { _ in }) throws {
     self.target = target
     do {
@@ -24,7 +24,7 @@ final class PacketStream: Sendable {
     pipeline.set(.playing)
   }
 
-  /// The next packet; nil after the last.
+  /// Waits for the next packet; nil after the last.
   func next(_ cancellation: Cancellation) throws -> Sample? {
     while true {
       try cancellation.check()

@@ -1,15 +1,15 @@
-/// Parameter sets that an H.264 decoder needs before the first picture: the sequence and picture parameter
-/// sets of an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1), which MP4 and Matroska keep beside
-/// the stream.
+/// H.264 parameter sets from an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1). A
+/// decoder needs them before the first picture; MP4 and Matroska store them outside the stream.
 struct ParameterSets: Equatable {
-  /// Profile, its compatibility, and level.
+  /// Profile, profile compatibility and level: one byte each.
   private var profile: [UInt8]
   private var sequences: [[UInt8]]
   private var pictures: [[UInt8]]
-  /// Bytes that high profiles have after the sets.
+  /// Bytes after the sets, which High profiles have.
   private var rest: [UInt8]
 
-  /// Reads a record; nil where it is none, or where lengths of units in the stream are not of four bytes.
+  /// Parses a record; nil if it is invalid, or if NAL unit lengths in the stream are not four bytes
+  /// long.
   init?(_ record: [UInt8]) {
     guard record.count >= 7, record[0] == 1, record[4] & 3 == 3 else { return nil }
     profile = Array(record[1...3])
@@ -33,7 +33,7 @@ struct ParameterSets: Equatable {
     rest = Array(record[place...])
   }
 
-  /// The record.
+  /// Serialized record.
   var record: [UInt8] {
     func list(_ sets: [[UInt8]]) -> [UInt8] {
       sets.flatMap { [UInt8($0.count >> 8), UInt8($0.count & 255)] + $0 }
@@ -42,22 +42,24 @@ struct ParameterSets: Equatable {
       + list(pictures) + rest
   }
 
-  /// A number that none of the sets goes by, of sequences or of pictures; nil where none is left.
+  /// Identifier that no sequence or picture parameter set has, 0 to 31; nil if all are taken.
   var freeNumber: Int? {
     let taken = Set(
       (sequences.map { number(in: $0, at: 4) } + pictures.map { number(in: $0, at: 1) }).compactMap { $0 })
     return (0..<32).first { !taken.contains($0) }
   }
 
-  /// The number of a set: the first Exp-Golomb code after its header (ITU-T H.264, 7.3.2.1.1 and 7.3.2.2).
+  /// Identifier of a set: the first Exp-Golomb code after its header (ITU-T H.264, 7.3.2.1.1 and
+  /// 7.3.2.2).
   private func number(in set: [UInt8], at place: Int) -> Int? {
     let bits = set.dropFirst(place).flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
-    // No number of a set takes more than eight bits and its zeros before.
+    // Identifiers have at most eight bits after their leading zeros.
     guard let zeros = bits.firstIndex(of: 1), zeros < 16, bits.count > 2 * zeros else { return nil }
     return bits[zeros...2 * zeros].reduce(0) { $0 << 1 | Int($1) } - 1
   }
 
-  /// Both streams' sets in one record; nil where two of them go by one number.
+  /// Returns one record with both streams' sets; nil if two sets have the same identifier, or if
+  /// there are too many.
   func joined(with other: ParameterSets) -> ParameterSets? {
     func numbers(_ sets: ParameterSets) -> (Set<Int?>, Set<Int?>) {
       (Set(sets.sequences.map { number(in: $0, at: 4) }), Set(sets.pictures.map { number(in: $0, at: 1) }))
@@ -67,7 +69,7 @@ struct ParameterSets: Equatable {
       sequences.count + other.sequences.count < 32, pictures.count + other.pictures.count < 256
     else { return nil }
     var joined = self
-    // Decoders compare these: the highest of both.
+    // Decoders check profile and level: take the higher of both.
     joined.profile = zip(profile, other.profile).map { max($0, $1) }
     joined.profile[1] = profile[1] & other.profile[1]
     joined.sequences += other.sequences

@@ -2,21 +2,21 @@ import Drawing
 import GStreamer
 import RetrogradeEngine
 
-/// Which pixels of a stored frame are left by a crop.
+/// Area of a stored frame that a crop keeps.
 struct CroppedFrame: Sendable {
-  /// Columns and lines, as they are stored.
+  /// Columns and lines of the stored frame.
   let x: Range<Int>
   let y: Range<Int>
-  /// The upper left corner, and the size, as they are shown.
+  /// Upper left corner and size of the area as displayed.
   let shown: Rectangle
 
   /// - Parameters:
-  ///   - isFilm: whether the size has to be even.
-  /// - Throws: ``RetrogradeError`` of code `usage` where the rectangle does not lie within the frame.
+  ///   - isFilm: true if the size has to be even.
+  /// - Throws: ``RetrogradeError`` of code `usage` if the rectangle does not lie within the frame.
   init(_ frame: ShownFrame, _ crop: Framing.Crop, chroma: (x: Int, y: Int), isFilm: Bool) throws {
     let whole = frame.size
     let (wanted, place) = try CroppedFrame.wanted(crop, of: whole)
-    // Counted in stored pixels, but as they are shown.
+    // Counted in stored pixels, in display orientation.
     let isSideways = frame.turn.isSideways
     let pixel = isSideways ? Size(width: 1, height: frame.aspect) : Size(width: frame.aspect, height: 1)
     let x = try CroppedFrame.span(
@@ -53,7 +53,7 @@ struct CroppedFrame: Sendable {
     case .area(let width, let height, let at):
       (size, place) = (Size(width: Double(width), height: Double(height)), at)
     }
-    // If pixels are not square, the whole is seldom a whole number.
+    // With non-square pixels, the display size is seldom a whole number.
     let (left, top) = (Double(place?.x ?? 0), Double(place?.y ?? 0))
     guard left >= 0, top >= 0, left + size.width < whole.width + 1, top + size.height < whole.height + 1 else {
       func text(_ size: Size) -> String { "\(Int(size.width.rounded()))x\(Int(size.height.rounded()))" }
@@ -64,16 +64,16 @@ struct CroppedFrame: Sendable {
     return (size, place)
   }
 
-  /// Range of a stretch of pixels.
+  /// Range of pixels along one side of the frame.
   /// - Parameters:
-  ///   - place: where it is to begin; nil: it is to lie in the middle.
-  ///   - step: how many pixels share their colour.
+  ///   - place: start of the range; nil: centred.
+  ///   - step: number of pixels that share a chroma sample.
   private static func span(
     _ place: Double?, _ length: Double, of whole: Int, step: Int, isFilm: Bool
   ) throws -> Range<Int> {
     func down(_ value: Int, to step: Int) -> Int { value / step * step }
     let step = isFilm ? max(step, 2) : step
-    // A number that is whole but for the arithmetic is taken as whole.
+    // Absorbs rounding errors just below a whole number.
     let count = down(min(Int(length + 1e-6), whole), to: isFilm ? 2 : 1)
     guard count > 0 else {
       throw RetrogradeError(.usage, "\(setting: .crop): nothing of the picture would be left")
@@ -83,7 +83,7 @@ struct CroppedFrame: Sendable {
     return first..<first + count
   }
 
-  /// Between two places; begun where a pixel has a colour of its own.
+  /// Returns the range between two positions, starting at a pixel with its own chroma sample.
   private static func aligned(_ places: [Double], step: Int) -> Range<Int> {
     let ends = places.map { Int($0.rounded()) }.sorted()
     let start = ends[0] / step * step

@@ -3,9 +3,9 @@ import GStreamer
 import RetrogradeEngine
 
 extension FrameFit {
-  /// Conversion that makes the frames of one video like those of another: as they are shown, as large as they
-  /// fit in, with bars beside them where the shape is another one.
-  /// - Returns: nil where they are alike.
+  /// Conversion of one video's frames to another's size, format and orientation. Frames are scaled
+  /// to fit as displayed, with bars if the shapes differ.
+  /// - Returns: nil if the frames are alike already.
   init?(_ video: VideoSource, like first: VideoSource) {
     let (own, wanted) = (video.shownFrame, first.shownFrame)
     let turn = own.turn.then(wanted.turn.inverse)
@@ -36,7 +36,8 @@ extension FrameFit {
     )
   }
 
-  /// Whether whole frames are made of fields: they can't be scaled or turned, and the first file says how all of them lie.
+  /// True if interlaced frames become progressive: fields can't be scaled or rotated, and the
+  /// output has the first file's field order.
   private static func losesFields(_ video: VideoSource, like first: VideoSource) -> Bool {
     let (own, wanted) = (video.shownFrame, first.shownFrame)
     return video.caps.isInterlaced
@@ -45,7 +46,7 @@ extension FrameFit {
         || own.turn.then(wanted.turn.inverse) != .none)
   }
 
-  /// Whether more than the rounding of a pixel is between the shapes of the two.
+  /// True if the shapes differ by more than the rounding of a pixel.
   private static func needsBars(_ own: ShownFrame, _ wanted: ShownFrame, _ turn: Turn) -> Bool {
     let (from, to) = (own.size, wanted.size)
     guard from.width > 0, from.height > 0 else { return false }

@@ -2,33 +2,35 @@ import Drawing
 import GStreamer
 import RetrogradeEngine
 
-/// Change of a source's frames into those of an output: the crop, the turn, and the size.
+/// Conversion of a source's frames to those of an output: crop, rotation and size.
 struct FrameGeometry: Sendable {
   private let source: ShownFrame
   private let crop: CroppedFrame?
-  /// How the pixels are turned.
+  /// Rotation and flip of the pixels.
   private let turn: Turn
-  /// The size that they are brought to, as they are stored; nil where that is their own.
+  /// Stored size after scaling; nil if frames are not scaled.
   let size: (width: Int, height: Int)?
-  /// Size of the picture in that, as it is stored; the rest are bars.
+  /// Stored size of the picture within `size`; the rest is bars.
   private let picture: (width: Int, height: Int)?
-  /// How the output has to be turned to be shown: GST_TAG_IMAGE_ORIENTATION; nil where its pixels lie upright.
+  /// GST_TAG_IMAGE_ORIENTATION of the output; nil if its pixels are upright.
   let orientation: String?
-  /// Whether interlaced frames are made whole ones first.
+  /// True if interlaced frames are made progressive first.
   let deinterlaces: Bool
-  /// Share of the source's bit rate for the same look, from 0 to 1.
+  /// Share of the source's bit rate that gives the same visual quality, 0 to 1.
   let rateShare: Double
-  /// The frames as they come out, but for their pixel format.
+  /// Caps of the output frames, except for their pixel format.
   let caps: Caps
-  /// The way from places in the picture as it is shown in the end to pixels of the source, and the size of that picture: without bars.
+  /// Transform from points of the displayed result to source pixels, and the display size of the
+  /// result, both without bars.
   let drawing: (matrix: Transform, size: Size)
-  /// The size in which the output is shown.
+  /// Display size of the output.
   let shown: Size
 
   /// - Parameters:
-  ///   - raw: the frames of the source.
-  ///   - orientation: how they have to be turned to be shown: GST_TAG_IMAGE_ORIENTATION.
-  /// - Throws: ``RetrogradeError`` of code `usage` where that can't be done with frames of this size.
+  ///   - raw: caps of the source's frames.
+  ///   - orientation: GST_TAG_IMAGE_ORIENTATION of the source.
+  /// - Throws: ``RetrogradeError`` of code `usage` if the framing is impossible for frames of this
+  ///   size.
   init(_ raw: Caps, orientation: String?, _ framing: Framing, for container: Container) throws {
     let frame = ShownFrame(raw, orientation: orientation)
     let isFilm = container.imageFormat == nil
@@ -37,7 +39,7 @@ struct FrameGeometry: Sendable {
     let (own, whole) = (Turn(framing), frame.size)
     let left = crop?.shown.size ?? whole
     deinterlaces = framing.needsWholeFrames && raw.isInterlaced
-    // A user who asks for another orientation wants it in players too that look at pixels alone.
+    // A requested rotation must also show in players that ignore orientation tags.
     let turnsPixels = own != .none || !container.carriesOrientation
     turn = turnsPixels ? frame.turn.then(own) : .none
     self.orientation = turnsPixels ? nil : orientation
@@ -72,14 +74,13 @@ struct FrameGeometry: Sendable {
     drawing = (matrix, canvas)
   }
 
-  /// The size that a picture is brought to, and the part of it that is picture, not bars; nil where it stays
-  /// as it is.
+  /// Returns the scaled size, and the size of the picture without bars; nil if it is not scaled.
   private static func scaled(_ shown: Size, _ scale: Framing.Scale?, isFilm: Bool, isSquare: Bool) throws -> (
     size: (width: Int, height: Int), picture: (width: Int, height: Int)
   )? {
-    // Nothing but pixels tells players of GIF, WebP or PNG how wide to show them.
+    // GIF, WebP and PNG have no pixel aspect ratio: the pixels must be square.
     guard scale != nil || !isFilm && !isSquare, shown.width > 0, shown.height > 0 else { return nil }
-    // In films half of the lines and columns have colour.
+    // Video has chroma for half of the lines and columns.
     let step = isFilm ? 2 : 1
     func whole(_ value: Double) -> Int { max(Int((min(value, 1e6) / Double(step)).rounded()) * step, step) }
     func within(_ width: Int, _ height: Int, most: Double) throws -> (Int, Int) {
@@ -99,7 +100,7 @@ struct FrameGeometry: Sendable {
       size = (whole(Double(height) * shown.width / shown.height), whole(Double(height)))
     case .fit(let width, let height): size = try within(width, height, most: .infinity)
     case .limit(let width, let height):
-      // A picture that fits as it is stays as it is.
+      // A frame that fits is not scaled.
       if isSquare, shown.width <= Double(width), shown.height <= Double(height) { return nil }
       size = try within(width, height, most: 1)
     case .pad(let width, let height):
@@ -111,9 +112,9 @@ struct FrameGeometry: Sendable {
     return (size, picture ?? size)
   }
 
-  /// Share of the bit rate for a picture that is scaled. The smaller a picture is made, the more there is to
-  /// see in each of its pixels: the rate grows with their number to the power of 3/4, as makers of rate
-  /// ladders have found. An enlarged picture shows no more than before.
+  /// Share of the bit rate for a scaled frame. Smaller frames have more detail per pixel: the rate
+  /// grows with the number of pixels to the power of 3/4, the usual rule for bit rate ladders. An
+  /// enlarged frame shows no more detail than before.
   private static func rateShare(ofScaling pixels: Double) -> Double {
     let root = min(pixels, 1).squareRoot()
     return root * root.squareRoot()
@@ -127,7 +128,7 @@ struct FrameGeometry: Sendable {
 }
 
 extension FrameGeometry {
-  /// Elements that cut and turn frames, in `gst-launch-1.0` syntax.
+  /// Elements that crop and rotate frames, in `gst-launch-1.0` syntax.
   var cutting: [String] {
     var parts: [String] = []
     if let crop {
@@ -144,23 +145,23 @@ extension FrameGeometry {
     return parts
   }
 
-  /// Elements that scale the frames to their size.
+  /// Elements that scale frames to ``size``.
   var scaling: [String] {
     guard let size, let picture else { return [] }
     let caps = "video/x-raw,width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1"
-    // Sizes are rounded: bars would make up for it.
+    // Sizes are rounded: with borders on, `videoscale` would add bars to make up for it.
     return ["videoscale method=lanczos n-threads=2 add-borders=\(picture != size)", caps]
   }
 
-  /// Elements that make whole frames of interlaced ones.
+  /// Elements that make interlaced frames progressive.
   static let deinterlacing = [
-    // Strictly: else it passes formats on that it can't work with. Its methods that look at more fields lose times. The order of a
-    // frame's fields does not matter where one of them is kept; told of it, it would give a frame whose second field is the one
-    // that is kept only when the next frame has come.
+    // Other modes than auto-strict pass on formats that it can't process. Methods that use more
+    // fields lose timestamps. With only the top field kept, field order does not matter. If the
+    // real order were set and the top field were second, each frame would wait for the next one.
     "videoconvert n-threads=2 dither=none", "deinterlace mode=auto-strict method=linear fields=top tff=tff",
   ]
 
-  /// Elements for all changes of a frame, one after the other.
+  /// Elements for all changes of a frame, in order.
   var elements: [String] { cutting + scaling }
 
   private static let cuttable = [
@@ -176,7 +177,8 @@ extension Size {
 }
 
 extension Framing {
-  /// Whether it is not enough to do the same with each field of interlaced frames.
+  /// True if the framing needs progressive frames, since it can't be applied to each field
+  /// separately.
   fileprivate var needsWholeFrames: Bool {
     if crop != nil || rotation != nil || flip != nil { return true }
     if case .pad = scale { return true }

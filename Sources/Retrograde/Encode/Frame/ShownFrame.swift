@@ -2,14 +2,14 @@ import Drawing
 import GStreamer
 import RetrogradeEngine
 
-/// A stored frame, and how it is shown.
+/// Stored size of a frame, and how it is displayed.
 struct ShownFrame: Sendable {
-  /// Width as it is stored, in pixels.
+  /// Stored width in pixels.
   let width: Int
   let height: Int
-  /// Pixel aspect ratio: width of a shown pixel for each unit of height.
+  /// Pixel aspect ratio: displayed width of a pixel per unit of height.
   let aspect: Double
-  /// How it is turned to be shown.
+  /// Rotation and flip for display.
   let turn: Turn
 
   /// - Parameter orientation: GST_TAG_IMAGE_ORIENTATION.
@@ -21,10 +21,10 @@ struct ShownFrame: Sendable {
     turn = Turn(orientation: orientation)
   }
 
-  /// The size in which it is shown, upright, in square pixels.
+  /// Display size, upright, in square pixels.
   var size: Size { turn.turned(Size(width: Double(width) * aspect, height: Double(height))) }
 
-  /// The way from places in the frame as it is shown to pixels as they are stored.
+  /// Transform from points of the displayed frame to stored pixels.
   var stored: Transform {
     turn.source(of: Size(width: Double(width) * aspect, height: Double(height))).then(.scale(x: 1 / aspect, y: 1))
   }
