@@ -188,8 +188,8 @@ struct AnimationReader {
     return [
       Warning(
         frames.isCut ? .truncated : .damaged,
-        "\(frames.isCut ? "cut" : "damaged"): the file has \(starts.count) whole frames of \(frames.promised), "
-          + "until \(end.inSeconds)",
+        "\(frames.isCut ? "cut" : "damaged"): only \(starts.count) of \(frames.promised) frames are complete; "
+          + "they end at \(end.inSeconds)",
         count: max(missing, 0), span: TimeSpan(start: end, end: end))
     ]
   }

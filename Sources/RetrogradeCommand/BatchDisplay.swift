@@ -133,8 +133,8 @@ final class BatchDisplay: Sendable {
           notMade: isCancelled ? left : nil))
     } else if !failures.isEmpty || isCancelled || !display.isQuiet {
       let all = total.map { " of \($0.jobs.count)" } ?? ""
-      let failed = failures.isEmpty ? "" : ", \(failures.count) failed: \(BatchDisplay.list(failures.map(\.job.input)))"
-      let notMade = left.isEmpty ? "" : ", \(left.count) not made: \(BatchDisplay.list(left))"
+      let failed = failures.isEmpty ? "" : "; \(failures.count) failed: \(BatchDisplay.list(failures.map(\.job.input)))"
+      let notMade = left.isEmpty ? "" : "; \(left.count) not made: \(BatchDisplay.list(left))"
       Terminal.error(
         "retrograde: \(isCancelled ? "interrupted: " : "")\(made)\(all) made in \(elapsed.rounded(to: 1)) s\(failed)"
           + notMade)

@@ -21,7 +21,7 @@ enum Crash {
       + "SWIFT_BACKTRACE=enable=yes shows where"
     system_end_on_crash(
       Child.isThisProcess ? "crashed" : lastWords(cause), RetrogradeError.Code.internalFailure.exitStatus,
-      lastWords("the limit on addresses (ulimit -v) is reached; \(AddressSpace.remedy)"),
+      lastWords("the limit on address space (ulimit -v) is reached; \(AddressSpace.remedy)"),
       RetrogradeError.Code.inputOutput.exitStatus)
   }
 

@@ -6,7 +6,7 @@ struct Devices: ParsableCommand {
     abstract: "Lists the cameras, screens and microphones that can be recorded.",
     discussion: """
       `retrograde capture --device` and `--microphone` take the numbers, names and paths. `--source` and \
-      gst-launch-1.0 take the elements below them.
+      gst-launch-1.0 take the elements printed under each device.
       """)
 
   @Flag(help: "Print JSON.")

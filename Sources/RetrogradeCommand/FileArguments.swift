@@ -12,7 +12,7 @@ struct SeveralFilesArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "With --into: the outputs' names. {stem} is the input's name without its extension. {ext} is the extension, "
-        + "or mkv if that format can only be read (flv.mkv if two outputs would have the same name).",
+        + "or mkv if that format can't be written (flv.mkv if two outputs would have the same name).",
       valueName: "name"))
   var name = OutputName.same
 

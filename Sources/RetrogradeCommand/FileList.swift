@@ -40,8 +40,9 @@ struct FileList {
     guard groups.count > 1 else {
       throw ValidationError(
         groups.isEmpty
-          ? "Which file? Write INPUT OUTPUT; or only inputs, and --into FOLDER."
-          : "No output is named for \(groups[0].joined(separator: " + ")). Write INPUT OUTPUT; or add --into FOLDER.")
+          ? "Which file? Name an input and an output; or inputs, and --into FOLDER."
+          : "No output is named for \(groups[0].joined(separator: " + ")). Name an input and an output; or add --into FOLDER."
+      )
     }
     guard groups.count == 2, groups[1].count == 1 else {
       throw ValidationError(

@@ -16,7 +16,7 @@ struct FrameCommand: AsyncParsableCommand {
     discussion: """
       A place is a time (3.2, 3.2s, 1:02.5), a frame (250f, counted from 0), end-1 (a second before the end), a \
       chapter's name in quotes, or last. The frame on show there is written upright and with square pixels, as png, \
-      jpg, webp, tiff or bmp. For a time, only the part around it is read and decoded. For several frames, the output \
+      jpg, webp, tiff or bmp. If the place is a time, only the part around it is read and decoded. For several frames, the output \
       is a pattern of numbered images, which count from 1.
 
       EXAMPLES

@@ -4,7 +4,7 @@ import RetrogradeEngine
 
 struct Info: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists the contents of a file, and the losses of a reversal in each container.",
+    abstract: "Lists the contents of a file, and what a reversal would lose in each container.",
     discussion: """
       EXAMPLES
         retrograde info video.mkv

@@ -47,7 +47,7 @@ struct RangeArguments: ParsableArguments {
 
 /// Option that turns a warning into an error.
 struct StrictArguments: ParsableArguments {
-  @Flag(help: "Write nothing and exit with status 65 if a warning would report missing content.")
+  @Flag(help: "Fail with status 65, and write nothing, if a warning would report missing content.")
   var strict = false
 }
 
@@ -73,5 +73,5 @@ extension ArgumentHelp {
   /// Help of `--loop`.
   static let loop = ArgumentHelp(
     "Order of play. ping-pong: forwards, then backwards; reverse-forward: backwards, then forwards. "
-      + "The frame at a turn is not repeated; the audio skips the same time.", valueName: "order")
+      + "The frame at a turn is shown once; the audio leaves out one frame's duration there.", valueName: "order")
 }

@@ -100,13 +100,13 @@ struct FormatArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Format of the output, by its extension, instead of OUTPUT's own: mkv, mp4, wav, y4m, ts … "
+      "Format of the output, as a file extension that overrides OUTPUT's: mkv, mp4, wav, y4m, ts … "
         + "Needed for standard output (-).", valueName: "format"))
   var format: String?
 
   @Option(
     help: ArgumentHelp(
-      "source: hard to tell from the source, at about its bit rate; high: the same, at any bit rate that this needs; "
+      "source: looks like the source, at about its bit rate; high: looks like the source, at any bit rate; "
         + "lossless: bit-exact. mkv can hold every source. In mp4, mov, ts and avi, lossless H.264 is refused "
         + "for pixel formats that it cannot hold exactly.", valueName: "quality"))
   var quality: EncodingOptions.Quality = .source
@@ -160,7 +160,7 @@ struct FormatArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Dithering of a GIF: none, floyd-steinberg, or a strength of that, 0 to 1. (default: 0.35)",
+      "Dithering of a GIF: none, floyd-steinberg (full strength), or its strength, 0 to 1. (default: 0.35)",
       valueName: "strength"))
   var dither: Dithering?
 

@@ -60,11 +60,11 @@ extension Preset {
 
 struct Presets: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists the presets of --for, their limits, and the date of these.",
+    abstract: "Lists the presets of --for, their limits, and when these were looked up.",
     discussion: """
       A preset is a GStreamer encoding target, a file NAME.gep, with a group [Retrograde] for limits. Your own go into \
       $XDG_DATA_HOME/retrograde/presets (~/.local/share/…); one with the name of an installed preset replaces it. \
-      Services change their limits: the date is that on which these were looked up.
+      Services change their limits; the date says when they were looked up.
 
       EXAMPLES
         retrograde presets

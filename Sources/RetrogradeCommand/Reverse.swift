@@ -13,7 +13,7 @@ struct JobsArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Number of files (--into) or chunks (--work) at once, 1 to 1024. They share --memory. "
-        + "(default: for files half the number of cores, for chunks the number of cores; fewer with little --memory)",
+        + "(default: half the cores for files, all cores for chunks; fewer if --memory is small)",
       valueName: "n"))
   var jobs: Int?
 }

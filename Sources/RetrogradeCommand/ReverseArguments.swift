@@ -69,7 +69,7 @@ struct ReverseArguments: ParsableArguments {
 struct FrameRateArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Maximum frame rate: 15, 30000/1001. The frames between are dropped. For numbered images as input: their "
+      "Maximum frame rate, such as 15 or 30000/1001; surplus frames are dropped. For numbered images as input: their "
         + "frame rate. (default: no maximum; 25 for numbered images)", valueName: "rate"))
   var fps: FrameRate?
 }
@@ -87,8 +87,8 @@ struct SoundtrackArguments: ParsableArguments {
 struct TimingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Frame times. mirror: each frame is shown as long as in the source; source: frame i starts when the "
-        + "source's frame i starts.", valueName: "timing"))
+      "Frame times. mirror: each frame is shown as long as in the source; source: frames start at "
+        + "the times of the source's frames, in order.", valueName: "timing"))
   var timing: Timing = .mirror
 }
 
@@ -121,7 +121,7 @@ struct SubtitleArguments: ParsableArguments {
 
 /// Option that checks the output.
 struct CheckArguments: ParsableArguments {
-  @Flag(help: "Compare the output with its source, as `retrograde verify` does, before it gets its name.")
+  @Flag(help: "Compare the output with its source, as `retrograde verify` does; OUTPUT appears only if that succeeds.")
   var verify = false
 }
 

@@ -8,7 +8,7 @@ struct Run: AsyncParsableCommand {
       `retrograde run --list` lists the installed files, about a dozen. `retrograde reverse … --print-pipeline` prints \
       others. A name without a slash that is not a file in the current folder is searched in \
       $XDG_DATA_HOME/retrograde/pipelines (~/.local/share/…), then where the command is installed, then in the folders \
-      of $XDG_DATA_DIRS. `retrograde run FILE` lists the parameters of a file. Their values are data, and may contain \
+      of $XDG_DATA_DIRS. `retrograde run FILE` lists the parameters of a file. Parameter values are not parsed, and may contain \
       spaces, quotes, ! or $.
 
       EXAMPLES

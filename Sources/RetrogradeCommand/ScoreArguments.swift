@@ -43,7 +43,8 @@ struct ScorePartArguments: ParsableArguments {
 struct ScoreFrameArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Video crossfade to a part that does not continue the one before, 0 to 60 seconds.", valueName: "seconds"))
+      "Length of the video crossfade between parts that do not follow each other in the source, 0 to 60 seconds.",
+      valueName: "seconds"))
   var dissolve = 0.0
 
   @Option(
@@ -58,7 +59,7 @@ struct ScoreAudioArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Audio crossfade between parts of a score that would click, 0 to 10 seconds. (default: 0.005)",
+      "Length of the audio crossfade where a cut between parts would click, 0 to 10 seconds. (default: 0.005)",
       valueName: "seconds"))
   var joint: Double?
 }

@@ -5,7 +5,7 @@ import Retrograde
 struct SeamArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "drop: leave out the last frame if it is the first one again, for files that players repeat. "
+      "drop: leave out the last frame if it equals the first, so that a player that repeats shows it once. "
         + "(default: drop for GIF, WebP and APNG, otherwise keep)", valueName: "seam"))
   var seam: Seam?
 

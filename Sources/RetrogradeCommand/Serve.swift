@@ -48,7 +48,7 @@ struct Serve: AsyncParsableCommand {
     discussion: """
       The command prints the address of a page that plays the video backwards; every position is seekable. Segments of \
       some seconds are decoded and encoded on request, and kept for later requests. A folder is listed, with a \
-      thumbnail of each file. Nothing opens by itself; Ctrl-C ends it.
+      thumbnail of each file. No browser is opened; Ctrl-C ends the server.
 
       Players take the address of an HLS playlist: the printed address with master.m3u8 appended; with several files, \
       the address of a file's page with master.m3u8 appended.

@@ -92,8 +92,8 @@ struct Submit: AsyncParsableCommand {
       } ?? "sbatch is not installed: no program of this name is in PATH"
     let remedy =
       array.map {
-        "job \($0) makes the chunks anyway; when it is done, "
-          + "`retrograde work join \(Shell.quoted(jobs.folder))` makes the output, or `scancel \($0)` ends it"
+        "job \($0) still makes the chunks: run `retrograde work join \(Shell.quoted(jobs.folder))` after it, "
+          + "or `scancel \($0)` to stop it"
       }
       ?? "the plan is in \(jobs.folder): run the same command on a machine that can submit, or make the chunks with `retrograde work chunk`"
     Terminal.error(lines: "retrograde: the \(what) of \(jobs.folder) can't be submitted to Slurm: \(reason); \(remedy)")

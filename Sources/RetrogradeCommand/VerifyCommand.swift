@@ -35,11 +35,11 @@ struct VerifyCommand: AsyncParsableCommand {
     abstract: "Checks that a file is the exact mirror of another: its reversal, frame for frame.",
     discussion: """
       Both files are decoded. Their frames, order, times, audio, sync, subtitles, chapters and tags are compared. Each \
-      frame of lossy video must be nearer to its own source frame than to the neighbours of that; --lossless compares \
+      frame of lossy video must be more like its own source frame than like the frames next to that; --lossless compares \
       every pixel and sample. If the mirror was made with options (--loop, --start, --streams, --crop, …), give verify \
       the same.
 
-      The exit status is 0 if all checks pass, 1 if one fails, and as in other commands if a file cannot be read.
+      The exit status is 0 if all checks pass, 1 if one fails, and 64 or more if a file cannot be compared.
 
       EXAMPLES
         retrograde verify holiday.mp4 reversed.mp4

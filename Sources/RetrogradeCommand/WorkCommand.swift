@@ -6,8 +6,8 @@ struct WorkCommand: AsyncParsableCommand {
     commandName: "work",
     abstract: "Reverses a long file in chunks, in any number of processes and machines.",
     discussion: """
-      `split` plans the chunks in a folder, `chunk` makes some of them, and `join` joins them into the output. Only \
-      the folder is shared. On one machine, `retrograde reverse --work` does all three.
+      `split` plans the chunks in a folder, `chunk` makes some of them, and `join` joins them into the output. The \
+      processes need only the folder and the source, under the same names. On one machine, `retrograde reverse --work` does all three.
 
       EXAMPLES
         retrograde work split film.mkv out.mkv --work film.work --chunks 12

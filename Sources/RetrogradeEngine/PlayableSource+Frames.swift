@@ -99,7 +99,7 @@ extension PlayableSource {
       if case .frame(let frame) = place {
         guard frame < timeline.count else {
           throw RetrogradeError(
-            .usage, about: name, "\(place): it has \(timeline.count) frames, and they are counted from 0",
+            .usage, about: name, "has no frame \(place): it has \(timeline.count) frames, counted from 0",
             remedy: "the last one is \(timeline.count - 1)f")
         }
         return frame
@@ -107,7 +107,8 @@ extension PlayableSource {
       let time = try known.time(of: place)
       guard whole.start <= time, time < whole.end else {
         throw RetrogradeError(
-          .usage, about: name, "\(place): it is \(whole.duration) long", remedy: "ask for a place before its end")
+          .usage, about: name, "is \(whole.duration) long, so there is no frame at \(place)",
+          remedy: "ask for a place before its end")
       }
       // Times before the first frame show the first frame.
       return max(timeline.starts.endOfPrefix { $0 <= time } - 1, 0)

@@ -33,8 +33,8 @@ enum StillImage {
         throw RetrogradeError(
           .damagedInput,
           about: name,
-          "an image in a file of \(ByteCount(bytes)) takes three times that to decode, and the budget (\(setting: .memory)) is "
-            + "\(memory)")
+          "decoding this image of \(ByteCount(bytes)) takes three times as much memory; \(setting: .memory) is \(memory)"
+        )
       }
       // multifilesrc takes the location for a pattern of numbered files.
       let pattern = path.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")

@@ -89,7 +89,7 @@ import Testing
     // or aborts (GLib 2.84).
     withKnownIssue("docs/reliability.md names it", isIntermittent: true) {
       #expect(result.status == 74)
-      #expect(result.errors.contains("the limit on addresses (ulimit -v) is reached"), "\(result.errors)")
+      #expect(result.errors.contains("the limit on address space (ulimit -v) is reached"), "\(result.errors)")
     } when: {
       [SIGSEGV, SIGABRT].contains(result.status)
     }

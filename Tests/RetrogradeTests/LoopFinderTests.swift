@@ -132,9 +132,9 @@ import Testing
       }
     }
     #expect(
-      await refusal(LoopFinder(path, lengths: .seconds(2) ... .seconds(3))).contains("no loop of 0:00:02.000"))
+      await refusal(LoopFinder(path, lengths: .seconds(2) ... .seconds(3))).contains("no loop of 2 to 3 s was found"))
     #expect(await refusal(LoopFinder(path), .blend(.seconds(1))).contains("more than half"))
-    #expect(await refusal(LoopFinder("-")).contains("a pipe can't be read again"))
+    #expect(await refusal(LoopFinder("-")).contains("the source is read twice, which a pipe does not allow"))
     var options = ReverseOptions(playback: PlaybackOptions(loop: .pingPong))
     #expect(await refusal(LoopFinder(path, options: options), .blend(.seconds(0.1))).contains("no seam to blend"))
     options.playback.score = try Score(parsing: "0..end")

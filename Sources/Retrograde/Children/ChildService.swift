@@ -67,6 +67,7 @@ package enum ChildService {
       if let order = try? JSONDecoder().decode(ChildOrder.self, from: Data(line)) { return (order, lines) }
     }
     throw RetrogradeError(
-      .usage, about: "standard input", "no work was received: only other processes of this program start this one")
+      .usage, about: "standard input",
+      "this command is internal: retrograde starts it, and sends its work on standard input")
   }
 }

@@ -42,7 +42,8 @@ struct ChunkedReversal: Sendable {
       try Address(reverser.input) == nil
     else {
       throw RetrogradeError(
-        .usage, about: reverser.input, "can't be read again when the chunks are made", remedy: "name a file")
+        .usage, about: reverser.input, "chunks need a file as their source: not a pipe, an address or numbered images",
+        remedy: "name a file")
     }
     let identity = try ChunkPlan.SourceIdentity(reverser.input)
     // Check that the output can be created before working for it.

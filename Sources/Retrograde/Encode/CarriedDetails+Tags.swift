@@ -41,7 +41,7 @@ extension CarriedDetails {
     }
     return [
       CarriedDetails.warning(names, "which this container's muxer does not write"),
-      CarriedDetails.warning(timed, "which may not hold for the output"),
+      CarriedDetails.warning(timed, "whose times may be wrong for the output"),
       CarriedDetails.warning(unheldStreamTags, "of streams, which this container's muxer does not write"),
       unheldLoudspeakers,
     ].compactMap { $0 }
@@ -55,7 +55,7 @@ extension CarriedDetails {
     else { return nil }
     return Warning(
       .detailLeftOut,
-      "left out: the loudspeakers \(mask.text) that a comment names; FLAC's own are used instead")
+      "left out: the channel layout in the source's comment (\(mask.text)); FLAC's default layout is used")
   }
 
   /// True if the comment names FLAC's default loudspeakers for the channel count.

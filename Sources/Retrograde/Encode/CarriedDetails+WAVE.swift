@@ -20,7 +20,7 @@ extension CarriedDetails {
       : [
         Warning(
           .detailLeftOut,
-          "left out: \(leftOut.unique.joined(separator: ", ")) of the WAVE file, which may not hold for the output",
+          "left out: \(leftOut.unique.joined(separator: ", ")) of the WAVE file, which may be wrong for the output",
           count: leftOut.count)
       ]
     return (kept, warnings, !wave.chunks.markers.isEmpty)

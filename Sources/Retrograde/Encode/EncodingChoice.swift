@@ -162,7 +162,8 @@ struct EncodingChoice: Sendable {
         warnings.append(
           Warning(
             .streamLeftOut,
-            "left out: subtitles\(title), which this container can't hold; .mkv holds all, .mp4 text", count: 1))
+            "left out: subtitles\(title), which this container can't hold; .mkv can hold all subtitles, .mp4 only text",
+            count: 1))
       }
     }
   }

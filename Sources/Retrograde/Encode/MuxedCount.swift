@@ -95,8 +95,9 @@ struct MuxedCount: Sendable {
       let name = "the encoding profile's frame rate" + (rate.map { " of \($0.numerator)/\($0.denominator)" } ?? "")
       let (dropped, repeated) = (element.integer("drop") ?? 0, element.integer("duplicate") ?? 0)
       if dropped > 0 {
-        let more = repeated > 0 ? ", and \(repeated) are repeated" : ""
-        return Warning(.notWritten, "left out: \(dropped) of \(given) frames, by \(name)\(more)", count: dropped)
+        let more = repeated > 0 ? "; it also repeats \(repeated)" : ""
+        return Warning(
+          .notWritten, "left out: \(dropped) of \(given) frames: because of \(name)\(more)", count: dropped)
       }
       if repeated > 0 {
         return Warning(.converted, "changed: \(name) repeats frames: \(repeated)", count: repeated)

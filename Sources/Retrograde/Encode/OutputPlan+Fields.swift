@@ -19,7 +19,7 @@ extension OutputPlan {
       guard codec.mediaType == "video/x-h264", video.isTopFieldFirst != nil, isInBothDirections else { return nil }
       return Warning(
         .converted,
-        "changed: the field order: H.264 holds one, and this film is played in both directions; "
+        "changed: the field order: video played in both directions has two, and H.264 can hold only one; "
           + "\(setting: .deinterlaces) makes progressive frames"
       )
     }.unique

@@ -29,8 +29,8 @@ extension LoopFinder {
   private func checkInput() throws {
     guard Source.canBeReadAgain(input) else {
       throw RetrogradeError(
-        .usage, about: input, "a pipe can't be read again, and a loop is searched for before it is written",
-        remedy: "write it into a file first")
+        .usage, about: input, "the source is read twice, which a pipe does not allow",
+        remedy: "save it to a file first")
     }
   }
 
@@ -52,7 +52,8 @@ extension LoopFinder {
     guard let found = search.finish() else {
       throw RetrogradeError(
         .usage, about: input,
-        "has no loop of \(lengths.lowerBound) to \(lengths.upperBound) in the \(span.duration) that were searched",
+        "no loop of \(lengths.lowerBound.seconds.plain) to \(lengths.upperBound.seconds.plain) s was found in the "
+          + "\(span.duration.seconds.plain) s that were searched",
         remedy: "ask for a shorter one")
     }
     return FoundLoop(
@@ -101,7 +102,7 @@ extension LoopFinder {
     guard case .blend(let length) = seam else { return span }
     guard !options.playback.loop.turns else {
       throw RetrogradeError(
-        .usage, "a loop that turns has no seam to blend: the frame at a turn is the same on both sides",
+        .usage, "ping-pong and reverse-forward have no seam to blend: the frame at a turn is the same on both sides",
         remedy: "leave out the blend, or use \(setting: .loop) \(Loop.forward.rawValue)")
     }
     guard length > .zero, length + length <= lengths.lowerBound else {

@@ -109,7 +109,7 @@ extension OutputOptions {
     func warning(_ duration: ClockTime?) -> Warning? {
       guard let longest, let duration, duration > longest else { return nil }
       return Warning(
-        .tooLong, "too long for \(setting: .place) \(name): \(duration), and \(longest) is the longest that it takes")
+        .tooLong, "too long for \(setting: .place) \(name): \(duration); at most \(longest) is allowed")
     }
 
     /// - Throws: ``RetrogradeError`` of code `usage` if `duration` exceeds the place's longest one.
@@ -117,7 +117,7 @@ extension OutputOptions {
       guard let longest, let duration, duration > longest else { return }
       throw RetrogradeError(
         .usage, about: output,
-        "\(setting: .place) \(name): it would be \(duration) long, and \(longest) is the longest that it takes",
+        "\(setting: .place) \(name): the output would be \(duration) long; at most \(longest) is allowed",
         remedy:
           "choose a part of it with \(setting: .start) and \(setting: .end), or make it faster with \(setting: .score)")
     }

@@ -72,7 +72,7 @@ final class Outputs: Sendable {
   /// this is called.
   func location(of path: String) throws -> String {
     guard let part = state.withLock({ $0.owners[path] }) else {
-      throw RetrogradeError(.internalFailure, about: path, "was not begun")
+      throw RetrogradeError(.internalFailure, about: path, "is not among the outputs of this run")
     }
     return try part.location(of: OutputPlace(path))
   }

@@ -30,7 +30,8 @@ struct MirrorPictures: Sendable {
     guard Self.heights.contains(height) else {
       throw RetrogradeError(
         .usage, about: name,
-        "a picture \(height) pixels high can't be made: \(Self.heights.lowerBound) to \(Self.heights.upperBound)")
+        "the height of a picture must be \(Self.heights.lowerBound) to \(Self.heights.upperBound) pixels, not \(height)"
+      )
     }
     let place = isExact ? place(at: time) : keyframe(near: time)
     let shown = played.frames[place].shown

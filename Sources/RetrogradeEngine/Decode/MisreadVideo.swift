@@ -25,7 +25,7 @@ enum MisreadVideo {
   static func refuseRaw(_ raw: Caps, of path: StreamPath, source: String) throws {
     if path.passes("qtdemux"), let format = raw.string("format"), misreadInMOV.contains(format) {
       throw RetrogradeError(
-        .missingPlugin, about: source, "raw video in MOV of a kind (\(format)) that GStreamer reads wrong",
+        .missingPlugin, about: source, "GStreamer misreads this kind of raw video in MOV (\(format))",
         remedy: "convert it first: ffmpeg -i \(source) -c:v ffv1 -c:a copy video.mkv")
     }
     guard raw.string("format") == "r210", let width = raw.int("width"), width % 64 != 0 else { return }
@@ -42,7 +42,7 @@ enum MisreadVideo {
     case "image/png" where Quirk.pngdecDeepRGB.applies && PNGPacket.isDeepRGB(packet):
       "PNG of RGB with 16 bits a sample"
     case "image/jpeg" where Quirk.avdecMJPEGFullRange411.applies && JPEGPacket.isFullRange411(packet):
-      "JPEG whose colour has a quarter of the columns (4:1:1)"
+      "JPEG with 4:1:1 chroma"
     case "image/x-jpc", "image/x-j2c", "image/jp2":
       JPEG2000Packet(packet).flatMap {
         $0.mayBeRGB && $0.components[0].depth > 12 ? "JPEG 2000 of 16 bits a sample" : nil
@@ -62,7 +62,7 @@ enum MisreadVideo {
     try refuse(video.caps, by: decoder, source: source)
     if let kind = video.misreadKind {
       throw RetrogradeError(
-        .missingPlugin, about: source, "\(kind), which GStreamer reads wrong",
+        .missingPlugin, about: source, "GStreamer misreads \(kind)",
         remedy: "convert it first: ffmpeg -i \(source) -c:v ffv1 -pix_fmt gbrp -c:a copy video.mkv")
     }
     guard decoder.hasPrefix("avdec_"), let format = video.pixelFormat else { return }

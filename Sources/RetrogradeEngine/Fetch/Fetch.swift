@@ -220,7 +220,8 @@ struct Fetch {
       let found = try Topology(probing: path, reader, ContainerFacts(path), cancellation).streams
       guard found.count == 1, let kind = found.first?.kind, [.video, .audio].contains(kind) else {
         throw RetrogradeError(
-          .damagedInput, about: name, "is a playlist of several streams, and one is neither video nor audio alone",
+          .damagedInput, about: name,
+          "one of the playlist's streams has both video and audio, or neither, so they can't be combined",
           remedy: "make one file of it first: ffmpeg -i \(name) -c copy video.mkv")
       }
       // A muxer accepts no streams after it begins to write, so all its pads are requested at the

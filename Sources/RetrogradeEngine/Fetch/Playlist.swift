@@ -121,8 +121,8 @@ struct Playlist {
     // RFC 8216, 4.1. hlsdemux does not accept such a playlist.
     guard kind == .dash || !text.hasRawBytes else {
       throw RetrogradeError(
-        .damagedInput, about: path, "is a playlist that is not UTF-8, as HLS has to be",
-        remedy: "save it as UTF-8, with other bytes of names as %E9 and the like")
+        .damagedInput, about: path, "the playlist is not UTF-8, which HLS requires",
+        remedy: "save it as UTF-8, and percent-encode (%E9) bytes of file names that are not UTF-8")
     }
     for name in names {
       let decoded = Address.decoded(name[...]) ?? name

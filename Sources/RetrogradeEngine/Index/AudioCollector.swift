@@ -127,7 +127,7 @@ struct AudioCollector {
       warnings.append(
         Warning(
           .damaged,
-          "left out: the audio changes from \(caps.audioName) to \(lost.names)\(lost.place), which can't be converted",
+          "left out: audio\(lost.place), where its format changes from \(caps.audioName) to \(lost.names) and can't be converted",
           count: lost.count, span: lost.span))
     }
     return warnings

@@ -87,6 +87,7 @@ extension PlaybackOptions {
     ]
     guard let other = others.first(where: { $0.0 })?.1 else { return }
     throw RetrogradeError(
-      .usage, "\(setting: other): \(setting: .score) sets the whole order of play", remedy: "put it into the score")
+      .usage, "\(setting: other) can't be used with \(setting: .score), which sets the whole order of play",
+      remedy: "leave it out")
   }
 }

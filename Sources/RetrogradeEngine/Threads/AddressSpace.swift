@@ -6,7 +6,7 @@ package enum AddressSpace {
   package static var isExhausted: Bool { system_addresses_are_exhausted() != 0 }
 
   /// Advice for users who reach the limit.
-  package static let remedy: Message = "raise it; \(setting: .memory) limits memory"
+  package static let remedy: Message = "raise it, or lower \(setting: .memory)"
 
   /// Returns an error that names the limit, if that explains `error`.
   /// Without memory, plugins seem missing and files damaged.
@@ -14,7 +14,7 @@ package enum AddressSpace {
     let explicable: [RetrogradeError.Code] = [.usage, .damagedInput, .missingPlugin, .internalFailure]
     guard let error = error as? RetrogradeError, explicable.contains(error.code), isExhausted else { return error }
     return RetrogradeError(
-      .inputOutput, about: error.subject, "the limit on addresses (ulimit -v) is reached: \(error.reason)",
+      .inputOutput, about: error.subject, "the limit on address space (ulimit -v) is reached: \(error.reason)",
       remedy: remedy, underlying: error.underlying)
   }
 }
@@ -24,7 +24,7 @@ extension RetrogradeError {
   package static var noThread: RetrogradeError {
     AddressSpace.isExhausted
       ? RetrogradeError(
-        .inputOutput, "no thread can be started: the limit on addresses (ulimit -v) is reached",
+        .inputOutput, "no thread can be started: the limit on address space (ulimit -v) is reached",
         remedy: AddressSpace.remedy)
       : RetrogradeError(
         .inputOutput, "no thread can be started",

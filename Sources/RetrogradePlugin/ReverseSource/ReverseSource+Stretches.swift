@@ -46,7 +46,7 @@ extension ReverseSource {
     let known = media(of: source, settings)
     for stream in streams {
       guard let media = known.first(where: { $0.2 == stream.name })?.0 else {
-        post(RetrogradeError(.damagedInput, "\(stream.name) is in the end of the source, and not in all of it"))
+        post(RetrogradeError(.damagedInput, "stream \(stream.name) exists only at the end of the source"))
         continue
       }
       stream.complete(with: SourceStream.Part(media: media, legs: legs))
