@@ -299,7 +299,9 @@ import Testing
   func scoreAndStretch() throws {
     let result = try run("play", "clip.mp4", "--score", "0..end", "--end", "1")
     #expect(result.status == 64, "\(result.errors)")
-    #expect(result.errors.contains("--end can't be used with --score, which sets the whole order of play"), "\(result.errors)")
+    #expect(
+      result.errors.contains("--end can't be used with --score, which sets the whole order of play"),
+      "\(result.errors)")
   }
 
   @Test("the summary lists the written streams and the changes")

@@ -13,7 +13,7 @@ import Testing
   }
 
   private static let refused: [([String], Int32, String)] = [
-    (["3.2s"], 64, "which frame"), (["2.5", "OUT.png"], 64, "a.mp4: 2.5: it is 0:00:02"),
+    (["3.2s"], 64, "which frame"), (["2.5", "OUT.png"], 64, "so there is no frame at 2.5"),
     (["60f", "OUT.png"], 64, "59f"),
     (["0", "1", "OUT.png"], 64, "frame-%02d.png"), (["soon", "OUT.png"], 64, "not a place"),
     (["\"Chorus\"", "OUT.png"], 64, "no chapters"), (["0", "OUT.mp4"], 64, "no images"),
