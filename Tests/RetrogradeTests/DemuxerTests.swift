@@ -420,6 +420,14 @@ import Testing
     let folder = try TemporaryFolder()
     let media = ["-f", "lavfi", "-i", "testsrc2=s=64x64:r=10:d=1", "-f", "lavfi", "-i", "sine=d=1"]
     _ = try FFmpeg.bytes(media + ["-c:v", "mjpeg", "-c:a", codec, folder.path("s.nut")])
+    // GStreamer 1.26 has the demuxer, but does not recognise NUT.
+    let start = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.nut"))).prefix(4096))
+    guard TypeFinder.mediaType(ofFileBeginningWith: start) != nil else {
+      await #expect(throws: RetrogradeError.self) {
+        try await Reverser(folder.path("s.nut")).reverse(to: folder.path("m.mkv"))
+      }
+      return
+    }
     let summary = try await Reverser(folder.path("s.nut")).reverse(to: folder.path("m.mkv"))
     #expect(try FFmpeg.frames(folder.path("m.mkv")).count == 10)
     let isLeftOut = summary.warnings.contains { $0.message.description.contains("the audio stream of the file") }
