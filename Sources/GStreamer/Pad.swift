@@ -268,19 +268,22 @@ package final class Pad: @unchecked Sendable {
 
   /// Calls `body` on the reading thread whenever the downstream element pulls bytes from `offset`.
   package func onPull(_ body: @escaping @Sendable (_ offset: Int, _ pad: Pad) -> Void) {
-    let types = [GST_PAD_PROBE_TYPE_PULL, GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER]
-    addProbe(GstPadProbeType(types.reduce(0) { $0 | $1.rawValue })) { pad, info in
-      if info.pointee.data == nil { body(Int(clamping: info.pointee.offset), pad) }
+    addPullProbe { offset, pad in
+      body(offset, pad)
       return GST_PAD_PROBE_PASS
     }
   }
 
   /// Makes pulls through this sink pad fail from byte `size` on.
   package func failPulls(from size: Int) {
+    addPullProbe { offset, _ in offset >= size ? GST_PAD_PROBE_HANDLED : GST_PAD_PROBE_PASS }
+  }
+
+  /// Adds a probe for pulls, before any bytes are read.
+  private func addPullProbe(_ body: @escaping @Sendable (_ offset: Int, _ pad: Pad) -> GstPadProbeReturn) {
     let types = [GST_PAD_PROBE_TYPE_PULL, GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER]
-    addProbe(GstPadProbeType(types.reduce(0) { $0 | $1.rawValue })) { _, info in
-      let isBeyond = info.pointee.data == nil && Int(clamping: info.pointee.offset) >= size
-      return isBeyond ? GST_PAD_PROBE_HANDLED : GST_PAD_PROBE_PASS
+    addProbe(GstPadProbeType(types.reduce(0) { $0 | $1.rawValue })) { pad, info in
+      info.pointee.data == nil ? body(Int(clamping: info.pointee.offset), pad) : GST_PAD_PROBE_PASS
     }
   }
 

@@ -29,7 +29,8 @@ extension SegmentedMirror.Settings {
     guard source.legs.frameRate == nil else {
       throw RetrogradeError(
         .usage, about: path,
-        "can't be made into segments: in a score, which frames \(setting: .frameRate) drops depends on all frames before",
+        "can't be made into segments: in a score, which frames \(setting: .frameRate) drops depends on all frames "
+          + "before",
         remedy: "leave out \(setting: .frameRate)")
     }
     guard source.legs.duration ?? .zero <= Self.longest else {
