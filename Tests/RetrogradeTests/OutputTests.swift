@@ -6,7 +6,7 @@ import Testing
 
 @testable import Retrograde
 
-/// How outputs get their names: docs/reliability.md, "What happens to your files".
+/// How outputs get their names: docs/reliability.md, "Outputs".
 @Suite struct OutputTests {
   private struct Failure: Error {}
 
