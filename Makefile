@@ -1,6 +1,6 @@
 # make            list the targets
-# make run        install what is missing, build, and reverse INPUT into OUTPUT
-# make test       install what is missing, build, and run all tests
+# make run        install missing packages, build, and reverse INPUT into OUTPUT
+# make test       install missing packages, build, and run all tests
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -10,23 +10,25 @@ BIN = .build/command/retrograde
 PLUGIN = .build/plugin/libgstretrograde.so
 VERSION := $(shell sed -n 's/^.define RETROGRADE_VERSION "\(.*\)"/\1/p' Sources/CVersion/include/CVersion.h)
 LIBDIR ?= $(PREFIX)/lib
-# Where GStreamer's own plugins would be, had it this prefix; in a user's own prefix, where GStreamer looks for that user's.
+# Where GStreamer's plugins would be if it had this prefix. With the prefix ~/.local, where
+# GStreamer looks for the user's own plugins.
 PLUGINDIR ?= $(if $(filter $(HOME)/.local,$(PREFIX)),$(PREFIX)/share/gstreamer-1.0/plugins,$(shell \
   pkg-config --define-variable=prefix='$(PREFIX)' --variable=pluginsdir gstreamer-1.0 2>/dev/null))
 
 PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgif-dev libimagequant-dev libwebp-dev zlib1g-dev libpango1.0-dev libsoup-3.0-dev \
   gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
   gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly glib-networking gstreamer1.0-libav gstreamer1.0-tools gstreamer1.0-x gstreamer1.0-alsa fonts-dejavu-core pkgconf
-# Only corpus and benchmarks use these: an oracle that shares no code with GStreamer, GNU time, and peers to be compared with.
+# For corpus and benchmarks only: ffmpeg, which checks results without GStreamer's code, GNU time,
+# and other programs to compare with.
 BENCH_PACKAGES = ffmpeg python3-numpy python3-matplotlib time melt mpv sox
-# What the tests load the plugin into.
+# Programs that the tests use, many of them to load the plugin.
 TEST_PACKAGES = xvfb chromium chromium-driver curl gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-apps ges1.0-tools python3-gi gir1.2-gstreamer-1.0 \
   gcc libc6-dev ffmpeg
 # Packages to build and check Debian packages.
 DEB_PACKAGES = build-essential debhelper lintian python3
-# What a cluster of the tests' own is made of.
+# Packages for the cluster that test-cluster starts.
 CLUSTER_PACKAGES = slurm-wlm munge python3
-# Code name of this system's release, as in bookworm.
+# Code name of this system's release, such as bookworm.
 CODENAME := $(shell . /etc/os-release && echo $$VERSION_CODENAME)
 # Folder of the Debian packages for RELEASE, or for this system.
 DEBS = .build/deb/$(or $(RELEASE),$(CODENAME))
@@ -36,38 +38,38 @@ DOCS = .build/docs/site
   deb test-deb test-on quirks readme-picture docs clean
 
 help:
-	@echo "make setup      install the Debian packages that are missing"
+	@echo "make setup      install missing Debian packages"
 	@echo "make build      build the command (release)"
-	@echo "make run        reverse a clip: INPUT=clip.mp4 OUTPUT=pilc.mp4; without INPUT, one made for the purpose"
-	@echo "make test       run all tests; SANITIZE=thread or SANITIZE=address: under that sanitizer"
-	@echo "make test-cluster  start a Slurm cluster of two nodes here, and have it make a mirror while a node dies"
-	@echo "make lint       check the code's format, that targets import only what they may, and that all say one version"
-	@echo "make architecture  draw the targets in docs/how-it-works.md anew"
-	@echo "make elements   write the reference in docs/elements.md anew, from the plugin"
-	@echo "make format     put it right"
-	@echo "make corpus     reverse every file of CORPUS=folder, and check each; MODE=lossless|default|budgets: only in that mode"
-	@echo "make hostile    reverse N=500 damaged files, and check how each run ends: SEED=1 FIRST=0"
-	@echo "make fuzz       run each of libFuzzer's targets for SECONDS=60; ONLY=names"
-	@echo "make faults     let the disk fail at one call after the other, and check how each run ends: CALLS=12 a kind;"
-	@echo "                kill it at random moments, and cancel it: KILLS=200 CANCELS=500"
-	@echo "make bench      time, memory, size and likeness beside other programs', into docs/benchmarks.md; bench-quick: three lines"
-	@echo "make bench-containers  time, disk and memory for the same film in each container"
-	@echo "make bench-serve  how a mirror plays in Chromium while it is made, into docs/serve.md; serve-load: 200 clients at once"
-	@echo "make quality    SSIM and size of the default quality over CORPUS=folder, and the curves of encoders' speeds"
+	@echo "make run        reverse a clip: INPUT=clip.mp4 OUTPUT=pilc.mp4; without INPUT, a generated one"
+	@echo "make test       run all tests; SANITIZE=thread|address: with that sanitizer"
+	@echo "make test-cluster  start a Slurm cluster of two nodes here, and reverse a film on it while a node dies"
+	@echo "make lint       check the code's format, the imports of targets, and that all files have the same version"
+	@echo "make architecture  update the diagram of the targets in docs/how-it-works.md"
+	@echo "make elements   update the reference in docs/elements.md from the plugin"
+	@echo "make format     fix the code's format"
+	@echo "make corpus     reverse every file in CORPUS=folder, and check each result; MODE=lossless|default|budgets: only in that mode"
+	@echo "make hostile    reverse N=500 damaged files, and check how each run ends; SEED=1 and FIRST=0 choose the files"
+	@echo "make fuzz       run each libFuzzer target for SECONDS=60; ONLY=names: only those"
+	@echo "make faults     make the disk fail, at CALLS=12 calls of each kind, and check how each run ends;"
+	@echo "                then kill runs at random moments (KILLS=200), and cancel others (CANCELS=500)"
+	@echo "make bench      compare time, memory, size and SSIM with other programs, into docs/benchmarks.md; bench-quick: three lines"
+	@echo "make bench-containers  measure time, disk space and memory for the same film in each container"
+	@echo "make bench-serve  measure playback from serve in Chromium, into docs/serve.md; serve-load: 200 clients at once"
+	@echo "make quality    measure SSIM and size at the default quality for CORPUS=folder, and for each speed of the encoders"
 	@echo "make plugin     build the GStreamer plugin, $(PLUGIN)"
-	@echo "make install    install the command, its manual and completions, pipeline files, the plugin, the Swift package: PREFIX=$(PREFIX)"
+	@echo "make install    install the command, its manual and completions, pipeline files, the plugin and the Swift package: PREFIX=$(PREFIX)"
 	@echo "                LIBDIR= PLUGINDIR= DESTDIR="
-	@echo "make install-plugin  install the plugin alone"
-	@echo "make uninstall  remove what make install put into PREFIX"
+	@echo "make install-plugin  install only the plugin"
+	@echo "make uninstall  remove everything that make install put into PREFIX"
 	@echo "make deb        build the Debian packages, in .build/deb/RELEASE: RELEASE=bookworm|trixie|forky;"
 	@echo "                without RELEASE, for this system"
-	@echo "make test-deb   install the packages in a new Debian of that release, and reverse a clip there"
-	@echo "make test-on    test on another Debian release, RELEASE=bookworm|trixie|forky:"
+	@echo "make test-deb   install the packages in a new system of RELEASE, and reverse a clip there"
+	@echo "make test-on    run these steps on another Debian release, RELEASE=bookworm|trixie|forky:"
 	@echo "                STEPS='$(STEPS)'"
-	@echo "make quirks     write docs/quirks.md anew, from Sources/Quirks"
-	@echo "make readme-picture  draw the picture in README.md anew"
-	@echo "make docs       make the library's documentation, in $(DOCS)"
-	@echo "make clean      remove what was built"
+	@echo "make quirks     update docs/quirks.md from Sources/Quirks"
+	@echo "make readme-picture  draw the image in README.md again"
+	@echo "make docs       build the library's documentation in $(DOCS)"
+	@echo "make clean      remove all built files"
 
 setup:
 	@scripts/install-packages $(PACKAGES)
@@ -78,22 +80,26 @@ setup-tools:
 setup-cluster:
 	@scripts/install-packages $(PACKAGES) $(CLUSTER_PACKAGES)
 
-# Command, plugin and tests are built with the same flags in one folder, so that nothing is compiled twice.
-# Tests need -enable-testing. Optimized: comparing frames takes most of the tests' time otherwise.
-# The toolchain's lld is the linker on all releases. It makes relocated data read-only (relro), as
-# lintian asks, which GNU ld of Debian 13 does not; and Debian 13 has no gold by default.
-# The interface of a module is written apart from its code, so that other modules need not wait for the code: two
-# processors build in 0.8 of the time. This leaves no room for optimisation across modules (cmo). Without file lists,
-# whose names are random, a command stays the same from build to build, and its result is used again.
+# Command, plugin and tests are built with the same flags in one folder, so nothing is compiled
+# twice.
+# - -c release: otherwise the tests spend most of their time comparing frames.
+# - -enable-testing: the tests need it.
+# - -use-ld=lld: the toolchain's linker, on all releases. It makes relocated data read-only (relro),
+#   as lintian requires; GNU ld of Debian 13 does not, and Debian 13 has no gold by default.
+# - -emit-module-separately-wmo: a module's interface is emitted separately from its code, so other
+#   modules need not wait for the code. Two processors build in 0.8 of the time.
+# - -disable-cmo: separate interfaces exclude optimisation across modules.
+# - -driver-filelist-threshold: avoids file lists. Their random names would change the compiler's
+#   command line in every build, so that no result could be used again.
 BUILD_FLAGS = -c release -Xswiftc -enable-testing -Xswiftc -use-ld=lld --use-integrated-swift-driver \
   -Xswiftc -emit-module-separately-wmo -Xswiftc -disable-cmo -Xswiftc -driver-filelist-threshold=100000
 
 comma = ,
-# libraries PACKAGES: what the linker needs for them, without options that swiftc does not know.
+# libraries PACKAGES: linker flags for the packages, without options that swiftc does not know.
 libraries = $(filter-out -pthread -Wl$(comma)%,$(shell pkg-config --libs $(1)))
 GSTREAMER = gstreamer-1.0 gstreamer-app-1.0 gstreamer-pbutils-1.0 gstreamer-video-1.0 gstreamer-audio-1.0
-# link PRODUCT: its objects, with the Swift runtime: the result runs where no Swift is. SwiftPM would compile all of them anew
-# for that, and again for the tests (--static-swift-stdlib).
+# link PRODUCT: links the product's objects with the Swift runtime, to run on systems without Swift.
+# SwiftPM's --static-swift-stdlib would compile all objects again for this, and again for the tests.
 link = @.build/release/$(1).product/Objects.LinkFileList -static-stdlib -l_FoundationCollections -l_FoundationCShims \
   -use-ld=lld -Xlinker --gc-sections
 
@@ -103,7 +109,7 @@ build: setup
 	$(SWIFT)c -emit-executable -o $(BIN) $(call link,retrograde) -Xlinker --defsym=main=RetrogradeCommand_main \
 	  $(call libraries,$(GSTREAMER) pangocairo libsoup-3.0)
 
-# One file that exports GStreamer's entry points only.
+# The plugin is one file that exports only the entry points for GStreamer.
 plugin: setup
 	$(SWIFT) build $(BUILD_FLAGS) --product gstretrograde
 	mkdir -p $(dir $(PLUGIN))
@@ -113,15 +119,21 @@ plugin: setup
 run: build
 	@scripts/run $(BIN) "$(INPUT)" "$(OUTPUT)"
 
-# make test SANITIZE=thread, or address: a build of its own. A report is an error: of the tests themselves, and of each command
-# that they run. The plugin, which they load into other programs, is built as ever. The build is optimised:
-# else threads wait for each other in Swift's runtime, at each step of a generic loop, until tests give up. GLib's slices are left
-# out, so that the sanitizer knows what is freed (G_SLICE). Leaks are not looked for: GLib and GStreamer keep what they register
-# for the life of the process. ThreadSanitizer keeps a copy of constants in a file, unless there is no such folder (TEST_TMPDIR),
-# and would crash under the `ulimit -f` of one of the tests. It does not wait for a second at each exit, when other threads would
-# go on. AddressSanitizer keeps 16 MiB of what was freed, so that a test can measure memory.
+# make test SANITIZE=thread|address: a separate build. Any report is an error, from the tests and
+# from each command that they run. The plugin, which they load into other programs, is built as
+# usual.
+# - The build is optimised. Otherwise threads wait for each other in Swift's runtime, at each step
+#   of a generic loop, until tests time out.
+# - G_SLICE: GLib allocates without slices, so the sanitizer sees what is freed.
+# - detect_leaks=0: GLib and GStreamer keep registered data for the life of the process.
+# - TEST_TMPDIR: ThreadSanitizer copies constants to a file unless this folder does not exist. With
+#   the file, it would crash under the `ulimit -f` of one test.
+# - atexit_sleep_ms=0: ThreadSanitizer does not wait for a second at each exit while other threads
+#   run.
+# - quarantine_size_mb=16: AddressSanitizer keeps only 16 MiB of freed memory, so a test can measure
+#   memory.
 SANITIZE ?=
-# The tests with a server.
+# Tests that start a server.
 SERVING = RetrogradeServerTests|ServeTests
 TEST_FLAGS = $(if $(SANITIZE),--sanitize=$(SANITIZE) --scratch-path .build/$(SANITIZE) -Xswiftc -O,$(BUILD_FLAGS))
 ifeq ($(SANITIZE),thread)
@@ -135,22 +147,23 @@ test: export TSAN_OPTIONS = exitcode=99:atexit_sleep_ms=0
 test: export ASAN_OPTIONS = exitcode=99:detect_leaks=0:quarantine_size_mb=16:suppressions=$(CURDIR)/scripts/asan-suppressions.txt
 endif
 
-# testable FLAGS: writes the interface of the command, which is no library. SwiftPM 6.3 with the integrated driver does not
-# know that tests wait for it.
+# testable FLAGS: builds the command's module, which is not a library. SwiftPM 6.3 with the
+# integrated driver does not know that the tests depend on it.
 testable = $(SWIFT) build $(1) --target RetrogradeCommand
 
 test: plugin
 	@scripts/install-packages $(PACKAGES) $(TEST_PACKAGES)
 	$(call testable,$(TEST_FLAGS))
 	RETROGRADE_PLUGIN_DIR=$(CURDIR)/$(dir $(PLUGIN)) scripts/test $(SWIFT) test $(TEST_FLAGS) --skip '$(SERVING)'
-# By themselves: the other tests keep the threads waiting that a server in their process answers on, and a browser from what it is to show.
+# Tests with a server run separately: other tests in the process would delay the server's threads,
+# and the browser.
 	scripts/test $(SWIFT) test $(TEST_FLAGS) --skip-build --filter '$(SERVING)'
 	$(if $(SANITIZE),@echo "SANITIZE=$(SANITIZE): all tests passed without a report")
 
 test-cluster: build setup-cluster
 	/usr/bin/python3 scripts/cluster_test.py $(BIN)
 
-# Swift's own clang, which knows Swift's calling convention.
+# Uses the toolchain's clang, which knows Swift's calling convention.
 .build/thread/locks.o: scripts/tsan-locks.c
 	mkdir -p $(@D)
 	$(dir $(shell command -v $(SWIFT)))clang -Wall -O1 -fPIC -c $< -o $@
@@ -164,16 +177,16 @@ lint: setup
 	$(call testable,$(BUILD_FLAGS))
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests --explicit-target-dependency-import-check error
 
-# The picture of the targets in docs/how-it-works.md.
+# Updates the diagram of the targets in docs/how-it-works.md.
 architecture:
 	$(SWIFT) package dump-package | scripts/architecture.py --write
 
-# The reference of the elements in docs/elements.md.
+# Updates the reference of the elements in docs/elements.md.
 elements: plugin
 	@scripts/install-packages $(TEST_PACKAGES)
 	GST_PLUGIN_PATH=$(CURDIR)/$(dir $(PLUGIN)) /usr/bin/python3 scripts/elements.py --write
 
-# The table of workarounds in docs/quirks.md.
+# Updates the table of workarounds in docs/quirks.md.
 quirks: setup
 	RETROGRADE_WRITE_QUIRKS=1 $(SWIFT) test $(TEST_FLAGS) --filter QuirkTable
 
@@ -186,7 +199,7 @@ corpus: build setup-tools
 hostile: build setup-tools
 	/usr/bin/python3 scripts/hostile.py $(BIN) -n $(or $(N),500) --first $(or $(FIRST),0) --seed $(or $(SEED),1)
 
-# libFuzzer's own main takes the place of the program's; coverage has to be asked for, or it would mutate blindly.
+# libFuzzer's main replaces the program's. Without these coverage flags it would mutate blindly.
 FUZZ_FLAGS = --sanitize fuzzer --sanitize address -Xswiftc -enable-testing \
   -Xswiftc -sanitize-coverage=edge,indirect-calls,trace-cmp,inline-8bit-counters,pc-table
 
@@ -224,7 +237,7 @@ quality: build setup-tools
 INSTALL = PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' PLUGINDIR='$(PLUGINDIR)' DESTDIR='$(DESTDIR)' VERSION=$(VERSION) \
   COMMAND=$(BIN) PLUGIN=$(PLUGIN) scripts/install
 
-# Where there is no Swift, as in sudo's PATH, what was built before is installed.
+# If PATH has no Swift, as under sudo, the files of the last build are installed.
 install: $(if $(shell command -v $(SWIFT)),build plugin)
 	@$(INSTALL) all
 
@@ -252,7 +265,7 @@ endif
 test-deb: deb
 	scripts/on-release --fresh $(or $(RELEASE),$(CODENAME)) sh -c 'scripts/test-deb $(DEBS)/*.deb'
 
-# Steps of test-on: targets of this file. corpus runs only if there is a folder CORPUS.
+# Steps of test-on: targets of this Makefile. corpus runs only if the folder CORPUS exists.
 STEPS = setup-tools test corpus test-deb
 INNER_STEPS = $(filter-out test-deb $(if $(wildcard $(CORPUS)),,corpus),$(STEPS))
 
@@ -263,12 +276,13 @@ test-on:
 	  make $(INNER_STEPS) CORPUS='$(realpath $(CORPUS))' MODE='$(MODE)')
 	$(if $(filter test-deb,$(STEPS)),$(MAKE) test-deb RELEASE=$(RELEASE))
 
-# Drawn, mirrored and put together by the library itself: Examples/FilmStrips.
+# Examples/FilmStrips draws the image with the library.
 readme-picture: setup
 	$(SWIFT) run example-film-strips docs/strips.png
 
-# Of all that `import Retrograde` and `import RetrogradePlayer` bring; Sources/Retrograde/Retrograde.docc has the articles. Whatever DocC
-# warns of, such as a name that is none, is an error. To look at it: python3 -m http.server -d .build/docs/site
+# Documents everything that `import Retrograde` and `import RetrogradePlayer` make available. The
+# articles are in Sources/Retrograde/Retrograde.docc. DocC's warnings, such as unknown names, are
+# errors. To view the result: python3 -m http.server -d .build/docs/site
 docs: setup
 	RETROGRADE_DOCS=1 $(SWIFT) package --scratch-path .build/docs --allow-writing-to-directory $(DOCS) generate-documentation \
 	  --target Retrograde --target RetrogradePlayer --target RetrogradeEngine --target Drawing --target MediaTime --target GStreamer \

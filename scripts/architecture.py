@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Holds the picture of the targets in docs/how-it-works.md against Package.swift, or draws it anew.
+"""Compares the diagram of the targets in docs/how-it-works.md with Package.swift, or updates it.
 
     swift package dump-package | architecture.py [--write]
 
-The picture is Mermaid text between two marks. An arrow goes from a target to each that it may import. What imports what it may
-not is found by `swift build --explicit-target-dependency-import-check error`, which `make lint` runs too. The exit status is
-1 where the picture and the package differ.
+The diagram is Mermaid text between two marks. Arrows lead from a target to each target that it may
+import. `swift build --explicit-target-dependency-import-check error`, which `make lint` also runs,
+finds forbidden imports. The exit status is 1 if the diagram and the package differ.
 """
 import json, os, sys
 
@@ -14,7 +14,7 @@ BEGIN, END = "<!-- targets: made by scripts/architecture.py -->\n", "<!-- end of
 
 
 def picture(package):
-    """Libraries and the command; what only wraps C's headers is left out, and so are tests, examples and samples."""
+    """Diagram of the libraries and the command, without C modules, tests, examples and samples."""
     targets = [t for t in package["targets"] if t["type"] in ("regular", "executable") and not t["name"].startswith(("example-", "TestSupport", "C", "fuzz")) and not t["name"].endswith("Samples")
                or t["name"] == "Containers"]
     names = {target["name"] for target in targets}

@@ -1,24 +1,25 @@
 #!/usr/bin/python3
-"""Times the command beside its peers, in turn, and prints what it finds as Markdown: medians, as ratios to the first peer.
+"""Times the command and its peers, in turn. Prints medians and ratios to the first peer.
 
     bench.py COMMAND FOLDER [--rounds 5] [--only GROUP ...] [--write docs/benchmarks.md]
     bench.py COMMAND FOLDER --quick
 
-Clips are made for the purpose, from a Mandelbrot zoom and noise (no frame is like the one before), but for those of FOLDER that
-the groups name. On an idle machine: seconds differ from one machine to the next, ratios hardly do.
+Some groups use clips of FOLDER. The other clips are generated from a Mandelbrot zoom and noise, so
+that no frame is like the one before. Run it on an idle machine: seconds differ between machines,
+ratios hardly do.
 """
 import argparse, os, re, shutil, statistics, subprocess, sys, tempfile, time
 
-# What stands before it in the file that is written is kept.
+# Everything before this mark in the written file is kept.
 MARK = "<!-- results: made by scripts/bench.py -->"
 ENVIRONMENT = {**os.environ, "LC_ALL": "C"}
 
 
 class Run:
-    """What one command took."""
+    """Time and memory of one run of a command."""
 
     def __init__(self, command):
-        # What others left to be written would have to be written by whoever waits for the disk first.
+        # Otherwise this run might have to wait for data that earlier runs left to be written.
         os.sync()
         began = time.monotonic()
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=ENVIRONMENT)
@@ -89,7 +90,7 @@ class Bench:
     # Tables.
 
     def table(self, title, clip, contenders, note="", likeness=True):
-        """Runs all in turn; prints a row each, as ratios to the first but one: retrograde's peer."""
+        """Runs all contenders in turn. Prints a row for each, relative to the second: the peer."""
         for _ in range(self.rounds):
             for contender in contenders:
                 try:
@@ -98,8 +99,8 @@ class Bench:
                     print(f"{contender.name}: {error}", file=sys.stderr)
         contenders = [contender for contender in contenders if contender.runs]
         peer = contenders[1] if len(contenders) > 1 else contenders[0]
-        self.say(f"\n### {title}\n\n{note}{os.path.getsize(clip):,} bytes.\n")
-        self.say(f"| | seconds | of {peer.name} | peak RSS, MiB | bytes of the source's | SSIM |\n|---|---|---|---|---|---|")
+        self.say(f"\n### {title}\n\n{note}Source: {os.path.getsize(clip):,} bytes.\n")
+        self.say(f"| | seconds | relative to {peer.name} | peak RSS, MiB | size relative to the source | SSIM |\n|---|---|---|---|---|---|")
         for contender in contenders:
             size = os.path.getsize(contender.output) / os.path.getsize(clip) if contender.output else 0
             like = self.ssim(clip, contender) if likeness and contender.output else None
@@ -125,10 +126,10 @@ class Bench:
     # Groups.
 
     def defaults(self):
-        clips = [("720p H.264", self.real("bigbuckbunny.mp4"), "A real clip, one group of pictures, audio of six channels: "),
-                 ("1080p H.264", self.h264("1920x1080", 6, 999), "Six seconds in one group, with audio: "),
-                 ("1376x1840 HEVC of a phone", self.real("hevc8_portrait_vfr.mp4"), "A real clip; ffmpeg writes H.264: "),
-                 ("4K H.264", self.h264("3840x2160", 2), "Two seconds, with audio: ")]
+        clips = [("720p H.264", self.real("bigbuckbunny.mp4"), "A real clip, one group of pictures, six audio channels. "),
+                 ("1080p H.264", self.h264("1920x1080", 6, 999), "Six seconds in one group, with audio. "),
+                 ("1376x1840 HEVC from a phone", self.real("hevc8_portrait_vfr.mp4"), "A real clip; ffmpeg writes H.264. "),
+                 ("4K H.264", self.h264("3840x2160", 2), "Two seconds, with audio. ")]
         for title, clip, note in clips:
             if not clip:
                 continue
@@ -137,7 +138,7 @@ class Bench:
                 self.reverse(clip), self.ffmpeg(clip),
                 Contender("mpv", ["mpv", "--no-config", "--really-quiet", "--play-dir=backward", f"--o={mpv}", "--ovc=libx264",
                                   "--oac=aac", clip], mpv)]
-            # It decodes from the keyframe for each frame: minutes, for the others.
+            # melt decodes from the keyframe for each frame: the other clips would take minutes.
             if title.startswith("720p"):
                 command = ["melt", "-silent", f"timewarp:-1:{clip}", "-consumer", f"avformat:{melt}", "vcodec=libx264"]
                 contenders.append(Contender("melt", command, melt))
@@ -152,9 +153,9 @@ class Bench:
             to = ".mp4" if codec == "HEVC" else ".webm"
             sound = ["-c:a", "aac" if codec == "HEVC" else "libopus"]
             clip = self.made(f"{codec.lower()}{to}", "960x540", 3, *encoding, "-g", "90", *sound)
-            self.table(f"3 s of 960x540 in {codec}, in its own codec", clip, [
+            self.table(f"3 s of 960x540 in {codec}, reversed in the same codec", clip, [
                 self.reverse(clip, to=to), self.ffmpeg(clip, name="ffmpeg reverse, into H.264"),
-            ], "With audio; what ffmpeg writes is MP4 at its own default: ")
+            ], "With audio. ffmpeg writes MP4 at its own default. ")
 
     def one_group(self):
         self.settings("1080p, one group of 180 frames", self.h264("1920x1080", 6, 999))
@@ -175,15 +176,15 @@ class Bench:
             self.reverse(silent, *same, "--memory", "2GiB", name="retrograde, 2 GiB"),
             self.gst(silent, kilobits, "veryfast"),
             self.ffmpeg(silent, *x264, filters=(), name="ffmpeg forward"),
-        ], "x264, veryfast, 12 Mbit/s, no audio: ")
+        ], "x264, veryfast, 12 Mbit/s, no audio. ")
 
     def packets(self):
         clip = self.made("mjpeg.avi", "1920x1080", 20, "-c:v", "mjpeg", "-q:v", "5", rate=25, sound=False)
         copy = self.out("cp.avi")
-        self.table("20 s of 1080p MJPEG, which is turned round as packets", clip, [
+        self.table("20 s of 1080p MJPEG, reversed as packets", clip, [
             self.reverse(clip, to=".avi"), Contender("cp", ["cp", clip, copy], None),
             self.ffmpeg(clip, to=".avi", filters=("-vf", "reverse")),
-        ], "AVI: ")
+        ], "AVI. ")
 
     def sound(self):
         clip = self.out("sound.wav")
@@ -193,12 +194,12 @@ class Bench:
             self.reverse(clip, to=".wav"), self.ffmpeg(clip, to=".wav", filters=("-af", "areverse")),
             Contender("sox", ["sox", clip, self.out("sox.wav"), "reverse"], self.out("sox.wav")),
             Contender("cp", ["cp", clip, self.out("cp.wav")], self.out("cp.wav")),
-        ], "44.1 kHz, 16 bits: ", likeness=False)
+        ], "44.1 kHz, 16 bits. ", likeness=False)
         for title, to in [("MOV", ".mov"), ("Matroska", ".mkv"), ("AVI", ".avi")]:
             held = self.out("held" + to)
             subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", clip, "-c", "copy", held], check=True)
             copy = self.out("cp" + to)
-            self.table(f"The same in {title}", held, [self.reverse(held, to=to), Contender("cp", ["cp", held, copy], copy)], likeness=False)
+            self.table(f"The same audio in {title}", held, [self.reverse(held, to=to), Contender("cp", ["cp", held, copy], copy)], likeness=False)
 
     def animations(self):
         clip = self.h264("960x540", 3)
@@ -218,7 +219,7 @@ class Bench:
             clip = self.h264("1280x720", seconds)
             pair = self.table(f"{seconds} s of 720p", clip, [
                 self.reverse(clip, "--preset", "ultrafast"), self.ffmpeg(clip, "-preset", "ultrafast"),
-            ], "Both with x264, ultrafast: ", likeness=False)
+            ], "Both with x264, ultrafast. ", likeness=False)
             rows.append((seconds, *((c.median("seconds"), c.median("mebibytes")) for c in pair)))
         self.plot("time-by-length", "seconds of film", "seconds", [
             ("retrograde", [(s, a[0]) for s, a, _ in rows]), ("ffmpeg reverse", [(s, b[0]) for s, _, b in rows])])
@@ -256,7 +257,7 @@ class Bench:
         self.say(f"\n![{y} by {x}](plots/{name}.svg)")
 
     def quick(self):
-        """Three lines: what matters most."""
+        """Prints three lines, for the most important cases."""
         self.rounds = 3
         clip = self.h264("1280x720", 4, 999)
         wave = self.out("quick.wav")
@@ -282,9 +283,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command"), parser.add_argument("folder")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--write", help="a Markdown file, whose results are replaced; plots go into a folder beside it")
+    parser.add_argument("--write", help="Markdown file whose results are replaced; plots go to a folder beside it")
     parser.add_argument("--only", nargs="*", choices=GROUPS, default=GROUPS)
-    parser.add_argument("--quick", action="store_true", help="three lines in two minutes")
+    parser.add_argument("--quick", action="store_true", help="print three lines in two minutes")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR", "/var/tmp")) as scratch:
         bench = Bench(options, scratch)

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Kills a run in chunks at random moments, begins it again, and compares what comes out: `make faults`.
+"""Kills runs in chunks at random moments, resumes them, and compares the outputs: `make faults`.
 
 usage: chunk_kills.py RETROGRADE [--count 200] [--seed 1] [--source FILM]
 
-Each round: `retrograde reverse FILM OUT --work DIR` gets SIGKILL, with all that it started, after a random time, and the same command
-follows, until one ends by itself. OUT must then be byte for byte what one run without kills makes; and no round may lose more than the
-chunks that were being made when it was killed.
+In each round, `retrograde reverse FILM OUT --work DIR` and its child processes get SIGKILL after a
+random time. The same command follows until one run ends by itself. OUT must then equal, byte for
+byte, the output of a run without kills. A kill may lose only the chunks that were being made.
 """
 import argparse, json, os, random, shutil, signal, subprocess, sys, tempfile, time
 
 def film(path):
-    """A moving film of 24 s with a keyframe a second, and audio."""
+    """Makes a film of 24 s with motion, a keyframe every second, and audio."""
     subprocess.run(
         ["gst-launch-1.0", "-q", "matroskamux", "name=mux", "!", "filesink", f"location={path}",
          "videotestsrc", "pattern=ball", "num-buffers=720", "!", "video/x-raw,width=640,height=360,framerate=30/1", "!",
@@ -19,7 +19,7 @@ def film(path):
          "!", "queue", "!", "mux."], check=True)
 
 def done(folder):
-    """The chunks that the journal says are done."""
+    """Chunks that are done according to the journal."""
     try:
         lines = open(f"{folder}/journal", "rb").read().split(b"\n")
     except FileNotFoundError:
@@ -69,13 +69,14 @@ def main():
                     run.wait()
                     kills += 1
                     after = done(work)
-                    # Where the file has its name, the folder is on its way out.
+                    # When the output has its name, the work folder is being removed.
                     if not before <= after and not os.path.exists(output):
                         print(f"kill {kills}: chunks {sorted(before - after)} were forgotten")
                         failures += 1
                     before = after
                     continue
-                # A kill that came when the folder was gone, or all but, was too late: then it has ended, and the file is in the way.
+                # A kill after, or almost after, the removal of the folder is too late: the run has
+                # ended, and the next one finds the output in its way (73).
                 if run.returncode != 0 and not (run.returncode == 73 and os.path.exists(output)):
                     print(f"after kill {kills}: status {run.returncode}: {run.stderr.read().decode()}")
                     failures += 1

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""A mirror that a Slurm cluster makes in chunks has the same bytes as one that is made at home, also when a node dies.
+"""Tests that a Slurm cluster makes the same bytes as a local run, even if a node dies.
 
     scripts/cluster_test.py .build/command/retrograde
 
-A cluster of two nodes is started on this machine, in a folder of its own: munged, slurmctld, and a slurmd for each node. `retrograde work submit`
-gives it a film in 12 chunks. While the first node makes one, the node is killed with all that runs on it; Slurm finds out, and begins the
-chunk anew on the other one. Nothing of an installed Slurm is used but its programs, and nothing is left behind: every process
-and the folder are gone at the end, whatever it is.
+The test starts a cluster of two nodes on this machine, in a temporary folder: munged, slurmctld,
+and a slurmd for each node. `retrograde work submit` gives the cluster a film in 12 chunks. While the
+first node makes a chunk, the node is killed with all its processes. Slurm notices, and restarts the
+chunk on the other node. Only the programs of an installed Slurm are used, not its configuration. At
+the end, also after an error, all processes and the folder are removed.
 """
 
 import contextlib
@@ -24,7 +25,7 @@ import sys
 import tempfile
 import time
 
-LIMIT = 150  # seconds for all of it
+LIMIT = 150  # seconds, for the whole test
 CHUNKS = 12
 
 CONFIGURATION = """
@@ -34,7 +35,7 @@ SlurmctldPort={ports[0]}
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
-# A task that lost its node begins again when its credential has expired, and no earlier.
+# A task that lost its node is restarted only when its credential has expired.
 AuthInfo=socket={folder}/munge/socket,cred_expire=5
 CredType=cred/munge
 StateSaveLocation={folder}/state
@@ -43,7 +44,7 @@ SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/%n.log
-# Without cgroups, accounting and plugins that a plain machine may not have.
+# No cgroups, accounting or plugins that a machine may lack.
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
@@ -52,7 +53,7 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SlurmdParameters=config_overrides
-# A node that does not answer for so many seconds is down.
+# Seconds without an answer after which a node counts as down.
 SlurmdTimeout=5
 SchedulerParameters=sched_min_interval=0,batch_sched_delay=0
 NodeName=one NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=1
@@ -62,20 +63,20 @@ PartitionName=all Nodes=one,two Default=YES State=UP
 
 
 class Processes:
-    """All that was started, and all that this has started, whoever its parent is now."""
+    """Processes that this test started, directly or indirectly, even if their parent has ended."""
 
     def __init__(self):
-        # Whose parent ends becomes this process's child: slurmd lets go of what it starts.
+        # Processes whose parent ends become children of this one: slurmd detaches what it starts.
         if ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) != 0:  # PR_SET_CHILD_SUBREAPER
             sys.exit("cluster_test: this system has no child subreapers")
 
     @staticmethod
     def tree(root):
-        """The processes below `root`."""
+        """Descendants of the process `root`."""
         parents = {}
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                # The name, in brackets, may hold anything.
+                # The process name, in brackets, may contain anything.
                 parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
         found = {root}
         while more := {process for process, parent in parents.items() if parent in found} - found:
@@ -89,7 +90,7 @@ class Processes:
                 os.kill(process, number)
 
     def end(self):
-        """Kills all of them, until none is left."""
+        """Kills all descendants, until none is left."""
         while left := self.tree(os.getpid()):
             self.signal(left, signal.SIGKILL)
             with contextlib.suppress(ChildProcessError):
@@ -101,7 +102,7 @@ class Cluster:
         self.folder = folder
         self.processes = processes
         self.environment = os.environ | {"SLURM_CONF": f"{folder}/slurm.conf"}
-        # What a user has set for their own cluster is not meant for this one.
+        # Ignore the user's settings for another cluster.
         for name in [name for name in self.environment if re.match("SBATCH_|SLURM_(?!CONF)|SQUEUE_", name)]:
             del self.environment[name]
 
@@ -123,7 +124,8 @@ class Cluster:
                     f"--pid-file={munge}/pid", f"--log-file={munge}/log", f"--seed-file={munge}/seed")
         wait(lambda: (munge / "socket").exists(), "munged has a socket")
         self.daemon("slurmctld", "-D", "-i")
-        # A node is what its slurmd has started: each has a parent of its own, which keeps what slurmd lets go of.
+        # Each slurmd has a separate parent, which adopts the processes that slurmd detaches. So
+        # killing the descendants of this parent kills the node.
         for node in ["one", "two"]:
             self.daemon(sys.executable, __file__, "--node", node)
         wait(lambda: self.ask("sinfo", "--noheader", "--Node", "--format=%T").split() == ["idle"] * 2, "two nodes are idle")
@@ -137,17 +139,16 @@ class Cluster:
         setattr(self, name, process)
 
     def ask(self, *command):
-        """What a program of Slurm's says; nothing, where it can't yet."""
+        """Output of a Slurm program; empty if it fails because the cluster is not ready."""
         return subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=30).stdout
 
     def tasks(self, *options):
-        """The tasks of the array that run: their numbers."""
+        """Numbers of the running tasks of the array."""
         said = self.ask("squeue", "--noheader", "--array", "--name=retrograde-chunks", "--states=RUNNING", "--format=%K", *options)
         return [int(number) for number in said.split()]
 
     def kill_while_busy(self, node, work):
-        """Kills a node while it makes a chunk.
-        - Returns: the chunk."""
+        """Kills a node while it makes a chunk. Returns the number of the chunk."""
         keeper = getattr(self, node).pid
         found = []
 
@@ -155,7 +156,7 @@ class Cluster:
             tasks = self.tasks(f"--nodelist={node}")
             if not tasks:
                 return False
-            # Held still, so that nothing happens between the look and the blow.
+            # Stop the node, so that nothing changes between this check and the kill.
             self.processes.signal(self.processes.tree(keeper), signal.SIGSTOP)
             last = {}
             for line in (work / "journal").read_text().splitlines() if (work / "journal").exists() else []:
@@ -172,7 +173,7 @@ class Cluster:
 
 
 def keep_node(name):
-    """Runs as a node's slurmd's parent, and the parent of all that this lets go of, until it is killed."""
+    """Runs as the parent of a node's slurmd and of the processes that slurmd detaches."""
     Processes()
     subprocess.Popen(["slurmd", "-D", "-N", name], stdin=subprocess.DEVNULL)
     while True:
@@ -183,7 +184,7 @@ def keep_node(name):
 
 
 def wait(is_so, what):
-    """Waits until something is so; ends with an error when all time is over."""
+    """Waits until a condition holds; ends with an error at the time limit."""
     while not is_so():
         if time.monotonic() > wait.until:
             raise SystemExit(f"cluster_test: not within {LIMIT} s: {what}")
@@ -204,7 +205,7 @@ def test(retrograde, folder, processes):
         "h264parse", "!", "queue", "!", "matroskamux", "name=mux", "!", "filesink", f"location={film}",
         "audiotestsrc", "num-buffers=720", "samplesperbuffer=1600", "!", "audio/x-raw,rate=48000", "!", "opusenc", "!", "queue", "!",
         "mux.")
-    # Slow enough to be caught at it.
+    # Slow enough for the node to be killed meanwhile.
     options = ["--chunks", str(CHUNKS - 1), "--preset", "slower"]
     began = time.monotonic()
     run(retrograde, "reverse", film, home, "--work", work, *options)
@@ -218,7 +219,7 @@ def test(retrograde, folder, processes):
         print(said, end="")
         array, join = re.search(r"--jobs=(\d+),(\d+)", said).groups()
         assert f"{CHUNKS} tasks" in said, said
-        # As docs/cluster.md has it.
+        # This command is in docs/cluster.md.
         run("scontrol", "update", f"JobId={array}", "ArrayTaskThrottle=2", env=cluster.environment)
         lost = cluster.kill_while_busy("one", work)
         print(f"killed         node one, while it made chunk {lost}")
@@ -254,12 +255,12 @@ def main():
         keep_node(sys.argv[2])
     retrograde = os.path.abspath(sys.argv[1])
     wait.until = time.monotonic() + LIMIT
-    # sys.exit unwinds, and what is below ends all.
+    # sys.exit unwinds the stack, so that the `finally` below ends all processes.
     for number in [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]:
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     processes = Processes()
     with tempfile.TemporaryDirectory(prefix="retrograde-cluster-") as folder:
-        # munged wants a way to its socket that is open to all.
+        # munged requires that all users can reach its socket.
         os.chmod(folder, 0o755)
         try:
             test(retrograde, pathlib.Path(folder), processes)

@@ -1,15 +1,18 @@
 #!/usr/bin/python3
-"""containers.py COMMAND [--minutes 5 30] [--only NAME ...] [--size 480x270] [--rounds N]
+"""Measures the same film in each container, and prints Markdown.
 
-How long the same film takes in each container: `info`, the first frame of the mirror, and all of it; from a file, and all of it from a pipe
-too. With the largest spool, by the unlinked files that the process holds open, and the most memory (RSS). Films are 20 seconds of a Mandelbrot
-zoom with noise, a keyframe every 60 frames, repeated without being encoded again. Prints Markdown. On an idle machine.
+    containers.py COMMAND [--minutes 5 30] [--only NAME ...] [--size 480x270] [--rounds N]
+
+Measures the time of `info`, of the source's last frame, and of the whole reversal from a file and
+from a pipe; the largest size of the spool, by the unlinked files that the process has open; and the
+peak memory (RSS). A film is 20 seconds of a Mandelbrot zoom with noise, with a keyframe every 60
+frames, repeated without encoding it again. Run it on an idle machine.
 """
 import argparse, os, statistics, subprocess, tempfile, threading, time
 
 H264 = "-c:v libx264 -preset veryfast -g 60 -keyint_min 60 -sc_threshold 0 -c:a aac"
 MPEG2 = "-c:v mpeg2video -q:v 4 -bf 2 -g 15 -c:a mp2"
-# Name, how the 20 seconds are made, extension, and how they are repeated.
+# Name, arguments that make the 20 seconds, extension, and arguments or method to repeat them.
 KINDS = [
     ("MP4", H264, "mp4", ""),
     ("MP4 in fragments", H264, "mp4", "-movflags frag_keyframe+empty_moov"),
@@ -29,12 +32,12 @@ KINDS = [
 
 
 def ffmpeg(arguments, **more):
-    # Muxers have much to say of packets that come round again.
+    # "fatal", because muxers warn about repeated packets.
     subprocess.run(["ffmpeg", "-v", "fatal", "-nostdin", "-y", *arguments], check=True, **more)
 
 
 class Run:
-    """What one command took: seconds, MiB of memory, MiB of spool."""
+    """Cost of one run of a command: seconds, MiB of memory, MiB of spool."""
 
     def __init__(self, command, spool, source=None):
         began = time.monotonic()
@@ -125,7 +128,7 @@ def main():
     parser.add_argument("--only", nargs="+", help="names of containers")
     parser.add_argument("--size", default="480x270")
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--scratch", help="a folder with room for the films")
+    parser.add_argument("--scratch", help="folder with room for the films")
     options = parser.parse_args()
     print("| film | length, size | `info`, s | a frame at its end, s | all of it, s | from a pipe, s | spool | memory |")
     print("|---|---|---|---|---|---|---|---|")

@@ -1,17 +1,18 @@
 #!/usr/bin/python3
-"""Reverses every file of a folder, losslessly and at the default quality, and checks each with mirrorcheck.
+"""Reverses every file of a folder, losslessly and at the default quality; mirrorcheck checks each.
 
     corpus.py COMMAND FOLDER [--only GLOB] [--mode lossless|default|budgets]
 
-The mode budgets compares the frames and samples, with their times, of a mirror made in the least memory that the file takes
-and of one made in 4 GiB (ffmpeg -f framecrc).
+The mode budgets reverses each file twice, in the least memory that it needs and in 4 GiB, and
+compares the frames, samples and times of the two results (ffmpeg -f framecrc).
 
-mirrorcheck is looked for in FOLDER/../tools, and on the PATH; without it only exit statuses are shown. The exit status is
-1 if a file fails that EXPECTED_DIFFERENCES does not excuse.
+mirrorcheck is searched in FOLDER/../tools and in PATH; without it, only exit statuses are shown.
+The exit status is 1 if a file fails, unless corpus-limits.tsv allows what mirrorcheck reports.
 """
 import argparse, fnmatch, json, os, re, resource, shutil, subprocess, sys, tempfile, time
 
-# What docs/corpus.md explains: a pattern of file names, and a pattern of what mirrorcheck may say about them.
+# Allowed failures, which docs/corpus.md explains: file pattern, mode, pattern of what mirrorcheck
+# may report.
 LIMITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus-limits.tsv")
 
 
@@ -43,7 +44,7 @@ PICTURE = {".mov": ".mov", ".mkv": ".mkv", ".webm": ".webm", ".avi": ".avi", ".t
 
 
 def target(path, mode):
-    """The extension of the output: the source's own where it can be written."""
+    """Extension of the output: the source's own, if that format can be written."""
     own = os.path.splitext(path)[1].lower()
     if not has_picture(path):
         return ".mka" if mode == "lossless" else SOUND.get(own, ".m4a")
@@ -68,14 +69,17 @@ def run(command, limit=900):
 
 
 def decoded(path):
-    """A line for each frame and packet of samples, with its times and checksum."""
+    """One line for each frame and packet of samples, with its times and checksum."""
     return subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-i", path, "-map", "0:v?", "-map", "0:a?", "-fps_mode",
                            "passthrough", "-f", "framecrc", "-"], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL).stdout.decode(errors="replace").splitlines()
 
 
 def budgets(program, path, folder):
-    """Two mirrors of a file, of the least memory and of 4 GiB: a verdict, what differs, and time and memory of the first."""
+    """Reverses a file in the least memory and in 4 GiB.
+
+    Returns a verdict, the difference, and the time and memory of the first run.
+    """
     least = os.path.join(folder, "least" + target(path, "lossless"))
     most = os.path.join(folder, "most" + target(path, "lossless"))
     command = ["/usr/bin/time", "-v", program, "reverse", "--quality", "lossless"]

@@ -1,28 +1,36 @@
 #!/usr/bin/python3
-"""Makes the disk fail under the command, at one call after the other, and asserts on how it ends.
+"""Makes the disk fail under the command, at one call after the other, and checks how each run ends.
 
     disk_faults.py COMMAND [--calls 12] [--only WORD] [--jobs 2]
 
-Each scenario reverses a small clip, with a shim between the command and the C library (faultshim.c) that lets the n-th call of a kind fail:
-writing to the output and the spool, reading the input and the spool, syncing, opening, naming, cutting to length, starting threads. For up to
---calls values of n, spread over all calls that there are: the exit status is 74 (73 or 74 where the output can't be opened or named), or 0
-with exactly the film that there is without a fault, or, where the input could not be read, with a warning that says so; there is a message; the file that was there before is untouched unless the status is 0;
-nothing else is left; and nothing hangs. Short reads and writes, and calls that a signal interrupts, must not be noticed at all. Then the
-same in small file systems in memory that fill up; where mounting them is not allowed, that is said. The exit status is 1 if an assertion fails.
+Each scenario reverses a small clip. A shim between the command and the C library (faultshim.c)
+makes the n-th call of a kind fail: writing to the output and the spool, reading the input and the
+spool, syncing, opening, naming, truncating, starting threads. This is repeated for up to --calls
+values of n, spread over all calls. Each run must end like this:
+
+- The exit status is 74 (or 73 if the output can't be opened or named), and there is a message.
+- Or the status is 0, and the output is the same as without a fault. It may differ only if the input
+  could not be read and a warning says so.
+- An older output is unchanged, unless the status is 0. No other file is left. Nothing hangs.
+- Short reads and writes, and calls interrupted by a signal, have no effect at all.
+
+The same is checked in small file systems in memory that become full. If they can't be mounted, a
+message says so. The exit status is 1 if a check fails.
 """
 import argparse, concurrent.futures, errno, hashlib, os, re, shutil, subprocess, sys, tempfile
 import hostile_media
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OLD = b"what was here before"
-# Output, further arguments, and the source.
+# Output, further arguments (- for a source from a pipe), and source.
 FILMS = [
     ("o.mp4", [], "h264_aac.mp4"), ("o.mkv", ["--quality", "lossless", "--memory", "100KiB"], "h264_aac.mp4"),
     ("o.webm", [], "vp8_vorbis.webm"), ("o.gif", [], "moving.gif"), ("o.webp", ["--loop", "ping-pong"], "h264_aac.mp4"),
     ("o.apng", [], "moving.apng"), ("o.wav", [], "pcm16.wav"), ("o.mp3", [], "mp3.mp3"),
     ("o.ts", ["--memory", "100KiB"], "h264_aac.ts"), ("o-%03d.png", [], "h264_aac.mp4"), ("o.mov", ["-"], "h264_aac.mov"),
 ]
-# Kind of call, where, how it fails (0: by halves), whether once or from then on, and what the status may be.
+# Kind of call, folder, error (0: half of the bytes), if it fails once or from then on, and allowed
+# exit statuses.
 FAULTS = [
     ("write", "out", errno.ENOSPC, "on", {74}), ("write", "out", errno.EIO, "once", {74}), ("write", "out", errno.EINTR, "once", {0}),
     ("write", "out", 0, "on", {0}),
@@ -74,8 +82,9 @@ class Run:
             self.left = sorted(os.listdir(paths["out"]) + os.listdir(paths["spool"]))
             kept = open(self.old, "rb").read() if os.path.exists(self.old) else None
             self.is_old = kept == OLD
-            # Where nothing can be renamed any more, nothing can be moved back either: what was there is where the message says.
-            aside = re.search("files that were there before are in (.*)", self.errors)
+            # If renaming fails, older files can't be moved back either; the message says where they
+            # are.
+            aside = re.search("files that existed before are in (.*)", self.errors)
             self.is_aside = aside is not None and any(
                 open(os.path.join(aside[1], name), "rb").read() == OLD for name in os.listdir(aside[1]))
             self.digest = None if self.is_old or kept is None else digest(paths["out"], output, self.left)
@@ -84,10 +93,10 @@ class Run:
 
     @property
     def is_said_to_be_cut(self):
-        return any(line.startswith("retrograde: warning: damaged: reading it failed") for line in self.errors.splitlines())
+        return any(line.startswith("retrograde: warning: damaged: reading failed") for line in self.errors.splitlines())
 
     def wrong(self, whole, allowed):
-        """What is not as it should be, given how it is without a fault."""
+        """List of violations; `whole` is the run without a fault."""
         found = []
         if self.status not in allowed:
             found.append(f"status {self.status}")
@@ -109,7 +118,7 @@ class Run:
 
 
 def digest(folder, output, names):
-    """Of all that is shown and heard."""
+    """Digest of all decoded frames and samples."""
     if "%" in output:
         pictures = [os.path.join(folder, name) for name in names if not name.startswith(".")]
         return hashlib.md5(b"".join(open(picture, "rb").read() for picture in pictures)).hexdigest()
@@ -119,7 +128,7 @@ def digest(folder, output, names):
 
 
 def spread(count, most):
-    """Up to `most` of 1...count: the first ones, the last, and some between."""
+    """Up to `most` numbers of 1...count: the first ones, the last ones, and some in between."""
     if count <= most:
         return list(range(1, count + 1))
     some = {1, 2, 3, count - 1, count} | {1 + round(i * (count - 1) / (most - 5)) for i in range(most - 5)}
@@ -136,7 +145,8 @@ def scenario(options, film, fault, whole):
     for number in numbers if calls else []:
         run = Run(options, film, dict(environment, FAULT_FIRST=str(number), FAULT_LAST=str(number if how == "once" else 10**9),
                                       FAULT_ERRNO=str(error)))
-        # What no thread or file can be had for may be done without. The spool is the input where that came through a pipe.
+        # Work may succeed without an optional thread or file. If the input comes through a pipe,
+        # the spool counts as input.
         is_input = kind == "read" and (place == "in" or "-" in film[1])
         wrong = run.wrong(whole, allowed | {0} if kind in ("thread", "open") or is_input else allowed)
         if wrong:
@@ -146,7 +156,7 @@ def scenario(options, film, fault, whole):
 
 
 def full_disks(options, wholes):
-    """Runs in file systems of a few KiB; yields name, number and findings."""
+    """Runs in file systems of a few KiB; yields name, number of runs, and findings."""
     with tempfile.TemporaryDirectory() as folder:
         for film in FILMS:
             for place in "out", "spool":
@@ -169,8 +179,8 @@ def full_disks(options, wholes):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command")
-    parser.add_argument("--calls", type=int, default=12, help="how many calls of a kind are made to fail, one a run")
-    parser.add_argument("--only", default="", help="the scenarios whose names have this in them")
+    parser.add_argument("--calls", type=int, default=12, help="number of calls of each kind to make fail, one in each run")
+    parser.add_argument("--only", default="", help="run only scenarios whose names contain this")
     parser.add_argument("--jobs", "-j", type=int, default=2)
     parser.add_argument("--media", default=".build/hostile/media")
     options = parser.parse_args()

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Holds the reference in docs/elements.md against the plugin that GStreamer finds (GST_PLUGIN_PATH), or writes it anew.
+"""Compares the reference in docs/elements.md with the plugin in GST_PLUGIN_PATH, or updates it.
 
     GST_PLUGIN_PATH=.build/plugin elements.py [--write]
 
-The reference is what the registry says: pads, caps, properties, their ranges and defaults. The exit status is 1 where the page and the
-plugin differ.
+The reference is made from GStreamer's registry: pads, caps, properties with their ranges and
+defaults. The exit status is 1 if the page and the plugin differ.
 """
 import os, sys
 import gi
@@ -29,7 +29,7 @@ def number(value):
 def values(element, spec):
     """Values that the property can have."""
     if spec.value_type.is_a(GObject.TYPE_ENUM):
-        # The value's class, not the specification's: PyGObject 3.50 gives that one without its values.
+        # The class of the value: in PyGObject 3.50, the class in the specification has no values.
         kind = type(element.get_property(spec.name))
         return "; ".join(f"`{v.value_nick}`: {v.value_name}" for v in kind.__enum_values__.values())
     if hasattr(spec, "minimum"):
@@ -45,7 +45,7 @@ def default(element, spec):
 
 
 def mutability(spec):
-    """Until when it may be set (GST_PARAM_MUTABLE_*)."""
+    """Latest state in which it may be set (GST_PARAM_MUTABLE_*)."""
     for flag, words in [(1 << 12, "at any time"), (1 << 11, "until PLAYING"), (1 << 10, "until PAUSED")]:
         if int(spec.flags) & flag:
             return words
@@ -60,7 +60,7 @@ def reference(name):
     kind = element.__gtype__
     lines = [f"### {name}", "", f"{factory.get_metadata('long-name')} (`{factory.get_metadata('klass')}`): "
              f"{factory.get_metadata('description')}.", ""]
-    # The registry of later releases has them in the opposite order.
+    # Sorted, because later releases of GStreamer list them in the opposite order.
     schemes = sorted(factory.get_uri_protocols())
     if schemes:
         lines += ["URI schemes: " + ", ".join(f"`{scheme}`" for scheme in schemes) + ".", ""]

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Ends the command at random moments, and looks at what is left.
+"""Ends runs of the command at random moments, and checks which files are left.
 
   faults.py kill   [--count N] [--seed S] COMMAND    kill -9
   faults.py cancel [--count N] [--seed S] COMMAND    SIGINT, SIGTERM, SIGHUP and SIGQUIT
 
-Of a run that did not end by itself nothing may be left, in the folder of the output or in that of the spool, and an older
-output has to be as it was. A run that ended by itself has to have made a whole file. A cancelled run ends within 30 s, with
-128 and the signal's number.
+A run that was ended must leave no file in the folders of the output and the spool, and an older
+output must be unchanged. A run that ended by itself must have made a complete file. A cancelled run
+must end within 30 s, with status 128 plus the signal's number.
 """
 import argparse
 import hashlib
@@ -31,13 +31,14 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
 
 
 class Job:
-    """One way to call the command. With `older` there is a file to be replaced."""
+    """One way to call the command. If `older`, it replaces an older file."""
 
     def __init__(self, name, *options, older=False, killable=True):
         self.name = name
         self.options = list(options)
         self.older = older
-        # Many files need a folder with a name while they are written: docs/reliability.md.
+        # False for several output files, which are in a named folder while they are written:
+        # docs/reliability.md.
         self.killable = killable
         self.seconds = 0.0
 
@@ -54,7 +55,7 @@ JOBS = [
 
 
 class Place:
-    """The folders of one run."""
+    """Folders of one run."""
 
     def __init__(self, root, command, job):
         self.root, self.command, self.job = root, command, job
@@ -68,7 +69,7 @@ class Place:
         self.before = self.contents()
 
     def contents(self):
-        """The names in both folders, with a hash of what is in each file."""
+        """Names in both folders, with a hash of each file's content."""
         found = {}
         for folder, _, names in os.walk(self.out):
             for name in names:
@@ -89,7 +90,7 @@ class Place:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def is_whole(self):
-        """Whether the output is one that a run ended with: it has all its frames, and nothing lies beside it."""
+        """True if the output is that of a complete run: with all frames, and no other files."""
         names = set(os.listdir(self.out))
         if os.listdir(self.spool):
             return False
@@ -107,7 +108,7 @@ class Place:
 
 
 def prepare(root, command):
-    """Makes the source and an older output, and finds out how long each job takes and how many frames it makes."""
+    """Makes the source and an older output; measures the time and frame count of each job."""
     subprocess.run(["gst-launch-1.0", "-q", *(SOURCE + os.path.join(root, "in.mkv")).split()], check=True)
     with open(os.path.join(root, "in.srt"), "w") as file:
         file.write(SUBTITLES)
@@ -127,9 +128,9 @@ def prepare(root, command):
 
 
 def disturb(root, command, job, number, delay):
-    """Starts the job, sends it the signal after `delay` seconds.
+    """Starts the job, and sends it the signal after `delay` seconds.
 
-    Returns what is wrong, or None, and whether it had ended by itself.
+    Returns the violation, or None; and True if the job ended by itself.
     """
     place = Place(root, command, job)
     process = place.start()
@@ -145,11 +146,11 @@ def disturb(root, command, job, number, delay):
         return f"does not end within 30 s of {number.name}", False
     if status == 0:
         return (None if place.is_whole() else f"ended with 0, and left {sorted(place.contents())}"), True
-    # Before the command has begun to watch for signals, one ends it as it ends every process; shells call both the same.
+    # Until the command handles signals, one kills it like any process; shells report both alike.
     if status not in (128 + number, -number):
         return f"status {status} after {number.name}", False
     after = place.contents()
-    # It may have been at its very end: then all is there.
+    # If the signal came at the very end, the output is complete.
     if after != place.before and not place.is_whole():
         return f"left {sorted(after)} after {number.name}", False
     return None, False

@@ -1,11 +1,16 @@
-// Makes system calls fail, for disk_faults.py: gcc -shared -fPIC -o faultshim.so faultshim.c -ldl; LD_PRELOAD=faultshim.so.
+// Makes system calls fail, for disk_faults.py:
 //
-//   FAULT_CALLS   which calls count: "write" (write, writev, pwrite …), "read", "fsync", "open", "link", "truncate", "thread"
-//   FAULT_UNDER   only files and folders whose path begins with this; a file without a name has its folder's
-//   FAULT_FIRST   the first call that fails, counted from 1; 0: none does
-//   FAULT_LAST    the last one
-//   FAULT_ERRNO   with what; 0: nothing fails, but of each of these calls only half, or one byte, is done
-//   FAULT_COUNT   a file into which the number of calls is written at the end
+//   gcc -shared -fPIC -o faultshim.so faultshim.c -ldl; LD_PRELOAD=faultshim.so
+//
+//   FAULT_CALLS   kind of calls to count: "write" (write, writev, pwrite …), "read", "fsync",
+//                 "open", "link", "truncate", "thread"
+//   FAULT_UNDER   counts only files and folders whose path begins with this; a file without a name
+//                 has the path of its folder
+//   FAULT_FIRST   first call that fails, counted from 1; 0: no call fails
+//   FAULT_LAST    last call that fails
+//   FAULT_ERRNO   error of these calls; 0: they succeed, but transfer only half of their bytes, at
+//                 least one
+//   FAULT_COUNT   file to which the number of counted calls is written at the end
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -57,7 +62,7 @@ static int fails(void) {
   return number >= first && number <= last && first > 0;
 }
 
-/// Whether this call is to fail.
+/// Counts a call of kind `wanted` on `path`. True if it must fail.
 static int path_fails(const char *wanted, const char *path) {
   return path && !strcmp(kind, wanted) && !strncmp(path, under, strlen(under)) && fails();
 }
@@ -100,7 +105,8 @@ TRANSFER_AT("read", pread64, void *, off64_t)
 
 ssize_t writev(int file, const struct iovec *parts, int count) {
   if (file_fails("write", file)) {
-    // Never by halves: GStreamer 1.22's filesink loses bytes after a short writev. A plain file has none but before an error.
+    // Never shortened: filesink of GStreamer 1.22 loses bytes after a short writev. On plain files,
+    // writev is short only before an error.
     if (error) FAIL;
   }
   return NEXT(writev)(file, parts, count);

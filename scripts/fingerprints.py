@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""Writes a line for each mirror of each file in a folder, to be compared with those of another build:
+"""Prints a line for each file in a folder and each way to reverse it, to compare two builds:
 
-    fingerprints.py COMMAND FOLDER > before.tsv      ... fingerprints.py OTHER FOLDER | diff before.tsv -
+    fingerprints.py COMMAND FOLDER > before.tsv
+    fingerprints.py OTHER FOLDER | diff before.tsv -
 
-A line has the file, how it was mirrored, the exit status, a digest of all packets with their times, of what ffprobe says of streams, chapters
-and tags, and of the warnings. Dates and the random identifiers that muxers make up are left out, and so is the size of the file: matroskamux
-writes an identifier that begins with a zero in a byte less.
+A line has the file, the options, the exit status, and two digests: one of all packets with their
+times and of ffprobe's report on streams, chapters and tags, and one of the warnings. Dates and
+random identifiers from muxers are left out. So is the file size: matroskamux writes an identifier
+that begins with a zero in one byte less.
 """
 import argparse, concurrent.futures, glob, hashlib, json, os, re, subprocess, tempfile
 
@@ -37,8 +39,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command")
     parser.add_argument("folder")
-    parser.add_argument("--largest", type=int, default=3 << 20, help="bytes: larger files are left out")
-    parser.add_argument("--only", default="*", help="files that match, as in '[m-z]*'")
+    parser.add_argument("--largest", type=int, default=3 << 20, help="size limit in bytes; larger files are skipped")
+    parser.add_argument("--only", default="*", help="pattern of file names, such as '[m-z]*'")
     options = parser.parse_args()
     files = sorted(glob.glob(os.path.join(options.folder, options.only)))
     files = [path for path in files if os.path.isfile(path) and os.path.getsize(path) <= options.largest and not path.endswith((".tsv", ".md"))]

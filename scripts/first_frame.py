@@ -1,9 +1,14 @@
 #!/usr/bin/python3
-"""first_frame.py [--loop LOOP] FILE...: how long reversesrc takes from the change of state to its first frame of video, and from a seek to the middle,
-which is sent then, to the frame there, in seconds.
+"""Measures how fast reversesrc starts and seeks, in seconds.
 
-Each FILE is played five times, each time by a new process, as a player does that was just started: GStreamer's registry has been
-read by then, and no plugin is loaded. Prints the least and the median of both. GST_PLUGIN_PATH says where the plugin is.
+    first_frame.py [--loop LOOP] FILE...
+
+The first time is from the state change to the first frame of video. Then a seek to the middle is
+sent; the second time is from this seek to the frame there.
+
+Each FILE is played five times, each time by a new process, like a player that was just started:
+GStreamer's registry has been read, and no plugin is loaded. Prints the minimum and the median of
+both times. GST_PLUGIN_PATH must contain the plugin.
 """
 import argparse, os, statistics, subprocess, sys, time
 

@@ -1,23 +1,24 @@
 #!/usr/bin/python3
-"""Runs libFuzzer's targets (Fuzz/), each for some seconds, from inputs that ffmpeg makes.
+"""Runs the libFuzzer targets (Fuzz/) for some seconds each, starting from inputs that ffmpeg makes.
 
     fuzz.py PROGRAM [--seconds 60] [--only NAME …] [--jobs 2] [--work .build/fuzz-inputs]
 
-What is found interesting is kept in WORK/corpus, so that the next run goes on from there. What crashes, traps, or takes longer than ten
-seconds is kept in WORK/crashes/TARGET, and the command to run it again is printed; then the exit status is 1.
+Inputs that libFuzzer finds interesting are kept in WORK/corpus, from where the next run continues.
+Inputs that crash, trap or take longer than ten seconds are kept in WORK/crashes/TARGET. For each of
+them, the command that repeats it is printed, and the exit status is 1.
 """
 import argparse, concurrent.futures, glob, os, re, shutil, subprocess, sys
 import hostile_media
 
 MOVIES = ["h264_aac.mp4", "h264_rotated.mp4", "h264_chapters_subtitles.mp4", "hevc_opus.mp4", "h264_fragmented.mp4", "aac.m4a"]
 MATROSKA = ["h264_aac.mkv", "h264_chapters_subtitles.mkv", "vp9_opus.webm", "live.mkv"]
-# Audio that is read where it lies.
+# Audio that is read in place.
 STORED = ["prores_pcm.mov", "mjpeg_pcm.mov", "pcm.mov", "pcm.mka"]
 WAVES = ["pcm16.wav", "pcm24_51.wav", "pcm.w64", "rf64.wav", "adpcm.wav"]
 CONTAINERS = ["mpeg4_mp3.avi", "mjpeg_pcm.avi", "flac.flac", "mp3.mp3", "vorbis.ogg", "opus.opus", "theora_vorbis.ogv", "h264_aac.flv",
               "moving.gif", "aac.aac", "h264_aac.ts", "mpeg2_mp2.ts", "h264_aac.m2ts", "mpeg2_mp2.mpg", "mpeg2_ac3.vob", "pcm.au",
               "pcm.aiff", "vp8.ivf", "wmv2_wma.wmv", "rv10.rm", "mxf.mxf", "raw.y4m", "wavpack.wv"]
-# What a target starts from: files, of which those of a container are cut to a fifth of a second, or texts.
+# Initial inputs of each target: texts or files. Media files are cut to a fifth of a second.
 SEEDS = {
     "ebml": MATROSKA, "matroska": MATROSKA, "movie-header": MOVIES, "movie-times": MOVIES,
     "declared": MOVIES + MATROSKA + WAVES + CONTAINERS,
@@ -45,7 +46,7 @@ CUT = (".mp4", ".mov", ".mkv", ".mka", ".webm", ".m4a", ".mp3", ".wav", ".w64", 
 
 
 def corpus(name, media, work):
-    """Fills the folder of a target's inputs; returns it."""
+    """Writes the initial inputs of a target into its folder, and returns the folder."""
     folder = os.path.join(work, "corpus", name)
     os.makedirs(folder, exist_ok=True)
     for number, seed in enumerate(SEEDS[name]):

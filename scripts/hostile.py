@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""Runs the command on damaged files, and asserts on how it ends.
+"""Runs the command on damaged files, and checks how each run ends.
 
     hostile.py COMMAND [-n N] [--first K] [--seed S] [--jobs J] [--findings FOLDER]
 
-Case K of a seed is the same case always, whatever N is. Each case damages a small file that ffmpeg made, and runs `reverse`, `info` or
-`plan` on it. Whatever the file, the exit status must be a known one and not 70; there must be a message where it is not 0; no signal; nothing
-left in the output's folder but a whole output, nothing in the spool's; and all that within 30 s. What breaks that is kept in FOLDER, with
-the command to run it again. The exit status is 1 if there is anything of the kind.
+Case K of a seed is always the same, whatever N is. Each case damages a small file that ffmpeg made,
+and runs `reverse`, `info` or `plan` on it. Each run must end within 30 s and without a signal. The
+exit status must be a known one, but not 70; if it is not 0, there must be a message. The output
+folder must contain only a complete output, and the spool folder nothing. Violations are kept in
+FOLDER, with the command that repeats them, and the exit status is 1.
 """
 import argparse, collections, concurrent.futures, os, random, shlex, shutil, subprocess, sys, tempfile, time
 import hostile_media
@@ -21,7 +22,7 @@ OPTIONS = [["--strict"], ["--loop", "ping-pong"], ["--loop", "reverse-forward", 
 
 
 class Case:
-    """What one number of a seed stands for."""
+    """Input, damage and arguments that follow from a number and a seed."""
 
     def __init__(self, number, seed, bases):
         draw = random.Random(f"{seed}:{number}")
@@ -37,7 +38,7 @@ class Case:
                 return bytearray(file.read())
         self.damage = hostile_media.damage(draw, draw.choice(list(self.contents.values())), others)
         self.input = self.base
-        if "%" not in self.base and draw.random() < 0.06:  # a name that promises something else
+        if "%" not in self.base and draw.random() < 0.06:  # a name with a wrong extension
             self.input = "wrong" + draw.choice([".mp4", ".wav", ".mp3", ".gif", ".png", ".srt", ".mkv", ""])
             self.contents = {self.input: next(iter(self.contents.values()))}
         self.is_piped = "%" not in self.base and draw.random() < 0.06
@@ -71,11 +72,11 @@ class Case:
 
 
 class Ending:
-    """How a run ended, and what is wrong with that."""
+    """End of a run, and its violations."""
 
     def __init__(self, case, command, folder, limit):
         environment = dict(os.environ, TMPDIR=os.path.join(folder, "spool"), LC_ALL="C.UTF-8")
-        environment.pop("SWIFT_BACKTRACE", None)  # What the command itself says of a crash counts.
+        environment.pop("SWIFT_BACKTRACE", None)  # Only the command's own message about a crash counts.
         environment.setdefault("ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=0")
         with open(os.path.join(folder, "stderr"), "w+b") as errors, open(os.path.join(folder, "stdout"), "wb") as out:
             piped = open(os.path.join(folder, "in", case.input), "rb") if case.is_piped else subprocess.DEVNULL
@@ -123,12 +124,12 @@ class Ending:
 
     @property
     def complaints(self):
-        """Failed assertions that GLib and GStreamer print: of plugins, mostly, which live on after them."""
+        """Failed assertions that GLib and GStreamer print; most are of plugins, which survive."""
         return {line.split(": ", 2)[-1] for line in self.errors.splitlines() if "CRITICAL **" in line}
 
 
 def threads(pid):
-    """What the threads of a process are waiting in."""
+    """Names and states of a process's threads, each with its count."""
     names = collections.Counter()
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):
@@ -160,12 +161,12 @@ def run(number, options, bases):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command")
-    parser.add_argument("-n", type=int, default=500, help="how many cases")
-    parser.add_argument("--first", type=int, default=0, help="the number of the first one")
+    parser.add_argument("-n", type=int, default=500, help="number of cases")
+    parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--jobs", "-j", type=int, default=2)
-    parser.add_argument("--limit", type=float, default=30, help="seconds that a run may take")
-    parser.add_argument("--media", default=".build/hostile/media", help="where the undamaged files are, or are made")
+    parser.add_argument("--limit", type=float, default=30, help="time limit of a run, in seconds")
+    parser.add_argument("--media", default=".build/hostile/media", help="folder of the undamaged files; missing ones are made")
     parser.add_argument("--findings", default=".build/hostile/findings")
     parser.add_argument("--scratch", default="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Small media of many containers and codecs, generated with ffmpeg, and ways to damage them: what hostile.py runs the command on."""
+"""Makes small media in many containers and codecs with ffmpeg, and damages them, for hostile.py."""
 import os, random, struct, subprocess
 
 PICTURE = ["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=1"]
@@ -16,7 +16,7 @@ WEBVTT = "WEBVTT\n\n" + SUBRIP.replace(",", ".")
 CHAPTERS = ";FFMETADATA1\ntitle=a title\nartist=somebody\n" + "".join(
     f"[CHAPTER]\nTIMEBASE=1/1000\nSTART={a}\nEND={a + 500}\ntitle=part {a}\n" for a in (0, 500))
 
-# A file's name, and the arguments that make it.
+# File names, and the arguments that make the files.
 RECIPES = {
     "h264_aac.mp4": BOTH + X264 + ["-c:a", "aac"],
     "h264_b_faststart.mp4": BOTH + X264_B + ["-c:a", "aac", "-movflags", "+faststart"],
@@ -101,7 +101,7 @@ RECIPES = {
     "frames_%03d.png": ["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=0.5"],
     "frames_%03d.jpg": ["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=0.5", "-pix_fmt", "yuvj420p"],
     "mxf.mxf": ["-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=1", "-c:v", "mpeg2video"],
-    # Sound whose layout changes on the way, beside a picture.
+    # Audio whose channel layout changes within the stream, beside video.
     "stereo.ac3": SOUND + ["-ac", "2", "-ar", "48000", "-c:a", "ac3"],
     "surround.ac3": SOUND + ["-ac", "6", "-ar", "48000", "-c:a", "ac3"],
     "layout_changes.mkv": PICTURE + ["-i", "changing.ac3"] + X264 + ["-c:a", "copy"],
@@ -110,7 +110,7 @@ RECIPES = {
 
 
 def make(folder):
-    """Makes what is missing of all base files; returns their paths: lists of files, with the name to give to the command."""
+    """Makes missing base files. Returns the paths of all, by the name to pass to the command."""
     os.makedirs(folder, exist_ok=True)
 
     def write(name, text):
@@ -145,7 +145,8 @@ def make(folder):
     return made
 
 
-# What stands before a size, a count or a time in some container; these are where an extreme value does most.
+# Bytes that precede a size, a count or a time in some container, where extreme values have most
+# effect.
 MARKS = [m.encode("latin-1") for m in (
     "moov mvhd trak tkhd mdhd hdlr stsd stts ctts stsc stsz stco co64 stss elst edts tref chap chpl udta mdat moof mfhd traf tfhd tfdt "
     "trun sidx ftyp avcC hvcC esds dOps vpcC mvex trex RIFF RF64 riff fmt  data ds64 fact LIST avih strh strf idx1 movi "
@@ -159,7 +160,7 @@ EXTREMES = [0, 1, 2, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x800
 
 
 def place(random, data):
-    """A place in `data`; oftener near the start, the end, or something that a container means something by."""
+    """Random position in `data`; more often near the start, the end, or a mark of a container."""
     kind = random.random()
     if kind < 0.35:
         mark = random.choice(MARKS)
@@ -202,7 +203,7 @@ def extreme(random, data, others):
 
 
 def nudge(random, data, others):
-    """A number that is wrong by a little."""
+    """Changes a byte by a small amount."""
     start = place(random, data)
     data[start] = (data[start] + random.choice([-2, -1, 1, 2, 16])) % 256
 
@@ -248,7 +249,7 @@ def garbage(random, data, others):
 
 
 def graft(random, data, others):
-    """A piece of another file."""
+    """Inserts or overwrites with a piece of another file."""
     other = others(random)
     start, end = stretch(random, other)
     where = place(random, data)

@@ -1,15 +1,16 @@
 #!/usr/bin/python3
-"""Makes the manual pages out of the texts of --help.
+"""Makes the manual pages from the texts of --help.
 
     retrograde --experimental-dump-help | manual.py VERSION FOLDER
 
-swift-argument-parser's own generator runs examples together into paragraphs, and knows no exit statuses; this one keeps the lines
-and the headings of --help. FOLDER gets retrograde.1, and a page for each command below it, such as retrograde-work-split.1.
+swift-argument-parser's own generator joins the lines of examples, and omits exit statuses. This one
+keeps the lines and headings of --help. FOLDER gets retrograde.1 and a page for each subcommand,
+such as retrograde-work-split.1.
 """
 import datetime, json, os, re, sys
 
 
-# What --help leaves to the manual.
+# Sections that only the manual has.
 ENVIRONMENT = [
     ("TMPDIR", "Folder of the temporary files for decoded audio and frames, which have no name. --spool-dir overrides it; /var/tmp if neither is set."),
     ("XDG_DATA_HOME, XDG_DATA_DIRS", "Folders of pipeline files and presets, see FILES."),
@@ -25,13 +26,13 @@ FILES = [
 
 
 def escape(text):
-    """Text as roff takes it: what it would read as its own marks, or print as another character, is spelled out."""
+    """Escapes text for roff: its control characters, and characters that it would replace."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga").replace("^", "\\(ha").replace("~", "\\(ti")
     return re.sub(r"(?m)^\.", r"\\&.", text)
 
 
 def parts(discussion):
-    """The paragraphs of a discussion, and its examples: a heading in capitals, and the lines below it that are indented."""
+    """Paragraphs of a discussion, and its examples: a heading in capitals with indented lines."""
     paragraphs, examples = [], []
     for paragraph in discussion.strip("\n").split("\n\n"):
         lines = paragraph.split("\n")
@@ -64,7 +65,7 @@ def synopsis(command, title):
 
 
 def listed(argument):
-    """One argument with what is said of it, as --help has it."""
+    """One argument with its description, as in --help."""
     value = f" \\fI{escape(argument['valueName'])}\\fR"
     if argument["kind"] == "positional":
         tag = value.strip()
@@ -83,7 +84,7 @@ def listed(argument):
 
 
 def options(command):
-    """Options below the headings of --help, the ones without a heading last."""
+    """Options under the headings of --help; those without a heading come last."""
     options = [argument for argument in shown(command) if argument["kind"] != "positional"]
     lines = [".SH OPTIONS"] if options else []
     headings = list(dict.fromkeys(argument.get("sectionTitle") or "" for argument in options))
@@ -97,12 +98,12 @@ def options(command):
 
 
 def below(command):
-    """Commands below a command, with a page each."""
+    """Subcommands of a command that have their own pages."""
     return [sub for sub in command.get("subcommands", []) if sub["shouldDisplay"] and sub["commandName"] != "help"]
 
 
 def pages(command, parent=None):
-    """A command and all commands below it, each with the title of its parent."""
+    """A command and all its subcommands, each with the title of its parent and its own."""
     title = f"{parent} {command['commandName']}" if parent else command["commandName"]
     return [(command, parent, title)] + [found for sub in below(command) for found in pages(sub, title)]
 
@@ -113,7 +114,7 @@ def page(command, parent, version, others):
     date = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH") or datetime.datetime.now().timestamp()), datetime.timezone.utc)
     lines = [f'.\\" Made by scripts/manual.py from the texts of --help.',
              f'.TH {escape(name).upper()} 1 "{date:%Y-%m-%d}" "retrograde {version}" "User Commands"',
-             # Ragged, without hyphens: names of options stay whole.
+             # Ragged right, without hyphenation, so that names of options are not split.
              ".ad l", ".nh",
              ".SH NAME", f"{escape(name)} \\- {escape(command['abstract'].rstrip('.'))}",
              ".SH SYNOPSIS"] + synopsis(command, title)

@@ -1,16 +1,16 @@
 #!/usr/bin/python3
-"""What the default quality costs, over the files of a folder, as Markdown.
+"""Measures quality, size and time on the files of a folder, and prints them as Markdown.
 
-    quality.py defaults COMMAND FOLDER    SSIM and size of the default quality, a row a file
-    quality.py curves COMMAND FOLDER      time, size and SSIM of each speed of each encoder, a row a speed: what
-                                          Sources/Retrograde/Encode/EncoderSpeed.swift chooses from
+    quality.py defaults COMMAND FOLDER    SSIM and size at the default quality, a row for each file
+    quality.py curves COMMAND FOLDER      time, size and SSIM, a row for each speed of each encoder
 
-The mirror is turned back with ffmpeg's reverse filter and compared with the source frame by frame.
+Sources/Retrograde/Encode/EncoderSpeed.swift chooses the default speeds by these curves. ffmpeg's
+reverse filter reverses each result again, and it is compared with the source frame by frame.
 """
 import argparse, fnmatch, json, os, re, resource, statistics, subprocess, sys, tempfile
 
 PICTURE = {".mov": ".mov", ".mkv": ".mkv", ".webm": ".webm", ".avi": ".avi", ".ts": ".ts", ".ogv": ".ogv"}
-# From slow to fast. "default" is what is used where none is asked for, if that is none of the encoder's own.
+# From slow to fast. "default" is the speed without --preset, if it is not one of the encoder's own.
 SPEEDS = {
     "h264": ["medium", "fast", "faster", "veryfast", "default", "superfast", "ultrafast"],
     "h265": ["medium", "fast", "veryfast", "superfast", "ultrafast"],
@@ -23,7 +23,7 @@ HEADROOM = 1.25  # EncoderSettings.headroom
 
 
 def video(path):
-    """The first video stream, as ffprobe has it; None where there is none."""
+    """First video stream, as reported by ffprobe; None if there is none."""
     out = subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries",
                           "stream=codec_name,width,height,nb_read_packets,pix_fmt,field_order:format=duration",
                           "-count_packets", "-of", "json", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
@@ -42,7 +42,7 @@ def files(folder, only):
 
 
 def reverse(command, path, output, *options):
-    """Seconds of processor time; None where it failed."""
+    """Reverses a file. Returns the seconds of processor time; None if it failed."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     if subprocess.run([command, "reverse", path, output, "--quiet", "-y", *options], stderr=subprocess.DEVNULL).returncode:
         return None
@@ -81,10 +81,10 @@ def curves(command, folder, only):
                 continue
             kilobits = int(os.path.getsize(path) * 8 / 1000 / max(float(stream["duration"]), 0.1) * HEADROOM)
             frames = int(stream["nb_read_packets"]) / max(float(stream["duration"]), 0.1)
-            # Less than that is next to a still.
+            # At a lower rate, the clip is almost a still image.
             if kilobits * 1000 < 0.02 * stream["width"] * stream["height"] * frames:
                 continue
-            # Two seconds of it, decoded: so the time is the encoder's, and the rate is known.
+            # Two seconds, decoded: so the time is the encoder's, and the rate is known.
             clip = os.path.join(scratch, name + ".mkv")
             subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", "-noautorotate", "-i", path, "-map", "0:v:0", "-t",
                             str(SECONDS), "-fps_mode", "passthrough", "-c:v", "rawvideo", clip], check=True)
@@ -116,7 +116,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["defaults", "curves"])
     parser.add_argument("command"), parser.add_argument("folder")
-    parser.add_argument("--only", default="*", help="files that this pattern fits")
+    parser.add_argument("--only", default="*", help="pattern of file names")
     options = parser.parse_args()
     {"defaults": defaults, "curves": curves}[options.what](options.command, options.folder, options.only)
 

@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
-"""Draws how long a film in chunks takes with 1 to 1,000 workers: docs/scale.svg, and the table for docs/scale.md.
+"""Models the time to reverse a film in chunks with 1 to 1,000 workers, for docs/scale.md.
 
-usage: scale.py STATUS.json --split S --join S [--hours H] [--bandwidth MB/s] [--bytes B] [--write SVG]
+usage: scale.py STATUS.json --split S --join S [--hours H] [--bandwidth MB/s] [--rate Mbit/s]
+                [--write SVG]
 
-STATUS.json is what `retrograde work status DIR --json` printed when the chunks were done on one worker; --split and --join are the seconds that
-these took for a film as long as that one. The model: planning and joining are done by one; between them each worker takes the next chunk
-when it has done one, in the order of the plan, and no chunk is read faster than the storage, shared by all, gives its part of the source.
+Prints the table for docs/scale.md, and with --write draws docs/scale.svg. STATUS.json is the output
+of `retrograde work status DIR --json` after one worker made all chunks. --split and --join are the
+seconds that planning and joining take for each hour of film.
+
+In the model, one worker plans and joins. In between, each worker that is free takes the next chunk,
+in the order of the plan. Reading the source takes at least its size divided by the bandwidth of the
+shared storage.
 """
 import argparse, heapq, json
 
 def finish(seconds, workers):
-    """When the last of the chunks is done, each taken by whoever is free."""
+    """Time at which the last chunk is done, if each free worker takes the next chunk."""
     free = [0.0] * min(workers, len(seconds))
     for length in seconds:
         heapq.heappush(free, heapq.heappop(free) + length)
@@ -19,12 +24,12 @@ def finish(seconds, workers):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("status")
-    parser.add_argument("--split", type=float, required=True, help="seconds an hour of film")
-    parser.add_argument("--join", type=float, required=True, help="seconds an hour of film")
-    parser.add_argument("--hours", type=float, default=10, help="length of the film that is drawn")
-    parser.add_argument("--bandwidth", type=float, default=100, help="of the shared storage, in MB/s")
-    parser.add_argument("--rate", type=float, default=8, help="of the source, in Mbit/s")
-    parser.add_argument("--write", help="the SVG to write")
+    parser.add_argument("--split", type=float, required=True, help="seconds for each hour of film")
+    parser.add_argument("--join", type=float, required=True, help="seconds for each hour of film")
+    parser.add_argument("--hours", type=float, default=10, help="length of the modelled film")
+    parser.add_argument("--bandwidth", type=float, default=100, help="bandwidth of the shared storage, in MB/s")
+    parser.add_argument("--rate", type=float, default=8, help="bit rate of the source, in Mbit/s")
+    parser.add_argument("--write", help="SVG file to write")
     arguments = parser.parse_args()
     chunks = [chunk for chunk in json.load(open(arguments.status))["chunks"] if chunk["kind"] == "video"]
     measured = [chunk["seconds"] for chunk in chunks]

@@ -1,12 +1,19 @@
 #!/usr/bin/python3
-"""Measures in Chromium how a mirror plays that `retrograde serve` makes while it is watched.
+"""Measures in Chromium how `retrograde serve` plays a film that it reverses meanwhile.
 
     serve_bench.py RETROGRADE [--work FOLDER] [--write docs/serve.md]
 
-Three films of 1080p30 with AAC are made by ffmpeg and kept in the folder: of a minute, also in VP9, and of an hour. Measured are, in a browser that has shown
-a film before, the time from the request of the page to the first picture, of a film that was named alone, asked for when the server has done what it does unasked and when it has
-only begun to listen, and of one in a folder, which is opened when it is asked for; from a seek to the picture there; frames that
-were dropped, and the time that playing stood still; and how fast segments are made. For comparison the film itself is played, forwards, as a file.
+ffmpeg makes three films of 1080p30 with AAC in FOLDER, where they are kept: one minute, the same
+minute in VP9, and one hour. In a browser that has shown a film before, these are measured:
+
+- the time from the request of the page to the first frame: for a single file, after the server has
+  prepared it and when the server has just started; and for a file in a folder, which is opened on
+  request;
+- the time from a seek to the frame there;
+- dropped frames, and the time that playback stalled;
+- how fast segments are made.
+
+For comparison, the film itself is played forwards, as a file.
 """
 import argparse, http.server, json, os, platform, re, statistics, subprocess, sys, threading, time, urllib.request
 from webdriver import Browser
@@ -20,7 +27,7 @@ os.makedirs(options.work, exist_ok=True)
 
 
 def film(name, *command):
-    """The path of a film, which ffmpeg makes unless it is there."""
+    """Path of a film, which ffmpeg makes if it is missing."""
     path = os.path.join(options.work, name)
     if not os.path.exists(path):
         subprocess.run(["ffmpeg", "-v", "error", "-y", *command, "-movflags", "+faststart", path + ".part.mp4"], check=True)
@@ -38,13 +45,13 @@ def minute_of_vp9():
 
 
 def hour():
-    # Audio in one piece, as a camera gives it.
+    # Continuous audio, as from a camera.
     pictures = film("pictures.mp4", "-i", minute(), "-map", "0:v", "-c", "copy")
     return film("hour.mp4", "-stream_loop", "59", "-i", pictures, "-f", "lavfi", "-i", "anoisesrc=duration=3600:amplitude=0.2",
                 "-map", "0:v", "-map", "1:a", "-c:v", "copy", "-c:a", "aac")
 
 
-# When the first frame was there, seen from the request of the page; the clock begins with it.
+# Time of the first frame, since the request of the page.
 WATCH = 'document.addEventListener("loadeddata", () => { window.firstPicture ??= performance.now(); }, true);'
 FIRST = """
 const video = document.querySelector("video");
@@ -73,12 +80,12 @@ return performance.now() - start;
 """
 
 
-# All over a film, and anywhere in its groups of pictures: the golden ratio's multiples.
+# Multiples of the golden ratio: positions all over a film, and anywhere in its groups of pictures.
 PLACES = [number * 0.6180339887 % 1 for number in range(1, 10)]
 
 
 class Server:
-    """`retrograde serve` of one film, with nothing made yet."""
+    """`retrograde serve` for one film or folder, with nothing cached."""
 
     def __init__(self, path):
         self.process = subprocess.Popen([options.retrograde, "serve", path, "--port", "0", "--quiet"], stdout=subprocess.PIPE, text=True)
@@ -93,7 +100,7 @@ class Server:
 
 
 class Files:
-    """A server of the folder that knows nothing of films, and of a page that plays one forwards."""
+    """Plain file server for the folder, with a page that plays a film forwards."""
 
     class Handler(http.server.SimpleHTTPRequestHandler):
         def __init__(self, *arguments):
@@ -106,7 +113,7 @@ class Files:
         with open(os.path.join(options.work, "plain.html"), "w") as page:
             page.write('<!doctype html><video src="minute.mp4" style="width: 68rem"></video>')
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Files.Handler)
-        # The browser hangs up when it has enough of a film.
+        # The browser disconnects when it has enough data.
         self.server.handle_error = lambda *_: None
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         return f"http://127.0.0.1:{self.server.server_port}/plain.html"
@@ -116,13 +123,13 @@ class Files:
 
 
 def shown(browser, address):
-    """Milliseconds until the first picture of a page."""
+    """Milliseconds until the first frame of a page."""
     browser.go(address)
     return browser.wait(FIRST)
 
 
 def watching():
-    """A browser that has shown a film before: what it does when it begins is not measured."""
+    """Browser that has shown a film before, so that its start is not measured."""
     browser = Browser()
     browser.command("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
     with Files() as address:
@@ -131,12 +138,12 @@ def watching():
 
 
 def chosen(info):
-    """The renditions that a browser plays: of a film in VP9 that in VP9, which comes after that in H.264."""
+    """Renditions that a browser plays. For a film in VP9, VP9, which is listed after H.264."""
     return {one["kind"]: one for one in info["renditions"]}
 
 
 def first_segment(server):
-    """What the server opens and makes unasked, as a client gets it that waits for it."""
+    """Waits for the segments that the server prepares without a request."""
     home = urllib.request.urlopen(server.address).geturl()
     info = json.load(urllib.request.urlopen(home + "usual/info.json"))
     for one in chosen(info).values():
@@ -152,7 +159,7 @@ def played(path):
         found["first"] = shown(browser, server.address)
         found.update(browser.wait(PLAY))
         found["seeks"] = [browser.wait(SEEK, place) for place in PLACES]
-        # What was made once is there.
+        # Everything needed is cached now.
         found["again"] = shown(browser, server.address)
         found["peak"] = int(re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{server.process.pid}/status").read()).group(1)) // 1024
     with Server(options.work) as server, watching() as browser:
@@ -168,7 +175,7 @@ def forwards():
 
 
 def speed(path):
-    """How many seconds of film are made in a second, by a client that asks for one segment after the other."""
+    """Seconds of film made in a second, for a client that requests one segment after the other."""
     with Server(path) as server:
         home = urllib.request.urlopen(server.address).geturl()
         info = json.load(urllib.request.urlopen(home + "usual/info.json"))

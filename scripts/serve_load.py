@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""Has many clients seek at random in a film that `retrograde serve` serves, and looks at what that leaves.
+"""Lets many clients seek at random on `retrograde serve`, and checks the server afterwards.
 
     serve_load.py RETROGRADE FILM [--clients 200] [--seconds 60] [--cache 64MiB]
 
-Each client asks for segments, pictures and playlists anywhere, drops every third request before it is answered, reads slowly, asks for parts, and sends
-what is no request. Afterwards, when nobody asks for anything, the server must have as many descriptors and threads as before, no more memory than its
-limits explain, do nothing, and answer. What differs is printed, and the exit status is 1.
+Clients request segments, thumbnails and playlists at random. They drop every third request before
+its response, read slowly, request byte ranges, and send invalid requests. Afterwards, without
+requests, the server must be idle and respond. It must have as many descriptors and threads as
+before, and no more memory than its limits explain. Differences are printed, and the exit status is
+1.
 """
 import argparse, http.client, json, os, random, signal, socket, subprocess, sys, threading, time
 
@@ -35,7 +37,7 @@ def ask(path, headers={}):
 
 
 def state():
-    """Descriptors, threads, MiB of memory that is in use and that was at the most, and seconds of processor time."""
+    """Descriptors, threads, current and peak memory in MiB, and seconds of processor time."""
     folder = f"/proc/{server.pid}"
     status = dict(line.split(":", 1) for line in open(f"{folder}/status").read().splitlines())
     times = open(f"{folder}/stat").read().rsplit(")", 1)[1].split()
@@ -69,7 +71,7 @@ def client(number, until):
                 time.sleep(chance.random())
                 connection.close()
                 count("dropped")
-            elif kind == 4:  # a byte of it, and then nothing
+            elif kind == 4:  # reads one byte, then stalls
                 connection = socket.create_connection((host, int(port)), timeout=60)
                 connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
                 connection.recv(1)
@@ -91,7 +93,7 @@ def client(number, until):
 
 
 def quiet():
-    """Waits until the server does nothing; returns its state then."""
+    """Waits until the server is idle, and returns its state."""
     before = state()
     for _ in range(120):
         time.sleep(1)
@@ -103,7 +105,7 @@ def quiet():
 
 
 def load(seconds):
-    """What there was at the most of each while all clients asked."""
+    """Runs all clients, and returns the maximum of each value of the state."""
     until = time.monotonic() + seconds
     clients = [threading.Thread(target=client, args=(number, until), daemon=True) for number in range(options.clients)]
     for one in clients:
@@ -119,12 +121,12 @@ def load(seconds):
 
 
 def rest():
-    """The state once nobody asks for anything. A decoder that has done its work is kept for the next: the last work is the same each time."""
+    """State of the idle server, after a request that makes the kept decoder the same each time."""
     ask(f"{base}pictures/{random.randrange(int(info['duration'] * 1000))}.jpg")
     return quiet()
 
 
-# What is loaded once, such as plugins, is loaded before it is looked at, and what is kept up to some limit, such as audio, has reached it.
+# Warm up first: plugins are loaded once, and caches such as that of audio fill up to their limits.
 load(5)
 start = rest()
 counts.clear()

@@ -1,6 +1,7 @@
-// What ThreadSanitizer can't see by itself: locks of libraries that are not built for it. Linked into what
-// `make test SANITIZE=thread` builds, before these libraries, each function here takes the place of the library's own, calls
-// it, and tells the sanitizer what it does. Nothing is suppressed by that: a lock that is not held still orders nothing.
+// Tells ThreadSanitizer about the locks of libraries that are not built for it.
+// `make test SANITIZE=thread` links this file before these libraries. Each function here replaces
+// the library's own, calls it, and reports its effect to the sanitizer. This suppresses no reports:
+// a lock that is not held still orders nothing.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -9,7 +10,7 @@
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 
-// Looks the library's function up, once. Racing threads store the same value.
+// Looks up the library's function, once. Racing threads store the same value.
 #define ORIGINAL(type, name)                                                                                           \
   static type original;                                                                                                \
   type function = __atomic_load_n(&original, __ATOMIC_ACQUIRE);                                                        \
@@ -18,8 +19,9 @@ void __tsan_release(void *address);
     __atomic_store_n(&original, function, __ATOMIC_RELEASE);                                                           \
   }
 
-// Swift's Mutex. Where nobody waits, the compiler puts its atomic instructions into our code, and the sanitizer sees them. Where
-// somebody does, libswiftSynchronization spins, and then asks the kernel, which changes the lock's word (FUTEX_LOCK_PI).
+// Swift's Mutex. Without contention, its atomic instructions are inlined into our code, and the
+// sanitizer sees them. With contention, libswiftSynchronization spins, and then asks the kernel,
+// which changes the lock's word (FUTEX_LOCK_PI).
 #define SWIFT_METHOD __attribute__((swiftcall))
 #define SWIFT_SELF __attribute__((swift_context))
 #define LOCK_SLOW "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
@@ -42,8 +44,8 @@ SWIFT_METHOD void mutex_unlock_slow(SWIFT_SELF void *mutex) {
   function(mutex);
 }
 
-// GLib's mutexes and conditions, with which GStreamer hands everything from one thread to another. (Its other locks are those
-// of the C library, which the sanitizer knows.)
+// GLib's mutexes and conditions, by which GStreamer passes everything from thread to thread. GLib's
+// other locks are those of the C library, which the sanitizer knows.
 typedef void (*OnMutex)(void *mutex);
 typedef int (*TryMutex)(void *mutex);
 typedef void (*OnCondition)(void *condition, void *mutex);

@@ -1,16 +1,16 @@
-"""A headless Chromium, driven through chromedriver by the protocol's own JSON (https://www.w3.org/TR/webdriver2/)."""
+"""Drives a headless Chromium through chromedriver (https://www.w3.org/TR/webdriver2/)."""
 import base64, json, re, subprocess, urllib.error, urllib.request
 
 
 class Browser:
-    """A window of `size`; what is downloaded goes to the folder `downloads`.
+    """Browser window of `size`; downloads go to the folder `downloads`.
 
-    `arguments` are Chromium's own. With `watches_network`, `answers` says what servers answered.
+    `arguments` are passed to Chromium. With `watches_network`, `answers` lists servers' responses.
     """
 
     def __init__(self, size=(1200, 1100), downloads=None, arguments=(), watches_network=False):
         self.requests = {}
-        # It takes a port that is free, and says which.
+        # chromedriver chooses a free port, and prints it.
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         for line in self.driver.stdout:
             port = re.search(r"started successfully on port (\d+)", line)
@@ -39,7 +39,7 @@ class Browser:
         try:
             self.call("", method="DELETE")
         finally:
-            # Whoever started this may have all other signals blocked.
+            # SIGKILL, because the parent process may have blocked all other signals.
             self.driver.kill()
             self.driver.wait()
 
@@ -56,11 +56,11 @@ class Browser:
         self.call("/url", {"url": address})
 
     def run(self, script, *arguments):
-        """What a script returns."""
+        """Runs a script, and returns its result."""
         return self.call("/execute/sync", {"script": script, "args": list(arguments)})
 
     def wait(self, script, *arguments):
-        """What an asynchronous script, the body of a function, returns."""
+        """Runs an asynchronous script, the body of a function, and returns its result."""
         script = f"const done = arguments[arguments.length - 1]; (async (...args) => {{ {script} }})(...arguments).then(done, error => done('failed: ' + error));"
         return self.call("/execute/async", {"script": script, "args": list(arguments)})
 
@@ -76,11 +76,14 @@ class Browser:
             file.write(base64.b64decode(self.call("/screenshot")))
 
     def command(self, name, **parameters):
-        """One of DevTools' own."""
+        """Sends a DevTools command."""
         return self.call("/goog/cdp/execute", {"cmd": name, "params": parameters})
 
     def answers(self, origin):
-        """Path, with its query, and status of each answer that came from a server since the last call, also if Chromium kept it from the page."""
+        """Path with query, and status, of each response from a server since the last call.
+
+        Includes responses that Chromium withheld from the page.
+        """
         found = []
         for entry in self.call("/se/log", {"type": "performance"}):
             message = json.loads(entry["message"])["message"]
@@ -93,5 +96,5 @@ class Browser:
         return found
 
     def complaints(self):
-        """What the page's console says that is more than information."""
+        """Warnings and errors in the page's console."""
         return [entry["message"] for entry in self.call("/se/log", {"type": "browser"}) if entry["level"] in ("SEVERE", "WARNING")]

@@ -2,14 +2,14 @@ import ArgumentParser
 import Foundation
 import Retrograde
 
-/// A curve that grows, as a movie, drawn straight into its frames; a tone rises with it.
+/// Makes a movie of a growing curve, drawn directly into its frames, with a rising tone.
 ///
 ///     swift run example-animated-curve curve.mp4
 @main struct AnimatedCurve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "example-animated-curve", abstract: "Makes a movie of a curve that grows, and of a tone that rises.")
+    commandName: "example-animated-curve", abstract: "Makes a movie of a growing curve, with a rising tone.")
 
-  @Argument(help: "The movie to make.") var output = "curve.mp4"
+  @Argument(help: "Movie to make.") var output = "curve.mp4"
 
   private static let frames = 90
   private static let frameRate: FrameRate = 30
@@ -26,7 +26,7 @@ import Retrograde
     print("\(output): \(summary.frames) frames")
   }
 
-  /// - Parameter grown: how much of the curve there is, from 0 to 1.
+  /// - Parameter grown: drawn share of the curve, from 0 to 1.
   private static func draw(_ grown: Double, in context: DrawingContext) {
     context.fill(.white)
     let swing = 140 * (1 - grown)
@@ -44,7 +44,7 @@ import Retrograde
     context.fill(Path(center: Point(x: 60 + 520 * grown, y: 180), radius: 12), with: .color(.black))
   }
 
-  /// From 220 to 440 Hz, for as long as there are frames.
+  /// Tone that rises from 220 to 440 Hz, and is as long as the frames.
   private static let tone: MovieAudio = {
     let count = frameRate.start(of: frames).sampleIndex(rate: sampleRate)
     return MovieAudio(sampleRate: sampleRate, channels: 1) { position in

@@ -1,16 +1,16 @@
 import ArgumentParser
 import Retrograde
 
-/// An image, shown for two seconds, with a caption that comes up.
+/// Makes a movie of two seconds from an image, with a caption that fades in.
 ///
 ///     swift run example-captioned-picture holiday.jpg "At the sea" movie.mp4
 @main struct CaptionedPicture: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "example-captioned-picture", abstract: "Makes a movie of an image, with a caption that comes up.")
+    commandName: "example-captioned-picture", abstract: "Makes a movie of an image, with a caption that fades in.")
 
-  @Argument(help: "An image file.") var image: String
-  @Argument(help: "What is written below it.") var caption: String
-  @Argument(help: "The movie to make.") var output: String
+  @Argument(help: "Image file.") var image: String
+  @Argument(help: "Caption at the bottom of the image.") var caption: String
+  @Argument(help: "Movie to make.") var output: String
 
   func run() async throws {
     let picture = try await Image(contentsOf: image)

@@ -1,22 +1,23 @@
 import Foundation
 import Retrograde
 
-/// A ball rolls in from the left, and dominoes fall one after the other; what shows how late it is.
+/// One frame of the clip: a ball rolls in from the left, dominoes fall one after the other, and a
+/// clock shows the time.
 struct Dominoes {
-  /// In seconds since the clip began.
+  /// Seconds since the start of the clip.
   var time: Double
 
   private static let count = 7
   private static let ground = 216.0
   private static let size = Size(width: 16, height: 112)
   private static let spacing = 38.0
-  /// When the ball comes to the first one, and how much later each one falls than the one before.
+  /// Time at which the ball reaches the first domino, and the delay from each domino to the next.
   private static let start = 0.45
   private static let delay = 0.3
-  /// A quarter turn takes this long.
+  /// Duration of a quarter turn.
   private static let fall = 0.55
 
-  /// How far a domino turns until it touches the next, which stands, and until it lies on it.
+  /// Angles at which a domino touches the next one while that stands, and at which it lies on it.
   private static let lean = 0.2
   private static let rest = 1.2
 
@@ -26,10 +27,10 @@ struct Dominoes {
     context.fill(Color(red: 0.78, green: 0.9, blue: 0.98))
     let floor = Rectangle(x: 0, y: Dominoes.ground, width: context.size.width, height: context.size.height)
     context.fill(Path(floor), with: .color(Color(red: 0.45, green: 0.36, blue: 0.3)))
-    // From the last one on: each lies on the next.
+    // The last one first: each lies on the next.
     for number in (0..<Dominoes.count).reversed() { drawDomino(number, in: context) }
     let radius = 22.0
-    // From beyond the edge to the first domino, where it stays.
+    // The ball rolls from beyond the edge to the first domino, and stays there.
     let x = -radius + Dominoes.left(0) * min(1, time / Dominoes.start)
     context.fill(
       Path(center: Point(x: x, y: Dominoes.ground - radius), radius: radius),
@@ -39,7 +40,7 @@ struct Dominoes {
     context.draw(clock, in: Rectangle(x: 0, y: 10, width: context.size.width - 16, height: 50))
   }
 
-  /// How far it has fallen, in radians.
+  /// Angle by which a domino has fallen, in radians.
   private func angle(of number: Int) -> Double {
     let elapsed = max(0, time - Dominoes.start - Double(number) * Dominoes.delay)
     let angle = Double.pi / 2 * pow(elapsed / Dominoes.fall, 2)
@@ -51,7 +52,7 @@ struct Dominoes {
   private func drawDomino(_ number: Int, in context: DrawingContext) {
     let part = Double(number) / Double(Dominoes.count - 1)
     context.saved {
-      // It turns about its lower right corner.
+      // A domino turns about its lower right corner.
       context.translate(x: Dominoes.left(number) + Dominoes.size.width, y: Dominoes.ground)
       context.rotate(radians: angle(of: number))
       let domino = Rectangle(

@@ -2,14 +2,14 @@ import ArgumentParser
 import Foundation
 import Retrograde
 
-/// Draws a clip, mirrors it, and puts frames of both on one sheet: the picture in README.md.
+/// Makes the image in README.md: draws a clip, reverses it, and puts frames of both on one sheet.
 ///
 ///     swift run example-film-strips strips.png
 @main struct FilmStrips: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "example-film-strips", abstract: "Draws the picture in README.md.")
+    commandName: "example-film-strips", abstract: "Draws the image in README.md.")
 
-  @Argument(help: "The picture to make; one that is there is replaced.") var output = "strips.png"
+  @Argument(help: "Image to make. An existing file is replaced.") var output = "strips.png"
 
   func run() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "film-strips-\(UUID().uuidString)")
@@ -41,7 +41,7 @@ import Retrograde
     print("\(output): \(before.count) frames of a clip, and \(after.count) of its mirror")
   }
 
-  /// A ball rolls in, and dominoes fall one after the other, for three seconds.
+  /// Draws a clip of three seconds: a ball rolls in, and dominoes fall one after the other.
   private func drawClip(_ file: URL, _ options: ReverseOptions) async throws {
     let clip = try await MovieWriter(file, width: 384, height: 256, frameRate: 25, options: options)
     for number in 0..<75 {
@@ -50,12 +50,12 @@ import Retrograde
     try await clip.finish()
   }
 
-  /// Numbered images, in their order.
+  /// Images of a folder, in the order of their numbers.
   private func images(in folder: URL) throws -> [URL] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { folder.appending(path: $0) }
   }
 
-  /// Evenly spaced frames of a video, first and last among them.
+  /// Evenly spaced frames of a video, including the first and the last.
   private func frames(of video: URL, count: Int) async throws -> [Image] {
     let folder = video.appendingPathExtension("frames")
     let forward = ReverseOptions(playback: PlaybackOptions(loop: .forward))

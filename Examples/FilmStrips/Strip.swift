@@ -1,6 +1,6 @@
 import Retrograde
 
-/// Frames side by side on black film, with the film's name.
+/// Film strip: frames side by side on black film, below its title.
 struct Strip {
   var title: String
   var frames: [Image]
@@ -9,7 +9,7 @@ struct Strip {
   private static let margin = 12.0
   private static let holes = 18.0
 
-  /// Draws it over the whole width, 200 pixels high.
+  /// Draws the strip across the whole width, 200 pixels high.
   func draw(in context: DrawingContext, top: Double) {
     let width = context.size.width
     let name = Text(title, font: "Sans Bold 15", color: Color(white: 0.1))

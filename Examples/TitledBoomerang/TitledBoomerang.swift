@@ -1,16 +1,16 @@
 import ArgumentParser
 import Retrograde
 
-/// A title card, and then a clip that is played forwards and back, with an arrow that says which way.
+/// Plays a clip forwards and back after a title card. An arrow shows the direction.
 ///
 ///     swift run example-titled-boomerang jump.mp4 "The jump" boomerang.mp4
 @main struct TitledBoomerang: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "example-titled-boomerang", abstract: "Plays a clip forwards and back, after a title card.")
 
-  @Argument(help: "The clip.") var clip: String
-  @Argument(help: "What the title card says.") var title: String
-  @Argument(help: "The movie to make; one that is there is replaced.") var output: String
+  @Argument(help: "Clip to play.") var clip: String
+  @Argument(help: "Text of the title card.") var title: String
+  @Argument(help: "Movie to make. An existing file is replaced.") var output: String
 
   func run() async throws {
     var reverser = Reverser(clip)
