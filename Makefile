@@ -45,16 +45,16 @@ help:
 	@echo "make test-cluster  start a Slurm cluster of two nodes here, and reverse a film on it while a node dies"
 	@echo "make lint       check the code's format, the imports of targets, and that all files have the same version"
 	@echo "make architecture  update the diagram of the targets in docs/how-it-works.md"
-	@echo "make elements   update the reference in docs/elements.md from the plugin"
+	@echo "make elements   update docs/elements-reference.md from the plugin"
 	@echo "make format     fix the code's format"
 	@echo "make corpus     reverse every file in CORPUS=folder, and check each result; MODE=lossless|default|budgets: only in that mode"
 	@echo "make hostile    reverse N=500 damaged files, and check how each run ends; SEED=1 and FIRST=0 choose the files"
 	@echo "make fuzz       run each libFuzzer target for SECONDS=60; ONLY=names: only those"
 	@echo "make faults     make the disk fail, at CALLS=12 calls of each kind, and check how each run ends;"
 	@echo "                then kill runs at random moments (KILLS=200), and cancel others (CANCELS=500)"
-	@echo "make bench      compare time, memory, size and SSIM with other programs, into docs/benchmarks.md; bench-quick: three lines"
+	@echo "make bench      compare time, memory, size and SSIM with other programs, into docs/benchmarks-results.md; bench-quick: three lines"
 	@echo "make bench-containers  measure time, disk space and memory for the same film in each container"
-	@echo "make bench-serve  measure playback from serve in Chromium, into docs/serve.md; serve-load: 200 clients at once"
+	@echo "make bench-serve  measure playback from serve in Chromium, into docs/serve-operators.md; serve-load: 200 clients at once"
 	@echo "make quality    measure SSIM and size at the default quality for CORPUS=folder, and for each speed of the encoders"
 	@echo "make plugin     build the GStreamer plugin, $(PLUGIN)"
 	@echo "make install    install the command, its manual and completions, pipeline files, the plugin and the Swift package: PREFIX=$(PREFIX)"
@@ -181,7 +181,7 @@ lint: setup
 architecture:
 	$(SWIFT) package dump-package | scripts/architecture.py --write
 
-# Updates the reference of the elements in docs/elements.md.
+# Updates the reference of the elements in docs/elements-reference.md.
 elements: plugin
 	@scripts/install-packages $(TEST_PACKAGES)
 	GST_PLUGIN_PATH=$(CURDIR)/$(dir $(PLUGIN)) /usr/bin/python3 scripts/elements.py --write
@@ -214,13 +214,13 @@ faults: build setup-tools
 	/usr/bin/python3 scripts/chunk_kills.py $(BIN) --count $(or $(KILLS),200)
 
 bench: build setup-tools
-	/usr/bin/python3 scripts/bench.py $(BIN) $(CORPUS) --write docs/benchmarks.md
+	/usr/bin/python3 scripts/bench.py $(BIN) $(CORPUS) --write docs/benchmarks-results.md
 
 bench-containers: build setup-tools
 	/usr/bin/python3 scripts/containers.py $(BIN)
 
 bench-serve: build setup-tools
-	/usr/bin/python3 scripts/serve_bench.py $(BIN) --write docs/serve.md
+	/usr/bin/python3 scripts/serve_bench.py $(BIN) --write docs/serve-operators.md
 
 serve-load: build setup-tools
 	@test -f .build/serve-bench/clip.mp4 || { mkdir -p .build/serve-bench && ffmpeg -v error -y -f lavfi -i testsrc2=size=640x360:rate=30:duration=120 \

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Times the command and its peers, in turn. Prints medians and ratios to the first peer.
 
-    bench.py COMMAND FOLDER [--rounds 5] [--only GROUP ...] [--write docs/benchmarks.md]
+    bench.py COMMAND FOLDER [--rounds 5] [--only GROUP ...] [--write docs/benchmarks-results.md]
     bench.py COMMAND FOLDER --quick
 
 Some groups use clips of FOLDER. The other clips are generated from a Mandelbrot zoom and noise, so
@@ -10,7 +10,7 @@ ratios hardly do.
 """
 import argparse, os, re, shutil, statistics, subprocess, sys, tempfile, time
 
-# Everything before this mark in the written file is kept.
+# Everything before this mark in the written file is kept. docs/benchmarks.md shows the plots.
 MARK = "<!-- results: made by scripts/bench.py -->"
 ENVIRONMENT = {**os.environ, "LC_ALL": "C"}
 
@@ -99,7 +99,7 @@ class Bench:
                     print(f"{contender.name}: {error}", file=sys.stderr)
         contenders = [contender for contender in contenders if contender.runs]
         peer = contenders[1] if len(contenders) > 1 else contenders[0]
-        self.say(f"\n### {title}\n\n{note}Source: {os.path.getsize(clip):,} bytes.\n")
+        self.say(f"\n## {title}\n\n{note}Source: {os.path.getsize(clip):,} bytes.\n")
         self.say(f"| | seconds | relative to {peer.name} | peak RSS, MiB | size relative to the source | SSIM |\n|---|---|---|---|---|---|")
         for contender in contenders:
             size = os.path.getsize(contender.output) / os.path.getsize(clip) if contender.output else 0
@@ -254,7 +254,6 @@ class Bench:
         folder = os.path.join(os.path.dirname(self.written), "plots")
         os.makedirs(folder, exist_ok=True)
         figure.savefig(os.path.join(folder, f"{name}.svg"), metadata={"Date": None}, bbox_inches="tight")
-        self.say(f"\n![{y} by {x}](plots/{name}.svg)")
 
     def quick(self):
         """Prints three lines, for the most important cases."""

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Compares the reference in docs/elements.md with the plugin in GST_PLUGIN_PATH, or updates it.
+"""Compares docs/elements-reference.md with the plugin in GST_PLUGIN_PATH, or updates it.
 
     GST_PLUGIN_PATH=.build/plugin elements.py [--write]
 
@@ -11,7 +11,7 @@ import gi
 gi.require_version("Gst", "1.0")
 from gi.repository import GObject, Gst
 
-DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "elements.md")
+DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "elements-reference.md")
 BEGIN, END = "<!-- reference: made by scripts/elements.py -->\n", "<!-- end of reference -->\n"
 LARGEST = {2**63 - 1: "2^63-1", 2**64 - 1: "2^64-1"}
 TYPES = {"gchararray": "string", "guint": "uint", "guint64": "uint64"}
@@ -58,7 +58,7 @@ def reference(name):
         sys.exit(f"no element {name}: GST_PLUGIN_PATH has to name the folder of libgstretrograde.so")
     element = factory.create(None)
     kind = element.__gtype__
-    lines = [f"### {name}", "", f"{factory.get_metadata('long-name')} (`{factory.get_metadata('klass')}`): "
+    lines = [f"## {name}", "", f"{factory.get_metadata('long-name')} (`{factory.get_metadata('klass')}`): "
              f"{factory.get_metadata('description')}.", ""]
     # Sorted, because later releases of GStreamer list them in the opposite order.
     schemes = sorted(factory.get_uri_protocols())
@@ -85,4 +85,4 @@ wanted = "\n".join([""] + [line for name in ("reversesrc", "videoreverse", "audi
 if "--write" in sys.argv:
     open(DOCUMENT, "w", encoding="utf-8").write(before + BEGIN + wanted + END + after)
 elif now != wanted:
-    sys.exit("docs/elements.md says other things of the elements than the plugin: make elements writes its reference anew")
+    sys.exit("docs/elements-reference.md says other things of the elements than the plugin: make elements writes its reference anew")

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Measures in Chromium how `retrograde serve` plays a film that it reverses meanwhile.
 
-    serve_bench.py RETROGRADE [--work FOLDER] [--write docs/serve.md]
+    serve_bench.py RETROGRADE [--work FOLDER] [--write docs/serve-operators.md]
 
 ffmpeg makes three films of 1080p30 with AAC in FOLDER, where they are kept: one minute, the same
 minute in VP9, and one hour. In a browser that has shown a film before, these are measured:

@@ -36,12 +36,14 @@ import Testing
     #expect(Set(values).subtracting(expected).sorted() == [], "no test expects them")
   }
 
-  @Test("docs/limits.md names the release in which each limit ends")
+  @Test("docs/limits.md and limits-outputs.md name the release in which each limit ends")
   func limits() throws {
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
-      "../../docs/limits.md")
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../docs")
+    let pages = try ["limits.md", "limits-outputs.md"].map {
+      try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8)
+    }
     var rows: [String: String] = [:]
-    for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where line.hasPrefix("| `") {
+    for line in pages.joined(separator: "\n").split(separator: "\n") where line.hasPrefix("| `") {
       let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
       let name = cells[0].trimmingCharacters(in: ["`"])
       #expect(rows.updateValue(cells[2], forKey: name) == nil, "\(name) has two rows")

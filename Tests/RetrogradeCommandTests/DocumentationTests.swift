@@ -29,8 +29,10 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: scratch.path("danced.mp4")))
   }
 
-  @Test("every command in jobs.md runs")
-  func jobs() throws {
+  @Test(
+    "every command about jobs, folders, sizes and pipes runs",
+    arguments: [("jobs.md", 8), ("folders.md", 4), ("sizes.md", 17), ("pipes.md", 3)])
+  func jobs(page: String, count: Int) throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("clip.mp4"), frames: 30)
     try FileManager.default.createDirectory(atPath: scratch.path("clips/more"), withIntermediateDirectories: true)
@@ -41,7 +43,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: scratch.path("retrograde"), withIntermediateDirectories: true)
     try FileManager.default.createSymbolicLink(
       at: scratch.url.appending(path: "retrograde/presets"), withDestinationURL: Self.root.appending(path: "presets"))
-    try run("jobs.md", in: scratch, atLeast: 20) { !$0.contains("--watch") }  // covered by WatchTests
+    try run(page, in: scratch, atLeast: count) { !$0.contains("--watch") }  // covered by WatchTests
   }
 
   @Test("every command in presentation.md runs")

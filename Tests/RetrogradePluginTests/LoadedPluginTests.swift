@@ -148,7 +148,9 @@ import Testing
 
   @Test("the commands in the manual run")
   func manualCommands() throws {
-    let manual = try String(contentsOf: LoadedPluginTests.root.appending(path: "docs/elements.md"), encoding: .utf8)
+    let manual = try ["docs/elements.md", "docs/elements-filters.md"].map {
+      try String(contentsOf: LoadedPluginTests.root.appending(path: $0), encoding: .utf8)
+    }.joined(separator: "\n")
     let lines = manual.replacing("\\\n", with: " ").split(separator: "\n").filter {
       $0.hasPrefix("    gst-") || $0.hasPrefix("    ges-")
     }
