@@ -14,7 +14,7 @@ enum BareForm {
   /// missing file.
   /// - Throws: `ValidationError` that suggests a command.
   static func completed(_ arguments: [String], _ commands: [any ParsableCommand.Type]) throws -> [String] {
-    let known = commands.filter { $0.configuration.shouldDisplay }.map { $0._commandName } + ["help"]
+    let known = names(of: commands)
     if arguments.first == "help" {
       let asked = Array(arguments.dropFirst())
       if let name = asked.first, WorkCommand.names.contains(name) { return ["help", WorkCommand._commandName] + asked }
@@ -23,13 +23,21 @@ enum BareForm {
       return arguments
     }
     guard let first = arguments.first, !own.contains(first), !Child.isThisProcess,
-      !first.hasPrefix("--generate-completion-script"),
-      first != "---completion"
+      !first.hasPrefix("--generate-completion-script"), first != "---completion"
     else { return arguments }
     if known.contains(first) { return arguments }
     if WorkCommand.names.contains(first) { return [WorkCommand._commandName] + arguments }
     if first.hasPrefix("-") || isLikelyFile(first) { return ["reverse"] + arguments }
     throw unknown(first, known, ", and no file of that name")
+  }
+
+  /// First words before which no command was omitted.
+  static func firstWords(_ commands: [any ParsableCommand.Type]) -> [String] {
+    names(of: commands) + WorkCommand.names + own.sorted()
+  }
+
+  private static func names(of commands: [any ParsableCommand.Type]) -> [String] {
+    commands.filter { $0.configuration.shouldDisplay }.map { $0._commandName } + ["help"]
   }
 
   private static func unknown(_ word: String, _ known: [String], _ more: String = "") -> ValidationError {

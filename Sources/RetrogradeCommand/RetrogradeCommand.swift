@@ -22,19 +22,20 @@ struct RetrogradeCommand: AsyncParsableCommand {
         retrograde verify holiday.mp4 reversed.mp4
         retrograde capture boomerang.mp4 --seconds 3
 
-      Without the name of a command, 'reverse' is assumed: retrograde holiday.mp4 reversed.mp4
+      The command may be left out, and is then 'reverse': retrograde holiday.mp4 reversed.mp4
 
-      'retrograde help reverse' explains the options. Exit statuses from 64 are those of sysexits.h.
+      'retrograde help reverse' explains the options. Exit statuses 64 to 74 are those of sysexits.h.
 
       EXIT STATUS
         0      success
         1      not an exact mirror (verify)
         64     wrong arguments
-        65     input is not media
-        66     input not found
+        65     the input is damaged, or not media
+        66     the input is missing or can't be read
         69     a GStreamer plugin is missing
-        73     the output cannot be created
-        74     disk full, or input/output error
+        70     internal failure, or a crash
+        73     the output can't be created
+        74     the disk is full, or reading or writing failed
         128+n  ended by signal n: 130 after Ctrl-C
       """,
     version: "retrograde \(RETROGRADE_VERSION)\n\(GStreamerReleases().description)",
@@ -69,7 +70,8 @@ struct RetrogradeCommand: AsyncParsableCommand {
             BareForm.completed(arguments, configuration.subcommands)))
       } catch let error where exitCode(for: error).isSuccess {
         let text = fullMessage(for: error)  // --help, --version, completion scripts
-        print(asksForShortHelp ? ShortHelp.of(text) : text)
+        let script = CompletionScript.wanted(by: arguments, BareForm.firstWords(configuration.subcommands))
+        print(script ?? (asksForShortHelp ? ShortHelp.of(text) : text))
       }
       try Terminal.finishOutput()
       Terminal.exit(0)
