@@ -43,7 +43,7 @@ package struct ContainerFacts: Sendable {
   /// are damaged.
   package private(set) var isEmptyWave = false
   /// Reason to refuse the file before a demuxer reads it, printed after "too damaged to read:".
-  /// MP4, MOV, Matroska, WebM, IVF, Y4M, AIFF, AU and RealMedia only.
+  /// MP4, MOV, Matroska, WebM, IVF, Y4M, AIFF, AU and RealMedia, and files with APE tags only.
   package private(set) var fault: String?
   package private(set) var gif: GIFBlocks?
   /// True if audio packets are contiguous, so that a gap in time means missing packets. Ogg, FLAC,
@@ -102,7 +102,8 @@ package struct ContainerFacts: Sendable {
   private mutating func read(_ file: RandomAccessFile) {
     size = file.size
     beginning = file.read(0..<min(size, 1024)) ?? []
-    guard let format = ContainerFormat(file) else { return }
+    fault = APETag.fault(in: file)
+    guard fault == nil, let format = ContainerFormat(file) else { return }
     isUsuallyMPEG =
       switch format {
       case .mp4, .avi, .flv, .programStream, .transportStream: true

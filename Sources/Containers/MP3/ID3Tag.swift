@@ -9,6 +9,13 @@ enum ID3Tag {
     return place
   }
 
+  /// Size of a tag that begins with `header`; nil if none does.
+  static func size(_ header: [UInt8]) -> Int? {
+    guard header.count >= 10, header.starts(with: "ID3".utf8) else { return nil }
+    let (size, hasFooter) = (safe(header[6..<10]), header[5] & 0x10 != 0)
+    return 10 + size + (hasFooter && size > 0 ? 10 : 0)
+  }
+
   /// Contents of the first tag that id3demux does not report.
   struct Unread {
     /// Chapters (`Quirk.id3demuxChapters`; "ID3v2 Chapter Frame Addendum").
