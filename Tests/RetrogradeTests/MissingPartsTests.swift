@@ -48,6 +48,27 @@ import Testing
     #expect(warnings.contains { $0.code == .damaged || $0.code == .truncated }, "\(warnings)")
   }
 
+  /// qtdemux skips such a fragment without an error.
+  @Test("an MP4 fragment that declares more samples than it lists is reported", arguments: [0, 1])
+  func overlongFragment(_ number: Int) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("s.mp4")
+    _ = try FFmpeg.bytes(
+      "-f lavfi -i testsrc=s=64x48:d=1:r=25 -f lavfi -i sine=d=1 -g 10 -c:a aac -movflags frag_keyframe".split(
+        separator: " "
+      ).map(String.init) + [path])
+    var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+    let fragments = Box.all(in: bytes[...]).filter { $0.type == "moof" }
+    let run = try #require(bytes.box("traf", "trun", in: fragments[number].body))
+    bytes.replaceSubrange(run.lowerBound + 4..<run.lowerBound + 8, with: [0, 0x98, 0x96, 0x80])
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let warnings = try await Reverser(path).plan().warnings
+    #expect(
+      warnings.contains {
+        $0.code == .damaged && $0.message.contains("packets of the fragmented MP4 are missing in 1 place")
+      }, "\(warnings)")
+  }
+
   @Test(
     "zeros in the middle are reported",
     arguments: [("a.wmv", "-c:v wmv2 -c:a wmav2"), ("a.rm", "-c:v rv20 -c:a ac3 -s 176x144")])

@@ -1,6 +1,8 @@
 import MediaTime
 
-/// Search for missing fragments in an MP4 file (ISO/IEC 14496-12, 8.8).
+/// Search for missing and unreadable fragments in an MP4 file (ISO/IEC 14496-12, 8.8).
+///
+/// qtdemux skips a fragment with more samples than its tables list, without an error.
 ///
 /// A gap counts only if both the sequence numbers and the times of a track jump: files split into
 /// parts have other numbers, and recordings may have gaps in time.
@@ -53,24 +55,33 @@ struct FragmentChain {
     let own = fragment.integer(header.lowerBound + 4)
     if let number, own > number + 1 { for identifier in tracks.keys { tracks[identifier]?.isSuspect = true } }
     number = own
+    var isUnreadable = false
+    var spans: [(start: Int, end: Int, timescale: Int)] = []
     for part in Box.all(in: fragment[...]) where part.type == "traf" {
       guard let header = fragment.box("tfhd", in: part.body), header.count >= 8 else { continue }
       let identifier = fragment.integer(header.lowerBound + 4)
       guard var track = tracks[identifier] else { continue }
       let start = FragmentChain.start(of: part.body, fragment)
-      if track.isSuspect, let end = track.end, let start, start > end { note(end, start, track.timescale) }
-      track.isSuspect = false
-      if let start = start ?? track.end {
-        track.end = start + FragmentChain.length(of: part.body, header, fragment, track.sampleDuration)
+      if track.isSuspect, let end = track.end, let start, start > end,
+        // Smaller gaps are rounding of another clock.
+        Double(start - end) / Double(track.timescale) > 0.01
+      {
+        note(end, start, track.timescale)
       }
+      track.isSuspect = false
+      let runs = FragmentChain.runs(of: part.body, header, fragment, track.sampleDuration)
+      isUnreadable = isUnreadable || !runs.areWhole
+      let first = start ?? track.end
+      spans.append((first ?? 0, (first ?? 0) + runs.length, track.timescale))
+      if let first { track.end = first + runs.length }
       tracks[identifier] = track
     }
+    guard isUnreadable else { return }
+    for span in spans { note(span.start, span.end, span.timescale) }
   }
 
   private mutating func note(_ end: Int, _ start: Int, _ timescale: Int) {
     let times = [end, start].map { ClockTime(seconds: Double($0) / Double(timescale)) }
-    // Smaller gaps are rounding of another clock.
-    guard times[1] - times[0] > ClockTime(nanoseconds: 10_000_000) else { return }
     // The same fragments may be missing in each track.
     if let known = gaps, times[0] < known.end {
       gaps?.start = min(known.start, times[0])
@@ -91,27 +102,31 @@ struct FragmentChain {
   }
 
   /// Total duration of the samples of a track fragment (`trun`).
-  private static func length(of part: Range<Int>, _ header: Range<Int>, _ fragment: [UInt8], _ usual: Int) -> Int {
+  ///
+  /// `areWhole` is false if a table declares more samples than it lists, or than qtdemux accepts.
+  private static func runs(
+    of part: Range<Int>, _ header: Range<Int>, _ fragment: [UInt8], _ usual: Int
+  ) -> (length: Int, areWhole: Bool) {
     let flags = fragment.integer(header.lowerBound) & 0xFF_FFFF
     let place = header.lowerBound + 8 + (flags & 1 != 0 ? 8 : 0) + (flags & 2 != 0 ? 4 : 0)
     let usual = flags & 8 != 0 && place + 4 <= header.upperBound ? fragment.integer(place) : usual
-    var sum = 0
+    var sum = (length: 0, areWhole: true)
     for run in Box.all(in: fragment[part]) where run.type == "trun" && run.body.count >= 8 {
       let flags = fragment.integer(run.body.lowerBound) & 0xFF_FFFF
-      let count = fragment.integer(run.body.lowerBound + 4)
-      guard flags & 0x100 != 0 else {
-        sum = min(sum + min(count, 1 << 24) * usual, longest)
-        continue
-      }
+      let declared = fragment.integer(run.body.lowerBound + 4)
       let width = [0x100, 0x200, 0x400, 0x800].count { flags & $0 != 0 } * 4
       let first = run.body.lowerBound + 8 + (flags & 1 != 0 ? 4 : 0) + (flags & 4 != 0 ? 4 : 0)
-      for sample in stride(from: first, through: run.body.upperBound - width, by: width).prefix(count) {
-        sum += fragment.integer(sample)
-      }
-      sum = min(sum, longest)
+      let count = min(declared, width > 0 ? max(run.body.upperBound - first, 0) / width : most)
+      if count < declared { sum.areWhole = false }
+      let length =
+        flags & 0x100 == 0 ? count * usual : (0..<count).reduce(0) { $0 + fragment.integer(first + $1 * width) }
+      sum.length = min(sum.length + length, longest)
     }
     return sum
   }
+
+  /// Maximum number of samples in a table without entries (`QTDEMUX_MAX_SAMPLE_INDEX_SIZE`).
+  private static let most = (200 << 20) / 32
 
   /// Maximum time in any unit; a larger value is treated as damage.
   private static let longest = 1 << 56
