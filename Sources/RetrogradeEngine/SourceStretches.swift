@@ -143,7 +143,8 @@ extension SourceStretch {
   ) throws {
     // The demuxer's seek may take as long as all other work here.
     let opening = try stretches.recipe.map { recipe in
-      try Worker("open decoder") {
+      if recipe.largestPacket == nil { try Planner.refuseHugeFrames(of: recipe.packetCaps, settings.resources) }
+      return try Worker("open decoder") {
         let decoder = try VideoDecoder(recipe, FormatChanges(), settings.cancellation)
         decoder.approach(beginning)
         return decoder

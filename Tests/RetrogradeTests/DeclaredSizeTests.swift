@@ -60,6 +60,20 @@ import Testing
     #expect(error?.message.description == "a.png: can't be read: \(String(cString: strerror(EIO)))")
   }
 
+  /// Decoding would take gigabytes before the budget is checked.
+  @Test("a picture larger than the memory budget is refused before it is decoded")
+  func hugePicture() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.png")
+    // Grey with one bit per pixel; the picture data is not valid, so decoding it would fail.
+    let header = APNGChunks.chunk("IHDR", big(60_000, 4) + big(60_000, 4) + [1, 0, 0, 0, 0])
+    let bytes = APNGChunks.signature + header + APNGChunks.chunk("IDAT", [1, 2, 3]) + APNGChunks.end
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let error = await #expect(throws: RetrogradeError.self) { try await Reverser(path).plan() }
+    #expect(error?.code == .usage)
+    #expect(error?.message.contains("a frame of this video takes at least 3.4 GiB") == true, "\(error as Any)")
+  }
+
   /// A sparse file of 900 MiB: reading it would take as much memory.
   @Test("a file larger than the memory budget is refused before it is read")
   func hugeFile() throws {

@@ -88,6 +88,7 @@ package final class VideoSource: Sendable {
     // the order. Assumed if the packets can't be stored.
     let isReordered = mayBeReordered && packets?.isReordered ?? true
     if !recipe.seeksByGuess, !isReordered { packets = nil }
+    if recipe.largestPacket == nil { try Planner.refuseHugeFrames(of: recipe.packetCaps, resources) }
     var decoder = try opened ?? VideoDecoder(recipe, FormatChanges(), from: packets, cancellation)
     changes = decoder.changes
     isTopFieldFirst = decoder.isTopFieldFirst
@@ -408,7 +409,9 @@ extension Warning {
   /// before.
   static func moved(_ count: Int) -> Warning {
     Warning(
-      .timesRepaired, "corrected: the times of frames that were not later than the one before: \(count)", count: count)
+      .timesRepaired,
+      "corrected: the times of \(count) frame\(count == 1 ? "" : "s") that did not begin after the frame before",
+      count: count)
   }
 }
 

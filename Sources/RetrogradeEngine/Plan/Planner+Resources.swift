@@ -1,6 +1,9 @@
+import GStreamer
+
 extension Planner {
+  /// - Parameter isLeast: true if frames may take more than `frameBytes`.
   /// - Throws: ``RetrogradeError`` of code `usage` if the budget is too small for two frames.
-  package init(_ resources: Resources, frameBytes: Int) throws {
+  package init(_ resources: Resources, frameBytes: Int, isLeast: Bool = false) throws {
     self.init(
       budget: resources.memory.bytes, frameBytes: frameBytes, spoolRoom: Spool.room(in: resources.spoolDirectory))
     guard framesPerWindow >= 1 else {
@@ -9,10 +12,26 @@ extension Planner {
       let least = ByteCount((need + unit - 1) / unit * unit)
       throw RetrogradeError(
         .usage,
-        "a frame of this video takes \(ByteCount(frameBytes))"
-          + (resources.shares > 1 ? ", and \(resources.shares) such readers share the memory" : "")
-          + ": the memory budget (\(setting: .memory)) must be at least "
+        "a frame of this video takes \(isLeast ? "at least " : "")\(ByteCount(frameBytes))"
+          + (resources.shares > 1 ? " of memory, which \(resources.shares) readers share" : "")
+          + ": \(setting: .memory) must be at least "
           + "\(least)")
     }
   }
+
+  /// Refuses packets whose frames exceed the budget in any pixel format: a decoder allocates whole
+  /// frames, of the size that a few bytes declare.
+  ///
+  /// Only a parser's size counts, because a container may be wrong about it. Smaller frames are
+  /// left to ``init(_:frameBytes:isLeast:)``, which knows the exact size.
+  static func refuseHugeFrames(of packets: Caps?, _ resources: Resources) throws {
+    // pngparse sets no `parsed`.
+    guard let packets, packets.has("parsed") || packets.mediaType == "image/png",
+      let width = packets.int("width"), let height = packets.int("height"), width * height > hugePixelCount
+    else { return }
+    _ = try Planner(resources, frameBytes: width * height, isLeast: true)
+  }
+
+  /// Frames of 8192x8192 pixels; a decoder needs at most eight bytes for each.
+  private static let hugePixelCount = 1 << 26
 }
