@@ -69,6 +69,32 @@ import Testing
     #expect(one.joined(with: other) == nil)
   }
 
+  @Test("an SSA or ASS script as a subtitle file is not supported", arguments: ["", "\u{FEFF}", "; comment\r\n\r\n"])
+  func scriptFile(beginning: String) throws {
+    let folder = try TemporaryFolder()
+    // The content counts, not the suffix.
+    let path = folder.path("a.srt")
+    try Data("\(beginning)[Script Info]\r\nScriptType: v4.00+\r\n".utf8).write(to: URL(fileURLWithPath: path))
+    let error = #expect(throws: RetrogradeError.self) { try SubtitleFile.read(path, Resources(), Cancellation()) }
+    #expect(error?.code == .missingPlugin)
+    #expect(error?.description.contains("ffmpeg -i") == true, "\(error as Any)")
+  }
+
+  /// It took half a millisecond a cue.
+  @Test("the markup of many cues is converted for MP4, SubRip and WebVTT")
+  func manyCues() throws {
+    let text = "<i>Hello</i> &amp; <font color=\"red\">{\\an8}good-bye</font>"
+    let span = { TimeSpan(start: ClockTime(nanoseconds: $0 * 10), end: ClockTime(nanoseconds: $0 * 10 + 9)) }
+    let track = SubtitleTrack(
+      caps: try #require(Caps("text/x-raw, format=pango-markup")), tags: nil,
+      cues: (0..<20_000).map { Cue(span: span(Int64($0)), bytes: Array(text.utf8)) })
+    #expect(track.texts(isWeb: true)?.last?.text == "<i>Hello</i> &amp; good-bye")
+    #expect(track.texts(isWeb: false)?.last?.text == text.replacing("&amp;", with: "&"))
+    let movie = try track.form(for: Container.of("a.mp4"))
+    #expect(movie?.cues.count == track.cues.count)
+    #expect(movie?.cues.last?.bytes == Array("Hello & good-bye".utf8))
+  }
+
   @Test("text full of unclosed tags is scanned once")
   func unclosedTags() {
     for mark in ["<span", "<b", "{\\an8", "{"] {
@@ -140,6 +166,6 @@ import Testing
     try Data(cues.utf8).write(to: URL(fileURLWithPath: path))
     let error = await #expect(throws: RetrogradeError.self) { try await Reverser(path).plan() }
     #expect(error?.code == .damagedInput)
-    #expect(error?.description.contains("holds subtitles, and neither video nor audio") == true, "\(error as Any)")
+    #expect(error?.description.contains("contains only subtitles") == true, "\(error as Any)")
   }
 }

@@ -10,11 +10,16 @@ enum SubtitleFile {
   /// - Throws: ``RetrogradeError``.
   static func read(_ path: String, _ resources: Resources, _ cancellation: Cancellation) throws -> SubtitleTrack {
     let source = try Source(path, resources: resources, cancellation: cancellation)
-    guard !hasLongCue(source.path) else {
+    guard !isScript(source.path) else {
+      throw RetrogradeError(
+        .missingPlugin, about: path, "not supported: SSA and ASS subtitles in a separate file",
+        remedy: "convert them first: ffmpeg -i \(Shell.quoted(path)) subtitles.srt")
+    }
+    guard try !hasLongCue(source.path, cancellation) else {
       throw RetrogradeError(
         .damagedInput, about: path,
-        "has a subtitle of more than \(ByteCount(longestCue)), which takes too long to read",
-        remedy: "split it")
+        "contains a subtitle of more than \(ByteCount(longestCue)), which takes too long to read",
+        remedy: "split this subtitle")
     }
     do {
       let pipeline = try Pipeline(
@@ -40,11 +45,22 @@ enum SubtitleFile {
         }
       }
       try cancellation.check()
-      guard let caps else { throw RetrogradeError(.damagedInput, about: path, "there are no subtitles in it") }
+      guard let caps else { throw RetrogradeError(.damagedInput, about: path, "contains no subtitles") }
       return SubtitleTrack(caps: caps, tags: nil, cues: cues.sorted { $0.span.start < $1.span.start })
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(path, error)
     }
+  }
+
+  /// True for a script of SSA or ASS, whose first section is `[Script Info]`: `subparse` does not
+  /// read it.
+  private static func isScript(_ path: String) -> Bool {
+    guard let file = RandomAccessFile(path), let bytes = file.read(0..<min(file.size, 4096)) else { return false }
+    // Only comments may come before the section.
+    let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+    let first = lines.lazy.map { $0.drop { $0 == "\u{FEFF}" || $0.isWhitespace } }
+      .first { !$0.isEmpty && !$0.hasPrefix(";") }
+    return first?.lowercased().hasPrefix("[script info]") == true
   }
 
   /// Longest accepted cue of SubRip and WebVTT, in bytes: `subparse` removes marks one by one, and
@@ -52,13 +68,14 @@ enum SubtitleFile {
   private static let longestCue = 32 << 10
 
   /// True if a file of SubRip or WebVTT has a longer cue; cues end with an empty line.
-  private static func hasLongCue(_ path: String) -> Bool {
+  private static func hasLongCue(_ path: String, _ cancellation: Cancellation) throws -> Bool {
     guard let file = RandomAccessFile(path), file.read(0..<min(file.size, 4096))?.contains("-->".utf8) == true else {
       return false
     }
     let piece = 1 << 20
     var (length, isLineEmpty) = (0, true)
     for start in stride(from: 0, to: file.size, by: piece) {
+      try cancellation.check()
       for byte in file.read(start..<min(start + piece, file.size)) ?? [] {
         switch byte {
         // A line of spaces counts as empty.
@@ -79,7 +96,7 @@ enum SubtitleFile {
   /// Checks that subtitles can be written in the format of `path`.
   static func check(_ path: String) throws {
     guard ["srt", "vtt"].contains(path.split(separator: ".").last?.lowercased() ?? "") else {
-      throw RetrogradeError(.usage, about: path, "subtitles are written as .srt or .vtt")
+      throw RetrogradeError(.usage, about: path, "subtitles can be written only as .srt or .vtt")
     }
   }
 
