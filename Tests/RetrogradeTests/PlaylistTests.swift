@@ -224,6 +224,44 @@ import Testing
     }
   }
 
+  @Test(
+    "byte ranges must lie in the segment's file",
+    arguments: [
+      ("40@0", nil), ("40@60", nil), ("188@99999999", "outside its file"), ("40@61", "outside its file"),
+      ("9223372036854775807@1", "outside its file"), ("0@0", "invalid byte range"), ("x", "invalid byte range"),
+      ("18446744073709551615@18446744073709551615", "invalid byte range"),
+    ] as [(String, String?)])
+  func byteRanges(range: String, failure: String?) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.m3u8")
+    try Data(count: 100).write(to: folder.url.appending(path: "s.mp4"))
+    for tags in [
+      "#EXTINF:1,\n#EXT-X-BYTERANGE:\(range)\ns.mp4\n#EXTINF:1,\ns.mp4\n",
+      "#EXT-X-MAP:URI=\"s.mp4\",BYTERANGE=\"\(range)\"\n#EXTINF:1,\ns.mp4\n",
+    ] {
+      let playlist = try #require(Playlist(Array("#EXTM3U\n\(tags)#EXT-X-ENDLIST\n".utf8)))
+      guard let failure else {
+        try playlist.checkNames(in: path)
+        continue
+      }
+      let error = #expect(throws: RetrogradeError.self) { try playlist.checkNames(in: path) }
+      #expect(error?.code == .damagedInput && error?.subject == path)
+      #expect(error?.message.contains("\(failure): \(range)") == true, "\(error as Any)")
+    }
+  }
+
+  @Test("a byte range without an offset begins at the end of the previous one")
+  func consecutiveByteRanges() throws {
+    let folder = try TemporaryFolder()
+    try Data(count: 100).write(to: folder.url.appending(path: "s.ts"))
+    func check(_ lengths: [Int]) throws {
+      let tags = lengths.map { "#EXTINF:1,\n#EXT-X-BYTERANGE:\($0)\ns.ts\n" }.joined()
+      try #require(Playlist(Array("#EXTM3U\n\(tags)#EXT-X-ENDLIST\n".utf8))).checkNames(in: folder.path("a.m3u8"))
+    }
+    try check([50, 50])
+    #expect(throws: RetrogradeError.self) { try check([50, 51]) }
+  }
+
   @Test("very long words in a manifest are parsed in linear time")
   func longWords() throws {
     let word = String(repeating: "1", count: 200_000)
@@ -232,7 +270,7 @@ import Testing
     #expect(try #require(Playlist(Array(text.utf8))).promisedSegments == 1)
   }
 
-  @Test("a playlist that leads back to itself is refused", arguments: ["a.m3u8", "./a.m3u8", "b.m3u8"])
+  @Test("a playlist that refers to itself is refused", arguments: ["a.m3u8", "./a.m3u8", "b.m3u8"])
   func circularPlaylist(name: String) async throws {
     let folder = try TemporaryFolder()
     let head = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n"
@@ -240,7 +278,7 @@ import Testing
     try Data("\(head)a.m3u8\n".utf8).write(to: folder.url.appending(path: "b.m3u8"))
     let error = await #expect(throws: RetrogradeError.self) { try await Reverser(folder.path("a.m3u8")).plan() }
     #expect(error?.code == .damagedInput)
-    #expect(error?.description.contains("leads back to itself") == true, "\(error as Any)")
+    #expect(error?.description.contains("refers to itself") == true, "\(error as Any)")
   }
 
   @Test("a playlist that names a pipe is refused without waiting for a writer", .timeLimit(.minutes(10)))
@@ -273,6 +311,6 @@ import Testing
       to: folder.url.appending(path: "list.m3u8"))
     let server = try WebServer(folder)
     let error = await #expect(throws: RetrogradeError.self) { try await Reverser(server.address("list.m3u8")).plan() }
-    #expect(error?.description.contains("something other than http and https addresses") == true, "\(error as Any)")
+    #expect(error?.description.contains("something other than http and https URLs") == true, "\(error as Any)")
   }
 }

@@ -24,13 +24,13 @@ package enum Address: Sendable, Hashable {
         let path = Address.decoded(rest[slash...])
       else {
         throw RetrogradeError(
-          .noInput, about: input, "names no file of this machine",
-          remedy: "write file:///folder/name, or its path alone")
+          .noInput, about: input, "is not the URL of a file on this machine",
+          remedy: "write file:///folder/name, or only the path")
       }
       self = .file(path)
     default:
       throw RetrogradeError(
-        .noInput, about: input, "is an address, and only files, pipes, http and https are read",
+        .noInput, about: input, "is a URL of an unsupported kind: only http, https and file URLs can be read",
         remedy: "download it first, or pipe it in")
     }
   }

@@ -64,32 +64,32 @@ struct Fetch {
     guard playlist.promisedSegments <= Double(Playlist.mostSegments) else {
       throw RetrogradeError(
         .damagedInput, about: name,
-        "is a manifest of more than \(Playlist.mostSegments) segments, the limit for one stream")
+        "is a manifest with a stream of more than \(Playlist.mostSegments) segments, which is the limit")
     }
     let streams = try segments(of: playlist, from: reader, at: location)
     var warnings: [Warning] = []
     let texts = streams.filter(\.isText)
     if !texts.isEmpty {
       warnings.append(
-        Warning(.streamLeftOut, "left out: the subtitles that the playlist names beside its video", count: texts.count))
+        Warning(.streamLeftOut, "left out: the subtitles in separate files of the playlist", count: texts.count))
     }
     let media = streams.filter { !$0.isText }
     guard let first = media.first else {
-      throw RetrogradeError(.damagedInput, about: name, "is a playlist that leads to no video and no audio")
+      throw RetrogradeError(.damagedInput, about: name, "is a playlist without video and audio")
     }
     guard media.count > 1 else { return (first.spool, warnings) }
     guard try media.allSatisfy({ try $0.hasTimes }) else {
       throw RetrogradeError(
         .damagedInput, about: name,
-        "is a playlist with audio and video in separate transport streams: nothing relates their clocks to the sample",
-        remedy: "make one file of it first: ffmpeg -i \(name) -c copy video.mkv")
+        "is a playlist with audio and video in separate transport streams, which can't be synchronised to the sample",
+        remedy: "convert it to one file first: ffmpeg -i \(name) -c copy video.mkv")
     }
     return (try joined(media), warnings)
   }
 
   private var live: RetrogradeError {
     RetrogradeError(
-      .damagedInput, about: name, "is a live stream: it has no end yet, so it can't be reversed",
+      .damagedInput, about: name, "is a live stream, which can't be reversed, since it has no end yet",
       remedy: "record a part of it first: ffmpeg -t 60 -i \(name) -c copy video.mkv")
   }
 
@@ -222,7 +222,7 @@ struct Fetch {
         throw RetrogradeError(
           .damagedInput, about: name,
           "one of the playlist's streams has both video and audio, or neither, so they can't be combined",
-          remedy: "make one file of it first: ffmpeg -i \(name) -c copy video.mkv")
+          remedy: "convert it to one file first: ffmpeg -i \(name) -c copy video.mkv")
       }
       // A muxer accepts no streams after it begins to write, so all its pads are requested at the
       // start.
@@ -261,7 +261,7 @@ struct Fetch {
     let what =
       total > 0
       ? "the connection ended after \(length) of \(ByteCount(total))"
-      : "it is incomplete: the connection ended after \(length)"
+      : "the download is incomplete: the connection ended after \(length)"
     // souphttpsrc requests the rest before it fails. A server that refuses did not end the
     // connection.
     let reason = error.flatMap { $0.isRefusedRange ? nil : ": \($0.reasonInTransfer)" } ?? ""
@@ -272,7 +272,7 @@ struct Fetch {
     if error.kind == .missingPlugin { return RetrogradeError.reading(name, error) }
     if done > 0 { return cut(done, total, error) }
     return RetrogradeError(
-      .noInput, about: name, "nothing can be downloaded: \(error.reasonInTransfer)", underlying: error)
+      .noInput, about: name, "the download failed: \(error.reasonInTransfer)", underlying: error)
   }
 }
 

@@ -68,8 +68,8 @@ extension FetchedFile {
     guard !isWhole, let cut = found.first(where: { $0.code == .truncated }) else { return }
     throw RetrogradeError(
       .inputOutput, about: name,
-      "the download or the file itself is incomplete; the server does not say how long it is: \(cut.message)",
-      remedy: "try again, or download it first, and name the file")
+      "the download or the file itself is incomplete (the server did not send its length): \(cut.message)",
+      remedy: "try again, or download it with another program, and give the file")
   }
 }
 

@@ -116,7 +116,7 @@ struct Playlist {
     if kind == .dash, let declaration = text.firstMatch(of: hiding) {
       throw RetrogradeError(
         .damagedInput, about: path, "is a manifest with \(String(declaration.0)), which is not allowed in a file",
-        remedy: "name the manifest by its address, if it has one")
+        remedy: "give the URL of the manifest, if it has one")
     }
     // RFC 8216, 4.1. hlsdemux does not accept such a playlist.
     guard kind == .dash || !text.hasRawBytes else {
@@ -128,8 +128,8 @@ struct Playlist {
       let decoded = Address.decoded(name[...]) ?? name
       guard Playlist.isBeside(decoded), kind == .hls || Playlist.isPlain(name) else {
         throw RetrogradeError(
-          .damagedInput, about: path, "is a playlist that names something outside its own folder: \(name)",
-          remedy: "name the playlist by its address, if it has one, or make one file of it first: "
+          .damagedInput, about: path, "is a playlist that refers to something outside its own folder: \(name)",
+          remedy: "give the URL of the playlist, if it has one, or convert it to one file first: "
             + "ffmpeg -i \(Shell.quoted(path)) -c copy video.mkv")
       }
       let beside = "\(path.folderPath)/\(decoded)"
@@ -137,26 +137,80 @@ struct Playlist {
       guard kind == .dash || access(beside.cPath, R_OK) == 0 else {
         throw RetrogradeError(
           .noInput, about: path,
-          "is a playlist that names something unreadable: \(name): \(String(cString: strerror(errno)))")
+          "is a playlist that refers to an unreadable file: \(name): \(String(cString: strerror(errno)))")
       }
       // A named pipe would wait for a writer.
       var info = stat()
       guard stat(beside.cPath, &info) != 0 || [S_IFREG, S_IFDIR].contains(info.st_mode & S_IFMT) else {
         throw RetrogradeError(
           .noInput, about: path,
-          "is a playlist that names something unreadable: \(name): it is neither a file nor a folder")
+          "is a playlist that refers to something that is neither a file nor a folder: \(name)")
       }
       let real = realPath(beside) ?? beside
       guard !chain.contains(real), chain.count < 5 else {
         throw RetrogradeError(
-          .damagedInput, about: path, "is a playlist that leads back to itself, or through too many others: \(name)",
-          remedy: "name the playlist that names the media")
+          .damagedInput, about: path,
+          "is a playlist that refers to itself, or to other playlists at too many levels: \(name)",
+          remedy: "give the playlist that refers to the media files")
       }
       guard checked.insert(real).inserted else { continue }
       // hlsdemux takes any file with such a beginning for a playlist, whatever its name.
       guard kind == .hls, let next = try Playlist(path: beside) else { continue }
       try next.checkNames(in: beside, from: chain + [real], &checked)
     }
+    try checkRanges(in: path)
+  }
+
+  /// Checks that the byte ranges of an HLS playlist (RFC 8216, 4.3.2.2 and 4.3.2.5) lie in its files.
+  /// hlsdemux reads the whole file if it can't parse the range, and skips a segment outside its
+  /// file if others follow.
+  private func checkRanges(in path: String) throws {
+    guard kind == .hls, text.utf8.firstRange(of: "BYTERANGE".utf8) != nil else { return }
+    var range: String?
+    // A range without an offset begins at the end of the previous one.
+    var end = 0
+    for line in text.split(whereSeparator: \.isNewline).map({ String($0).trimmed }) {
+      if line.hasPrefix("#EXT-X-BYTERANGE:") {
+        range = String(line.dropFirst(17)).trimmed
+      } else if line.hasPrefix("#EXT-X-MAP:") {
+        guard let name = Playlist.value("URI", in: line), let range = Playlist.value("BYTERANGE", in: line) else {
+          continue
+        }
+        _ = try Playlist.checkedEnd(of: range, after: 0, of: name, in: path)
+      } else if !line.isEmpty, !line.hasPrefix("#"), let text = range {
+        end = try Playlist.checkedEnd(of: text, after: end, of: line, in: path)
+        range = nil
+      }
+    }
+  }
+
+  /// Returns the value of an attribute of a tag, with or without quotes.
+  private static func value(_ attribute: String, in line: String) -> String? {
+    guard let start = line.utf8.firstRange(of: "\(attribute)=".utf8)?.upperBound else { return nil }
+    let rest = line[start...]
+    return rest.hasPrefix("\"")
+      ? String(rest.dropFirst().prefix { $0 != "\"" }) : String(rest.prefix { $0 != "," }).trimmed
+  }
+
+  /// Returns the end of a byte range, such as `188@376`, of the file `name`.
+  /// - Parameter previous: start of a range without an offset.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput` if the range is invalid or not in the file.
+  private static func checkedEnd(
+    of range: String, after previous: Int, of name: String, in path: String
+  ) throws -> Int {
+    let parts = range.split(separator: "@", omittingEmptySubsequences: false)
+    guard parts.count <= 2, let length = Int(parts[0]), length > 0,
+      let start = parts.count == 2 ? Int(parts[1]) : previous, start >= 0
+    else { throw RetrogradeError(.damagedInput, about: path, "is a playlist with an invalid byte range: \(range)") }
+    var info = stat()
+    let beside = "\(path.folderPath)/\(Address.decoded(name[...]) ?? name)"
+    let (end, isTooLarge) = start.addingReportingOverflow(length)
+    guard stat(beside.cPath, &info) != 0 || !isTooLarge && end <= Int(info.st_size) else {
+      throw RetrogradeError(
+        .damagedInput, about: path,
+        "is a playlist with a byte range outside its file: \(range) of \(name), which has \(Int(info.st_size)) bytes")
+    }
+    return end
   }
 
   /// True for a path in the playlist's own folder or below.
@@ -182,7 +236,7 @@ struct Playlist {
     guard Playlist(file.read(0..<min(file.size, 1024)) ?? []) != nil else { return nil }
     guard file.size <= Playlist.longest else {
       throw RetrogradeError(
-        .damagedInput, about: path, "is a playlist of \(file.size) bytes; at most \(Playlist.longest) are read")
+        .damagedInput, about: path, "is a playlist of \(file.size) bytes; at most \(Playlist.longest) are allowed")
     }
     let bytes = file.read(0..<file.size)
     try file.checkReading(path)
@@ -198,8 +252,8 @@ struct Playlist {
     guard Playlist(bytes) != nil else { return }
     throw RetrogradeError(
       .damagedInput,
-      about: name, "is a playlist: it holds no media, but names the files that do",
-      remedy: "name it by its address or its path, not through a pipe")
+      about: name, "is a playlist, which contains no media, only the names of media files",
+      remedy: "give its URL or its path instead of a pipe")
   }
 }
 

@@ -44,14 +44,14 @@ final class Transfers: Sendable {
     if state.isRefused {
       throw RetrogradeError(
         .damagedInput, about: name,
-        "is a playlist from the network that names something other than http and https addresses")
+        "is a playlist from the network that refers to something other than http and https URLs")
     }
     // One element reads the segments in turn: this is the last one that it requested.
     guard isOver,
       let missing = state.sources.lazy.compactMap({ $0.string("location") }).first(where: { !state.come.contains($0) })
     else { return }
     throw RetrogradeError(
-      .inputOutput, about: name, "is a playlist that names something that can't be downloaded: \(missing)",
+      .inputOutput, about: name, "is a playlist that refers to something that can't be downloaded: \(missing)",
       remedy: "try again")
   }
 }
