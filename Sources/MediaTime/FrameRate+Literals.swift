@@ -14,7 +14,7 @@ extension FrameRate: ExpressibleByFloatLiteral {
 /// Literal such as `"30000/1001"`, in the syntax of ``init(parsing:)``. An invalid literal traps.
 extension FrameRate: ExpressibleByStringLiteral {
   public init(stringLiteral text: StaticString) {
-    guard let rate = FrameRate(parsing: "\(text)") else { preconditionFailure("“\(text)” is no frame rate") }
+    guard let rate = FrameRate(parsing: "\(text)") else { preconditionFailure("“\(text)” is not a frame rate") }
     self = rate
   }
 }

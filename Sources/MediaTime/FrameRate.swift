@@ -24,7 +24,7 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     if parts.count == 2, let numerator = Int(parts[0]), let denominator = Int(parts[1]) {
       self.init(numerator, denominator)
-    } else if let rate = Double(text), rate > 0, rate < 1e6 {
+    } else if let rate = Double(decimal: text), rate > 0, rate < 1e6 {
       let ntsc = (rate * 1.001).rounded()
       if rate != rate.rounded(), abs(ntsc / 1.001 - rate) < 0.005 {
         self.init(Int(ntsc) * 1000, 1001)

@@ -4,19 +4,21 @@ import Retrograde
 /// Options of the loop search and of its seam.
 struct LoopSearchArguments: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Length of the loop, in seconds. (default: 2..6)", valueName: "from..to"))
+    help: ArgumentHelp("Minimum and maximum length of the loop, in seconds. (default: 2..6)", valueName: "from..to"))
   var length: LengthRange?
 
   @Option(
     help: ArgumentHelp(
-      "Order of play. forward or reverse: a cycle; ping-pong or reverse-forward: back and forth.", valueName: "order"))
+      "Order of play. forward or reverse: the loop plays in one direction, and starts again; ping-pong or "
+        + "reverse-forward: it plays in both directions in turn.", valueName: "order"))
   var loop: Loop = .forward
 
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp(
-      "cut: write the part as it is; blend SECONDS (0.01 to 60): for that long, crossfade from the source after the "
-        + "part's end to the part's start, in video and audio. Must follow INPUT and OUTPUT. (default: cut)",
+      "How the end of the loop leads to its start. cut: without a transition; blend SECONDS (0.01 to 60): with a "
+        + "crossfade of video and audio of that length, from what follows the loop in the source. Write this option "
+        + "after INPUT and OUTPUT. (default: cut)",
       valueName: "cut|blend seconds"))
   var seam: [String] = []
 }
@@ -35,9 +37,10 @@ struct LoopCommand: AsyncParsableCommand {
     commandName: "loop",
     abstract: "Finds the part of a video that loops most smoothly, and writes it as a loop.",
     discussion: """
-      All of INPUT is searched for the two frames that match best, with the motion and the audio around them. The \
-      result shows the jump at the seam beside the usual difference between neighbouring frames: a jump of up to 1.5 \
-      times that is not noticed. A ping-pong turns where there is least motion.
+      The command searches INPUT for the two frames that match best, and compares the motion and the audio around them \
+      too. It prints how much the picture jumps at the seam, where the loop starts again, and how much neighbouring \
+      frames differ elsewhere. A jump of up to 1.5 times that difference is not noticed. With --loop ping-pong, the \
+      loop turns where there is the least motion.
 
       EXAMPLES
         retrograde loop waves.mp4 loop.mp4
@@ -63,9 +66,11 @@ struct LoopCommand: AsyncParsableCommand {
     get throws {
       let words = search.seam.flatMap { $0.split(separator: " ") }
       if words.isEmpty || words == ["cut"] { return .cut }
-      guard words.count == 2, words[0] == "blend", let seconds = Double(words[1]), (0.01...60).contains(seconds) else {
+      guard words.count == 2, words[0] == "blend", let seconds = Double(decimal: words[1]),
+        (0.01...60).contains(seconds)
+      else {
         throw ValidationError(
-          "--seam must be cut, or blend and 0.01 to 60 seconds, as in blend 0.4. Write it after INPUT and OUTPUT.")
+          "--seam must be cut, or blend with 0.01 to 60 seconds: --seam blend 0.4. Write it after INPUT and OUTPUT.")
       }
       return .blend(ClockTime(seconds: seconds))
     }
@@ -86,8 +91,8 @@ struct LengthRange: ExpressibleByArgument {
   var range: ClosedRange<ClockTime>
 
   init?(argument: String) {
-    guard let dots = argument.firstRange(of: ".."), let from = Double(argument[..<dots.lowerBound]),
-      let to = Double(argument[dots.upperBound...]), from > 0, from <= to, to <= 86_400
+    guard let dots = argument.firstRange(of: ".."), let from = Double(decimal: argument[..<dots.lowerBound]),
+      let to = Double(decimal: argument[dots.upperBound...]), from > 0, from <= to, to <= 86_400
     else { return nil }
     range = ClockTime(seconds: from)...ClockTime(seconds: to)
   }
@@ -97,11 +102,13 @@ extension FoundLoop {
   /// Description of the found loop and of its quality, in several lines.
   var words: [String] {
     let place = "loop: \(span.start) to \(span.end) of the source, \(span.duration)"
-    let seam = isGood ? "can't be noticed" : "can be noticed"
+    let seam = isGood ? "not noticeable" : "noticeable"
     let advice =
       isGood || loop.turns
       ? ""
-      : "; " + (blend.map { "mixed over \($0)" } ?? "--seam blend 0.4 hides it, --length and --from look elsewhere")
+      : "; "
+        + (blend.map { "crossfaded over \($0)" }
+          ?? "hide it with --seam blend 0.4, or search elsewhere with --length or --from")
     var words = [place, "seam: \(seam)\(advice)"]
     words.append(
       "picture: "

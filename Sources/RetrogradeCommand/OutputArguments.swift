@@ -5,7 +5,7 @@ import RetrogradeEngine
 /// Output file of a command.
 struct OutputArgument: ParsableArguments {
   @Argument(
-    help: "Output file, which appears when it is complete. - is standard output, with --format.",
+    help: "Output file, which appears only when it is complete; or - for standard output, with --format.",
     completion: .file())
   var output: String
 }
@@ -32,9 +32,11 @@ struct OutputArguments: ParsableArguments {
     if drawing.captionStyle != nil && drawing.caption == nil {
       throw ValidationError("--caption-style needs --caption.")
     }
-    if coding.bitrate != nil && coding.crf != nil { throw ValidationError("--bitrate and --crf exclude each other.") }
+    if coding.bitrate != nil && coding.crf != nil {
+      throw ValidationError("--bitrate and --crf can't be used together.")
+    }
     if coding.quality == .lossless && (coding.bitrate != nil || coding.crf != nil) {
-      throw ValidationError("--quality lossless leaves nothing for --bitrate or --crf to choose.")
+      throw ValidationError("--quality lossless can't be used with --bitrate or --crf.")
     }
   }
 
@@ -69,22 +71,22 @@ struct CountArguments: ParsableArguments {
 struct DrawingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Text to show in the video, at the bottom unless --caption-style changes that.", valueName: "text"))
+      "Text to show in the video, at the bottom unless --caption-style sets another place.", valueName: "text"))
   var caption: String?
 
   @Option(
     help: ArgumentHelp(
-      "Font, size, place, colours and times of the caption, or any of them: 'font=Serif Bold, size=48, place=top, "
-        + "color=#ffcc00, outline=none, box=#00000080, from=1, to=3.5'. Sizes are pixels of the output, times are "
-        + "seconds of the output. Places: top, middle, bottom, left, right, top-left, top-right, bottom-left, "
-        + "bottom-right.", valueName: "style"),
+      "Style of the caption: any of 'font=Serif Bold, size=48, place=top, color=#ffcc00, outline=none, "
+        + "box=#00000080, from=1, to=3.5'. Sizes are in pixels, and times in seconds, of the output. "
+        + "Places are top, middle, bottom, left, right, top-left, top-right, bottom-left or bottom-right.",
+      valueName: "style"),
     transform: CaptionStyle.argument)
   var captionStyle: CaptionStyle?
 
-  @Flag(help: "Show the source's time, and an arrow in the direction of play, in every frame.")
+  @Flag(help: "Show the source's time, and an arrow for the direction of play, in every frame.")
   var showTimecode = false
 
-  @Flag(help: "Deinterlace: one whole frame for each interlaced one.")
+  @Flag(help: "Deinterlace: turn each interlaced frame into one progressive frame.")
   var deinterlace = false
 }
 
@@ -93,64 +95,66 @@ struct FormatArguments: ParsableArguments {
   @Option(
     name: .customLong("for"),
     help: ArgumentHelp(
-      "Preset for a service: instagram-story, whatsapp, discord, slack … Sets shape, size, codecs and the maximum "
-        + "file size; other options override it. `retrograde presets` lists the presets and their limits.",
+      "Preset for a service, such as instagram-story, whatsapp, discord or slack. It sets the aspect ratio, frame "
+        + "size, codecs and maximum file size; other options override it. `retrograde presets` lists the presets and "
+        + "their limits.",
       valueName: "service"), completion: Completions.presets, transform: Preset.argument)
   var place: Preset?
 
   @Option(
     help: ArgumentHelp(
-      "Format of the output, as a file extension that overrides OUTPUT's: mkv, mp4, wav, y4m, ts … "
-        + "Needed for standard output (-).", valueName: "format"))
+      "Format of the output, as an extension such as mkv, mp4, wav, y4m or ts. It overrides the extension of OUTPUT. "
+        + "Required for standard output (-).", valueName: "format"))
   var format: String?
 
   @Option(
     help: ArgumentHelp(
       "source: looks like the source, at about its bit rate; high: looks like the source, at any bit rate; "
-        + "lossless: bit-exact. mkv can hold every source. In mp4, mov, ts and avi, lossless H.264 is refused "
-        + "for pixel formats that it cannot hold exactly.", valueName: "quality"))
+        + "lossless: bit-exact. With lossless, mkv can hold every source; mp4, mov, ts and avi use H.264, and "
+        + "refuse pixel formats that H.264 can't store exactly.", valueName: "quality"))
   var quality: EncodingOptions.Quality = .source
 
   @Option(
     help: ArgumentHelp(
-      "Video codec: h264, hevc, vp9, av1, prores, ffv1 …, or GStreamer caps. "
+      "Video codec, such as h264, hevc, vp9, av1, prores or ffv1; or GStreamer caps. "
         + "(default: the source's, if the container can hold it)", valueName: "codec"),
     completion: Completions.videoCodecs)
   var videoCodec: String?
 
   @Option(
     help: ArgumentHelp(
-      "Video encoder, by its GStreamer name: vah264enc, nvh264enc, x265enc … "
+      "Video encoder: a GStreamer element such as vah264enc, nvh264enc or x265enc. "
         + "(default: the first that `retrograde codecs` lists for the codec)", valueName: "element"),
     completion: Completions.videoEncoders)
   var encoder: String?
 
   @Option(
     help: ArgumentHelp(
-      "Properties of the video encoder, as gst-inspect-1.0 lists them: 'key-int-max=30 tune=zerolatency'.",
+      "Properties of the video encoder, such as 'key-int-max=30 tune=zerolatency'; gst-inspect-1.0 lists them.",
       valueName: "name=value …"))
   var encoderOptions: EncoderOptions?
 
   @Option(
     help: ArgumentHelp(
-      "Audio codec: aac, opus, flac, mp3, pcm …, or GStreamer caps. "
+      "Audio codec, such as aac, opus, flac, mp3 or pcm; or GStreamer caps. "
         + "(default: the source's, if the container can hold it)", valueName: "codec"),
     completion: Completions.audioCodecs)
   var audioCodec: String?
 
-  @Option(help: ArgumentHelp("Video bit rate, in bits per second: 4M, 800k.", valueName: "rate"))
+  @Option(help: ArgumentHelp("Video bit rate in bits per second, such as 4M or 800k.", valueName: "rate"))
   var bitrate: BitRate?
 
-  @Option(help: ArgumentHelp("Constant quality instead of a bit rate, on the encoder's own scale.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp("Constant quality instead of a bit rate: a number on the encoder's own scale.", valueName: "n"))
   var crf: Int?
 
-  @Option(help: ArgumentHelp("Speed preset of the encoder, by the encoder's own name.", valueName: "name"))
+  @Option(help: ArgumentHelp("Speed preset of the encoder, such as veryfast for x264enc.", valueName: "name"))
   var preset: String?
 
   @Option(
     help: ArgumentHelp(
-      "Maximum file size: 5MB (5 million bytes), 800k, 8MiB. To reach it, GIF and WebP lose colours, accuracy, width "
-        + "and frames, in this order. Formats with a bit rate lose bit rate, frame size and audio bit rate. "
+      "Maximum file size, such as 5MB (5 million bytes), 800k or 8MiB. If needed, a GIF first loses colours and a "
+        + "WebP quality; then both lose width, and then frames. Other formats get lower bit rates and smaller frames. "
         + "A warning says what was reduced.",
       valueName: "size"))
   var maxSize: FileSize?
@@ -160,17 +164,17 @@ struct FormatArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Dithering of a GIF: none, floyd-steinberg (full strength), or its strength, 0 to 1. (default: 0.35)",
+      "Strength of the dithering in a GIF: 0 to 1, none (0) or floyd-steinberg (1). (default: 0.35)",
       valueName: "strength"))
   var dither: Dithering?
 
   @Option(
     help: ArgumentHelp(
-      "GStreamer encoding profile, or the name of an encoding target, instead of the options for format, codecs and "
+      "GStreamer encoding profile, or the name of an encoding target. It replaces the options for format, codecs and "
         + "quality.", valueName: "profile"))
   var profile: String?
 
-  @Flag(help: "Keep transparency in .mkv, with FFV1 as video codec. .webp, .apng and .png always keep it.")
+  @Flag(help: "Keep transparency in mkv, with FFV1 as video codec. In webp, apng and png it is always kept.")
   var alpha = false
 }
 
@@ -215,7 +219,9 @@ struct Dithering: ExpressibleByArgument {
 
   init?(argument: String) {
     let named = ["none": 0.0, "floyd-steinberg": 1]
-    guard let level = named[argument.lowercased()] ?? Double(argument), (0...1).contains(level) else { return nil }
+    guard let level = named[argument.lowercased()] ?? Double(decimal: argument), (0...1).contains(level) else {
+      return nil
+    }
     self.level = level
   }
 }
@@ -227,7 +233,9 @@ struct BitRate: ExpressibleByArgument {
   init?(argument: String) {
     let units = ["k": 1000.0, "m": 1e6, "g": 1e9]
     let unit = argument.last.flatMap { units[$0.lowercased()] }
-    guard let number = Double(unit == nil ? argument : String(argument.dropLast())), number.isFinite else { return nil }
+    guard let number = Double(decimal: unit == nil ? argument : String(argument.dropLast())), number.isFinite else {
+      return nil
+    }
     let rate = number * (unit ?? 1)
     guard rate >= 1000, rate < 1e12 else { return nil }
     bitsPerSecond = Int(rate)

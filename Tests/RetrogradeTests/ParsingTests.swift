@@ -26,8 +26,18 @@ import Testing
     #expect(SourcePosition(parsing: "250f") == .frame(250))
   }
 
-  @Test("invalid positions", arguments: ["", "f", "-1", "1:60", "1:2:3:4", "nan", "inf", "x", "-3f"])
+  @Test(
+    "invalid positions",
+    arguments: [
+      "", "f", "-1", "1:60", "1:2:3:4", "nan", "inf", "x", "-3f", "0x10", "0x1p-1", "0X1:00", "end-0x1",
+    ])
   func invalidPositions(text: String) { #expect(SourcePosition(parsing: text) == nil) }
+
+  @Test("hexadecimal numbers are invalid in scores", arguments: ["0..0x1", "0..1 x0x2", "0..1 ramp 0x1..2"])
+  func hexadecimalScore(text: String) {
+    #expect(throws: RetrogradeError.self) { try Score(parsing: text) }
+    #expect(FrameRate(parsing: "0x10") == nil)
+  }
 
   @Test("a sample index survives the conversion to a time and back")
   func sampleIndexRoundTrip() {

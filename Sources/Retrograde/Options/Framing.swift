@@ -83,7 +83,7 @@ extension Framing.Crop {
   public init?(parsing text: String) {
     let parts = text.lowercased().split(separator: "@", omittingEmptySubsequences: false)
     if parts.count == 2 || text.contains(":") {
-      guard parts.count <= 2, let (width, height) = Framing.pair(parts[0], ":", Double.init), width > 0, height > 0,
+      guard parts.count <= 2, let (width, height) = Framing.pair(parts[0], ":", { Double(decimal: $0) }), width > 0, height > 0,
         width.isFinite, height.isFinite
       else { return nil }
       guard parts.count == 2 else {

@@ -12,7 +12,7 @@ extension Score {
   /// - Throws: ``RetrogradeError`` of code `usage`, which names the invalid step and the reason.
   public init(parsing text: String) throws {
     let parts = Score.split(text)
-    guard !parts.isEmpty else { throw Score.error("it is empty", "say what to play: 0..end") }
+    guard !parts.isEmpty else { throw Score.error("the score is empty", "write what to play, such as 0..end") }
     steps = try parts.enumerated().map { number, part in
       do {
         return try Step(parsing: part)
@@ -21,7 +21,7 @@ extension Score {
       }
     }
     guard steps.contains(where: { if case .stretch = $0 { true } else { false } }) else {
-      throw Score.error("there is nothing to hold", "add a stretch: 0..end")
+      throw Score.error("there is no frame to hold", "add a part to play, such as 0..end")
     }
   }
 
@@ -68,7 +68,7 @@ extension Score.Step {
       guard case .time(let time) = SourcePosition(parsing: rest), time > .zero,
         time <= Score.longestHold
       else {
-        throw StepError(reason: "hold needs a time of up to a day", remedy: "write seconds: hold 0.8")
+        throw StepError(reason: "hold needs a time of up to a day", remedy: "write seconds, such as hold 0.8")
       }
       self = .hold(time)
     } else {
@@ -82,7 +82,7 @@ extension Score.Stretch {
     var (from, rest) = try Self.place(text)
     guard rest.hasPrefix("..") else {
       throw StepError(
-        reason: "expected two places with two dots between them", remedy: "write 0..4, end..0, or hold 0.8")
+        reason: "expected two positions with two dots between them", remedy: "write 0..4, end..0, or hold 0.8")
     }
     (self.from, rest) = (from, String(rest.dropFirst(2)).trimmed)
     (from, rest) = try Self.place(rest)
@@ -95,21 +95,21 @@ extension Score.Stretch {
         self.audio = audio
         continue
       }
-      guard !hasSpeed else { throw StepError(reason: "\(word) is not understood there", remedy: Self.words) }
+      guard !hasSpeed else { throw StepError(reason: "\(word) is not allowed after the speed", remedy: Self.words) }
       if word == "ramp" {
         let ends = rest.prefix { !$0.isWhitespace }
         speed = try Self.ramp(String(ends))
         rest = String(rest.dropFirst(ends.count)).trimmed
-      } else if word.hasPrefix("x"), let value = Double(word.dropFirst()) {
+      } else if word.hasPrefix("x"), let value = Double(decimal: word.dropFirst()) {
         speed = Speed(try Self.possible(value))
       } else {
-        throw StepError(reason: "\(word) is not understood", remedy: Self.words)
+        throw StepError(reason: "\(word) is unknown", remedy: Self.words)
       }
       hasSpeed = true
     }
   }
 
-  private static let words = "a stretch may have a speed (x2, ramp 1..0.25), and one of mirror, forward, mute"
+  private static let words = "after a part, write a speed (x2, or ramp 1..0.25), and mirror, forward or mute"
 
   /// Position at the beginning of `text`, and the remaining text.
   private static func place(_ text: String) throws -> (SourcePosition, String) {
@@ -128,15 +128,15 @@ extension Score.Stretch {
     }
     guard let position = SourcePosition(parsing: place) else {
       throw StepError(
-        reason: place.isEmpty ? "a place is missing" : "\(place) is not a place in the source",
+        reason: place.isEmpty ? "a position is missing" : "\(place) is not a position in the source",
         remedy: "write seconds, 1:02.5, a frame (250f), end, end-2.5, or a chapter's name in quotes")
     }
     return (position, String(rest).trimmed)
   }
 
   private static func ramp(_ text: String) throws -> Speed {
-    guard let dots = text.firstRange(of: ".."), let first = Double(text[..<dots.lowerBound]),
-      let last = Double(text[dots.upperBound...])
+    guard let dots = text.firstRange(of: ".."), let first = Double(decimal: text[..<dots.lowerBound]),
+      let last = Double(decimal: text[dots.upperBound...])
     else { throw StepError(reason: "a ramp needs two speeds", remedy: "write ramp 1..0.25") }
     return Speed(from: try possible(first), to: try possible(last))
   }
@@ -144,8 +144,8 @@ extension Score.Stretch {
   private static func possible(_ speed: Double) throws -> Double {
     guard Speed.limits.contains(speed) else {
       throw StepError(
-        reason: "speeds are \(Speed.limits.lowerBound.plain) to \(Speed.limits.upperBound.plain)",
-        remedy: "backwards is 4..0, a pause is hold")
+        reason: "a speed must be \(Speed.limits.lowerBound.plain) to \(Speed.limits.upperBound.plain)",
+        remedy: "to play backwards, write 4..0; for a pause, write hold 0.8")
     }
     return speed
   }

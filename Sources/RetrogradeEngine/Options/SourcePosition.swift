@@ -55,7 +55,7 @@ public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible
     guard (1...3).contains(parts.count) else { return nil }
     var seconds = 0.0
     for (index, part) in parts.enumerated() {
-      guard let value = Double(part), value >= 0, value.isFinite, index == 0 || value < 60,
+      guard let value = Double(decimal: part), value >= 0, value.isFinite, index == 0 || value < 60,
         part.first?.isNumber == true || part.first == "."
       else { return nil }
       seconds = seconds * 60 + value
