@@ -14,8 +14,8 @@ package struct ContainerTrack: Sendable {
   package var language: String?
   /// Pixel aspect ratio. MP4 and MOV only.
   package var pixelAspect: (width: Int, height: Int)?
-  /// Field order as in caps (`top-field-first`); nil for progressive video, or if not declared. MP4
-  /// and MOV only.
+  /// Field order as in caps (`top-field-first`); nil for progressive video, or if not declared. MP4,
+  /// MOV and Matroska only.
   package var fieldOrder: String?
   /// True if the edit list presents more than one part of the media. MP4 and MOV only.
   package var isEdited = false

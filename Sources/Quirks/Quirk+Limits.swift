@@ -1,7 +1,7 @@
 import GStreamer
 
-/// Limits of GStreamer's elements without a workaround. docs/limits.md lists each one, with the
-/// release that ends it.
+/// Limits of GStreamer's elements without a workaround. docs/limits.md and docs/limits-outputs.md
+/// list each one, with the release that ends it.
 extension Quirk {
   package static let limits = demuxerLimits + decoderLimits + encoderLimits + muxerLimits
 

@@ -57,9 +57,18 @@ extension Quirk {
     upstream: "`gst_matroska_demux_add_prores_header`",
     workaround: "They are read from the file, and windows are decoded from a packet store.")
 
+  package static let matroskademuxFieldOrder = Quirk(
+    "matroskademux-field-order", element: "matroskademux", releases: .all,
+    symptom: """
+      It reads the field order (`FieldOrder`) of interleaved fields only, 9 and 14, and not 1 and 6, which FFmpeg \
+      writes.
+      """,
+    upstream: "`gst_matroska_demux_parse_stream`",
+    workaround: "It is read from the file (`MatroskaTrack`) for codecs that do not mark fields.")
+
   static let matroskademux = [
     matroskademuxTagNames,
-    matroskademuxProResTimes,
+    matroskademuxProResTimes, matroskademuxFieldOrder,
     matroskademuxStartTime, matroskademuxCodecDelay, matroskademuxOpusStart, matroskademuxSeekEnd,
     matroskademuxChapters,
   ]

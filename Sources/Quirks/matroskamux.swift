@@ -14,6 +14,12 @@ extension Quirk {
     upstream: "`gst_matroska_mux_create_uid` and others that set `context->name`",
     workaround: "These names are removed in the finished file.")
 
+  package static let matroskamuxComment = Quirk(
+    "matroskamux-comment", element: "matroskamux", releases: .all,
+    symptom: "A comment has the name `COMMENTS`, which other programs do not know: Matroska's is `COMMENT`.",
+    upstream: "`gst_matroska_tag_conv`",
+    workaround: "The name is corrected in the finished file.")
+
   package static let matroskamuxFieldOrder = Quirk(
     "matroskamux-field-order", element: "matroskamux", releases: .before(Release(1, 26, 1)),
     symptom:
@@ -89,8 +95,8 @@ extension Quirk {
     workaround: "The first block of the finished file gets the time of the second, less the length of its packet.")
 
   static let matroskamux = [
-    matroskamuxTagQuotes, matroskamuxTrackNames, matroskamuxFieldOrder, matroskamuxDefaultFlag,
-    matroskamuxDisplaySize, matroskamuxLuminance, matroskamuxLanguage, matroskamuxFFV1Version,
+    matroskamuxTagQuotes, matroskamuxTrackNames, matroskamuxComment, matroskamuxFieldOrder,
+    matroskamuxDefaultFlag,    matroskamuxDisplaySize, matroskamuxLuminance, matroskamuxLanguage, matroskamuxFFV1Version,
     matroskamuxProResVariant, matroskamuxCoverArt, matroskamuxOrientation, matroskamuxOpusStart,
   ]
 }

@@ -45,6 +45,15 @@ import Testing
     }
   }
 
+  @Test("the order of separate fields is not read")
+  func fieldOrder() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.mkv", tenFrames, "-vf setfield=bff -c:v ffv1 -level 1 -field_order bb")
+    try expect(.matroskademuxFieldOrder) {
+      try packets(of: "filesrc location=\(path) ! matroskademux").first?.caps?.string("field-order") == nil
+    }
+  }
+
   @Test("Opus that starts within its priming starts at 0")
   func opusStart() throws {
     let folder = try TemporaryFolder()

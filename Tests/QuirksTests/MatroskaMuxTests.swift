@@ -17,6 +17,14 @@ import Testing
     }
   }
 
+  @Test("a comment has another name than Matroska's")
+  func comment() throws {
+    try expect(.matroskamuxComment) {
+      let file = try MuxedFile("\(Self.audio) ! taginject tags=comment=short ! matroskamux")
+      return file.contains([0x45, 0xA3, 0x88] + Array("COMMENTS".utf8))
+    }
+  }
+
   @Test("tracks get made-up names")
   func trackNames() throws {
     try expect(.matroskamuxTrackNames) {

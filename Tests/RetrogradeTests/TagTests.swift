@@ -98,6 +98,15 @@ import Testing
     #expect(try Self.pairs(folder.path("m.mkv")).contains { $0.0.lowercased() == "language" && $0.1 == "fin" })
   }
 
+  @Test("a comment has the name that other programs know", arguments: ["m.mkv", "m.webm"])
+  func comment(_ output: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(Self.movie + ["-metadata", "comment=short", folder.path("s.mkv")])
+    _ = try await Reverser(folder.path("s.mkv")).reverse(to: folder.path(output))
+    let tags = try Self.pairs(folder.path(output))
+    #expect(tags.filter { $0.0.lowercased().hasPrefix("comment") }.map { "\($0.0.uppercased())=\($0.1)" } == ["COMMENT=short"])
+  }
+
   /// Other names of a tag in GStreamer, if it is read from another container.
   private static let otherNames = [
     "conductor": ["performer"], "performer": ["conductor"], "track-number": ["show-episode-number"], "lyrics": ["USLT"],

@@ -4,6 +4,7 @@
 ///
 /// - Quotes and backslashes around tags (`Quirk.matroskamuxTagQuotes`).
 /// - Made-up names of tracks (`Quirk.matroskamuxTrackNames`).
+/// - The name of comments (`Quirk.matroskamuxComment`).
 /// - The order of fields (`FieldOrder`, RFC 9559, 5.1.4.1.28.3; `Quirk.matroskamuxFieldOrder`).
 /// - The default track of each kind (`FlagDefault`, `FlagForced`, RFC 9559, 5.1.4.1.5;
 ///   `Quirk.matroskamuxDefaultFlag`).
@@ -137,6 +138,9 @@ package struct MatroskaHeader {
       let changed = rewritten(tag.bytes) { simple in
         guard simple.id == MatroskaID.simpleTag else { return nil }
         return EBMLElement.all(in: simple.bytes).map { part in
+          if part.id == MatroskaID.tagName, MatroskaHeader.text(part.bytes) == Array("COMMENTS".utf8) {
+            return EBMLElement(id: part.id, bytes: Array("COMMENT".utf8))
+          }
           guard part.id == MatroskaID.tagString, let text = text(serialized: part.bytes) else { return part }
           return EBMLElement(id: part.id, bytes: text)
         }

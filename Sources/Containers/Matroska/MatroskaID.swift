@@ -54,6 +54,8 @@ enum MatroskaID {
   static let blockAddIDType: UInt32 = 0x41E7
   static let projection: UInt32 = 0x7670
   static let projectionType: UInt32 = 0x7671
+  static let projectionPoseYaw: UInt32 = 0x7673
+  static let projectionPosePitch: UInt32 = 0x7674
   static let projectionPoseRoll: UInt32 = 0x7675
   /// Crops at the bottom, top, left and right.
   static let pixelCrops: Set<UInt32> = [0x54AA, 0x54BB, 0x54CC, 0x54DD]

@@ -20,6 +20,7 @@ enum MatroskaTrack {
         kind: kind(ofType: number(MatroskaID.trackType)),
         disposition: Disposition(
           isDefault: number(MatroskaID.flagDefault) != 0, isForced: number(MatroskaID.flagForced) == 1),
+        fieldOrder: fieldOrder(of: parts),
         number: number(MatroskaID.trackNumber).flatMap { Int(exactly: $0) },
         codecDelay: ClockTime(nanoseconds: min(number(MatroskaID.codecDelay) ?? 0, 1_000_000_000)),
         stored: entries.count == 1 ? StoredAudio(parts, in: segment.body, of: file) : nil)
@@ -36,6 +37,19 @@ enum MatroskaTrack {
       })
   }
 
+  /// Field order as in caps; nil for progressive video, or if not declared (RFC 9559, 5.1.4.1.28.2).
+  private static func fieldOrder(of parts: [EBMLElement]) -> String? {
+    let video = parts.first { $0.id == MatroskaID.video }.map { EBMLElement.all(in: $0.bytes) } ?? []
+    func number(_ id: UInt32) -> Int64? { video.first { $0.id == id }?.number }
+    guard number(MatroskaID.interlaced) == 1 else { return nil }
+    // 1 and 6: separate fields; 9 and 14: interleaved lines.
+    return switch number(MatroskaID.fieldOrder) {
+    case 1, 9: "top-field-first"
+    case 6, 14: "bottom-field-first"
+    default: nil
+    }
+  }
+
   private static func details(of parts: [EBMLElement]) -> [ContainerDetail] {
     let type = parts.first { $0.id == MatroskaID.trackType }?.number
     let kind = kind(ofType: type)
@@ -44,7 +58,7 @@ enum MatroskaTrack {
       let codec = parts.first { $0.id == MatroskaID.codec }.map { element in
         String(decoding: element.bytes.prefix(64).filter { (0x20..<0x7F).contains($0) }, as: UTF8.self)
       }
-      return [ContainerDetail(track: "data of another kind (\(codec ?? "type \(type ?? 0)"))")]
+      return [ContainerDetail(track: "data of an unsupported kind (\(codec ?? "type \(type ?? 0)"))")]
     }
     let additions = parts.filter { $0.id == MatroskaID.blockAdditionMapping }.compactMap { mapping in
       name(ofAddition: EBMLElement.all(in: mapping.bytes).first { $0.id == MatroskaID.blockAddIDType }?.number ?? 0)
@@ -53,9 +67,14 @@ enum MatroskaTrack {
     let projection = video.first { $0.id == MatroskaID.projection }.map { EBMLElement.all(in: $0.bytes) } ?? []
     let isSpherical = projection.contains { $0.id == MatroskaID.projectionType && $0.number != 0 }
     let crops = video.contains { MatroskaID.pixelCrops.contains($0.id) && $0.number != 0 }
-    let roll = projection.first { $0.id == MatroskaID.projectionPoseRoll }?.float ?? 0
+    let turns = poses.compactMap { pose -> String? in
+      // The warning about a 360° projection includes its yaw and pitch.
+      let isCovered = isSpherical && pose.id != MatroskaID.projectionPoseRoll
+      let angle = projection.first { $0.id == pose.id }?.float ?? 0
+      return isCovered || angle == 0 ? nil : "the rotation by \(angle)° (\(pose.name))"
+    }
     let marks = flags.filter { flag in parts.contains { $0.id == flag.id && $0.number == 1 } }.map {
-      "the mark of a track \($0.meaning)"
+      "the flag of a track \($0.meaning)"
     }
     let colour = video.first { $0.id == MatroskaID.colour }.map { EBMLElement.all(in: $0.bytes) } ?? []
     func code(_ id: UInt32) -> Int? { (colour.first { $0.id == id }?.number).flatMap { Int(exactly: $0) } }
@@ -63,9 +82,15 @@ enum MatroskaTrack {
       matrix: code(MatroskaID.matrixCoefficients), transfer: code(MatroskaID.transferCharacteristics))
     let all =
       additions + marks + colours + (isSpherical ? ["the 360° projection (Projection)"] : [])
-      + (crops ? ["the crop (PixelCrop)"] : []) + (roll == 0 ? [] : ["the rotation by \(roll)° (ProjectionPoseRoll)"])
+      + (crops ? ["the crop (PixelCrop)"] : []) + turns
     return all.map { ContainerDetail($0, of: kind) }
   }
+
+  /// Rotations of the picture, in degrees (RFC 9559, 5.1.4.1.28.44 to 5.1.4.1.28.46).
+  private static let poses: [(id: UInt32, name: String)] = [
+    (MatroskaID.projectionPoseYaw, "ProjectionPoseYaw"), (MatroskaID.projectionPosePitch, "ProjectionPosePitch"),
+    (MatroskaID.projectionPoseRoll, "ProjectionPoseRoll"),
+  ]
 
   /// Flags of tracks that GStreamer neither reads nor writes (RFC 9559, 5.1.4.1.7 to 5.1.4.1.11).
   private static let flags: [(id: UInt32, meaning: String)] = [
@@ -83,15 +108,15 @@ enum MatroskaTrack {
     switch type {
     // Transparency, which has a separate warning.
     case 0, 1: return nil
-    case 4: return "metadata of ITU-T T.35, such as HDR10+ (BlockAddIDType 4)"
+    case 4: return "ITU-T T.35 metadata, such as HDR10+ (BlockAddIDType 4)"
     case 121: return "the timecode (BlockAddIDType 121)"
     default:
       let letters = withUnsafeBytes(of: UInt32(truncatingIfNeeded: type).bigEndian, Array.init)
       guard letters.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
-        return "data beside packets (BlockAddIDType \(type))"
+        return "additional data of packets (BlockAddIDType \(type))"
       }
       let name = String(decoding: letters, as: UTF8.self)
-      return MP4Details.meanings[name] ?? "data beside packets (\(name))"
+      return MP4Details.meanings[name] ?? "additional data of packets (\(name))"
     }
   }
 

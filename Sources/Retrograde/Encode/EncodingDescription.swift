@@ -146,11 +146,15 @@ struct EncodingDescription {
     parts += frame.geometry?.scaling ?? []
     let isJPEG = frame.codec?.caps.mediaType == "image/jpeg" || choice.container.isJPEG
     let jpeg = isJPEG ? frame.geometry.map { JPEGFrames($0.caps, width: $0.size?.width ?? $0.caps.int("width")) } : nil
-    if let colours = jpeg?.colours { parts += ["capssetter caps=\(Description.quoted(colours))"] }
-    if let detour = jpeg?.detour { parts += ["videoconvert n-threads=2 dither=none", "video/x-raw,format=\(detour)"] }
+    let isTheora = frame.codec?.caps.mediaType == "video/x-theora"
+    let theora = isTheora ? frame.geometry.flatMap { TheoraFrames($0.caps, format: frame.format) } : nil
+    if let colours = jpeg?.colours ?? theora?.colours { parts += ["capssetter caps=\(Description.quoted(colours))"] }
+    if let detour = jpeg?.detour ?? theora?.detour {
+      parts += ["videoconvert n-threads=2 dither=none", "video/x-raw,format=\(detour)"]
+    }
     parts += ["videoconvert n-threads=2 dither=none"]
     if let format = frame.format { parts += ["video/x-raw,format=\(format)"] }
-    if let jpeg { parts += [EncodingDescription.filter(jpeg.caps)] }
+    if let caps = jpeg?.caps ?? theora?.caps { parts += [EncodingDescription.filter(caps)] }
     return parts
   }
 

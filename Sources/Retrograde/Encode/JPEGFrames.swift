@@ -46,7 +46,7 @@ struct JPEGFrames {
 
   /// Returns the colorimetry (`range:matrix:transfer:primaries`) with GStreamer's default matrix in
   /// place of an open one (0).
-  private static func withMatrix(_ colours: String, _ caps: Caps) -> String {
+  static func withMatrix(_ colours: String, _ caps: Caps) -> String {
     var parts = colours.split(separator: ":").map(String.init)
     guard parts.count == 4, parts[1] == "0" else { return colours }
     parts[1] = caps.isHighDefinition ? "3" : "4"

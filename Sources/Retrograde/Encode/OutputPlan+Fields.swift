@@ -11,16 +11,16 @@ extension OutputPlan {
       if !EncoderSettings.interlacedCodecs.contains(codec.mediaType), !choice.container.holdsFieldOrder {
         return Warning(
           .detailLeftOut,
-          "left out: the mark that frames are interlaced, which \(codec.codecName) can't hold in this container; "
-            + "\(setting: .deinterlaces) makes progressive frames"
+          "left out: the interlace flag, which \(codec.codecName) can't hold in this container; "
+            + "use \(setting: .deinterlaces) to make progressive frames"
         )
       }
       let isInBothDirections = Set(source.legs.all.map(\.direction)).count > 1
       guard codec.mediaType == "video/x-h264", video.isTopFieldFirst != nil, isInBothDirections else { return nil }
       return Warning(
         .converted,
-        "changed: the field order: video played in both directions has two, and H.264 can hold only one; "
-          + "\(setting: .deinterlaces) makes progressive frames"
+        "changed: the field order, since H.264 can hold only one, and video that plays in both directions has two; "
+          + "use \(setting: .deinterlaces) to make progressive frames"
       )
     }.unique
   }
@@ -51,7 +51,28 @@ extension OutputPlan {
       else { return nil }
       let format = written.codec?.caps.codecName ?? "this format"
       return Warning(
-        .converted, "changed: the high dynamic range (\(range)), which \(format) can't declare: colours look pale")
+        .converted, "changed: the colours look pale, since \(format) can't declare the high dynamic range (\(range))")
+    }.unique
+  }
+
+  /// Warnings about declared colours that Theora can't hold. Frames are converted to its range and
+  /// matrix (``TheoraFrames``).
+  var unheldColours: [Warning] {
+    zip(videos, choice.videos).compactMap { video, written in
+      let packets = video.video.caps
+      guard written.packets == nil, let codec = written.codec?.caps, codec.mediaType == "video/x-theora",
+        // For other video, the decoder's colours are a guess or a constant.
+        packets.has("colorimetry") || ["video/mpeg", "video/x-prores"].contains(packets.mediaType),
+        // ``unheldRange`` names it.
+        video.caps.highDynamicRange == nil || choice.container.isMatroska,
+        !video.caps.isRGB, let colours = video.caps.string("colorimetry")
+      else { return nil }
+      // Decoders of Theora assume the transfer function of BT.709 (5), and no primaries.
+      let parts = colours.split(separator: ":")
+      if parts.count == 4, ["0", "5"].contains(parts[2]), parts[3] == "0" { return nil }
+      return Warning(
+        .detailLeftOut,
+        "left out: the colour primaries and transfer function (\(colours)), which \(codec.codecName) can't hold")
     }.unique
   }
 

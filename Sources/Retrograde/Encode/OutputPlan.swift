@@ -47,8 +47,8 @@ struct OutputPlan: Sendable {
         VideoPlayer.frameCount(video, source.legs, timing: options.playback.timing) == 0
       {
         throw RetrogradeError(
-          .usage, about: output, "no frame is left at this low rate",
-          remedy: "ask for a higher \(setting: .frameRate)")
+          .usage, about: output, "no frame is left at this low frame rate",
+          remedy: "use a higher \(setting: .frameRate)")
       }
       let isTheora = frame.codec?.text == "video/x-theora"
       let isEven = choice.container.lacksTimes || isTheora && choice.container.isOgg
@@ -64,9 +64,10 @@ struct OutputPlan: Sendable {
       throw RetrogradeError(
         .usage,
         about: output,
-        "\(isTheora ? "Theora" : container.caps == nil ? "Y4M" : "AVI") shows all frames equally long, and this source does not",
+        "all frames have the same duration in \(isTheora ? "Theora" : container.caps == nil ? "Y4M" : "AVI"), but not "
+          + "in this source",
         remedy:
-          "add \(setting: .frameRate) \(max(Int(source.frameRate.rounded()), 1)), or write \(isTheora ? ".webm" : ".mkv")"
+          "add \(setting: .frameRate) \(max(Int(source.frameRate.rounded()), 1)), or use \(isTheora ? ".webm" : ".mkv")"
       )
     }
     // Packets that are reversed unchanged are copied in both directions.
@@ -74,7 +75,7 @@ struct OutputPlan: Sendable {
     copy = try options.encoding.copiesForward && !isCopied ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, options.playback.mixesFrames {
       throw RetrogradeError(
-        .usage, about: output, "frames that are copied (\(setting: .copiesForward)) can't be mixed",
+        .usage, about: output, "copied frames (\(setting: .copiesForward)) can't be mixed",
         remedy: "leave out \(setting: .dissolve) and \(setting: .interpolation)")
     }
     if copy != nil, !drawing.isEmpty {
@@ -114,7 +115,7 @@ struct OutputPlan: Sendable {
     counts.warnings += choice.warnings
     counts.warnings +=
       details.unheld + pipeline.unheld + unheldFields + unheldChromaSites
-      + unheldRange
+      + unheldRange + unheldColours
     counts.duration = (source.legs.duration ?? .zero) + lead
     try counts.warnings.check(isStrict: options.output.isStrict, output)
     return counts
@@ -210,8 +211,8 @@ extension PlayedFrames {
     guard let most = moved.max() else { return nil }
     return Warning(
       .converted,
-      "changed: this format shows all frames equally long, and the source does not: \(moved.count) frames are up to "
-        + "\(Decimals.text(most, 2)) s off; .mkv and .mp4 keep their times",
+      "changed: \(moved.count) frames are shown up to \(Decimals.text(most, 2)) s too early or too late, since "
+        + "all frames have the same duration in this format; use .mkv or .mp4 to keep their times",
       count: moved.count)
   }
 }

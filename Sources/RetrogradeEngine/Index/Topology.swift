@@ -80,18 +80,18 @@ package struct Topology: Sendable {
     }
   }
 
-  /// Sets the pixel aspect ratio, and the field order of raw video and PNG, if `qtdemux` does not.
-  /// See `Quirk.qtdemuxPixelAspect` and `Quirk.qtdemuxFieldOrder`. `pngparse` drops them, so they
-  /// are set after it too.
+  /// Sets the pixel aspect ratio, and the field order of codecs that do not mark fields, if the
+  /// demuxer does not. See `Quirk.qtdemuxPixelAspect`, `Quirk.qtdemuxFieldOrder` and
+  /// `Quirk.matroskademuxFieldOrder`. Parsers such as `pngparse` drop them, so they are set after
+  /// the parser too.
   private func nameShapes(_ pipeline: Pipeline) {
     let tracks = facts.tracks.filter { $0.kind == .video }
     for stream in streams where stream.kind == .video {
-      guard let demuxer = stream.steps.first(where: { $0.factory == "qtdemux" }),
+      guard let demuxer = stream.steps.first(where: { ["qtdemux", "matroskademux"].contains($0.factory) }),
         let number = demuxer.pad.split(separator: "_").last.flatMap({ Int($0) }), tracks.indices.contains(number)
       else { continue }
       let shape = tracks[number].pixelAspect
-      let isWhole = ["video/x-raw", "image/png"].contains(stream.caps.mediaType)
-      let order = isWhole ? tracks[number].fieldOrder : nil
+      let order = Topology.marksFields(stream.caps) ? nil : tracks[number].fieldOrder
       guard shape != nil || order != nil else { continue }
       @Sendable func name(_ pad: Pad?) {
         pad?.onCaps { caps, _ in
@@ -101,10 +101,22 @@ package struct Topology: Sendable {
         }
       }
       pipeline.element("e\(demuxer.element)")?.onPadAdded { pad in if pad.name == demuxer.pad { name(pad) } }
-      if let parser = stream.steps.last, parser.factory == "pngparse" {
+      if let parser = stream.steps.last, parser.factory == "pngparse" || order != nil,
+        parser.element != demuxer.element
+      {
         name(pipeline.element("e\(parser.element)")?.staticPad(parser.pad))
       }
     }
+  }
+
+  /// True if the packets themselves may mark interlaced frames.
+  private static func marksFields(_ caps: Caps) -> Bool {
+    // FFV1 marks them from version 3 on, which has a configuration record.
+    if caps.mediaType == "video/x-ffv" { return caps.has("codec_data") }
+    let unmarked: Set = [
+      "video/x-raw", "image/png", "video/x-huffyuv", "video/x-vp8", "video/x-vp9", "video/x-av1", "video/x-theora",
+    ]
+    return !unmarked.contains(caps.mediaType)
   }
 
   /// Sets the field order if the file declares it (`Quirk.y4mdecFieldOrder`).
@@ -167,7 +179,8 @@ extension Topology {
     let reader = facts.demuxer.map { "typefind ! \($0)" } ?? any
     let pipeline = try Pipeline("\(sourceDescription) ! \(reader) name=parse")
     guard let parse = pipeline.element("parse") else {
-      throw RetrogradeError(.missingPlugin, "parsebin is missing", remedy: "install gstreamer1.0-plugins-base")
+      throw RetrogradeError(
+        .missingPlugin, "the GStreamer element parsebin is missing", remedy: "install gstreamer1.0-plugins-base")
     }
     if let correction = facts.correction, correction.isForProbing { pipeline.correct(correction) }
     let shared = Shared(pipeline)
@@ -203,7 +216,7 @@ extension Topology {
       case nil where hasStopped:
         Log.index.warning("\(path): all elements stopped without an error")
         if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
-        throw RetrogradeError(.damagedInput, about: path, "too damaged to read: its streams can't be found")
+        throw RetrogradeError(.damagedInput, about: path, "too damaged to read: no streams can be found")
       case nil where disk.isReading: break
       case nil:
         hasStopped = !pipeline.isStreaming
@@ -214,8 +227,7 @@ extension Topology {
           if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
           throw RetrogradeError(
             .damagedInput, about: path,
-            "too damaged to read, or its header has more entries than can be read in time: "
-              + "nothing of it was read for 10 s"
+            "too damaged to read, or its header is too large: GStreamer read nothing of the file for 10 s"
           )
         }
       default: break
@@ -252,7 +264,7 @@ extension Topology {
     for plugin in missing { Log.index.info("\(path): no plugin for \(plugin)") }
     if streams.isEmpty {
       throw missing.isEmpty
-        ? RetrogradeError(.damagedInput, about: path, "not media, or too damaged to read: no stream can be found in it")
+        ? RetrogradeError(.damagedInput, about: path, "not media, or too damaged to read: no streams can be found")
         : RetrogradeError(
           .missingPlugin,
           about: path, "no plugin for \(missing.map(\.description).unique.joined(separator: ", "))",
@@ -332,7 +344,8 @@ extension RetrogradeError {
   init(namingOthers path: String, _ element: RefusedElement? = nil) {
     let reader = element.map { " (\($0.mediaType ?? "text") for GStreamer's \($0.factory))" } ?? ""
     self.init(
-      .damagedInput, about: path, "holds no media: it names other files or addresses, which are not opened\(reader)")
+      .damagedInput, about: path,
+      "contains no media, only the names of other files or URLs, which are not opened\(reader)")
   }
 }
 

@@ -1,0 +1,38 @@
+import GStreamer
+import RetrogradeEngine
+
+/// Conversion of frames for `theoraenc`.
+///
+/// Theora does not store range and matrix: decoders assume limited range and the matrix of BT.601
+/// (Theora specification, 4.2). `theoraenc` writes frames unconverted, and declares no primaries.
+struct TheoraFrames {
+  /// Caps with the complete colorimetry of the input, as in ``JPEGFrames/colours``.
+  let colours: String?
+  /// Intermediate pixel format; nil if none is needed (`Quirk.videoconvertRange`).
+  let detour: String?
+  /// Caps of the frames for the encoder.
+  let caps: String
+
+  /// - Parameters:
+  ///   - source: caps of the input.
+  ///   - format: pixel format chosen for the encoder; nil for the input's.
+  /// - Returns: nil if the frames have this range and matrix already.
+  init?(_ source: Caps, format: String?) {
+    let declared = source.string("colorimetry")
+    let known =
+      source.isRGB ? declared : source.withRange.string("colorimetry").map { JPEGFrames.withMatrix($0, source) }
+    if !source.isRGB, known.map({ $0 == "bt601" || $0.hasPrefix("2:4:") }) ?? true { return nil }
+    colours = known == declared ? nil : known.map { "video/x-raw,colorimetry=(string)\($0)" }
+    let own = source.string("format")
+    detour = known?.hasPrefix("1:4:") ?? false ? own.flatMap { TheoraFrames.detours[$0] } : nil
+    // Given several formats, the converter would choose 4:4:4.
+    let kept = own.flatMap { ["I420", "Y42B", "Y444"].contains($0) ? $0 : nil }
+    caps = "video/x-raw,format=\(format ?? kept ?? "I420"),colorimetry=(string)2:4:5:0"
+  }
+
+  /// Pixel formats with the same chroma but without a fast path, by pixel format.
+  private static let detours = [
+    "I420": "I420_10LE", "YV12": "I420_10LE", "NV12": "I420_10LE", "NV21": "I420_10LE", "Y42B": "I422_10LE",
+    "Y444": "Y444_10LE",
+  ]
+}
