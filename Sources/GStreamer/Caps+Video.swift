@@ -59,12 +59,18 @@ extension Caps {
   }
 
   /// Range and matrix; nil if unknown.
-  private var matrix: (range: GstVideoColorRange, matrix: GstVideoColorMatrix)? {
+  private var matrix: (range: Int, matrix: Int)? {
+    guard let codes = colourCodes, codes[0] != 0, codes[1] != 0 else { return nil }
+    return (codes[0], codes[1])
+  }
+
+  /// Range, matrix, transfer function and primaries, as numbers of GStreamer's `GstVideoColorimetry`;
+  /// 0 for each one that is unknown. Nil if there is no colorimetry.
+  package var colourCodes: [Int]? {
     var value = GstVideoColorimetry()
-    guard let text = string("colorimetry"), gst_video_colorimetry_from_string(&value, text) != 0,
-      value.range != GST_VIDEO_COLOR_RANGE_UNKNOWN, value.matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN
-    else { return nil }
-    return (value.range, value.matrix)
+    guard let text = string("colorimetry"), gst_video_colorimetry_from_string(&value, text) != 0 else { return nil }
+    return [value.range.rawValue, value.matrix.rawValue, value.transfer.rawValue, value.primaries.rawValue]
+      .map { Int($0) }
   }
 }
 

@@ -214,6 +214,17 @@ import Testing
     #expect(try await Verifier(source, mirror: folder.path("m.webp")).verify().difference == nil)
   }
 
+  /// DV declares the position of its chroma, but no colours.
+  @Test("4:1:1 DV as 4:4:4 does not count as other colours")
+  func chromaOfDV() async throws {
+    let folder = try TemporaryFolder()
+    let (source, mirror) = (folder.path("s.mov"), folder.path("m.mp4"))
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=720x480:r=30000/1001:d=0.5", "-pix_fmt", "yuv411p", "-c:v", "dvvideo", source])
+    try await Reverser(source).reverse(to: mirror)
+    #expect(try await Verifier(source, mirror: mirror).verify().difference == nil)
+  }
+
   @Test("converted pixels are not called identical")
   func convertedPixels() async throws {
     let folder = try TemporaryFolder()
@@ -268,6 +279,44 @@ import Testing
     #expect(try await VerifyTests.differences(wanted, other, isLossless: false).contains("audio 0"))
     let mirror = try await VerifyTests.mirror(wanted, to: folder.path("w.\(name)"))
     #expect(try await VerifyTests.differences(wanted, mirror, isLossless: false) == [])
+  }
+
+  @Test("True Audio is not written to Matroska, where nothing decodes it")
+  func trueAudio() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=1:r=22050", folder.path("a.tta")])
+    let mirror = try await VerifyTests.mirror(folder.path("a.tta"), to: folder.path("m.mka")) { $0.encoding = .init() }
+    #expect(try await VerifyTests.differences(folder.path("a.tta"), mirror, isLossless: false) == [])
+  }
+
+  /// -80 dB, and 32-bit samples of -140 dB.
+  @Test("very quiet audio is compared", arguments: ["pcm_s16le,0.0001", "pcm_f32le,0.0000001"])
+  func quietAudio(_ form: String) async throws {
+    let folder = try TemporaryFolder()
+    let parts = form.split(separator: ",")
+    for (name, hertz) in [("a.wav", 440), ("b.wav", 450)] {
+      let tone = "aevalsrc=\(parts[1])*sin(2*PI*\(hertz)*t)*(1+t):s=48000:d=1"
+      _ = try FFmpeg.bytes(["-f", "lavfi", "-i", tone, "-c:a", String(parts[0]), folder.path(name)])
+    }
+    let mirror = try await VerifyTests.mirror(folder.path("a.wav"), to: folder.path("m.wav"))
+    #expect(try await VerifyTests.differences(folder.path("a.wav"), mirror) == [])
+    #expect(try await VerifyTests.differences(folder.path("b.wav"), mirror, isLossless: false) == ["audio 0 samples"])
+    #expect(try await VerifyTests.differences(folder.path("a.wav"), folder.path("a.wav")) != [])
+  }
+
+  @Test(
+    "a mirror of unmarked video may name the colours that players assume, and no others",
+    arguments: [
+      ("smpte170m", "tv", true), ("unknown", "unknown", true), ("bt709", "tv", false), ("smpte170m", "pc", false),
+    ])
+  func unmarkedColours(_ colours: String, _ range: String, _ isRight: Bool) async throws {
+    let folder = try TemporaryFolder()
+    let picture = ["-f", "lavfi", "-i", "testsrc2=s=64x48:d=0.4,format=yuv420p"]
+    _ = try FFmpeg.bytes(picture + ["-c:v", "ffv1", folder.path("a.mkv")])
+    let marks = "setparams=range=\(range):colorspace=\(colours):color_primaries=\(colours):color_trc=\(colours)"
+    _ = try FFmpeg.bytes(picture + ["-vf", "reverse,\(marks)", "-c:v", "ffv1", folder.path("m.mkv")])
+    let found = try await VerifyTests.differences(folder.path("a.mkv"), folder.path("m.mkv"))
+    #expect(found == (isRight ? [] : ["colour"]))
   }
 
   @Test("frames in another order are reported")

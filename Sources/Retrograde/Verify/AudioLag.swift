@@ -41,7 +41,7 @@ struct AudioLag {
   /// - Parameters:
   ///   - isExact: true if both differ only by rounding: then no other lag is nearly as good as the
   ///     right one.
-  /// - Returns: nil if everything is too quiet, or nothing correlates.
+  /// - Returns: nil if everything is silent, or nothing correlates.
   init?(_ probes: [Probe], channels: Int, isExact: Bool) {
     let correlations = probes.compactMap { CrossCorrelation($0.wanted[...], $0.given, channels: channels) }
     guard !correlations.isEmpty else { return nil }
@@ -98,8 +98,6 @@ private struct CrossCorrelation {
   private let energy: Double
   /// Energy of all samples before each one.
   private var energies: [Double] = [0]
-  /// Largest mean square of silence.
-  private static let silence = 1e-8
 
   /// - Parameter wanted: interleaved; its indices are its position in the probe.
   /// - Returns: nil if `wanted` is silent.
@@ -108,7 +106,7 @@ private struct CrossCorrelation {
     self.given = given
     self.channels = channels
     energy = wanted.reduce(0) { $0 + Double($1) * Double($1) }
-    guard energy > CrossCorrelation.silence * Double(wanted.count), given.count >= wanted.count else { return nil }
+    guard energy > 0, given.count >= wanted.count else { return nil }
     energies.reserveCapacity(given.count + 1)
     var sum = 0.0
     for value in given {
@@ -120,16 +118,15 @@ private struct CrossCorrelation {
   /// Correlation of all probes at one place, from -1 to 1; nil if there are no such samples, or
   /// they are silent.
   static func score(_ all: [CrossCorrelation], at frame: Int) -> Double? {
-    var (product, own, other, count) = (0.0, 0.0, 0.0, 0)
+    var (product, own, other) = (0.0, 0.0, 0.0)
     for one in all {
       let start = frame * one.channels + one.wanted.startIndex
       guard start >= 0, start + one.wanted.count <= one.given.count else { return nil }
       product += one.product(at: start)
       own += one.energy
       other += one.energies[start + one.wanted.count] - one.energies[start]
-      count += one.wanted.count
     }
-    guard other > silence * Double(count) else { return nil }
+    guard other > 0 else { return nil }
     return product / (own * other).squareRoot()
   }
 

@@ -32,7 +32,7 @@ enum DescriptionComparison {
   }
 
   private static func amount(_ found: Int, _ expected: Int, _ unit: String = "") -> String {
-    found == expected ? "\(found)\(unit)" : "\(found)\(unit), and \(expected) are expected"
+    found == expected ? "\(found)\(unit)" : "\(found)\(unit), expected \(expected)"
   }
 
   /// Checks size, orientation, colour and field order of a video.
@@ -58,7 +58,7 @@ enum DescriptionComparison {
     var checks = [
       Verification.Check(
         "size\(label)", isSameSize,
-        isSameSize ? text(found) : "\(text(found)), and \(text(shown)) is expected",
+        isSameSize ? text(found) : "\(text(found)), expected \(text(shown))",
         ["width": found.width, "height": found.height])
     ]
     if orientations.source != nil || orientations.mirror != nil {
@@ -69,30 +69,30 @@ enum DescriptionComparison {
         .init(
           "orientation\(label)", isSame || isTurned,
           isTurned
-            ? "the pixels are turned (\(orientations.source ?? ""))"
+            ? "the pixels themselves are rotated (\(orientations.source ?? ""))"
             : isSame
               ? orientations.source ?? ""
-              : "\(orientations.mirror ?? "none"), and \(orientations.source ?? "none") is expected"))
+              : "\(orientations.mirror ?? "none"), expected \(orientations.source ?? "none")"))
     }
     if source.caps.hasAlpha, keepsAlpha {
       let holds = mirror.caps.hasAlpha
-      checks.append(.init("transparency\(label)", holds, holds ? "kept" : "none, and the source has it"))
+      checks.append(.init("transparency\(label)", holds, holds ? "kept" : "none, but the source has it"))
     }
-    // JPEG has a fixed colorimetry, to which frames are converted. If the source's is incomplete (a
-    // 0 in "range:matrix:transfer:primaries"), players guess.
-    if let own = source.caps.string("colorimetry"), let other = mirror.caps.string("colorimetry"),
-      !source.caps.isRGB, !mirror.caps.isRGB, mirror.video.caps.mediaType != "image/jpeg",
-      !own.split(separator: ":").contains("0")
+    // JPEG and Theora have a fixed colorimetry, to which frames are converted.
+    if let other = mirror.caps.string("colorimetry"), !source.caps.isRGB, !mirror.caps.isRGB,
+      !["image/jpeg", "video/x-theora"].contains(mirror.video.caps.mediaType)
     {
+      let own = source.caps.string("colorimetry")
+      let isSame = own == other || areColours(mirror.caps, possibleFor: source.caps)
       checks.append(
-        .init("colour\(label)", own == other, own == other ? own : "\(other), and \(own) is expected"))
+        .init("colour\(label)", isSame, isSame ? other : "\(other), and \(own ?? "none") is expected"))
     }
     checks += light(source.caps, mirror.caps, label)
     let placing: Set = ["video/x-h264", "video/x-h265"]
     if let own = source.caps.string("chroma-site"), let other = mirror.caps.string("chroma-site"), own != other,
       placing.contains(source.video.caps.mediaType), placing.contains(mirror.video.caps.mediaType), geometry == nil
     {
-      checks.append(.init("chroma\(label)", false, "its samples are at \(other), and \(own) is expected"))
+      checks.append(.init("chroma\(label)", false, "samples at \(other), expected \(own)"))
     }
     let isInterlaced = (source.caps.isInterlaced, mirror.caps.isInterlaced)
     if isInterlaced.0 != isInterlaced.1, !(geometry?.deinterlaces ?? false) {
@@ -100,14 +100,14 @@ enum DescriptionComparison {
       checks.append(
         .init(
           "interlace\(label)", isInterlaced.0 && !isSaid,
-          isInterlaced.1 ? "interlaced, and the source is progressive" : "progressive, and the source is interlaced"))
+          isInterlaced.1 ? "interlaced, but the source is progressive" : "progressive, but the source is interlaced"))
     }
     if let own = source.isTopFieldFirst, let other = mirror.isTopFieldFirst {
       let expected = own != isBackward
       checks.append(
         .init(
           "fields\(label)", other == expected,
-          other ? "the top one comes first" : "the bottom one comes first"))
+          other ? "top field first" : "bottom field first"))
     }
     return checks
   }
@@ -123,8 +123,17 @@ enum DescriptionComparison {
     else { return [] }
     let names = [own, other].map { "0x\(String($0, radix: 16))" }
     return [
-      .init("\(label): loudspeakers", false, "a channel mask of \(names[1]), and \(names[0]) is expected")
+      .init("\(label): loudspeakers", false, "channel mask \(names[1]), expected \(names[0])")
     ]
+  }
+
+  /// True if the mirror's colours are the source's. For those that the source leaves open, it may
+  /// name the ones that players assume.
+  private static func areColours(_ mirror: Caps, possibleFor source: Caps) -> Bool {
+    let assumed = source.removing(["colorimetry"]).withColorimetry.colourCodes ?? []
+    let own = source.colourCodes ?? assumed.map { _ in 0 }
+    guard let other = mirror.colourCodes, other.count == own.count, own.count == assumed.count else { return false }
+    return own.indices.allSatisfy { own[$0] == 0 ? [0, assumed[$0]].contains(other[$0]) : own[$0] == other[$0] }
   }
 
   /// Checks HDR10's mastering display and content light level. Containers round the numbers.
@@ -140,7 +149,7 @@ enum DescriptionComparison {
         wanted.count == given.count && zip(wanted, given).allSatisfy { abs($0 - $1) <= max(2, abs($0) * 0.005) }
       return .init(
         "\(field == fields[0] ? "mastering display" : "light level")\(label)", holds,
-        holds ? own : "\(mirror.string(field) ?? "none"), and \(own) is expected")
+        holds ? own : "\(mirror.string(field) ?? "none"), expected \(own)")
     }
   }
 
@@ -156,8 +165,8 @@ enum DescriptionComparison {
   /// Checks the loop count of an animation.
   private static func plays(_ source: PlayableSource, _ mirror: PlayableSource) -> [Verification.Check] {
     guard let own = source.index.plays, let other = mirror.index.plays else { return [] }
-    func text(_ plays: Int) -> String { plays == 0 ? "without end" : "\(plays)" }
-    return [.init("plays", own == other, own == other ? text(own) : "\(text(other)), and \(text(own)) is expected")]
+    func text(_ plays: Int) -> String { plays == 0 ? "endless" : "\(plays)" }
+    return [.init("plays", own == other, own == other ? text(own) : "\(text(other)), expected \(text(own))")]
   }
 
   private static let tolerance = 2_000_000
@@ -172,7 +181,7 @@ enum DescriptionComparison {
   }
 
   private static func contrast(_ found: (String, ClockTime), _ expected: (String, ClockTime)) -> String {
-    "“\(found.0)” at \(found.1), and “\(expected.0)” at \(expected.1) is expected"
+    "“\(found.0)” at \(found.1), expected “\(expected.0)” at \(expected.1)"
   }
 
   private static func subtitles(
@@ -192,7 +201,7 @@ enum DescriptionComparison {
       if wanted.count == given.count, let (own, other) = differing {
         finding =
           contrast((other.text, other.span.start - start), (own.text, own.span.start + delay))
-          + "; it ends at \(other.span.end - start) instead of \(own.span.end + delay)"
+          + "; the cue ends at \(other.span.end - start), expected \(own.span.end + delay)"
       }
       return .init(
         "subtitles \(number)", holds, finding, ["found": Double(given.count), "expected": Double(wanted.count)])

@@ -218,11 +218,13 @@ private struct SquaredFrames {
     }
     self.form = form
     isRGB = colours == nil
-    // JPEG has full range. Convert the source's frames in the same way as for its encoder.
+    // JPEG has full range, and Theora limited. Convert the source's frames in the same way as for
+    // the encoder.
     let isFull = colours?.hasPrefix("1:") ?? false
     let jpeg = isFull ? JPEGFrames(own.caps, width: own.caps.int("width")) : nil
-    let detour = jpeg?.detour.map { ["videoconvert dither=none", "video/x-raw,format=\($0)"] } ?? []
-    let named = jpeg?.colours.map { ["capssetter caps=\(Description.quoted($0))"] } ?? []
+    let theora = colours?.hasPrefix("2:4:5:0") ?? false ? TheoraFrames(own.caps, format: nil) : nil
+    let detour = (jpeg?.detour ?? theora?.detour).map { ["videoconvert dither=none", "video/x-raw,format=\($0)"] } ?? []
+    let named = (jpeg?.colours ?? theora?.colours).map { ["capssetter caps=\(Description.quoted($0))"] } ?? []
     converters = (
       try FrameConverter(
         own.caps.withRange, named + own.preparation + detour, orientation: own.orientation, to: text, cancellation),

@@ -42,12 +42,12 @@ struct SourceFrameCheck {
   }
 
   func check(_ label: String) -> Verification.Check {
-    var finding = "\(compared) match a plain decode"
+    var finding = "\(compared) match a decode without seeks"
     if let differing {
       finding =
-        "\(differing.count) do not match a plain decode, between \(differing.first) and \(differing.last)"
+        "\(differing.count) differ from a decode without seeks, between \(differing.first) and \(differing.last)"
     }
-    if damaged > 0 { finding += "; \(damaged) are damaged and can't be judged" }
+    if damaged > 0 { finding += "; \(damaged) are damaged, and not judged" }
     return .init(
       "source frames\(label)", differing == nil, finding,
       [

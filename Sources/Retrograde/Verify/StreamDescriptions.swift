@@ -46,7 +46,7 @@ enum StreamDescriptions {
     let most = container.isTransportStream ? clock : isExact ? 0.02 : mostPriming(rate)
     let holds = abs(start.seconds) <= max(most, (frame?.seconds ?? 0) / 2)
     return .init(
-      "start", holds, holds ? "\(start)" : "\(start), and 0 is expected", ["ms": start.seconds * 1000])
+      "start", holds, holds ? "\(start)" : "\(start), expected 0", ["ms": start.seconds * 1000])
   }
 
   /// Checks languages, if the mirror's container holds any.
@@ -63,12 +63,12 @@ enum StreamDescriptions {
       return [
         .init(
           "languages", !container.carriesLanguages,
-          container.carriesLanguages ? "the mirror names none" : "the mirror's container can't name them")
+          container.carriesLanguages ? "the mirror has none" : "none; the mirror's container can't hold them")
       ]
     }
     let differing = pairs.filter { $0.0.language != $0.1.language }
     let finding = differing.map { own, other in
-      "\(own.name): \(other.language ?? "none"), and \(own.language ?? "none") is expected"
+      "\(own.name): \(other.language ?? "none"), expected \(own.language ?? "none")"
     }
     return [
       .init(
@@ -87,7 +87,7 @@ enum StreamDescriptions {
     let named = pairs.filter { $0.0.title != nil && $0.0.title != source.index.tags?.string("title") }
     guard !named.isEmpty else { return [] }
     let findings = named.filter { $0.0.title != $0.1.title }.map { own, other in
-      "\(own.name): \(other.title ?? "none"), and \(own.title ?? "none") is expected"
+      "\(own.name): \(other.title ?? "none"), expected \(own.title ?? "none")"
     }
     return [
       .init(
@@ -106,12 +106,12 @@ enum StreamDescriptions {
       guard (own + other).allSatisfy({ $0.disposition != nil }) else { continue }
       func chosen(_ streams: [Stream]) -> Int { streams.firstIndex { $0.disposition?.isDefault ?? false } ?? 0 }
       if chosen(own) != chosen(other) {
-        findings.append("\(other[chosen(other)].name) is the default, and \(own[chosen(own)].name) is expected")
+        findings.append("\(other[chosen(other)].name) is the default, expected \(own[chosen(own)].name)")
       }
       // Only in this direction: MP4 can't mark forced streams.
       for (own, other) in zip(own, other)
       where (other.disposition?.isForced ?? false) && !(own.disposition?.isForced ?? false) {
-        findings.append("\(other.name) is forced, and is not in the source")
+        findings.append("\(other.name) is forced, but not in the source")
       }
     }
     return findings.isEmpty ? [] : [.init("dispositions", false, findings.joined(separator: "; "))]

@@ -14,12 +14,12 @@ extension FrameComparison {
     var checks = [
       Verification.Check(
         "frames\(label)", found == expected,
-        found == expected ? "\(found)" : "\(found), and \(expected) are expected",
+        found == expected ? "\(found)" : "\(found), expected \(expected)",
         ["found": Double(found), "expected": Double(expected)])
     ]
     checks.append(
       sourceFrames?.check(label)
-        ?? .init("source frames\(label)", true, "not checked: there is no plain decode of this source"))
+        ?? .init("source frames\(label)", true, "not checked: this source can't be decoded without seeks"))
     let compared = min(found, expected)
     guard compared > 0 else { return checks }
     let figures = [
@@ -29,15 +29,17 @@ extension FrameComparison {
     if identical == compared {
       finding =
         conversion.map {
-          "every pixel is that of the source, converted from \($0.source) to \($0.mirror)"
+          "every pixel is the same after the source is converted from \($0.source) to \($0.mirror)"
             + ($0.isRounded ? ", which rounds colours" : "")
         } ?? "every pixel is the same"
     } else if let first = misplaced.first {
-      finding = "\(misplaced.count) are nearer to a neighbour of their source frame, the first is frame \(first)"
+      finding =
+        "\(misplaced.count) are closer to a neighbour of their source frame than to that frame, "
+        + "first frame \(first)"
     } else {
       finding =
-        "\(identical) of \(compared) are the same to the pixel; frame \(worst.frame) is the least like its source, "
-        + "\(Decimals.text(worst.likeness, 1)) dB"
+        "\(identical) of \(compared) are the same in every pixel; frame \(worst.frame) differs most from its source "
+        + "frame, \(Decimals.text(worst.likeness, 1)) dB"
     }
     let isAlike =
       isLossless ? identical == compared : misplaced.isEmpty && worst.likeness >= FrameComparison.leastLikeness
@@ -61,7 +63,7 @@ extension FrameComparison {
           ? "at most \(Decimals.milliseconds(error)) off"
           : isLastHeld
             ? "frame \(frame) is \(Decimals.milliseconds(error)) off"
-            : "the last frame is shown for \(Decimals.milliseconds(last)), and \(Decimals.milliseconds(meant)) is expected",
+            : "the last frame is shown for \(Decimals.milliseconds(last)), expected \(Decimals.milliseconds(meant))",
         ["ms": error.seconds * 1000, "frame": Double(frame), "delay-ms": delay.seconds * 1000]))
     return checks
   }
@@ -100,7 +102,7 @@ extension FrameComparison {
       if abs(plane.mean) > FrameComparison.mostMean {
         levels.append("\(name) is off by \(Decimals.text(plane.mean, 1)) of 255 on average")
       } else if abs(plane.worstLevel) > (isChroma ? FrameComparison.mostChroma : FrameComparison.mostLevel) {
-        levels.append("\(name) is off by \(Decimals.text(plane.worstLevel, 1)) of 255 in areas of one level")
+        levels.append("\(name) is off by \(Decimals.text(plane.worstLevel, 1)) of 255 in areas of uniform colour")
       } else if abs(plane.worstFrame.difference) > FrameComparison.mostFrame {
         let frame = plane.worstFrame
         levels.append("frame \(frame.frame) is off by \(Decimals.text(frame.difference, 1)) of 255 in \(name)")
@@ -116,7 +118,7 @@ extension FrameComparison {
           : parts.joined(separator: ", "), figures),
       .init(
         "brightness\(label)", levels.isEmpty,
-        levels.isEmpty ? "neither lighter, darker nor of another colour" : levels.joined(separator: ", ")),
+        levels.isEmpty ? "no change in brightness or colour" : levels.joined(separator: ", ")),
     ]
   }
 }
@@ -165,7 +167,7 @@ extension AudioComparison {
     var checks = [
       Verification.Check(
         label, difference <= tolerance,
-        difference == 0 ? "\(found) samples" : "\(found) samples, and \(expected) are expected",
+        difference == 0 ? "\(found) samples" : "\(found) samples, expected \(expected)",
         ["found": Double(found), "expected": Double(expected), "rate": Double(rates.mirror)])
     ]
     if isResampled {
@@ -209,7 +211,7 @@ extension AudioComparison {
     } else if drift > mostDrift {
       text = "some are shifted by \(drift) samples against others"
     } else if !exactness.isExact, parts.quiet > 0 {
-      text += "; \(parts.quiet) of \(parts.quiet + parts.judged) windows are too quiet to judge after a lossy codec"
+      text += "; \(parts.quiet) of \(parts.quiet + parts.judged) blocks are too quiet to judge after a lossy codec"
     }
     let holds =
       switch exactness {

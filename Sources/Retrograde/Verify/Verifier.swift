@@ -68,7 +68,7 @@ extension Verifier {
     }
     throw RetrogradeError(
       .notAMirror, about: name,
-      "was not made, since it would not be the exact mirror of \(verifier.sourceName): \(difference)")
+      "not written, since it would not be the exact mirror of \(verifier.sourceName): \(difference)")
   }
 
   /// - Parameter name: final name of the mirror. Its extension selects the container's rules.
@@ -79,7 +79,7 @@ extension Verifier {
     asItIs.holdsAlpha = requirements.holdsAlpha
     // Both files share one memory budget.
     let resources = options.resources.shared(by: 2)
-    guard !sources.isEmpty else { throw RetrogradeError(.usage, "no source file is named") }
+    guard !sources.isEmpty else { throw RetrogradeError(.usage, "no source file is given") }
     let source = try PlayableSource.open(
       sources,
       ReverseOptions(

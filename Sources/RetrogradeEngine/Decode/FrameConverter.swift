@@ -25,7 +25,7 @@ package final class FrameConverter: Sendable {
     sink = try pipeline.appSink("out")
     self.caps = Mutex(caps)
     self.cancellation = cancellation
-    source.setCaps(caps.withColorimetry)
+    source.setCaps(caps.withUsedChromaSite.withColorimetry)
     pipeline.set(.playing)
   }
 
@@ -38,7 +38,7 @@ package final class FrameConverter: Sendable {
       defer { known = caps }
       return !caps.isEqual(known)
     }
-    if isNew { source.setCaps(caps.withColorimetry) }
+    if isNew { source.setCaps(caps.withUsedChromaSite.withColorimetry) }
     guard source.push(frame) else { throw failure }
     var idle = IdleTime()
     while !sink.isEndOfStream, idle.length < FrameConverter.stall {
@@ -80,6 +80,13 @@ extension Caps {
   /// full range.
   package var withRange: Caps {
     guard let colours = withColorimetry.string("colorimetry"), !isRGB else { return self }
-    return setting("colorimetry", colours.hasPrefix("0:") ? "2" + colours.dropFirst() : colours)
+    return withUsedChromaSite.setting("colorimetry", colours.hasPrefix("0:") ? "2" + colours.dropFirst() : colours)
+  }
+
+  /// Caps with the chroma site that GStreamer's converter uses: it ignores the declared one if
+  /// video does not specify its colours (`set_default_colorimetry`), as DV does not.
+  fileprivate var withUsedChromaSite: Caps {
+    guard has("chroma-site"), !has("colorimetry"), !isRGB else { return self }
+    return setting("chroma-site", "(string)\(isHighDefinition ? "mpeg2" : "none")")
   }
 }
