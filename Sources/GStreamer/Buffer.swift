@@ -47,6 +47,9 @@ package final class Buffer: @unchecked Sendable {
   /// True if the decoder marked the frame as damaged: `GST_BUFFER_FLAG_CORRUPTED`.
   package var isCorrupted: Bool { has(GST_BUFFER_FLAG_CORRUPTED) }
 
+  /// True if the picture is a single field: `GST_VIDEO_BUFFER_FLAG_ONEFIELD`.
+  package var isField: Bool { flags & GST_VIDEO_BUFFER_FLAG_ONEFIELD.rawValue != 0 }
+
   private func has(_ flag: GstBufferFlags) -> Bool { flags & flag.rawValue != 0 }
 
   private var flags: UInt32 {
@@ -69,7 +72,7 @@ package final class Buffer: @unchecked Sendable {
   }
 
   static let unmappable = GStreamerError(
-    kind: .other, element: nil, message: "a buffer's memory can't be reached by the processor", debug: nil)
+    kind: .other, element: nil, message: "the memory of a buffer can't be mapped", debug: nil)
 
   /// Buffer that shares the memory and the metas, with new times (`gst_buffer_copy`); no pixel is
   /// copied.

@@ -173,7 +173,7 @@ import Testing
       let encoding = ["-pix_fmt", "yuv420p", "-c:v", "lib\(encoder)", "-\(encoder)-params", options]
       _ = try FFmpeg.bytes(Self.clip + encoding + [path])
       let found = try await warnings(path, folder.path("\(output).mp4")).filter {
-        $0.contains("the name of the colours")
+        $0.contains("the label of the")
       }
       #expect(found.count == (isUnnamed ? 1 : 0), "\(path): \(found)")
     }
@@ -199,6 +199,20 @@ import Testing
       try bytes.write(to: URL(fileURLWithPath: path))
     }
     await #expect(throws: RetrogradeError.self) { try await warnings(path, folder.path("b.mp4")) }
+  }
+
+  @Test("HEVC of single fields is refused as unsupported")
+  func fieldsOfHEVC() async throws {
+    let folder = try TemporaryFolder()
+    for name in ["a.ts", "a.mkv", "a.mp4"] {
+      let path = folder.path(name)
+      _ = try FFmpeg.bytes(
+        ["-f", "lavfi", "-i", "testsrc2=s=160x64:r=50:d=0.6", "-pix_fmt", "yuv420p", "-c:v", "libx265"]
+          + ["-x265-params", "interlace=tff:log-level=0:bframes=0", path])
+      let error = await #expect(throws: RetrogradeError.self) { try await warnings(path, folder.path("b.mkv")) }
+      #expect(error?.code == .missingPlugin, "\(name): \(error?.description ?? "")")
+      #expect(error?.description.contains("single fields") ?? false)
+    }
   }
 
   @Test("4:1:1 video as MJPEG can be read again")
@@ -261,6 +275,53 @@ import Testing
     #expect(try await warnings(path, folder.path("b.mkv")) == expected)
     #expect(try probe(folder.path("b.mkv"), "stream=field_order") == ["bb"])
     #expect(try await Verifier(path, mirror: folder.path("b.mkv")).verify().isMirror)
+  }
+
+  /// FFV1 marks fields from version 3 on only.
+  @Test(
+    "the field order that Matroska declares is read",
+    arguments: [("ffv1 -level 1", "tt"), ("ffv1 -level 1", "bb"), ("ffv1 -level 3", "bb"), ("rawvideo", "bb")]
+      as [(codec: String, order: String)],
+    ["mkv", "mp4"])
+  func matroskaFieldOrder(source: (codec: String, order: String), output: String) async throws {
+    let folder = try TemporaryFolder()
+    let (path, mirror) = (folder.path("a.mkv"), folder.path("b.\(output)"))
+    let filter = "format=yuv420p,setfield=\(source.order == "tt" ? "tff" : "bff")"
+    let codec = ["-c:v"] + source.codec.split(separator: " ").map(String.init)
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=20:d=0.5", "-vf", filter] + codec
+        + ["-field_order", source.order, path])
+    var options = ReverseOptions()
+    if output == "mkv" { options.encoding.quality = .lossless }
+    #expect(try await Reverser(path, options: options).reverse(to: mirror).warnings.isEmpty)
+    #expect(try probe(mirror, "stream=field_order") == [source.order == "tt" ? "bb" : "tt"])
+    let check = try await Verifier(path, mirror: mirror).verify().checks.first { $0.subject == "fields" }
+    #expect(check?.holds == true)
+  }
+
+  /// Theora has a fixed range and matrix, to which frames are converted, and no other label.
+  @Test(
+    "colours that Theora can't declare are reported",
+    arguments: [("bt601", "tv", "smpte170m"), ("bt601", "pc", "smpte170m"), ("bt709", "tv", "bt709"), (nil, "tv", nil)]
+      as [(matrix: String?, range: String, label: String?)],
+    ["b.ogv", "b.mkv"])
+  func theoraColours(source: (matrix: String?, range: String, label: String?), output: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mkv")
+    let label = source.label.map { "colorspace=\($0):color_primaries=\($0):color_trc=\($0):range=\(source.range)" }
+    let filters =
+      (source.matrix.map { ["scale=out_color_matrix=\($0):out_range=\(source.range)"] } ?? [])
+      + (label.map { ["setparams=\($0)"] } ?? []) + ["format=yuv420p"]
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "smptebars=s=160x120:r=25:d=0.4", "-vf", filters.joined(separator: ","), "-c:v", "libx264"]
+        + [path])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    options.encoding.videoCodec = "theora"
+    let found = try await Reverser(path, options: options).reverse(to: folder.path(output)).warnings
+      .map { "\($0.message)" }
+    #expect(found.count == (source.label == nil ? 0 : 1), "\(found)")
+    #expect(found.allSatisfy { $0.contains("colour primaries and transfer function") })
   }
 
   @Test("audio for the visually impaired or hard of hearing is reported")

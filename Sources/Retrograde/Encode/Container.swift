@@ -102,24 +102,24 @@ struct Container: Sendable {
     }
     guard path != "-" || format != nil else {
       throw RetrogradeError(
-        .usage, about: "standard output", "has no file extension that sets the format",
-        remedy: "add \(setting: .format) mkv, or another one")
+        .usage, about: "standard output", "has no file extension to set the format",
+        remedy: "add \(setting: .format) mkv, for example")
     }
     let suffix = format ?? fileExtension(path)
     guard let container = named(suffix) else {
       guard format == nil else {
         throw RetrogradeError(
           .usage,
-          "\(setting: .format) \(suffix): there is no such format; there are \(extensions.joined(separator: ", "))")
+          "\(setting: .format) \(suffix): there is no such format; choose one of \(extensions.joined(separator: ", "))")
       }
       let stem = path.dropLast(suffix.count + 1)
       let advice =
         sequenceEncoders[suffix.lowercased()] != nil
-        ? "; images are numbered: \(stem)-%05d.\(suffix); `retrograde frame` writes a single one" : ""
+        ? "; for numbered images, write \(stem)-%05d.\(suffix); `retrograde frame` writes a single image" : ""
       throw RetrogradeError(
         .usage,
         about: path,
-        "no container has the extension “\(suffix)”; there are "
+        "no container has the extension “\(suffix)”; use one of "
           + "\(extensions.joined(separator: ", "))\(advice)")
     }
     if container.caps != nil && container.muxers.isEmpty {
@@ -137,7 +137,7 @@ struct Container: Sendable {
       throw RetrogradeError(
         .usage,
         about: path,
-        "no images have the extension “\(suffix)”; there are "
+        "no image format has the extension “\(suffix)”; use one of "
           + "\(sequenceEncoders.keys.sorted().joined(separator: ", "))")
     }
     return Container(
@@ -276,6 +276,8 @@ struct Container: Sendable {
     {
       return false
     }
+    // Nothing decodes the result.
+    if isMatroska, codec.mediaType == "audio/x-tta", Quirk.matroskademuxTTA.applies { return false }
     return muxers.contains { Registry.factory($0, takes: codec) }
   }
 }

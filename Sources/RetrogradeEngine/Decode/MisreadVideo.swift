@@ -31,7 +31,7 @@ enum MisreadVideo {
     guard raw.string("format") == "r210", let width = raw.int("width"), width % 64 != 0 else { return }
     throw RetrogradeError(
       .missingPlugin, about: source,
-      "raw video of 10 bits (r210), whose rows GStreamer reads only if their width is a multiple of 64, not \(width)",
+      "GStreamer reads raw video with 10 bits (r210) only if its width is a multiple of 64, not \(width)",
       remedy: "convert it first: ffmpeg -i \(source) -c:v ffv1 -c:a copy video.mkv")
   }
 
@@ -40,17 +40,17 @@ enum MisreadVideo {
   static func misreadKind(_ caps: Caps, firstPacket packet: UnsafeRawBufferPointer) -> String? {
     switch caps.mediaType {
     case "image/png" where Quirk.pngdecDeepRGB.applies && PNGPacket.isDeepRGB(packet):
-      "PNG of RGB with 16 bits a sample"
+      "RGB PNG with 16 bits a sample"
     case "image/jpeg" where Quirk.avdecMJPEGFullRange411.applies && JPEGPacket.isFullRange411(packet):
       "JPEG with 4:1:1 chroma"
     case "image/x-jpc", "image/x-j2c", "image/jp2":
       JPEG2000Packet(packet).flatMap {
-        $0.mayBeRGB && $0.components[0].depth > 12 ? "JPEG 2000 of 16 bits a sample" : nil
+        $0.mayBeRGB && $0.components[0].depth > 12 ? "JPEG 2000 with 16 bits a sample" : nil
       }
     // The matrix is the second number; 1 is RGB.
     case "video/x-av1":
       caps.string("colorimetry").map { $0 == "sRGB" || $0.wholeMatch(of: /[0-9]+:1:.*/) != nil } ?? false
-        ? "AV1 of RGB" : nil
+        ? "RGB AV1" : nil
     default: nil
     }
   }
@@ -64,6 +64,12 @@ enum MisreadVideo {
       throw RetrogradeError(
         .missingPlugin, about: source, "GStreamer misreads \(kind)",
         remedy: "convert it first: ffmpeg -i \(source) -c:v ffv1 -pix_fmt gbrp -c:a copy video.mkv")
+    }
+    // avdec_h265 outputs them as `interlace-mode=alternate`, which few elements read.
+    if video.isFields, decoder == "avdec_h265" {
+      throw RetrogradeError(
+        .missingPlugin, about: source, "not supported: H.265 of single fields",
+        remedy: "weave them into frames first: ffmpeg -i \(source) -vf weave -c:v ffv1 -c:a copy video.mkv")
     }
     guard decoder.hasPrefix("avdec_"), let format = video.pixelFormat else { return }
     if let name = format.name, gives(decoder, name) { return }
@@ -95,7 +101,8 @@ enum MisreadVideo {
   {
     RetrogradeError(
       .missingPlugin, about: source,
-      "no decoder for \(packets.codecName) of \(depth) bits a sample, \(channels): GStreamer has no such pixel format",
+      "no decoder for \(packets.codecName) with \(depth) bits a sample, \(channels): GStreamer has no such pixel "
+        + "format",
       remedy: "convert it first: ffmpeg -i \(source) -pix_fmt yuv420p10le video.mkv")
   }
 

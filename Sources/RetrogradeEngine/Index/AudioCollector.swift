@@ -119,15 +119,16 @@ struct AudioCollector {
       warnings.append(
         Warning(
           .converted,
-          "converted: the audio changes from \(caps.audioName) to \(converted.names)\(converted.place); "
-            + "all of it is converted to the first",
+          "converted: the format of the audio changes from \(caps.audioName) to \(converted.names)\(converted.place); "
+            + "all audio gets the first format",
           count: converted.count, span: converted.span))
     }
     if lost.count > 0 {
       warnings.append(
         Warning(
           .damaged,
-          "left out: audio\(lost.place), where its format changes from \(caps.audioName) to \(lost.names) and can't be converted",
+          "left out: audio\(lost.place): its format changes there from \(caps.audioName) to \(lost.names), which "
+            + "can't be converted",
           count: lost.count, span: lost.span))
     }
     return warnings

@@ -169,13 +169,17 @@ package final class AudioIndexer: Sendable {
     try collector.finish()
     guard !collector.decoded.isEmpty else {
       return (
-        nil, nil, [Warning(.streamLeftOut, "left out: audio that decodes to nothing (\(codec?.codecName ?? name))")]
+        nil, nil,
+        [
+          Warning(
+            .streamLeftOut, "left out: an audio stream from which nothing can be decoded (\(codec?.codecName ?? name))")
+        ]
       )
     }
     let isLPCM = ["audio/x-private-ts-lpcm", "audio/x-private1-lpcm"].contains(codec?.mediaType)
     if isLPCM, collector.caps?.string("format")?.hasPrefix("S24") ?? false, Quirk.dvdlpcmdecDepth.applies {
-      let reason = "which GStreamer decodes wrong; ffmpeg -c:a flac keeps it"
-      return (nil, nil, [Warning(.streamLeftOut, "left out: LPCM of more than 16 bits a sample, \(reason)")])
+      let reason = "which GStreamer decodes wrong; convert it first: ffmpeg -c:a flac"
+      return (nil, nil, [Warning(.streamLeftOut, "left out: LPCM with more than 16 bits a sample, \(reason)")])
     }
     // The demuxer may have posted the stream's tags after its pad was examined.
     let late = reader.sink.pad?.tags(global: false)

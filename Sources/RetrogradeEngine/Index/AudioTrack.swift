@@ -61,7 +61,8 @@ package struct AudioTrack: Sendable {
     let places = gaps.count == 1 ? "1 place" : "\(gaps.count) places"
     return Warning(
       .damaged,
-      "damaged: \(length) of audio are missing in \(places), between \(span.start) and \(span.end); the mirror has silence there",
+      "damaged: \(length) of audio is missing in \(places), between \(span.start) and \(span.end); the output is "
+        + "silent there",
       count: gaps.count, span: span)
   }
 

@@ -39,11 +39,11 @@ extension ContainerReport {
       if parts.isEmpty { parts.append((end - last).inSeconds) }
       message = "\(place) of \(end.inSeconds): \(parts.joined(separator: " and ")) are missing"
     } else if end != nil {
-      message = "cut: the file ends before its container does, but after all of the media that it declares"
+      message = "cut: the end of the file is missing, but no media that it declares"
     } else if !parts.isEmpty {
-      message = "\(place) before its container does: at least \(parts.joined(separator: " and ")) are missing"
+      message = "\(place), before the end of its container: at least \(parts.joined(separator: " and ")) are missing"
     } else {
-      message = "\(place) before its container does, which does not say how much is missing"
+      message = "\(place), before the end of its container; how much is missing is unknown"
     }
     let span = TimeSpan(start: last, end: isLater ? end ?? last : last)
     return [Warning(isCut ? .truncated : .damaged, message, count: count, span: span)]
@@ -52,7 +52,7 @@ extension ContainerReport {
   private func broken(at place: Int, _ found: [Found], _ last: ClockTime) -> Warning {
     guard let count = missing(from: found).count else {
       return Warning(
-        .damaged, "damaged: the file can't be read at byte \(place): what was there is missing")
+        .damaged, "damaged: the file can't be read at byte \(place): the data there is missing")
     }
     let all = streams.compactMap(\.frames).reduce(0, +)
     return Warning(
@@ -64,11 +64,11 @@ extension ContainerReport {
   /// Warning about a file whose missing amount is unknown.
   package func warning(naming path: String) -> Warning? {
     if isCut {
-      return Warning(.truncated, "cut: \(path) ends before its container does: the rest is missing here too")
+      return Warning(.truncated, "cut: \(path) ends before the end of its container: the rest is missing here too")
     }
     return gaps.map { ContainerReport.missingPackets($0, of: path) }
       ?? brokenAt.map {
-        Warning(.damaged, "damaged: \(path) can't be read at byte \($0): what was there is missing here too")
+        Warning(.damaged, "damaged: \(path) can't be read at byte \($0): the data there is missing here too")
       }
   }
 
@@ -91,8 +91,8 @@ extension ContainerReport {
     return [
       Warning(
         .converted,
-        "shorter: \(unchangedFrames) of \(all) frames repeat the frame before them, and GStreamer's flxdec "
-          + "drops them: frames after them come too early", count: unchangedFrames)
+        "shorter: GStreamer's flxdec drops \(unchangedFrames) of \(all) frames that repeat the frame before them; "
+          + "later frames are shown too early", count: unchangedFrames)
     ]
   }
 
@@ -103,7 +103,7 @@ extension ContainerReport {
     return [
       Warning(
         .streamLeftOut,
-        "left out: \(what) of the transport stream: only the first is read; cut the others out to reverse them",
+        "left out: \(what) of the transport stream: only the first is read; extract the others to reverse them",
         count: furtherPrograms)
     ]
   }
@@ -162,10 +162,10 @@ extension Topology {
         count == 0 ? nil : Warning(.streamLeftOut, "left out: \(what(count)) of the file: \(why)", count: count)
       }
       return [
-        leftOut(empty, "it is listed there, but no packet of it is in the file"),
+        leftOut(empty, "declared, but without packets"),
         leftOut(
           lost - empty,
-          "its description is damaged or incomplete, or it begins too late or is too short for GStreamer"),
+          "the description is damaged or incomplete, or GStreamer skips it as too late or too short"),
       ].compactMap { $0 }
     }
   }
@@ -180,8 +180,8 @@ extension Warning {
   package static func further(_ count: Int, at place: Int?, after end: ClockTime) -> Warning {
     Warning(
       .streamLeftOut,
-      "left out: everything after the first of \(count + 1) files in this one; cut it at "
-        + "\(place.map { "byte \($0)" } ?? end.inSeconds) to reverse the parts one by one",
+      "left out: everything after the first of \(count + 1) files that are joined in this one; split it at "
+        + "\(place.map { "byte \($0)" } ?? end.inSeconds) to reverse each part",
       count: count, span: TimeSpan(start: end, end: end))
   }
 }

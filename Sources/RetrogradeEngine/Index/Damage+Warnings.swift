@@ -45,7 +45,7 @@ extension [Damage] {
     let places = self.count == 1 ? "" : ", and in \(self.count - 1) more \(self.count == 2 ? "place" : "places")"
     let what =
       parts.isEmpty
-      ? "what was there is" : "\(parts.joined(separator: " and ")) \(parts == ["1 frame of video"] ? "is" : "are")"
+      ? "the data there is" : "\(parts.joined(separator: " and ")) \(parts == ["1 frame of video"] ? "is" : "are")"
     return Warning(
       .damaged,
       "damaged: the file can't be read at byte \(first.byte)\(places): \(what) missing, "

@@ -15,19 +15,22 @@ extension Indexer {
     if let crowded, audios.isEmpty, playback.wantsAny(.audio) {
       throw RetrogradeError(
         .missingPlugin, about: topology.source,
-        "its audio has \(crowded.caps.int("channels") ?? 0) channels, and GStreamer takes at most "
-          + "\(AudioDecoder.mostChannels) here", remedy: "leave it out (\(setting: .noAudio))")
+        "its audio has \(crowded.caps.int("channels") ?? 0) channels, but this release of GStreamer accepts at most "
+          + "\(AudioDecoder.mostChannels)",
+        remedy: videos.isEmpty ? nil : "leave it out (\(setting: .noAudio))")
     }
     missing += topology.streams.filter { $0.kind == .audio && AudioDecoder(for: $0) == nil }
       .map { ("\($0.caps.codecName) decoder", $0.caps.mediaType) }
     for (kind, found) in [(StreamKind.video, videos), (.audio, audios)] where found.isEmpty && playback.wantsAny(kind) {
       guard let main = missing.first(where: { $0.type.hasPrefix("\(kind)/") }) else { continue }
+      var remedies: [Message] = PackageHint.decoding(main.type).map { ["\($0)"] } ?? []
+      if !(kind == .video ? audios : videos).isEmpty {
+        remedies.append("leave it out (\(setting: kind == .video ? .noVideo : .noAudio))")
+      }
       throw RetrogradeError(
-        .missingPlugin,
-        about: topology.source, "its \(kind.rawValue) can't be decoded: no plugin is installed for it (\(main.name))",
-        remedy: (PackageHint.decoding(main.type).map { "\($0), or " } ?? "")
-          + "leave it out (\(setting: kind == .video ? .noVideo : .noAudio))"
-      )
+        .missingPlugin, about: topology.source,
+        "its \(kind.rawValue) can't be decoded: no plugin is installed for it (\(main.name))",
+        remedy: remedies.isEmpty ? nil : remedies.dropFirst().reduce(remedies[0]) { $0 + ", or " + $1 })
     }
     return missing.compactMap { (name, type) -> Warning? in
       if others.contains(where: { name.hasPrefix($0) }) { return nil }
@@ -37,7 +40,8 @@ extension Indexer {
       }
       return Warning(
         .missingPlugin,
-        "left out: a stream for which no plugin is installed (\(name)); \(PackageHint.decoding(type) ?? "GStreamer has none for it")"
+        "left out: a stream for which no plugin is installed (\(name)); "
+          + "\(PackageHint.decoding(type) ?? "GStreamer has no plugin for it")"
       )
     }
   }

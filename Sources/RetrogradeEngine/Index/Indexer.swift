@@ -59,7 +59,7 @@ struct Indexer: Sendable {
       let what = count == 1 ? "a stream" : "\(count) streams"
       let reason =
         type.contains("subtitle")
-        ? "of subtitles that GStreamer does not read"
+        ? "of subtitles that GStreamer can't read"
         : "\(count == 1 ? "that is" : "that are") neither video, audio nor text"
       warnings.append(Warning(.streamLeftOut, "left out: \(what) \(reason) (\(type))", count: count))
     }
@@ -74,12 +74,12 @@ struct Indexer: Sendable {
         throw RetrogradeError(
           .usage,
           about: topology.source,
-          "none of the streams that \(setting: .streams) names is video or audio in it")
+          "has no video or audio among the streams that \(setting: .streams) selects")
       }
       guard topology.streams.isEmpty || topology.streams.contains(where: { !SubtitleTrack.takes($0.caps) }) else {
         throw RetrogradeError(
-          .damagedInput, about: topology.source, "holds subtitles, and neither video nor audio",
-          remedy: "\(setting: .subtitles) reverses them with a film")
+          .damagedInput, about: topology.source, "contains only subtitles",
+          remedy: "give a video as input, and this file with \(setting: .subtitles)")
       }
       if topology.streams.allSatisfy({ ["text/uri-list", "application/sdp"].contains($0.caps.mediaType) }) {
         throw RetrogradeError(namingOthers: topology.source)
@@ -87,7 +87,7 @@ struct Indexer: Sendable {
       throw RetrogradeError(
         .missingPlugin,
         about: topology.source,
-        "nothing in it can be decoded: "
+        "no stream in it can be decoded: "
           + "\(topology.streams.map(\.caps.codecName).joined(separator: ", "))", remedy: "\(PackageHint.all)")
     }
     let stored = try playable.enumerated().compactMap { number, audio in
@@ -124,7 +124,7 @@ struct Indexer: Sendable {
     if reading.end == .stalled {
       warnings.append(
         Warning(
-          .damaged, "damaged: the source stops making progress after \(position); the rest is left out", span: place))
+          .damaged, "damaged: the source gives no more data after \(position); the rest is left out", span: place))
     }
     if let failure = reading.failure {
       let isEmpty = (reading.videos.first?.packets.isEmpty ?? true) && audio.isEmpty
@@ -133,7 +133,7 @@ struct Indexer: Sendable {
       // produce.
       let what =
         failure.kind == .inputOutput
-        ? "reading it failed at \(position)" : "read until \(position), where GStreamer says"
+        ? "reading failed at \(position)" : "read only until \(position), where GStreamer reports"
       warnings.append(Warning(.damaged, "damaged: \(what): \(failure.cause)", span: place))
     }
     warnings += reading.warnings + reading.audio.flatMap(\.warnings)
@@ -142,14 +142,15 @@ struct Indexer: Sendable {
       warnings.append(
         Warning(
           .detailLeftOut,
-          "left out: the video's transparency; .webp, .apng and .png keep it, and .mkv with \(setting: .keepsAlpha)"
+          "left out: the video's transparency; use .webp, .apng or .png, or .mkv with \(setting: .keepsAlpha), to "
+            + "keep it"
         ))
     }
     if shown.count < reading.videos.count {
-      warnings.append(Warning(.streamLeftOut, "left out: a video stream without a frame"))
+      warnings.append(Warning(.streamLeftOut, "left out: a video stream without frames"))
     }
     if shown.isEmpty && audio.isEmpty {
-      throw RetrogradeError(.damagedInput, about: topology.source, "no video and no audio can be read from it")
+      throw RetrogradeError(.damagedInput, about: topology.source, "no video or audio can be read from it")
     }
     let tags = topology.fileTags
     var videos: [(path: StreamPath, index: VideoIndex, recipe: DecodingRecipe)] = []
@@ -163,7 +164,7 @@ struct Indexer: Sendable {
         videos.append((path, index, recipe))
       } catch let error as RetrogradeError where !videos.isEmpty {
         // One bad extra stream does not fail the run.
-        warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
+        warnings.append(Warning(.streamLeftOut, "left out: another video stream (\(error.message))"))
       }
     }
     var result = SourceIndex(

@@ -188,6 +188,7 @@ final class IndexingPipeline {
     var needsItsContainer = false
     var pixelFormat: FFV1PixelFormat?
     var misreadKind: String?
+    var isFields = false
     var (details, metadata): ([ContainerDetail], [String]) = ([], [])
     let isOnlyDecoded =
       Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
@@ -196,6 +197,7 @@ final class IndexingPipeline {
       let buffer = sample.buffer
       if buffer.isCodecHeader { continue }
       if packets.isEmpty {
+        isFields = caps.mediaType == "video/x-h265" && buffer.isField
         try buffer.withBytes { bytes in
           decoder = DecodingRecipe.decoder(of: caps, startingWith: bytes)
           needsItsContainer = path.isBoxed && JPEG2000Packet(bytes)?.mayBeRGB ?? true
@@ -245,6 +247,7 @@ final class IndexingPipeline {
     index.needsItsContainer = needsItsContainer
     index.pixelFormat = pixelFormat
     index.misreadKind = misreadKind
+    index.isFields = isFields
     index.dynamicMetadata = metadata.unique
     index.details = details
     index.obstacle = indexer.holdsImages ? "it is made of images" : turning?.obstacle(in: packets)

@@ -55,7 +55,7 @@ final class LateStreams: Sendable {
       return [
         Warning(
           .streamLeftOut,
-          "left out: \(what) at about \(start), where the file changes; cut it there to reverse the parts one by one",
+          "left out: \(what) at about \(start), where the streams change; split the file there to reverse each part",
           count: state.count, span: TimeSpan(start: start, end: start))
       ]
     }

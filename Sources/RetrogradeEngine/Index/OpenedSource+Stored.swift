@@ -14,7 +14,7 @@ extension OpenedSource {
   ) throws -> VideoSource {
     let paths = topology.videos(settings.playback)
     guard paths.indices.contains(number) else {
-      throw RetrogradeError(.damagedInput, about: name, "its video stream \(number) is no longer there")
+      throw RetrogradeError(.damagedInput, about: name, "its video stream \(number) no longer exists")
     }
     let recipe = try DecodingRecipe(
       index, paths[number], in: topology, name: IndexingPipeline.videoName(number),

@@ -13,7 +13,7 @@ struct PacketTurning {
     self.caps = caps
     codec = PacketTurning.codec(caps)
     check = codec.map { PacketCheck($0) }
-    found = check == nil ? "\(caps.codecName) is not known to have independent frames" : nil
+    found = check == nil ? "\(caps.codecName) is not known to consist of independent frames" : nil
     // Parsers and demuxers report fields for most codecs; for the others the packets show them.
     let isWhole = ["progressive", nil].contains(caps.string("interlace-mode"))
     if found == nil, !isWhole || caps.string("coded-picture-structure") == "field" || caps.int("fields") == 2 {
@@ -55,7 +55,7 @@ struct PacketTurning {
     if let found { return found }
     let times = packets.compactMap { $0.time }
     if times.count < packets.count || packets.contains(where: \.isHidden) {
-      return "some of its packets are not shown, or don't say when"
+      return "some of its packets are hidden, or have no timestamp"
     }
     return zip(times, times.dropFirst()).allSatisfy { $0 < $1 }
       ? nil : "its packets are not in display order"
@@ -67,7 +67,7 @@ struct PacketTurning {
     case .hasFields: "it is interlaced, and the order of its fields can't be reversed without decoding them"
     case .isNotOneFrame: "some of its packets are not one frame each"
     case .isNoFrame: "some of its packets are damaged, or not of its codec"
-    case .needsParameterSets: "its parameter sets are in some of its packets, but not in all"
+    case .needsParameterSets: "only some of its packets have parameter sets"
     }
   }
 }

@@ -37,8 +37,9 @@ final class SkippedStart: Sendable {
       guard skipped > 0 else { return nil }
       return Warning(
         .damaged,
-        "damaged: \(skipped) packets of video before the first keyframe can't be decoded, from \(first) to \(begun): the "
-          + "recording begins within a group of pictures", count: skipped, span: TimeSpan(start: first, end: begun))
+        "damaged: \(skipped) video packets before the first keyframe can't be decoded, from \(first) to \(begun), "
+          + "since the recording begins within a group of pictures",
+        count: skipped, span: TimeSpan(start: first, end: begun))
     }
   }
 }

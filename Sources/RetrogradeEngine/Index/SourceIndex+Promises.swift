@@ -13,13 +13,16 @@ extension SourceIndex {
     if chapters > 0 {
       warnings.append(
         Warning(
-          .detailLeftOut, "left out: the \(chapters) chapters in the file's ID3 tag, which GStreamer does not read",
+          .detailLeftOut, "left out: the chapters in the file's ID3 tag (\(chapters)), which GStreamer does not read",
           count: chapters))
     }
     let late = part == nil && playback.wants(.chapters) ? opened.topology.chapterCount(from: presentationEnd) : 0
     if late > 0 {
       warnings.append(
-        Warning(.detailLeftOut, "left out: chapters that begin at the end of the source or later: \(late)", count: late)
+        Warning(
+          .detailLeftOut,
+          "left out: \(late) chapter\(late == 1 ? " that begins" : "s that begin") "
+            + "at the end of the source or later", count: late)
       )
     }
     if part == nil { warnings += [lateSubtitles(in: subtitles)].compactMap { $0 } }
@@ -49,7 +52,9 @@ extension SourceIndex {
     return count == 0
       ? nil
       : Warning(
-        .detailLeftOut, "left out: subtitles that begin at the end of the source or later: \(count)", count: count)
+        .detailLeftOut,
+        "left out: \(count) subtitle\(count == 1 ? " that begins" : "s that begin") "
+          + "at the end of the source or later", count: count)
   }
 
   /// Measured length of each stream, for comparison with the container's.
@@ -80,7 +85,7 @@ extension [ContainerDetail] {
     let all = unique
     let named = all.prefix(Self.mostNamed)
     let others = all.dropFirst(Self.mostNamed).filter { $0.belongs(to: playback) }.count
-    let rest = Warning(.detailLeftOut, "left out: \(others) more details of such kinds", count: others)
+    let rest = Warning(.detailLeftOut, "left out: \(others) more details like these", count: others)
     return named.compactMap { detail in
       let count = counts[detail] ?? 0
       guard detail.belongs(to: playback) else { return nil }

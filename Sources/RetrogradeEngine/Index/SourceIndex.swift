@@ -82,6 +82,8 @@ package struct VideoIndex: Sendable {
   var pixelFormat: FFV1PixelFormat?
   /// Kind of the first packet, for messages, if GStreamer decodes that kind wrong; nil otherwise.
   var misreadKind: String?
+  /// True if the first packet is a single field of HEVC.
+  var isFields = false
   /// True if only the container describes the colours. The packets alone would be decoded with
   /// wrong ones.
   package var needsItsContainer = false

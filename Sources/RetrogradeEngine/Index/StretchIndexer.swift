@@ -214,6 +214,7 @@ extension VideoIndex {
     index.needsItsContainer = needsItsContainer
     index.pixelFormat = pixelFormat
     index.misreadKind = misreadKind
+    index.isFields = isFields
     index.dynamicMetadata = dynamicMetadata
     index.details = details
     index.isFromStart = isFromStart
