@@ -10,8 +10,8 @@ enum ColourCodes {
   /// Displayed names of colour labels that are lost in the output.
   static func unnamed(matrix: Int?, transfer: Int?) -> [String] {
     [
-      matrix.flatMap { matrices[$0] }.map { "the name of the colours' matrix (\($0))" },
-      transfer.flatMap { transfers[$0] }.map { "the name of the colours' transfer (\($0))" },
+      matrix.flatMap { matrices[$0] }.map { "the label of the colour matrix (\($0))" },
+      transfer.flatMap { transfers[$0] }.map { "the label of the transfer function (\($0))" },
     ].compactMap { $0 }
   }
 }

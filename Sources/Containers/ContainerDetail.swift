@@ -27,7 +27,7 @@ package struct ContainerDetail: Hashable, Sendable {
   /// - Returns: nil if they have names, or for mono and stereo.
   init?(_ loudspeakers: (mask: UInt64?, channels: Int), _ name: String) {
     guard loudspeakers.mask == nil, loudspeakers.channels > 2 else { return nil }
-    self.init("the places of the \(loudspeakers.channels) channels (\(name))", of: .audio)
+    self.init("the loudspeaker positions of the \(loudspeakers.channels) channels (\(name))", of: .audio)
   }
 
   init(_ what: String, of kind: StreamKind) {

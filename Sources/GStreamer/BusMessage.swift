@@ -97,7 +97,7 @@ package struct MissingPlugin: Sendable, Hashable {
   /// Creates the entry of a missing parser that takes `caps` unchanged.
   package init(parserOf caps: Caps) {
     mediaType = caps.mediaType
-    description = "\(caps.codecName) in this form"
+    description = "this variant of \(caps.codecName)"
   }
 
   /// - Parameter message: must satisfy `gst_is_missing_plugin_message`.

@@ -43,7 +43,7 @@ extension Pipeline {
       element.fail(
         GStreamerError(
           kind: .notMedia, element: nil,
-          message: "holds no media: it names other files or addresses, which are not opened", debug: nil))
+          message: "contains no media, only the names of other files or URLs, which are not opened", debug: nil))
     }
   }
 

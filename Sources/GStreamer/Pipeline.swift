@@ -34,7 +34,7 @@ package final class Pipeline: @unchecked Sendable {
     } else {  // a description of one element alone
       guard let pipeline = gst_pipeline_new(nil) else {
         gst_object_unref(parsed)
-        throw GStreamerError(kind: .other, element: nil, message: "no pipeline can be made", debug: nil)
+        throw GStreamerError(kind: .other, element: nil, message: "GStreamer can't create a pipeline", debug: nil)
       }
       gst_object_ref_sink(pipeline)
       gst_bin_add(UnsafeMutableRawPointer(pipeline).assumingMemoryBound(to: GstBin.self), parsed)
@@ -268,8 +268,8 @@ extension Pipeline {
           GStreamerError(
             kind: .other, element: nil,
             message:
-              "videorate can't change the speed of frames without a fixed rate (framerate=0/1): it would repeat them "
-              + "without end; put videorate ! video/x-raw,framerate=30/1 before it",
+              "videorate can't change the speed of video without a fixed frame rate (framerate=0/1): it would repeat "
+              + "frames endlessly; put videorate ! video/x-raw,framerate=30/1 before it",
             debug: nil))
         // The pipeline may push more frames before it stops, and one is enough for the crash.
         pad.dropAll()

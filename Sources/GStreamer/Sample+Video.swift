@@ -51,7 +51,7 @@ extension Sample {
     guard let size = info.unpadded(&offsets, &strides), size == buffer.size else {
       throw GStreamerError(
         kind: .notMedia, element: nil,
-        message: "A frame of \(buffer.size) bytes where there should be \(info.size).", debug: nil)
+        message: "A frame has \(buffer.size) bytes instead of \(info.size).", debug: nil)
     }
     let frame = buffer.shallowCopy()
     gst_buffer_add_video_meta_full(

@@ -69,7 +69,7 @@ package struct APNGChunks {
   /// Chunks of a complete file.
   static func chunks(of png: UnsafeRawBufferPointer) throws -> [(type: String, body: [UInt8])] {
     let found = whole(in: png)
-    guard found.end != nil else { throw ImageError(message: "the PNG encoder output no complete file") }
+    guard found.end != nil else { throw ImageError(message: "the PNG encoder produced no complete file") }
     return found.chunks
   }
 

@@ -13,7 +13,7 @@ package final class GIFFile {
   /// - Parameter plays: number of times players show it; 0 loops forever.
   package init(_ path: String, width: Int, height: Int, palette: Palette, plays: Int = 0) throws {
     guard (1...65_535).contains(width), (1...65_535).contains(height) else {
-      throw ImageError(message: "GIF holds images of up to 65535x65535, and this one has \(width)x\(height)")
+      throw ImageError(message: "a GIF can have up to 65535x65535 pixels, not \(width)x\(height)")
     }
     var status: Int32 = 0
     guard let file = EGifOpenFileName(path.cPath, false, &status) else { throw failure(status) }

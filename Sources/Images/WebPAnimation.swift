@@ -16,7 +16,7 @@ package final class WebPAnimation {
   ///   - plays: number of times players show it; 0 loops forever.
   package init(width: Int, height: Int, quality: Double?, plays: Int = 0) throws {
     guard (1...16_383).contains(width), (1...16_383).contains(height) else {
-      throw ImageError(message: "WebP holds images of up to 16383x16383, and this one has \(width)x\(height)")
+      throw ImageError(message: "a WebP can have up to 16383x16383 pixels, not \(width)x\(height)")
     }
     var options = WebPAnimEncoderOptions()
     guard WebPAnimEncoderOptionsInit(&options) != 0, WebPConfigInit(&config) != 0 else {
@@ -72,7 +72,7 @@ package final class WebPAnimation {
     let (rows, stride, halfStride) = (padded(height, to: 2), padded(width, to: 4), padded((width + 1) / 2, to: 4))
     let size = rows * stride
     guard pixels.count >= size + rows * halfStride, let start = pixels.baseAddress else {
-      throw ImageError(message: "a frame has fewer bytes than it should")
+      throw ImageError(message: "a frame has fewer bytes than its size requires")
     }
     // libwebp only reads them.
     func plane(_ offset: Int) -> UnsafeMutablePointer<UInt8> {

@@ -48,8 +48,8 @@ struct AnimationReader {
       throw RetrogradeError(
         .damagedInput,
         about: path,
-        "an animation of \(canvas.width)x\(canvas.height) in a file of \(ByteCount(file.size)) takes "
-          + "\(ByteCount(needed)) of memory to decode, and the budget (\(setting: .memory)) is \(resources.memory)")
+        "decoding this animation of \(canvas.width)x\(canvas.height) takes \(ByteCount(needed)) of memory; "
+          + "\(setting: .memory) is \(resources.memory)")
     }
     let all = file.read(0..<file.size)
     try file.checkReading(path)
@@ -61,7 +61,7 @@ struct AnimationReader {
     else { return nil }
     if case .png(let frames) = form, frames.frames.first?.png.withUnsafeBytes(PNGPacket.isDeepRGB) ?? false {
       throw RetrogradeError(
-        .missingPlugin, about: path, "animated PNG of RGB with 16 bits a sample is not read",
+        .missingPlugin, about: path, "animated PNG in RGB with 16 bits a sample is not supported",
         remedy: "convert it first: ffmpeg -i \(path) -pix_fmt rgb24 animation.apng")
     }
     Log.index.info("\(path): is an animation, read whole, and without GStreamer, which shows its first frame only")
@@ -154,7 +154,7 @@ struct AnimationReader {
     guard case .png(let frames) = form, frames.frames.first?.png.withUnsafeBytes(PNGPacket.isDeep) ?? false else {
       return []
     }
-    return [Warning(.converted, "changed: 16 bits a sample become 8: animated PNG is read with 8")]
+    return [Warning(.converted, "changed: 16 bits a sample become 8, as always for animated PNG")]
   }
 
   /// Warnings about frames that are missing from the file.
@@ -170,8 +170,8 @@ struct AnimationReader {
     case .cut:
       Warning(
         .truncated,
-        "cut: the file ends after \(starts.count) complete frames, at \(end.inSeconds); its header says that there "
-          + "are more, but not how many",
+        "cut: the file ends after \(starts.count) complete frames, at \(end.inSeconds); according to its header there "
+          + "are more, but it does not say how many",
         span: TimeSpan(start: end, end: end))
     case .broken(let offset, let missing):
       Warning(

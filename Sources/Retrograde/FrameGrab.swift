@@ -38,12 +38,12 @@ public struct FrameGrab: Sendable {
   }
 
   private func run(to output: String, _ work: Work) throws -> Summary {
-    guard !places.isEmpty else { throw RetrogradeError(.usage, about: output, "no frame is asked for") }
+    guard !places.isEmpty else { throw RetrogradeError(.usage, about: output, "no position is given") }
     let container = try Container.images(output)
     guard places.count == 1 || ImageSequence.isPattern(output) else {
       throw RetrogradeError(
-        .usage, about: output, "is one file, and \(places.count) frames are asked for",
-        remedy: "use a name with a number, as in frame-%02d.png")
+        .usage, about: output, "can hold one frame, but \(places.count) positions are given",
+        remedy: "use a pattern, such as frame-%02d.png")
     }
     work.scale.expect(.reversing(isVerified: false, isFetched: Address.isOfWeb(input)))
     let (source, counts) = try Outputs.write(overwrites: options.output.overwrites, inputs: [input]) { outputs in

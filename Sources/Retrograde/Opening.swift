@@ -99,7 +99,7 @@ struct Opening {
     guard let other = zip(inputs, sources).first(where: { ($0.1.video != nil) != hasVideo })?.0 else { return }
     let (with, without) = hasVideo ? (inputs[0], other) : (other, inputs[0])
     throw RetrogradeError(
-      .usage, about: without, "has no video, but \(with), to which it is joined, does",
-      remedy: "\(setting: .noVideo) joins only the audio")
+      .usage, about: without, "has no video, but is joined to \(with), which has",
+      remedy: "use \(setting: .noVideo) to join only the audio")
   }
 }

@@ -40,12 +40,12 @@ extension PlayableSource {
     let soundtrack = try PlayableSource(OpenedSource(path, own), own) { _ in }
     guard !soundtrack.audio.isEmpty else {
       throw RetrogradeError(
-        .noInput, about: path, "has no audio", remedy: "name a file that has, for \(setting: .soundtrack)")
+        .noInput, about: path, "has no audio", remedy: "use a file with audio for \(setting: .soundtrack)")
     }
     let missing = hear(soundtrack)
     if missing > .zero {
       index.warnings.append(
-        Warning(.detailLeftOut, "the soundtrack ends \(missing) before the end; the rest is silent"))
+        Warning(.detailLeftOut, "the soundtrack ends \(missing) before the end of the output; the rest is silent"))
     }
   }
 }

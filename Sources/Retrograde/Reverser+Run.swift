@@ -50,29 +50,30 @@ extension Reverser {
     guard options.output.isVerified else { return }
     if let pipe = files.first(where: { !Source.canBeReadAgain($0) }) {
       throw RetrogradeError(
-        .usage, about: pipe, "a pipe can't be read again to verify the mirror",
+        .usage, about: pipe, "a pipe can't be read a second time to verify the output",
         remedy: "leave out \(setting: .isVerified)")
     }
     guard !ImageSequence.isPattern(output) else {
-      throw RetrogradeError(.usage, about: output, "numbered images can't be verified before they have their names")
+      throw RetrogradeError(.usage, about: output, "\(setting: .isVerified) can't be used for numbered images")
     }
     guard options.encoding.maxSize == nil else {
       throw RetrogradeError(
-        .usage, about: output, "\(setting: .maxSize) may change it in any way to make it smaller",
+        .usage, about: output,
+        "\(setting: .isVerified) can't be used with \(setting: .maxSize), which may change the frames to save space",
         remedy: "leave out \(setting: .isVerified)")
     }
     guard drawing.isEmpty else {
       throw RetrogradeError(
-        .usage, about: output, "frames with drawings differ from the source",
+        .usage, about: output, "\(setting: .isVerified) can't be used if something is drawn over the frames",
         remedy: "leave out \(setting: .isVerified)")
     }
   }
 
   func outputPlan(_ output: String, _ work: Work) throws -> OutputPlan {
-    guard !inputs.isEmpty else { throw RetrogradeError(.usage, "no file to reverse is named") }
+    guard !inputs.isEmpty else { throw RetrogradeError(.usage, "no input file is given") }
     if inputs.count > 1, options.encoding.copiesForward {
       throw RetrogradeError(
-        .usage, about: input, "the forward parts of several files can't be copied as they are",
+        .usage, about: input, "the forward parts of joined files can't be copied",
         remedy: "leave out \(setting: .copiesForward)")
     }
     var requirements = try OutputRequirements(of: output, options.encoding)

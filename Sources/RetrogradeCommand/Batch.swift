@@ -91,7 +91,7 @@ struct Batch {
     let more = refused.count - 1 - others.count
     throw RetrogradeError(
       first.code, about: first.subject,
-      "\(first.reason); the same holds for \(others.joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")",
+      "\(first.reason); the same applies to \(others.joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")",
       remedy: first.remedy, underlying: first.underlying)
   }
 
@@ -99,7 +99,8 @@ struct Batch {
   private static func advised(_ error: RetrogradeError) -> RetrogradeError {
     guard error.code == .usage, error.remedy == nil, error.subject != nil else { return error }
     return RetrogradeError(
-      .usage, about: error.subject, error.reason, remedy: "--name '{stem}.mkv' names another one for all",
+      .usage, about: error.subject, error.reason,
+      remedy: "choose a container for all outputs with --name, such as '{stem}.mkv'",
       underlying: error.underlying)
   }
 
@@ -109,7 +110,8 @@ struct Batch {
     for job in jobs where job.refusal == nil {
       guard job.input != "-" else {
         throw RetrogradeError(
-          .usage, about: "standard input", "has no name to derive an output's from", remedy: "write INPUT OUTPUT"
+          .usage, about: "standard input", "has no name from which --into could derive an output name",
+          remedy: "give INPUT and OUTPUT"
         )
       }
       if let other = inputs.updateValue(job.input, forKey: job.output.pathBytes) {

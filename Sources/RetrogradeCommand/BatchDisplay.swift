@@ -47,7 +47,7 @@ final class BatchDisplay: Sendable {
     if display.form == .json {
       Terminal.error(json: ProgressReport.Watching(folder: folder))
     } else if !display.isQuiet {
-      Terminal.error("retrograde: \(folder): is watched; Ctrl-C ends it")
+      Terminal.error("retrograde: \(folder): waiting for new files; Ctrl-C ends the watch")
     }
   }
 

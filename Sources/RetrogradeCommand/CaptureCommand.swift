@@ -11,13 +11,13 @@ struct RecordingArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Camera, by a name, number or path that `retrograde devices` lists. (default: the first)",
+      "Camera: a name, number or path from the list of `retrograde devices`. (default: the first)",
       valueName: "device"))
   var device: String?
 
   @Option(
     help: ArgumentHelp(
-      "Microphone: a name or number that `retrograde devices` lists, 'default', or elements in gst-launch-1.0 "
+      "Microphone: a name or number from the list of `retrograde devices`, 'default', or elements in gst-launch-1.0 "
         + "syntax. (default: no audio)", valueName: "device"))
   var microphone: String?
 
@@ -26,7 +26,8 @@ struct RecordingArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Time before the recording, 0 to 3600 seconds, with the camera running.", valueName: "seconds"))
+      "Time to wait before the recording, 0 to 3600 seconds, while the camera is already running.", valueName: "seconds"
+    ))
   var countdown = 0.0
 
   @Option(
@@ -38,7 +39,8 @@ struct RecordingArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Elements in gst-launch-1.0 syntax that output raw frames, instead of a camera.", valueName: "description"))
+      "Source of raw frames to use instead of a camera, as elements in gst-launch-1.0 syntax.", valueName: "description"
+    ))
   var source: String?
 }
 
@@ -51,10 +53,10 @@ struct CaptureLoopArguments: ParsableArguments {
 struct CaptureCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "capture",
-    abstract: "Records from a camera, and makes a clip in any order of play.",
+    abstract: "Records from a camera, and writes a clip that plays forwards, backwards or both.",
     discussion: """
-      The recording ends after --seconds or --frames. Ctrl-C, or closing the preview, ends it earlier, and the clip \
-      is made from the frames so far. A second Ctrl-C aborts.
+      The recording ends after --seconds or --frames, or when you press Ctrl-C or close the preview. The clip is then \
+      made from the recorded frames. A second Ctrl-C aborts, and no clip is written.
 
       EXAMPLES
         retrograde capture boomerang.mp4 --seconds 3
@@ -90,9 +92,10 @@ struct CaptureCommand: AsyncParsableCommand {
   private var fps: FrameRate? { recording.fps }
 
   func validate() throws {
-    if device != nil && source != nil { throw ValidationError("--device and --source exclude each other.") }
+    if device != nil && source != nil { throw ValidationError("--device and --source can't be used together.") }
     if source != nil && (size != nil || fps != nil) {
-      throw ValidationError("--size and --fps are for cameras; put them into --source: '… ! video/x-raw,width=…'.")
+      throw ValidationError(
+        "--size and --fps are for cameras only. Add caps to --source instead: '… ! video/x-raw,width=…'.")
     }
     if let seconds, !(seconds > 0 && seconds <= 1e6) {
       throw ValidationError("--seconds must be above 0, and at most 1000000.")
@@ -130,8 +133,8 @@ extension Device {
       ?? {
         throw RetrogradeError(
           .noInput,
-          about: text ?? "capture", "no such camera",
-          remedy: "`retrograde devices` lists the devices; --source takes any GStreamer source"
+          about: text ?? "capture", "no such camera is connected",
+          remedy: "`retrograde devices` lists the devices; --source accepts any GStreamer source"
         )
       }()
   }
@@ -141,7 +144,7 @@ extension Device {
     if text == "default" { return "autoaudiosrc" }
     if let found = try find(text, .audio) { return found.source }
     throw RetrogradeError(
-      .noInput, about: text, "no such microphone", remedy: "`retrograde devices` lists the devices")
+      .noInput, about: text, "no such microphone is connected", remedy: "`retrograde devices` lists the devices")
   }
 
   private static func find(_ text: String?, _ kind: Kind) throws -> Device? {

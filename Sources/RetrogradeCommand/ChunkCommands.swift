@@ -11,8 +11,11 @@ struct Split: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Plans a reversal in chunks, for any number of processes and machines.",
     discussion: """
-      The plan is written into the folder of --work; nothing is encoded. `retrograde work chunk` makes the chunks, and \
-      `retrograde work join` joins them.
+      The plan is written into the folder that --work names; nothing is encoded yet. `retrograde work chunk` makes the \
+      chunks, and `retrograde work join` joins them.
+
+      Chunks are numbered from 0. Each audio stream is one chunk, and the audio comes first: in the examples, chunk 0 \
+      is the audio, and chunks 1 to 12 are the video.
 
       EXAMPLES
         retrograde work split film.mkv out.mkv --work film.work --chunks 12
@@ -45,12 +48,12 @@ struct Split: AsyncParsableCommand {
 
 struct Chunk: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Makes chunks of a plan.",
+    abstract: "Makes one or more chunks of a plan.",
     discussion: """
-      A chunk depends only on the plan and the source. Any number of these commands can run at once, on all machines \
-      that have the folder and the source under the same names; no chunk is made twice. A killed process leaves \
-      nothing behind. After status 0, all chunks in the arguments exist: the command waits for those that another \
-      process is making.
+      Any number of these commands can run at the same time, on all machines that have the folder and the source under \
+      the same paths. No chunk is made twice, and a killed process leaves no incomplete chunk behind. If another \
+      process is making one of the requested chunks, the command waits for it. The exit status is 0 only if all \
+      requested chunks exist.
 
       EXAMPLES
         retrograde work chunk film.work            # the next free chunk
@@ -60,10 +63,10 @@ struct Chunk: AsyncParsableCommand {
 
   @OptionGroup var folder: ChunkFolderArguments
 
-  @Argument(help: "Number of a chunk, or of several, as in 3-7. (default: the next free chunk)")
+  @Argument(help: "Number of a chunk, counted from 0, or a range such as 3-7. (default: the next free chunk)")
   var chunks: ChunkNumbers?
 
-  @Option(help: ArgumentHelp("Number of chunks at once, 1 to 1024.", valueName: "n"))
+  @Option(help: ArgumentHelp("Number of chunks to make at the same time, 1 to 1024.", valueName: "n"))
   var jobs = 1
 
   @OptionGroup(title: "Machine") var machine: ResourceArguments
@@ -86,7 +89,7 @@ struct Chunk: AsyncParsableCommand {
     guard !reporting.quiet else { return }
     Terminal.error(
       made.isEmpty
-        ? "\(folder.folder): nothing was left to make"
+        ? "\(folder.folder): no chunk was left to make"
         : "\(folder.folder): made chunk\(made.count == 1 ? "" : "s") \(made.sorted().map(String.init).joined(separator: ", "))"
     )
   }
@@ -107,8 +110,8 @@ struct ChunkNumbers: ExpressibleByArgument {
 
 struct Join: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Joins the chunks of a plan into the output, and removes their folder.",
-    discussion: "Nothing is encoded. Each chunk is first compared with its recorded checksum.")
+    abstract: "Joins the chunks of a plan into the output, and removes the folder.",
+    discussion: "Nothing is encoded. First, each chunk is compared with its recorded checksum.")
 
   @OptionGroup var folder: ChunkFolderArguments
 
@@ -124,7 +127,7 @@ struct Join: AsyncParsableCommand {
 
 struct Status: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists the finished, running, failed and waiting chunks of a plan.")
+    abstract: "Lists the finished, running, failed and remaining chunks of a plan.")
 
   @OptionGroup var folder: ChunkFolderArguments
 

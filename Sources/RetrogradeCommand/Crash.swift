@@ -17,8 +17,8 @@ enum Crash {
     }
     guard getenv("SWIFT_BACKTRACE") == nil else { return }
     let cause: Message =
-      "GStreamer, one of its plugins, or this program can't cope with this input; "
-      + "SWIFT_BACKTRACE=enable=yes shows where"
+      "GStreamer, one of its plugins, or this program failed on this input; "
+      + "set SWIFT_BACKTRACE=enable=yes to see where"
     system_end_on_crash(
       Child.isThisProcess ? "crashed" : lastWords(cause), RetrogradeError.Code.internalFailure.exitStatus,
       lastWords("the limit on address space (ulimit -v) is reached; \(AddressSpace.remedy)"),

@@ -3,10 +3,10 @@ import Retrograde
 
 struct Devices: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists the cameras, screens and microphones that can be recorded.",
+    abstract: "Lists the cameras, screens and microphones that `capture` can record from.",
     discussion: """
-      `retrograde capture --device` and `--microphone` take the numbers, names and paths. `--source` and \
-      gst-launch-1.0 take the elements printed under each device.
+      Give the number, name or path of a device to `retrograde capture` as --device or --microphone. The elements \
+      printed under each device are for its --source option, and for gst-launch-1.0.
       """)
 
   @Flag(help: "Print JSON.")

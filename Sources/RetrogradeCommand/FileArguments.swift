@@ -4,31 +4,33 @@ import ArgumentParser
 struct SeveralFilesArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Reverse each input into this folder. An input folder stands for the video, audio and animations in it. "
-        + "A failed file stops no other; the exit status is that of the first failed file.", valueName: "folder"),
+      "Reverse each input into this folder. If an input is a folder, all video, audio and animations in it are "
+        + "reversed. If a file fails, the others continue; the exit status is that of the first failed file.",
+      valueName: "folder"),
     completion: .directory)
   var into: String?
 
   @Option(
     help: ArgumentHelp(
-      "With --into: the outputs' names. {stem} is the input's name without its extension. {ext} is the extension, "
-        + "or mkv if that format can't be written (flv.mkv if two outputs would have the same name).",
+      "With --into: pattern for the output names. {stem} is the input's name without its extension, {ext} is the "
+        + "extension. If that format can't be written, the output is an mkv: a.flv becomes a.mkv, or a.flv.mkv if "
+        + "another output is named a.mkv.",
       valueName: "name"))
   var name = OutputName.same
 
-  @Flag(help: "With --into: include subfolders, and recreate them in the output.")
+  @Flag(help: "With --into: include the subfolders of inputs, and create them in the output folder too.")
   var recursive = false
 
   @Option(
     help: ArgumentHelp(
-      "With --into: reverse each new file in this folder when it is complete, until Ctrl-C. "
-        + "A later run does not reverse it again.", valueName: "folder"), completion: .directory)
+      "With --into: watch this folder until Ctrl-C, and reverse each new file when it is complete. "
+        + "Later runs skip files that were reversed before.", valueName: "folder"), completion: .directory)
   var watch: String?
 
   @Option(
     help: ArgumentHelp(
-      "With --into: a file fails if its process makes no progress for this time, 1 to 86400 seconds. "
-        + "Each file has its own process. (default: 300)", valueName: "seconds"))
+      "With --into: a file fails if there is no progress for this time, 1 to 86400 seconds. "
+        + "Each file is reversed in its own process. (default: 300)", valueName: "seconds"))
   var stallLimit: Double?
 }
 
@@ -36,10 +38,10 @@ struct SeveralFilesArguments: ParsableArguments {
 struct FileArguments: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "INPUT and OUTPUT. INPUT is a file, numbered images such as 'frames/%05d.png', or - for standard input. It can "
-        + "also be an http, https or file address, which may be that of an HLS or DASH playlist. OUTPUT is the file "
-        + "to write, which appears when it is complete, or - for standard output, with --format. A + between inputs "
-        + "joins them in the first one's format, and they are reversed as one. With --into, all files are inputs.",
+      "INPUT and OUTPUT. INPUT is a file, numbered images such as 'frames/%05d.png', or - for standard input. An http, "
+        + "https or file URL also works, including that of an HLS or DASH playlist. OUTPUT is the file to write, which "
+        + "appears only when it is complete; or - for standard output, with --format. A + between inputs joins them "
+        + "before they are reversed; all get the format of the first one. With --into, all files are inputs.",
       valueName: "file"), completion: .file())
   var files: [String] = []
 
@@ -57,11 +59,13 @@ struct FileArguments: ParsableArguments {
     }
     if stallLimit != nil, into == nil { throw ValidationError("--stall-limit needs --into.") }
     if watch != nil {
-      if into == nil { throw ValidationError("--watch needs --into: the folder for the outputs.") }
+      if into == nil { throw ValidationError("--watch needs --into, the folder for the outputs.") }
       if let file = files.first {
-        throw ValidationError("\(file): --watch takes the files of its folder, and no others.")
+        throw ValidationError("\(file): --watch reverses only the files in its folder; leave out other files.")
       }
-      if recursive { throw ValidationError("--recursive: --watch does not look into subfolders.") }
+      if recursive {
+        throw ValidationError("--recursive can't be used with --watch, which does not look into subfolders.")
+      }
     }
     guard into == nil else { return }
     if name != .same { throw ValidationError("--name needs --into: it names the files in that folder.") }

@@ -32,7 +32,7 @@ struct FileList {
     guard !isJoined else { throw FileList.lonelyJoint }
     guard isNamed else {
       guard !groups.isEmpty else {
-        throw ValidationError("Which files? Name the files to reverse; --into names the folder for the outputs.")
+        throw ValidationError("No files are given. Give the files to reverse; --into sets the folder for the outputs.")
       }
       inputs = groups
       return
@@ -40,13 +40,13 @@ struct FileList {
     guard groups.count > 1 else {
       throw ValidationError(
         groups.isEmpty
-          ? "Which file? Name an input and an output; or inputs, and --into FOLDER."
-          : "No output is named for \(groups[0].joined(separator: " + ")). Name an input and an output; or add --into FOLDER."
+          ? "No files are given. Give an input and an output, or several inputs and --into FOLDER."
+          : "No output is given for \(groups[0].joined(separator: " + ")). Add an output file, or --into FOLDER."
       )
     }
     guard groups.count == 2, groups[1].count == 1 else {
       throw ValidationError(
-        "INPUT OUTPUT are two names, and these are \(groups.count); --into FOLDER reverses each file."
+        "Expected one INPUT and one OUTPUT, but got \(groups.count) names. --into FOLDER reverses each file separately."
       )
     }
     inputs = [groups[0]]
@@ -54,5 +54,5 @@ struct FileList {
   }
 
   private static let lonelyJoint = ValidationError(
-    "A + joins the file before it to the one after it: a.mp4 + b.mp4 out.mp4.")
+    "A + must stand between two inputs, which it joins: a.mp4 + b.mp4 out.mp4.")
 }

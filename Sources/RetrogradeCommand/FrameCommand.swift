@@ -5,7 +5,7 @@ import Retrograde
 /// Frame rate of numbered images as input.
 struct ImageRateArguments: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Frame rate of numbered images as input. (default: 25)", valueName: "rate"))
+    help: ArgumentHelp("Frame rate of INPUT, if it is numbered images. (default: 25)", valueName: "rate"))
   var fps: FrameRate?
 }
 
@@ -14,10 +14,10 @@ struct FrameCommand: AsyncParsableCommand {
     commandName: "frame",
     abstract: "Writes single frames of a file as images.",
     discussion: """
-      A place is a time (3.2, 3.2s, 1:02.5), a frame (250f, counted from 0), end-1 (a second before the end), a \
-      chapter's name in quotes, or last. The frame on show there is written upright and with square pixels, as png, \
-      jpg, webp, tiff or bmp. If the place is a time, only the part around it is read and decoded. For several frames, the output \
-      is a pattern of numbered images, which count from 1.
+      A position is a time (3.2, 3.2s, 1:02.5), a frame (250f, counted from 0), end-1 (a second before the end), a \
+      chapter's name in quotes, or last (the last frame). The frame that is shown at this position is written upright \
+      and with square pixels, as png, jpg, webp, tiff or bmp. For a time, only the part of the file around it is read. \
+      To write several frames, give a pattern such as 'frame-%02d.png' as output; its numbers start at 1.
 
       EXAMPLES
         retrograde frame holiday.mp4 3.2s frame.png
@@ -26,13 +26,13 @@ struct FrameCommand: AsyncParsableCommand {
         retrograde frame concert.mkv '"Chorus"' chorus.png
       """)
 
-  @Argument(help: "Source: a file; - is standard input.", completion: .file())
+  @Argument(help: "Source: a file, or - for standard input.", completion: .file())
   var input: String
 
   @Argument(
     help: ArgumentHelp(
-      "One or more places, then the output image, or a pattern of numbered images.",
-      valueName: "place> ... <output"),
+      "One or more positions, then the output: an image, or a pattern of numbered images.",
+      valueName: "position> ... <output"),
     completion: .file())
   var places: [String]
 
@@ -49,7 +49,7 @@ struct FrameCommand: AsyncParsableCommand {
   func validate() throws {
     guard places.count > 1 else {
       let example = "retrograde frame \(Shell.quoted(input)) 3.2s frame.png"
-      throw ValidationError("Say which frame, and into which file: \(example)")
+      throw ValidationError("Give at least one position and an output file: \(example)")
     }
     _ = try positions
   }

@@ -5,33 +5,38 @@ public import Retrograde
 struct FramingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Part of the frame to keep, as shown. 9:16: the largest part of that shape, centred; 9:16@100,0: the same, "
-        + "from x 100, y 0. 640x640: that size, centred; 640x640+100+0: the same, from x 100, y 0. "
-        + "Odd numbers are rounded down to even ones.", valueName: "part"))
+      "Part of the displayed frame to keep. 9:16: the largest part with that aspect ratio, centred; 9:16@100,0: the "
+        + "same, but with its top left corner at x 100, y 0. 640x640: a part of that size, centred; 640x640+100+0: "
+        + "the same, but at x 100, y 0. Odd numbers are rounded down to even ones.", valueName: "part"))
   var crop: Framing.Crop?
 
   @Option(help: ArgumentHelp("Rotate clockwise, after --crop.", valueName: "degrees"))
   var rotate: Framing.Rotation?
 
   @Option(
-    help: ArgumentHelp("Flip left to right, or top to bottom, after --rotate.", valueName: "direction"))
+    help: ArgumentHelp(
+      "Flip the frame, after --rotate. horizontal: swap left and right; vertical: swap top and bottom.",
+      valueName: "direction"))
   var flip: Framing.Flip?
 
   @Option(
     help: ArgumentHelp(
-      "Width as shown, 2 to 16384 pixels, after --crop, --rotate and --flip; the height follows.",
+      "Scale to this width, 2 to 16384 pixels, and keep the aspect ratio. Applied after --crop, --rotate and --flip.",
       valueName: "pixels"))
   var width: Int?
 
-  @Option(help: ArgumentHelp("Height instead of the width, 2 to 16384 pixels; the width follows.", valueName: "pixels"))
+  @Option(
+    help: ArgumentHelp(
+      "Scale to this height instead, 2 to 16384 pixels, and keep the aspect ratio.", valueName: "pixels"))
   var height: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Scale up or down, so that the frame just fits into this size, such as 1080x1920.", valueName: "size"))
+      "Scale to the largest size that fits into this one, such as 1080x1920, and keep the aspect ratio.",
+      valueName: "size"))
   var fit: PixelSize?
 
-  @Flag(help: "With --fit: exactly that size, with black bars.")
+  @Flag(help: "With --fit: add black bars, so that the frame has exactly that size.")
   var pad = false
 
   func validate() throws {
@@ -40,7 +45,7 @@ struct FramingArguments: ParsableArguments {
     }
     if [width != nil, height != nil, fit != nil].count(where: \.self) > 1 {
       throw ValidationError(
-        "--width, --height and --fit exclude each other: --fit 640x360 sets both, and --crop 16:9 sets the shape."
+        "--width, --height and --fit can't be used together. --fit limits both sides; --crop sets the aspect ratio."
       )
     }
     if pad && fit == nil { throw ValidationError("--pad needs --fit, which sets the size.") }

@@ -4,7 +4,7 @@ import RetrogradeEngine
 
 struct Info: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists the contents of a file, and what a reversal would lose in each container.",
+    abstract: "Lists the contents of a file, and what its reversal would lose in each container.",
     discussion: """
       EXAMPLES
         retrograde info video.mkv
@@ -15,7 +15,7 @@ struct Info: AsyncParsableCommand {
 
   @OptionGroup var source: SourceArguments
 
-  @Flag(help: "Include formats as GStreamer writes them.")
+  @Flag(help: "Also print the format of each stream as GStreamer caps.")
   var verbose = false
 
   @Flag(help: "Print JSON.")

@@ -18,7 +18,7 @@ enum OpenFiles {
     _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     guard limit.rlim_cur < fewest else { return }
     throw RetrogradeError(
-      .inputOutput, "the limit on open files (ulimit -n) is \(Int(limit.rlim_cur))",
+      .inputOutput, "the limit on open files (ulimit -n) is too low: \(Int(limit.rlim_cur))",
       remedy: "raise it to \(Int(fewest)) or more")
   }
 }

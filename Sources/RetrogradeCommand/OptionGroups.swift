@@ -5,11 +5,12 @@ import Retrograde
 struct ResourceArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Limit for decoded media in memory: 512MiB, 2G. The rest goes to the spool.", valueName: "size"))
+      "Limit for decoded media in memory, such as 512MiB or 2G. The rest goes to temporary files (the spool).",
+      valueName: "size"))
   var memory = Resources().memory
 
   @Option(
-    help: ArgumentHelp("Folder for spool files. (default: TMPDIR, or /var/tmp)", valueName: "folder"),
+    help: ArgumentHelp("Folder for temporary files (the spool). (default: TMPDIR, or /var/tmp)", valueName: "folder"),
     completion: .directory)
   var spoolDir: String?
 
@@ -33,21 +34,22 @@ struct RangeArguments: ParsableArguments {
   @Option(
     name: [.long, .customLong("from")], parsing: .unconditional,
     help: ArgumentHelp(
-      "Start at this place of the source: seconds, 1:02.5, a frame (250f), end-2.5, or a chapter in quotes. "
-        + "play and serve take only times. (default: the start)", valueName: "place"),
+      "Start at this position in the source: seconds (2.5), 1:02.5, a frame (250f, counted from 0), end-2.5, or a "
+        + "chapter's name in quotes. The commands play and serve accept only seconds and 1:02.5. (default: the start)",
+      valueName: "position"),
     transform: SourcePosition.argument)
   var start: SourcePosition?
 
   @Option(
     name: [.long, .customLong("to")], parsing: .unconditional,
-    help: ArgumentHelp("End before this place of the source. (default: the end)", valueName: "place"),
+    help: ArgumentHelp("End before this position in the source. (default: the end)", valueName: "position"),
     transform: SourcePosition.argument)
   var end: SourcePosition?
 }
 
 /// Option that turns a warning into an error.
 struct StrictArguments: ParsableArguments {
-  @Flag(help: "Fail with status 65, and write nothing, if a warning would report missing content.")
+  @Flag(help: "Treat warnings about missing content as errors: write nothing, and exit with status 65.")
   var strict = false
 }
 
@@ -55,7 +57,7 @@ struct StrictArguments: ParsableArguments {
 struct DisplayArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Form of the progress report; json is one object a line on standard error. "
+      "Form of the progress report on standard error. json: one JSON object per line. "
         + "(default: line on a terminal, otherwise none)", valueName: "form"))
   var progress: ProgressForm?
 
@@ -73,5 +75,6 @@ extension ArgumentHelp {
   /// Help of `--loop`.
   static let loop = ArgumentHelp(
     "Order of play. ping-pong: forwards, then backwards; reverse-forward: backwards, then forwards. "
-      + "The frame at a turn is shown once; the audio leaves out one frame's duration there.", valueName: "order")
+      + "Where the direction changes, the frame is shown only once, and the audio skips the same time.",
+    valueName: "order")
 }

@@ -34,7 +34,7 @@ struct PipelineFolders {
     }
     throw RetrogradeError(
       .noInput,
-      about: name, "no such file here, and no \(fileName) in \(paths.joined(separator: ", "))",
-      remedy: "`retrograde run --list` names the files that are there")
+      about: name, "there is no such file, and no \(fileName) in \(paths.joined(separator: ", "))",
+      remedy: "`retrograde run --list` lists the installed files")
   }
 }

@@ -5,8 +5,10 @@ import RetrogradeEngine
 struct PlanCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plan",
-    abstract: "Lists the contents of a file, and the steps of reading it backwards.",
+    abstract: "Lists the contents of a file, and the steps in which its video would be read backwards.",
     discussion: """
+      Each step is a window: a group of frames that are decoded together. The last window is decoded first.
+
       EXAMPLES
         retrograde plan holiday.mp4
         retrograde plan video.mkv --memory 64MiB

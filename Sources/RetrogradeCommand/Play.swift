@@ -33,7 +33,7 @@ struct Play: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Plays a file backwards in a window, with audio, without writing a file.",
     discussion: """
-      The keys work in the window and in the terminal.
+      These keys work in the window and in the terminal.
 
       KEYS
         space          pause, resume
@@ -72,7 +72,8 @@ struct Play: AsyncParsableCommand {
       throw ValidationError("--count must be 0 to \(PlaybackLegs.counts.upperBound).")
     }
     guard [range.start, range.end].allSatisfy({ $0.map { $0.time != nil } ?? true }) else {
-      throw ValidationError("--start and --end are times here, such as 1:02.5; --score takes other places too.")
+      throw ValidationError(
+        "play accepts only times for --start and --end, such as 1:02.5. --score accepts other positions too.")
     }
   }
 

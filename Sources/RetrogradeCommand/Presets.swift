@@ -23,8 +23,8 @@ struct PresetFolders {
       "--for \(name): there is no such preset; "
         + (files.isEmpty
           ? "none is installed in \(paths.joined(separator: ", "))"
-          : "there are \(files.map(\.name).joined(separator: ", "))"),
-      remedy: "`retrograde presets` lists them with their limits")
+          : "choose \(files.map(\.name).joined(separator: ", "))"),
+      remedy: "`retrograde presets` lists all presets with their limits")
   }
 }
 
@@ -60,11 +60,11 @@ extension Preset {
 
 struct Presets: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists the presets of --for, their limits, and when these were looked up.",
+    abstract: "Lists the presets for --for, with each service's limits and when they were looked up.",
     discussion: """
-      A preset is a GStreamer encoding target, a file NAME.gep, with a group [Retrograde] for limits. Your own go into \
-      $XDG_DATA_HOME/retrograde/presets (~/.local/share/…); one with the name of an installed preset replaces it. \
-      Services change their limits; the date says when they were looked up.
+      A preset is a file NAME.gep: a GStreamer encoding target with an additional group [Retrograde] for the limits. \
+      Put presets of your own into $XDG_DATA_HOME/retrograde/presets (~/.local/share/…). They replace installed \
+      presets of the same name. Services change their limits; the date says when these limits were looked up.
 
       EXAMPLES
         retrograde presets

@@ -4,7 +4,7 @@ import RetrogradeEngine
 
 /// Option that prints a pipeline file.
 struct PrintArguments: ParsableArguments {
-  @Flag(help: "Print the pipeline file for `retrograde run` that does the same, and write nothing.")
+  @Flag(help: "Instead of reversing, print a pipeline file with which `retrograde run` does the same.")
   var printPipeline = false
 }
 
@@ -12,7 +12,7 @@ struct PrintArguments: ParsableArguments {
 struct JobsArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Number of files (--into) or chunks (--work) at once, 1 to 1024. They share --memory. "
+      "Number of files (--into) or chunks (--work) to make at the same time, 1 to 1024. They share --memory. "
         + "(default: half the cores for files, all cores for chunks; fewer if --memory is small)",
       valueName: "n"))
   var jobs: Int?
@@ -22,7 +22,7 @@ struct JobsArguments: ParsableArguments {
 struct WorkArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Work in chunks, which wait in this folder. After an interruption, the same command resumes. "
+      "Reverse in chunks, which are kept in this folder. After an interruption, the same command resumes. "
         + "The folder is removed when OUTPUT is complete.", valueName: "folder"), completion: .directory)
   var work: String?
 }
@@ -31,9 +31,9 @@ struct Reverse: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Reverses a video or audio file: every frame and sample, last first.",
     discussion: """
-      OUTPUT's extension chooses the container: mp4, m4v, mov, mkv, webm, avi, ts, ogg, ogv; for audio wav, flac, mp3, \
-      m4a, m4b, opus, oga, mka; for animations gif, webp, apng. 'out/%05d.png' means numbered images. The codecs are \
-      the source's, if the container can hold them.
+      The extension of OUTPUT sets the container. Video: mp4, m4v, mov, mkv, webm, avi, ts, ogg or ogv. Audio: wav, \
+      flac, mp3, m4a, m4b, opus, oga or mka. Animations: gif, webp or apng. A pattern such as 'out/%05d.png' writes \
+      numbered images. The source's codecs are kept if the container can hold them.
 
       EXAMPLES
         retrograde reverse holiday.mp4 reversed.mp4
@@ -72,11 +72,11 @@ struct Reverse: AsyncParsableCommand {
       let others = [("--into", files.into != nil), ("--work", work != nil), ("--print-pipeline", printPipeline)]
       if let other = others.first(where: \.1)?.0 {
         throw ValidationError(
-          "\(joined.joined(separator: " + ")): joined files have one output: leave out \(other).")
+          "\(joined.joined(separator: " + ")): \(other) can't be used with joined files; leave it out.")
       }
     }
     if printPipeline && work != nil {
-      throw ValidationError("--work makes a file in chunks, which --print-pipeline can't print as one pipeline.")
+      throw ValidationError("--work and --print-pipeline can't be used together: chunks are not made by one pipeline.")
     }
     if work == nil && length.isSet { throw ValidationError("--chunks and --chunk-length need --work.") }
     if work == nil && files.into == nil && jobs != nil { throw ValidationError("--jobs needs --into or --work.") }
@@ -86,7 +86,7 @@ struct Reverse: AsyncParsableCommand {
         ("--subtitles-output", arguments.subtitlesOutput != nil),
       ]
       if let other = others.first(where: \.1)?.0 {
-        throw ValidationError("\(other) is for one file, and --into for several.")
+        throw ValidationError("\(other) can't be used with --into: it is for a single file.")
       }
     }
     if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs must be 1 to 1024.") }

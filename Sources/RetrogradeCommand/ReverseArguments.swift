@@ -69,8 +69,8 @@ struct ReverseArguments: ParsableArguments {
 struct FrameRateArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Maximum frame rate, such as 15 or 30000/1001; surplus frames are dropped. For numbered images as input: their "
-        + "frame rate. (default: no maximum; 25 for numbered images)", valueName: "rate"))
+      "Maximum frame rate, such as 15 or 30000/1001; surplus frames are dropped. If INPUT is numbered images, this is "
+        + "their frame rate instead. (default: no maximum; 25 for numbered images)", valueName: "rate"))
   var fps: FrameRate?
 }
 
@@ -78,7 +78,7 @@ struct FrameRateArguments: ParsableArguments {
 struct SoundtrackArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Replace the source's audio with that of this file. It is played once, forwards, from its start.",
+      "Replace the source's audio with the audio of this file, which is played once and forwards.",
       valueName: "file"), completion: .file())
   var soundtrack: String?
 }
@@ -87,8 +87,9 @@ struct SoundtrackArguments: ParsableArguments {
 struct TimingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Frame times. mirror: each frame is shown as long as in the source; source: frames start at "
-        + "the times of the source's frames, in order.", valueName: "timing"))
+      "Frame times. mirror: each frame is shown as long as in the source; source: the first frame that is shown "
+        + "starts when the source's first frame does, the second one when its second does, and so on.",
+      valueName: "timing"))
   var timing: Timing = .mirror
 }
 
@@ -96,14 +97,14 @@ struct TimingArguments: ParsableArguments {
 struct CodingArguments: ParsableArguments {
   @Flag(
     help: ArgumentHelp(
-      "Copy the forward parts of --loop without encoding them: H.264, VP9, MJPEG or ProRes, in mp4, mov, mkv or "
-        + "webm."))
+      "Copy the parts of --loop that play forwards, without encoding them. The video must be H.264, VP9, MJPEG or "
+        + "ProRes, and OUTPUT mp4, mov, mkv or webm."))
   var copyForward = false
 
   @Flag(
     help: ArgumentHelp(
-      "Decode and encode even if every packet is a frame by itself. Without it, such packets are reversed as they "
-        + "are, if the container can hold them."))
+      "Always decode and encode the video. Without this option, video in which every frame is a keyframe is reversed "
+        + "without decoding, if the container can hold it."))
   var reencode = false
 }
 
@@ -121,7 +122,7 @@ struct SubtitleArguments: ParsableArguments {
 
 /// Option that checks the output.
 struct CheckArguments: ParsableArguments {
-  @Flag(help: "Compare the output with its source, as `retrograde verify` does; OUTPUT appears only if that succeeds.")
+  @Flag(help: "Check the output against its source, as `retrograde verify` does. OUTPUT appears only if it passes.")
   var verify = false
 }
 
@@ -129,17 +130,20 @@ struct CheckArguments: ParsableArguments {
 struct ChunkLengthArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Number of chunks, 1 to 1000000; fewer if the source has fewer groups of pictures.", valueName: "n"))
+      "Number of chunks of the video, 1 to 1000000; fewer if it has fewer groups of pictures. Each audio stream is "
+        + "one more chunk.", valueName: "n"))
   var chunks: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Approximate length of a chunk, 0.1 to 1000000 seconds. Chunks begin with a group of pictures. (default: 60)",
+      "Approximate length of a chunk, 0.1 to 1000000 seconds. Chunks are whole groups of pictures. (default: 60)",
       valueName: "seconds"))
   var chunkLength: Double?
 
   func validate() throws {
-    if chunks != nil && chunkLength != nil { throw ValidationError("--chunks and --chunk-length exclude each other.") }
+    if chunks != nil && chunkLength != nil {
+      throw ValidationError("--chunks and --chunk-length can't be used together.")
+    }
     if let chunks, !(1...1_000_000).contains(chunks) { throw ValidationError("--chunks must be 1 to 1000000.") }
     if let chunkLength, !(0.1...1e6).contains(chunkLength) {
       throw ValidationError("--chunk-length must be 0.1 to 1000000 seconds.")

@@ -3,13 +3,14 @@ import Retrograde
 
 struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Runs a pipeline file: one half decodes, the other encodes the reversal.",
+    abstract: "Runs a pipeline file: its first half decodes, and its second half encodes the reversal.",
     discussion: """
-      `retrograde run --list` lists the installed files, about a dozen. `retrograde reverse … --print-pipeline` prints \
-      others. A name without a slash that is not a file in the current folder is searched in \
-      $XDG_DATA_HOME/retrograde/pipelines (~/.local/share/…), then where the command is installed, then in the folders \
-      of $XDG_DATA_DIRS. `retrograde run FILE` lists the parameters of a file. Parameter values are not parsed, and may contain \
-      spaces, quotes, ! or $.
+      `retrograde run --list` lists the installed pipeline files. `retrograde run FILE`, without values, lists the \
+      parameters of a file. `retrograde reverse … --print-pipeline` prints a pipeline file for the given options.
+
+      FILE is a path, or the name of an installed file. Names are searched for in $XDG_DATA_HOME/retrograde/pipelines \
+      (~/.local/share/…), then in the folders of this installation, then in those of $XDG_DATA_DIRS. Parameter values \
+      are used as they are, and may contain spaces, quotes, ! or $.
 
       EXAMPLES
         retrograde run --list
@@ -24,13 +25,13 @@ struct Run: AsyncParsableCommand {
     help: "Pipeline file, or the name of an installed one.", completion: Completions.pipelines)
   var file: String?
 
-  @Argument(help: ArgumentHelp("Values of parameters of the file.", valueName: "name=value"))
+  @Argument(help: ArgumentHelp("Values for the parameters of the file.", valueName: "name=value"))
   var values: [Value] = []
 
-  @Flag(help: "List the installed pipeline files, with their purposes.")
+  @Flag(help: "List the installed pipeline files, and what each does.")
   var list = false
 
-  @Flag(help: "Check that the file could run, and run nothing.")
+  @Flag(help: "Only check that the file can be run.")
   var check = false
 
   @OptionGroup(title: "Output") var writing: OverwriteArguments
@@ -42,9 +43,9 @@ struct Run: AsyncParsableCommand {
   @OptionGroup(title: "Machine") var machine: ResourceArguments
 
   func validate() throws {
-    if list && file != nil { throw ValidationError("--list takes no file: it names the installed ones.") }
+    if list && file != nil { throw ValidationError("--list can't be used with a file: it lists the installed ones.") }
     if !list && file == nil {
-      throw ValidationError("Which pipeline file? `retrograde run --list` names the installed ones.")
+      throw ValidationError("No pipeline file is given. `retrograde run --list` lists the installed ones.")
     }
   }
 
@@ -58,7 +59,7 @@ struct Run: AsyncParsableCommand {
       Terminal.print("Parameters of \(file):")
       for parameter in pipeline.parameters {
         Terminal.print(
-          "  \(parameter.name)=\(parameter.fallback ?? "…")\(parameter.fallback == nil ? "  (needed)" : "")")
+          "  \(parameter.name)=\(parameter.fallback ?? "…")\(parameter.fallback == nil ? "  (required)" : "")")
       }
       throw ExitCode(64)
     }

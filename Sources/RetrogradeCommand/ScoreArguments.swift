@@ -32,9 +32,11 @@ struct ScoreArguments: ParsableArguments {
 struct ScorePartArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Parts of the source to play in order, instead of a loop: '0..3, 3..1, 1..end'. A part whose second place "
-        + "comes first is played backwards. A part can have a speed (x0.5, ramp 1..0.25) and other audio (forward, "
-        + "mute); hold 0.8 is a pause. @file reads a file.", valueName: "score"),
+      "Parts of the source to play in order, instead of --loop: '0..3, 3..1, 1..end'. A part FROM..TO is played "
+        + "backwards if TO is earlier than FROM. After it, write a speed (x0.5, or ramp 1..0.25 for a gradual change), "
+        + "or how its audio plays (forward or mute). 'hold 0.8' is a pause of 0.8 seconds. @FILE reads "
+        + "the score from a file.",
+      valueName: "score"),
     transform: Score.argument)
   var score: Score?
 }
@@ -43,23 +45,25 @@ struct ScorePartArguments: ParsableArguments {
 struct ScoreFrameArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Length of the video crossfade between parts that do not follow each other in the source, 0 to 60 seconds.",
+      "With --score: length of the video crossfade to a part that does not continue the one before, 0 to 60 seconds.",
       valueName: "seconds"))
   var dissolve = 0.0
 
   @Option(
-    help: ArgumentHelp("blend: in slow parts, add mixtures of two neighbouring frames.", valueName: "method"))
+    help: ArgumentHelp(
+      "With --score: how to add frames in slow parts. blend: each added frame is a mix of its two neighbours.",
+      valueName: "method"))
   var interpolate: PlaybackOptions.Interpolation?
 }
 
 /// Audio of a score.
 struct ScoreAudioArguments: ParsableArguments {
-  @Flag(help: "Keep the audio's pitch at other speeds of a score. Without it, pitch follows speed.")
+  @Flag(help: "With --score: keep the audio's pitch in parts with another speed. Without it, pitch changes with speed.")
   var keepPitch = false
 
   @Option(
     help: ArgumentHelp(
-      "Length of the audio crossfade where a cut between parts would click, 0 to 10 seconds. (default: 0.005)",
+      "Length of the audio crossfade that prevents clicks at cuts between parts, 0 to 10 seconds. (default: 0.005)",
       valueName: "seconds"))
   var joint: Double?
 }

@@ -5,7 +5,7 @@ import Retrograde
 struct SeamArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "drop: leave out the last frame if it equals the first, so that a player that repeats shows it once. "
+      "drop: leave out the last frame if it equals the first, so that a repeating player does not show it twice. "
         + "(default: drop for GIF, WebP and APNG, otherwise keep)", valueName: "seam"))
   var seam: Seam?
 

@@ -12,49 +12,50 @@ struct ServerArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Address to listen on; 0.0.0.0 and :: are all addresses of the machine.", valueName: "address"))
+      "Address to listen on; 0.0.0.0 and :: mean all addresses of this machine.", valueName: "address"))
   var host = "127.0.0.1"
 
   @Option(
     help: ArgumentHelp(
-      "Secret of 8 to 200 bytes that browsers and players need; it is part of the printed address.",
+      "Secret of 8 to 200 bytes that browsers and players must send. The printed URL contains it.",
       valueName: "secret"))
   var token: String?
 
   @Option(
     help: ArgumentHelp(
-      "Heights of the video to choose from, in pixels: 1080,540. Up to 8, each 64 to 4320. "
-        + "(default: the source's, at most 1080)", valueName: "list"))
+      "Heights in pixels that players can choose from, such as 1080,540: up to 8, each 64 to 4320. "
+        + "(default: the source's height, at most 1080)", valueName: "list"))
   var heights: Heights = Heights(list: [])
 
   @Option(
     help: ArgumentHelp(
-      "Limit for finished segments in a spool file. The least recently requested ones are removed, and made again on "
-        + "request.", valueName: "size"))
+      "Limit for finished segments, which are kept in a temporary file. Above it, the least recently requested ones "
+        + "are removed; they are made again on request.", valueName: "size"))
   var cache = ByteCount(1 << 30)
 
   @Option(
     help: ArgumentHelp(
-      "Number of segments at once, 1 to 64. (default: the number of cores, at most 4)", valueName: "n"))
+      "Number of segments to make at the same time, 1 to 64. (default: the number of cores, at most 4)", valueName: "n")
+  )
   var jobs: Int?
 
-  @Flag(help: "Print only the address, warnings and errors.")
+  @Flag(help: "Print only the URL, warnings and errors.")
   var quiet = false
 }
 
 struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Plays files backwards in a browser or player, without writing files first.",
+    abstract: "Streams files backwards to a browser or player, without writing files first.",
     discussion: """
-      The command prints the address of a page that plays the video backwards; every position is seekable. Segments of \
-      some seconds are decoded and encoded on request, and kept for later requests. A folder is listed, with a \
-      thumbnail of each file. No browser is opened; Ctrl-C ends the server.
+      The command prints the URL of a web page that plays the video backwards, and can seek to any position. The video \
+      is reversed on request, in segments of a few seconds, which are kept for later requests. For a folder, the page \
+      lists the files in it, with thumbnails. The command does not open a browser. Ctrl-C ends the server.
 
-      Players take the address of an HLS playlist: the printed address with master.m3u8 appended; with several files, \
-      the address of a file's page with master.m3u8 appended.
+      Other players need the URL of an HLS playlist. For a single file, add master.m3u8 to the path of the printed \
+      URL. For several files, add it to the path of a file's page.
 
-      Only programs on this machine can connect, unless --host has another address. Then --token sets a secret that \
-      browsers and players need.
+      Only programs on this machine can connect, unless --host sets another address. In that case, set a secret with \
+      --token, which browsers and players must send.
 
       EXAMPLES
         retrograde serve film.mkv
@@ -65,7 +66,7 @@ struct Serve: AsyncParsableCommand {
 
   @Argument(
     help: ArgumentHelp(
-      "Video or audio files, and folders of them. Nothing outside these is served.", valueName: "file"),
+      "Video or audio files, or folders of them. No other files are served.", valueName: "file"),
     completion: .file())
   var files: [String]
 
@@ -89,17 +90,18 @@ struct Serve: AsyncParsableCommand {
   private var quiet: Bool { listening.quiet }
 
   func validate() throws {
-    if files.isEmpty { throw ValidationError("Which files? Name some, or a folder of them.") }
+    if files.isEmpty { throw ValidationError("No files are given. Give media files, or a folder of them.") }
     guard (0...65535).contains(port) else { throw ValidationError("--port must be 0 to 65535.") }
     if let jobs, !(1...64).contains(jobs) { throw ValidationError("--jobs must be 1 to 64.") }
     if let token, !(8...200).contains(token.utf8.count) {
-      throw ValidationError("--token must have 8 to 200 bytes: a short one is soon guessed.")
+      throw ValidationError("--token must have 8 to 200 bytes, since a shorter one is easily guessed.")
     }
     guard [range.start, range.end].allSatisfy({ $0.map { $0.time != nil } ?? true }) else {
-      throw ValidationError("--start and --end are times here, such as 1:02.5; --score takes other places too.")
+      throw ValidationError(
+        "serve accepts only times for --start and --end, such as 1:02.5. --score accepts other positions too.")
     }
     if score.score != nil, range.start != nil || range.end != nil || loop != .reverse {
-      throw ValidationError("--score sets the whole order of play: leave out --loop, --start and --end.")
+      throw ValidationError("--score can't be used with --loop, --start or --end: it sets the whole order of play.")
     }
     if let start = range.start?.time, let end = range.end?.time, start >= end {
       throw ValidationError("--end must be later than --start.")
@@ -127,7 +129,8 @@ struct Serve: AsyncParsableCommand {
       tell: { Terminal.error("retrograde: \($0.message.inOptions)") })
     if !settings.isLoopback, token == nil {
       Terminal.error(
-        "retrograde: warning: anyone who reaches \(host) can watch these files and load this machine; --token sets a secret"
+        "retrograde: warning: anyone who can connect to \(host) can watch these files and use this machine's "
+          + "processors; set a secret with --token"
       )
     }
     let isQuiet = quiet
@@ -135,7 +138,7 @@ struct Serve: AsyncParsableCommand {
       try await server.run { address in
         Terminal.print(address)
         try? Terminal.finishOutput()
-        if !isQuiet { Terminal.error("retrograde: Ctrl-C ends it") }
+        if !isQuiet { Terminal.error("retrograde: Ctrl-C ends the server") }
       }
     }
   }

@@ -6,7 +6,7 @@ struct InputArgument: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
       "Source: a file, numbered images such as 'frames/%05d.png', or - for standard input. "
-        + "Also an http, https or file address, which may be that of an HLS or DASH playlist."),
+        + "An http, https or file URL also works, including that of an HLS or DASH playlist."),
     completion: .file())
   var input: String
 }
@@ -15,8 +15,9 @@ struct InputArgument: ParsableArguments {
 struct StreamArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Use only these: video, audio, subtitles, chapters, or one of several streams, as in video,audio:1. "
-        + "(default: all)", valueName: "list"))
+      "Use only these streams, separated by commas: video, audio, subtitles, chapters. A number, counted from 0, "
+        + "selects one of a kind: video,audio:1 is all video and the second audio stream. (default: all)",
+      valueName: "list"))
   var streams: StreamSelection?
 
   @Flag(help: "Leave out the audio.")
@@ -72,8 +73,8 @@ extension SourcePosition {
   @Sendable static func argument(_ text: String) throws -> SourcePosition {
     guard let position = SourcePosition(parsing: text) else {
       throw ValidationError(
-        "“\(text)” is not a place in the source. Places are counted from its start, which is 0: seconds, such as 2.5, "
-          + "minutes and seconds, such as 1:02.5, a frame, such as 250f, end-2.5, or a chapter's name in quotes.")
+        "“\(text)” is not a position in the source. Write seconds (2.5), minutes and seconds (1:02.5), a frame (250f), "
+          + "a time before the end (end-2.5), or a chapter's name in quotes.")
     }
     return position
   }

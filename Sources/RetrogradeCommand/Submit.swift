@@ -6,11 +6,12 @@ struct Submit: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Plans a reversal in chunks, and submits it to a Slurm cluster.",
     discussion: """
-      sbatch gets two jobs: an array of tasks that run `retrograde work chunk`, and `retrograde work join`, which starts when \
-      all tasks have succeeded. Slurm decides when and where they run, and restarts a task elsewhere if its machine \
-      fails. Source, folder and output must have the same paths on all machines: docs/cluster.md.
+      The command submits two jobs with sbatch: an array of tasks that run `retrograde work chunk`, and a job that \
+      runs `retrograde work join` when all tasks have succeeded. Slurm decides when and where they run, and restarts a \
+      task on another machine if its machine fails. The source, the work folder and the output must have the same \
+      paths on all machines; see docs/cluster.md.
 
-      If a chunk has failed, the same command submits the missing chunks.
+      If a chunk fails, run the same command again: it submits the missing chunks.
 
       EXAMPLES
         retrograde work submit film.mkv out.mkv --work film.work
@@ -29,8 +30,8 @@ struct Submit: AsyncParsableCommand {
   @Option(
     parsing: .remaining,
     help: ArgumentHelp(
-      "Options for sbatch: all arguments that follow. A single argument is split into words, as by a shell. "
-        + "Without this option, the jobs go to Slurm as well: no other scheduler is supported.",
+      "Options for sbatch: all arguments after this one. A single argument is split into words, as in a shell. "
+        + "This option is not needed to use Slurm: jobs always go to Slurm.",
       valueName: "sbatch options"))
   var slurm: [String] = []
 
@@ -39,7 +40,7 @@ struct Submit: AsyncParsableCommand {
   private func sbatchOptions() throws -> [String] {
     guard slurm.count == 1, let all = slurm.first else { return slurm }
     guard let words = Shell.words(all) else {
-      throw ValidationError("--slurm: a quote is not closed in \(all)")
+      throw ValidationError("--slurm: a closing quote is missing in \(all)")
     }
     return words
   }
@@ -88,14 +89,15 @@ struct Submit: AsyncParsableCommand {
     }
     let reason =
       ending.map {
-        "sbatch ended with status \($0.status): \(($0.errors + $0.output).trimmed(or: "it said nothing"))"
-      } ?? "sbatch is not installed: no program of this name is in PATH"
+        "sbatch ended with status \($0.status): \(($0.errors + $0.output).trimmed(or: "no error message"))"
+      } ?? "sbatch is not in PATH"
     let remedy =
       array.map {
         "job \($0) still makes the chunks: run `retrograde work join \(Shell.quoted(jobs.folder))` after it, "
           + "or `scancel \($0)` to stop it"
       }
-      ?? "the plan is in \(jobs.folder): run the same command on a machine that can submit, or make the chunks with `retrograde work chunk`"
+      ?? "the plan is in \(jobs.folder): run the same command on a machine with sbatch, or make the chunks "
+      + "with `retrograde work chunk`"
     Terminal.error(lines: "retrograde: the \(what) of \(jobs.folder) can't be submitted to Slurm: \(reason); \(remedy)")
     // EX_UNAVAILABLE, EX_SOFTWARE
     throw ExitCode(ending == nil ? 69 : 70)
@@ -103,11 +105,11 @@ struct Submit: AsyncParsableCommand {
 
   private func show(_ jobs: SlurmJobs, _ array: String?, _ join: String) {
     if let array {
-      let each = jobs.run == 1 ? "a chunk each" : "up to \(jobs.run) chunks each"
+      let each = jobs.run == 1 ? "one chunk each" : "up to \(jobs.run) chunks each"
       Terminal.print("chunks     job \(array): \(jobs.tasks.count) task\(jobs.tasks.count == 1 ? "" : "s"), \(each)")
-      Terminal.print("join       job \(join), when all of them have succeeded")
+      Terminal.print("join       job \(join), when all tasks have succeeded")
     } else {
-      Terminal.print("join       job \(join): all chunks are there")
+      Terminal.print("join       job \(join): all chunks are finished")
     }
     Terminal.print("queue      squeue --jobs=\([array, join].compactMap { $0 }.joined(separator: ","))")
     Terminal.print("progress   retrograde work status \(Shell.quoted(jobs.folder))")

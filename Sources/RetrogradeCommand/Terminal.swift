@@ -34,7 +34,7 @@ enum Terminal {
     throw RetrogradeError(
       .inputOutput,
       about: "standard output", "can't be written: \(String(cString: strerror(reason)))",
-      remedy: reason == ENOSPC ? "free some room, or print to another place" : nil)
+      remedy: reason == ENOSPC ? "free some space, or write to another disk" : nil)
   }
 
   static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }

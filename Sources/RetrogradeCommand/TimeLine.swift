@@ -10,7 +10,10 @@ struct TimeLine {
 
   var lines: [String] {
     let length = report.order.last?.end ?? .zero
-    return ["score      \(length.inSeconds) of \(report.duration.inSeconds), \(report.order.count) stretches"]
+    return [
+      "score      \(length.inSeconds) of \(report.duration.inSeconds), "
+        + "\(report.order.count) part\(report.order.count == 1 ? "" : "s")"
+    ]
       + report.order.flatMap(lines)
   }
 

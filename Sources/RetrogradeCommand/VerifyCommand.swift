@@ -4,7 +4,7 @@ import RetrogradeEngine
 
 /// Options of the checks.
 struct VerifyArguments: ParsableArguments {
-  @Flag(help: "Every pixel and sample must be the same.")
+  @Flag(help: "Require that every pixel and sample is the same.")
   var lossless = false
 
   @Flag(help: "Print JSON.")
@@ -13,31 +13,33 @@ struct VerifyArguments: ParsableArguments {
 
 /// Order of play and frame times of the reversed file.
 struct MirrorOrderArguments: ParsableArguments {
-  @Option(help: ArgumentHelp("Order of play of the mirror.", valueName: "order"))
+  @Option(help: ArgumentHelp("Order of play that the mirror was made with.", valueName: "order"))
   var loop: Loop = .reverse
 
   @Option(help: ArgumentHelp("Number of times that the mirror plays the loop, 1 to 100000.", valueName: "n"))
   var count = 1
 
-  @Option(help: ArgumentHelp("Frame times of the mirror, as for `reverse`.", valueName: "timing"))
+  @Option(
+    help: ArgumentHelp("Frame times of the mirror; `retrograde help reverse` explains the values.", valueName: "timing")
+  )
   var timing: Timing = .mirror
 
   @Option(
     help: ArgumentHelp(
-      "Maximum frame rate of the mirror, as for `reverse`. For numbered images as source: their frame rate. "
-        + "(default: no maximum; 25 for numbered images)", valueName: "rate"))
+      "Maximum frame rate that the mirror was made with. If the source is numbered images, this is their frame rate "
+        + "instead. (default: no maximum; 25 for numbered images)", valueName: "rate"))
   var fps: FrameRate?
 }
 
 struct VerifyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
-    abstract: "Checks that a file is the exact mirror of another: its reversal, frame for frame.",
+    abstract: "Checks that one file is the exact reversal (the mirror) of another, frame for frame.",
     discussion: """
-      Both files are decoded. Their frames, order, times, audio, sync, subtitles, chapters and tags are compared. Each \
-      frame of lossy video must be more like its own source frame than like the frames next to that; --lossless compares \
-      every pixel and sample. If the mirror was made with options (--loop, --start, --streams, --crop, …), give verify \
-      the same.
+      Both files are decoded, and their frames, frame order, times, audio, sync, subtitles, chapters and tags are \
+      compared. If the mirror has a lossy codec, each frame must be closer to its own source frame than to the frames \
+      before and after that one. With --lossless, every pixel and sample must be the same. If the mirror was made with \
+      options such as --loop, --start, --streams or --crop, give the same options to verify.
 
       The exit status is 0 if all checks pass, 1 if one fails, and 64 or more if a file cannot be compared.
 
@@ -50,7 +52,7 @@ struct VerifyCommand: AsyncParsableCommand {
 
   @OptionGroup var from: InputArgument
 
-  @Argument(help: "File to check: the mirror of the source.", completion: .file())
+  @Argument(help: "Reversed file to check.", completion: .file())
   var mirror: String
 
   @OptionGroup(title: "Checks") var checks: VerifyArguments
@@ -108,7 +110,7 @@ struct VerifyCommand: AsyncParsableCommand {
     Terminal.print(
       result.isMirror
         ? "\(result.mirror) is the mirror of \(result.source)"
-        : "\(result.mirror) is not the mirror of \(result.source): "
+        : "\(result.mirror) is not the mirror of \(result.source); failed checks: "
           + result.checks.filter { !$0.holds }.map(\.subject).joined(separator: ", "))
   }
 }

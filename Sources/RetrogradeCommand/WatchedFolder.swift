@@ -61,7 +61,8 @@ final class WatchedFolder: Sendable {
     takeAll()
     try await body()
     guard state.withLock({ $0.isGone }) else { return }
-    throw RetrogradeError(.noInput, about: folder, "the watched folder is no longer there", remedy: "watch another one")
+    throw RetrogradeError(
+      .noInput, about: folder, "the watched folder was removed or renamed", remedy: "watch another folder")
   }
 
   /// Records the result of a job; if its file changed meanwhile, queues it again.

@@ -60,6 +60,6 @@ extension SourceReport.Stream {
   var turning: String? {
     if let whyDecoded { return "decoded and encoded: \(whyDecoded)" }
     let names = turnsAsPacketsIn?.map { ".\($0)" }.joined(separator: ", ")
-    return names.map { "reversed as packets, neither decoded nor encoded, in \($0)" }
+    return names.map { "reversed without decoding in \($0)" }
   }
 }

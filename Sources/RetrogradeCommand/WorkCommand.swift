@@ -4,10 +4,14 @@ import ArgumentParser
 struct WorkCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "work",
-    abstract: "Reverses a long file in chunks, in any number of processes and machines.",
+    abstract: "Reverses a long file in chunks, which several processes or machines can share.",
     discussion: """
-      `split` plans the chunks in a folder, `chunk` makes some of them, and `join` joins them into the output. The \
-      processes need only the folder and the source, under the same names. On one machine, `retrograde reverse --work` does all three.
+      `split` writes a plan of the chunks into a folder, `chunk` makes one or more of them, and `join` joins them into \
+      the output. All machines need the folder and the source, under the same paths. On one machine, `retrograde \
+      reverse --work` does all three steps.
+
+      Chunks are numbered from 0. Each audio stream is one chunk, and the audio comes first: in the examples, chunk 0 \
+      is the audio, and chunks 1 to 12 are the video.
 
       EXAMPLES
         retrograde work split film.mkv out.mkv --work film.work --chunks 12

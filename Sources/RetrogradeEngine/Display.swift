@@ -11,7 +11,7 @@ package enum Display {
     let displays = [getenv("DISPLAY"), getenv("WAYLAND_DISPLAY")].compactMap { $0 }
     guard displays.contains(where: { $0.pointee != 0 }) else {
       throw RetrogradeError(
-        .missingPlugin, "there is no display to open a window on: DISPLAY and WAYLAND_DISPLAY are not set")
+        .missingPlugin, "no window can be opened, since there is no display: DISPLAY and WAYLAND_DISPLAY are not set")
     }
     return "autovideosink"
   }

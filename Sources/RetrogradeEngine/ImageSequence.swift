@@ -57,13 +57,13 @@ package struct ImageSequence: Sendable {
     guard ImageSequence.isPattern(pattern) else { return nil }
     let found = try ImageSequence.files(of: pattern)
     guard let first = found.first, let last = found.last else {
-      throw RetrogradeError(.noInput, about: pattern, "no such files")
+      throw RetrogradeError(.noInput, about: pattern, "there are no such files")
     }
     if let gap = zip(found, found.dropFirst()).first(where: { $1 != $0 + 1 }) {
       throw RetrogradeError(
         .noInput,
         about: pattern, "number \(gap.0 + 1) is missing, between \(gap.0) and \(gap.1)",
-        remedy: "give the images numbers without a gap"
+        remedy: "number the images without gaps"
       )
     }
     self.pattern = pattern

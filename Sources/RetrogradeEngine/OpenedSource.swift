@@ -24,7 +24,7 @@ package struct OpenedSource: Sendable {
   {
     let playback = settings.playback
     guard !(playback.noAudio && playback.noVideo) else {
-      throw RetrogradeError(.usage, "without video and without audio, nothing is left")
+      throw RetrogradeError(.usage, "\(setting: .noVideo) and \(setting: .noAudio) together leave nothing to play")
     }
     name = input
     stored = try Source(
@@ -34,10 +34,9 @@ package struct OpenedSource: Sendable {
     if stored.facts.lacksIndex, stored.facts.boxedImage == nil {
       throw RetrogradeError(
         .damagedInput,
-        about: input, "its index (moov) is missing: the file was cut, or recording it was not finished",
+        about: input, "its index (moov) is missing: the file is incomplete, or its recording was interrupted",
         remedy:
-          "get the whole file, or rebuild the index from another file of the same device: nothing else tells where its "
-          + "frames begin")
+          "get the complete file, or rebuild the index with a repair program and another file of the same device")
     }
     let plugins =
       settings.purpose == .watching && stored.facts.isUsuallyMPEG
@@ -54,8 +53,8 @@ package struct OpenedSource: Sendable {
         probing: stored.path, stored.sourceDescription, stored.facts, settings.cancellation)
     } catch let error as RetrogradeError where error.code == .damagedInput && stored.facts.boxedImage != nil {
       throw RetrogradeError(
-        .missingPlugin, about: input, "an image (\(stored.facts.boxedImage ?? "")), which is not supported",
-        remedy: "convert it to PNG or JPEG, or a moving image to a video", underlying: error.underlying)
+        .missingPlugin, about: input, "this image format is not supported (\(stored.facts.boxedImage ?? ""))",
+        remedy: "convert it to PNG or JPEG, or to a video if it moves", underlying: error.underlying)
     }
     tail = try span.flatMap { span in try excerpt?.join().map { (span, $0) } }
   }

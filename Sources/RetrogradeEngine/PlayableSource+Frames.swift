@@ -70,7 +70,7 @@ extension PlayableSource {
     _ settings: PlaybackSettings, stored: Source?
   ) throws {
     guard let timeline = parts.video?.timeline, timeline.count > 0 else {
-      throw RetrogradeError(.usage, about: name, "has no video, and so no frame")
+      throw RetrogradeError(.usage, about: name, "has no video, so it has no frames")
     }
     let numbers = try PlayableSource.frames(places, of: name, in: timeline, index)
     var playback = PlaybackOptions()
@@ -108,7 +108,7 @@ extension PlayableSource {
       guard whole.start <= time, time < whole.end else {
         throw RetrogradeError(
           .usage, about: name, "is \(whole.duration) long, so there is no frame at \(place)",
-          remedy: "ask for a place before its end")
+          remedy: "use a position before its end")
       }
       // Times before the first frame show the first frame.
       return max(timeline.starts.endOfPrefix { $0 <= time } - 1, 0)

@@ -80,8 +80,8 @@ package struct PlayableSource: Sendable {
       guard let links = opened.stored.facts.report?.links, links > 1 else { throw error }
       throw RetrogradeError(
         .damagedInput,
-        about: opened.name, "holds \(links) Ogg files, one after the other, with different streams",
-        remedy: "split it into these, and reverse each",
+        about: opened.name, "consists of \(links) Ogg files, one after the other, with different streams",
+        remedy: "split it into these files, and reverse each",
         underlying: error.underlying)
     }
   }
@@ -146,7 +146,7 @@ package struct PlayableSource: Sendable {
     try playback.checkScore()
     guard count.map(PlaybackLegs.counts.contains) ?? true else {
       throw RetrogradeError(
-        .usage, "a loop is played \(PlaybackLegs.counts.lowerBound) to \(PlaybackLegs.counts.upperBound) times")
+        .usage, "a loop can be played \(PlaybackLegs.counts.lowerBound) to \(PlaybackLegs.counts.upperBound) times")
     }
     let presentation =
       try (whole ?? parts.range).map { Presentation($0) } ?? PlayableSource.presentation(input, index, parts.videos)
@@ -215,7 +215,8 @@ package struct PlayableSource: Sendable {
     guard range.start < range.end else {
       throw RetrogradeError(
         .usage,
-        "\(setting: .start) must lie before \(setting: .end) and before the end of the source, which is \(whole.duration) long"
+        "\(setting: .start) must be before \(setting: .end) and before the end of the source, which is "
+          + "\(whole.duration) long"
       )
     }
     return range
@@ -230,7 +231,7 @@ package struct PlayableSource: Sendable {
         video.timeline.starts.first.map { TimeSpan(start: $0, end: video.timeline.end) }
       }
     guard let start = spans.map(\.start).min(), let end = spans.map(\.end).max(), start < end else {
-      throw RetrogradeError(.damagedInput, about: input, "no video and no audio can be read from it")
+      throw RetrogradeError(.damagedInput, about: input, "no video or audio can be read from it")
     }
     return Presentation(TimeSpan(start: start, end: end))
   }

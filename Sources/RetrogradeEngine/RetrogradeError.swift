@@ -112,7 +112,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
       RetrogradeError(
         .internalFailure,
         about: path,
-        "can't be made: \(error.description)"
+        "can't be created: \(error.description)"
           + (error.debug.map { " (\($0.split(separator: "\n").last.map(String.init) ?? $0))" } ?? ""),
         underlying: error)
     }

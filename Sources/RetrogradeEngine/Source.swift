@@ -44,7 +44,7 @@ package struct Source: Sendable {
       path = spool?.path ?? path
       facts = try Source.facts(path, cancellation)
       sourceDescription = try Source.sourceDescription(path, name, facts, resources)
-      warnings.append(Warning(.streamLeftOut, "left out: the image of a motion photo; only its film is read"))
+      warnings.append(Warning(.streamLeftOut, "left out: the still image of a motion photo; only its video is read"))
     }
     guard let blocks = facts.gif, !blocks.isWhole else { return }
     guard blocks.images > 0 else {
@@ -101,7 +101,7 @@ package struct Source: Sendable {
     }
     switch info.st_mode & S_IFMT {
     case S_IFDIR:
-      throw RetrogradeError(.noInput, about: input, "is a folder", remedy: "name a file in it")
+      throw RetrogradeError(.noInput, about: input, "is a folder", remedy: "give a file in it")
     case S_IFREG:
       guard access(input.cPath, R_OK) == 0 else {
         throw RetrogradeError(.noInput, about: input, "\(String(cString: strerror(errno)))")
@@ -152,14 +152,14 @@ package struct Source: Sendable {
       throw RetrogradeError(
         .damagedInput,
         about: name,
-        "no audio is found in it: the file is cut before its audio begins, or the part before it is damaged"
+        "no audio is found in it: the file ends before its audio begins, or its header is damaged"
       )
     }
     if facts.isUnusualY4M, Quirk.y4mdecDepth.applies {
       throw RetrogradeError(
         .missingPlugin,
         about: name,
-        "this release of GStreamer reads only Y4M of eight bits a sample in 4:2:0, 4:2:2 or 4:4:4",
+        "this release of GStreamer reads Y4M only with 8 bits a sample in 4:2:0, 4:2:2 or 4:4:4",
         remedy: "convert it first: ffmpeg -i \(name) -c:v ffv1 video.mkv")
     }
     try Playlist.refuse(facts.beginning, name: name)

@@ -44,7 +44,7 @@ struct SourceParts {
       do {
         further.append(try source(stream, recipe))
       } catch let error as RetrogradeError where error.code == .damagedInput {
-        warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
+        warnings.append(Warning(.streamLeftOut, "left out: another video stream (\(error.message))"))
       }
     }
   }

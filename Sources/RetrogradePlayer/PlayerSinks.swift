@@ -37,11 +37,11 @@ struct PlayerSinks: Sendable {
       ? RetrogradeError(
         .missingPlugin,
         about: audio ?? element, "no audio device can be opened (\(error.message))",
-        remedy: "name another audio sink, or “fakesink sync=true” "
+        remedy: "use another audio sink, or “fakesink sync=true” "
           + "for silence", underlying: error)
       : RetrogradeError(
         .missingPlugin, about: video ?? element, "no window can be opened (\(error.message))",
-        remedy: "name another video sink",
+        remedy: "use another video sink",
         underlying: error)
   }
 
@@ -49,7 +49,7 @@ struct PlayerSinks: Sendable {
   /// forwards only the error of the first device it tried.
   static func text(of warning: GStreamerError) -> String {
     warning.element == "autoaudiosink"
-      ? "nothing is heard: no audio device can be opened (\(warning.message)); the video is played without audio"
+      ? "the video is played without audio: no audio device can be opened (\(warning.message))"
       : warning.message
   }
 }

@@ -104,14 +104,14 @@ package final class Server: Sendable {
     return switch reason {
     case EADDRINUSE:
       RetrogradeError(
-        .inputOutput, about: address, "another program listens there",
-        remedy: "name another port; 0 takes one that is free")
+        .inputOutput, about: address, "another program is listening there",
+        remedy: "use another port; 0 chooses a free one")
     case EACCES:
       RetrogradeError(
-        .inputOutput, about: address, "ports below 1024 are for the system's own programs", remedy: "name another port")
+        .inputOutput, about: address, "ports below 1024 are for the system's own programs", remedy: "use another port")
     case EADDRNOTAVAIL:
       RetrogradeError(
-        .inputOutput, about: address, "this machine does not have that address", remedy: "name one that it has")
+        .inputOutput, about: address, "this machine does not have this address", remedy: "use one that it has")
     default:
       RetrogradeError(.inputOutput, about: address, "can't listen there: \(String(cString: strerror(reason)))")
     }

@@ -22,13 +22,13 @@ import Testing
   }
 
   static let refusals: [(arguments: [String], status: Int32, words: String)] = [
-    (["--encoder", "nosuchenc"], 69, "--encoder nosuchenc: GStreamer has no such element here; `retrograde codecs`"),
-    (["--encoder", "qtdemux"], 64, "is not a video encoder (Codec/Demuxer)"),
-    (["--encoder", "flacenc"], 64, "is not a video encoder (Codec/Encoder/Audio)"),
-    (["--encoder", "theoraenc"], 64, "does not take Theora, which theoraenc makes"),
-    (["--encoder", "x264enc", "--video-codec", "hevc"], 64, "makes H.264, and --video-codec asks for hevc"),
-    (["--encoder", "x264enc", "--profile", "youtube"], 64, "--profile holds all"),
-    (["--encoder-options", "nonsense=1"], 64, "x264enc has no option called nonsense; `gst-inspect-1.0 x264enc`"),
+    (["--encoder", "nosuchenc"], 69, "nosuchenc: no such GStreamer element is installed; `retrograde codecs`"),
+    (["--encoder", "qtdemux"], 64, "this element is not a video encoder (Codec/Demuxer)"),
+    (["--encoder", "flacenc"], 64, "this element is not a video encoder (Codec/Encoder/Audio)"),
+    (["--encoder", "theoraenc"], 64, "can't hold Theora, which theoraenc encodes"),
+    (["--encoder", "x264enc", "--video-codec", "hevc"], 64, "encodes H.264, but --video-codec is hevc"),
+    (["--encoder", "x264enc", "--profile", "youtube"], 64, "--profile, which contains all"),
+    (["--encoder-options", "nonsense=1"], 64, "x264enc has no property nonsense; `gst-inspect-1.0 x264enc`"),
     (["--encoder-options", "speed-preset=warp"], 64, "speed-preset can't be warp; it can be"),
     (["--encoder-options", "fast"], 64, "--encoder-options"),
     (["--encoder", "openh264enc", "--quality", "lossless"], 64, "openh264enc is not known to be lossless"),

@@ -69,7 +69,7 @@ import Testing
     ]
     let result = try Command.run(limited + arguments, of: URL(fileURLWithPath: "/bin/sh"))
     #expect(result.status == 74)
-    #expect(result.errors.contains("the spool can't be written: File too large"), "\(result.errors)")
+    #expect(result.errors.contains("a temporary file can't be written: File too large"), "\(result.errors)")
     #expect(scratch.names == ["a.gif", "a.mp4"])
   }
 

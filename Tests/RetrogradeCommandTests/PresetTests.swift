@@ -106,9 +106,9 @@ import Testing
     #expect(long.status == 64)
     #expect(long.errors.contains("--for mine: the output would be") && long.errors.contains("--end"))
     let other = try run("reverse", clip, scratch.path("out.webm"), "--for", "mine", "--end", "1")
-    #expect(other.status == 64 && other.errors.contains("takes .mp4"))
+    #expect(other.status == 64 && other.errors.contains("accepts only .mp4"))
     let unknown = try run("reverse", clip, out, "--for", "moon")
-    #expect(unknown.status == 64 && unknown.errors.contains("there are ") && unknown.errors.contains("mine"))
+    #expect(unknown.status == 64 && unknown.errors.contains("choose ") && unknown.errors.contains("mine"))
     // A recording is never discarded.
     let recorded = try run(
       "capture", scratch.path("loop.mp4"), "--source", "videotestsrc is-live=true", "--frames", "30", "--for", "mine")

@@ -83,7 +83,7 @@ import Testing
     #expect(try submit().status == 0)
     #expect(try recorded(3).contains("--array=0,3"))
     for task in ["0", "3"] { #expect(try run("submit-chunks.sh", task: task) == 0) }
-    #expect(try submit(slurm: ["--comment", "two words"]).output.contains("job 5: all chunks are there"))
+    #expect(try submit(slurm: ["--comment", "two words"]).output.contains("job 5: all chunks are finished"))
     #expect(try recorded(5).suffix(4) == ["--comment", "two words", "--parsable", "\(work)/submit-join.sh"])
     #expect(try run("submit-join.sh") == 0)
     #expect(scratch.names == ["a.mp4", "b.mkv", "bin"])
@@ -111,7 +111,7 @@ import Testing
   func failedSubmission() throws {
     let missing = try submit()
     #expect(missing.status == 69)
-    #expect(missing.errors.contains("sbatch is not installed"))
+    #expect(missing.errors.contains("sbatch is not in PATH"))
     #expect(missing.errors.contains("the plan is in \(work)"))
     try program("sbatch", "echo 'sbatch: error: invalid partition specified: long' >&2; exit 1")
     let failing = try submit(slurm: ["-p long"])
@@ -120,7 +120,7 @@ import Testing
     try program("sbatch", #"case "$*" in *chunks.sh) echo 8;; *) exit 3;; esac"#)
     let half = try submit()
     #expect(half.status == 70)
-    #expect(half.errors.contains("sbatch ended with status 3: it said nothing; job 8 still makes the chunks"))
+    #expect(half.errors.contains("sbatch ended with status 3: no error message; job 8 still makes the chunks"))
     #expect(try Command.run(["work", "status", work]).output.contains("4 to come"))
   }
 

@@ -131,7 +131,7 @@ import Testing
       try? FileManager.default.removeItem(atPath: scratch.path("in"))
     }
     #expect(
-      result.status == 66 && result.errors.contains("in: the watched folder is no longer there"), "\(result.errors)")
+      result.status == 66 && result.errors.contains("in: the watched folder was removed"), "\(result.errors)")
   }
 
   @Test("the watched folder is refused as the output folder")

@@ -59,7 +59,7 @@ import Testing
     #expect(answer.status == (path.contains("..") ? 400 : 404))
     #expect(
       try await answer.text
-        == (path.contains("..") ? "That is not a valid address.\n" : "There is nothing of that name.\n"))
+        == (path.contains("..") ? "This is not a valid URL.\n" : "There is nothing at this URL.\n"))
     #expect(answer["x-content-type-options"] == "nosniff")
   }
 

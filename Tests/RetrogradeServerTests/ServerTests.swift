@@ -343,7 +343,7 @@ import Testing
       #expect(error?.code == .inputOutput)
       #expect(
         error?.description
-          == "127.0.0.1:\(port): another program listens there; name another port; 0 takes one that is free")
+          == "127.0.0.1:\(port): another program is listening there; use another port; 0 chooses a free one")
     }
   }
 }

@@ -108,11 +108,11 @@ import Testing
   @Test(
     "an invalid caption style is refused",
     arguments: [
-      ("size=big", "not a number"), ("place=moon", "top-left"), ("blink=yes", "font, size"),
+      ("size=big", "not a number"), ("place=moon", "top-left"), ("blink=yes", "font=, size="),
       ("font=No Such Font", "fc-list"),
-      ("font=Sans 48", "size=48"), ("color=none", "need a colour"), ("color=#12", "#ffcc00"),
+      ("font=Sans 48", "size=48"), ("color=none", "needs a colour"), ("color=#12", "#ffcc00"),
       ("from=3, to=2", "before it begins"),
-      ("size=0", "1 to 2000"), ("from=end-1", "2.5"), ("top", "font, size"), ("font=", "Serif Bold"),
+      ("size=0", "1 to 2000"), ("from=end-1", "2.5"), ("top", "font=, size="), ("font=", "Serif Bold"),
     ])
   func invalidStyles(_ text: String, _ words: String) {
     let error = #expect(throws: RetrogradeError.self) { try CaptionStyle(parsing: text) }

@@ -167,7 +167,7 @@ import Testing
     #expect(elsewhere.contains("its output is \(output)"))
     try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: source)
     let changed = await message { try await ChunkFolder(work).make() }
-    #expect(changed.contains("is not the file that was planned"))
+    #expect(changed.contains("is not the file for which the plan was made"))
   }
 
   /// jpegdec, which ranks first, outputs 4:2:0 for any video.
@@ -205,7 +205,7 @@ import Testing
     let error = await #expect(throws: RetrogradeError.self) {
       _ = try await reverser().start(to: output, in: work).summary()
     }
-    #expect(error.map { "\($0)" }?.contains("1 of 4 chunks could not be made (chunk 2)") ?? false)
+    #expect(error.map { "\($0)" }?.contains("1 of 4 chunks failed (chunk 2)") ?? false)
     let states = try await ChunkFolder(work).status().chunks.map(\.state)
     #expect(states == [.done, .done, .failed, .done])
     #expect(!FileManager.default.fileExists(atPath: output))
@@ -213,7 +213,7 @@ import Testing
 
   @Test("outputs that can't be made in chunks are refused with the reason")
   func unsupportedOutputs() async throws {
-    for (name, why) in [("out.gif", "it is made of images"), ("out.ogv", "Ogg counts"), ("out.wav", "it has no video")]
+    for (name, why) in [("out.gif", "it is made of images"), ("out.ogv", "Ogg number"), ("out.wav", "it has no video")]
     {
       let error = await #expect(throws: RetrogradeError.self) {
         _ = try await reverser { $0.playback.frameRate = FrameRate(30, 1) }

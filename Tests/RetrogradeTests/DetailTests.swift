@@ -295,7 +295,7 @@ import Testing
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=64x64:r=30:d=1", folder.path("s.mp4")])
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.mp4"))))
     #expect(ContainerFacts(folder.path("s.mp4")).details.isEmpty)
-    for (box, what) in [("sv3d", "360°"), ("dvvC", "Dolby Vision"), ("lhvC", "second eye"), ("zzzz", "zzzz")] {
+    for (box, what) in [("sv3d", "360°"), ("dvvC", "Dolby Vision"), ("lhvC", "second view"), ("zzzz", "zzzz")] {
       // Replaces a box that adds no information.
       let place = try #require(bytes.firstRange(of: Array("btrt".utf8)))
       bytes.replaceSubrange(place, with: Array(box.utf8))

@@ -17,38 +17,38 @@ import Testing
   }
 
   static let refusals = [
-    Refusal(output: "o.mp4", words: "`encoding.constantRateFactor` 99: x264enc takes 0 to 50") {
+    Refusal(output: "o.mp4", words: "`encoding.constantRateFactor` 99: x264enc accepts 0 to 50") {
       $0.constantRateFactor = 99
     },
-    Refusal(output: "o.webm", words: "`encoding.constantRateFactor` 99: vp9enc takes 0 to 63") {
+    Refusal(output: "o.webm", words: "`encoding.constantRateFactor` 99: vp9enc accepts 0 to 63") {
       $0.constantRateFactor = 99
     },
-    Refusal(output: "o.mkv", words: "`encoding.constantRateFactor` 64: av1enc takes 0 to 63") {
+    Refusal(output: "o.mkv", words: "`encoding.constantRateFactor` 64: av1enc accepts 0 to 63") {
       $0.videoCodec = "av1"
       $0.constantRateFactor = 64
     },
-    Refusal(output: "o.mp4", words: "x265enc takes -1 to 51") {
+    Refusal(output: "o.mp4", words: "x265enc accepts -1 to 51") {
       $0.videoCodec = "hevc"
       $0.constantRateFactor = 52
     },
-    Refusal(output: "o.mkv", words: "`encoding.bitrate`: x265enc takes 1000 to 102400000") {
+    Refusal(output: "o.mkv", words: "`encoding.bitrate`: x265enc accepts 1000 to 102400000") {
       $0.videoCodec = "hevc"
       $0.bitrate = 102_401_000
     },
-    Refusal(output: "o.mp4", words: "`encoding.bitrate`: x264enc takes 1000 to 2048000000") {
+    Refusal(output: "o.mp4", words: "`encoding.bitrate`: x264enc accepts 1000 to 2048000000") {
       $0.bitrate = 3_000_000_000
     },
     Refusal(output: "o.mp4", words: "ultrafast, superfast") { $0.preset = "nonsense" },
-    Refusal(output: "o.webm", words: "`encoding.preset` nonsense: vp9enc takes -16 to 16") { $0.preset = "nonsense" },
-    Refusal(output: "o.mov", words: "`encoding.preset`: avenc_prores has no such setting") {
+    Refusal(output: "o.webm", words: "`encoding.preset` nonsense: vp9enc accepts -16 to 16") { $0.preset = "nonsense" },
+    Refusal(output: "o.mov", words: "`encoding.preset` can't be used with avenc_prores") {
       $0.videoCodec = "prores"
       $0.preset = "fast"
     },
-    Refusal(output: "o.gif", words: "`encoding.constantRateFactor`: animations have no such setting") {
+    Refusal(output: "o.gif", words: "`encoding.constantRateFactor` can't be used for animations") {
       $0.constantRateFactor = 3
     },
     Refusal(output: "o.mp4", words: "`encoding.profile` nonsense") { $0.profile = "nonsense" },
-    Refusal(output: "o.mp4", words: "`encoding.constantRateFactor`: `encoding.profile`") {
+    Refusal(output: "o.mp4", words: "`encoding.constantRateFactor` can't be used with `encoding.profile`") {
       $0.profile = "youtube"
       $0.constantRateFactor = 20
     },

@@ -84,19 +84,19 @@ private final class OwnQueue: TaskExecutor {
     let missing = await reason(server.address("none.mkv"))
     #expect(missing?.code == .noInput && missing?.description.contains("404") == true, "\(missing as Any)")
     let closed = await reason("http://127.0.0.1:1/a.mkv")
-    #expect(closed?.code == .noInput && closed?.description.contains("can be downloaded") == true, "\(closed as Any)")
+    #expect(closed?.code == .noInput && closed?.description.contains("the download failed") == true, "\(closed as Any)")
     try Data("<html>This is not media.</html>".utf8).write(to: folder.url.appending(path: "page.mkv"))
     let page = await reason(server.address("page.mkv"))
     #expect(page?.description.hasPrefix("\(server.address("page.mkv")): ") == true, "\(page as Any)")
     // A reserved domain, which never resolves (RFC 2606).
     let unknown = await reason("http://nobody.invalid/a.mkv")
     #expect(
-      unknown?.code == .noInput && unknown?.description.contains("can be downloaded") == true, "\(unknown as Any)")
+      unknown?.code == .noInput && unknown?.description.contains("the download failed") == true, "\(unknown as Any)")
     let insecure = await reason("https://127.0.0.1:\(server.port)/plain/a.mkv")
     #expect(
-      insecure?.code == .noInput && insecure?.description.contains("can be downloaded") == true, "\(insecure as Any)")
+      insecure?.code == .noInput && insecure?.description.contains("the download failed") == true, "\(insecure as Any)")
     let other = await reason("ftp://127.0.0.1/a.mkv")
-    #expect(other?.code == .noInput && other?.description.contains("only files, pipes, http and https") == true)
+    #expect(other?.code == .noInput && other?.description.contains("only http, https and file") == true)
   }
 
   @Test("cancelling ends a download")

@@ -44,7 +44,7 @@ import Testing
       try await Reverser(path, options: options(.pingPong)).reverse(to: folder.path("b.mp4"))
       #expect(try FFmpeg.frames(folder.path("b.mp4")).count == 19)
     } catch let error as RetrogradeError {
-      #expect(error.code == .usage && "\(error)".contains("does not take this kind of VP9"), "\(error)")
+      #expect(error.code == .usage && "\(error)".contains("does not accept this variant of VP9"), "\(error)")
     }
   }
 

@@ -281,7 +281,7 @@ private struct Picture: Equatable {
       let error = #expect(throws: RetrogradeError.self) {
         try geometry("format=I420,width=96,height=64", Framing(crop: Framing.Crop(parsing: text)))
       }
-      #expect(error?.code == .usage && error?.message.contains("picture, which is 96x64") ?? false)
+      #expect(error?.code == .usage && error?.message.contains("frame, which has 96x64") ?? false)
     }
     for text in ["", "9:", "0:1", "9:16@", "-1x4", "4x4+1", "4x4+1+-1", "1e400:1", "4"] {
       #expect(Framing.Crop(parsing: text) == nil, "\(text)")
@@ -351,7 +351,7 @@ private struct Picture: Equatable {
     let refused = await #expect(throws: RetrogradeError.self) {
       try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path("copied.mkv"))
     }
-    #expect(refused?.message.contains("`encoding.framing.rotation` changes every frame of it") ?? false)
+    #expect(refused?.message.contains("`encoding.framing.rotation` changes every frame") ?? false)
   }
 
   @Test("verify rejects a crop at another position")

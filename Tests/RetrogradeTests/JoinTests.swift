@@ -87,7 +87,7 @@ import Testing
     mute.sampleCount = 0
     let sources = try [short, mute, Self.media("c.mkv", frames: 10)].map { try $0.write(to: folder) }
     let summary = try await Reverser(sources, options: Self.lossless).reverse(to: folder.path("o.mkv"))
-    #expect(summary.warnings.map(\.description) == ["\(sources[1]) has no audio: silent there"])
+    #expect(summary.warnings.map(\.description) == ["\(sources[1]) has no audio: the output is silent there"])
     #expect(summary.warnings.first?.span == TimeSpan(start: ClockTime(seconds: 0.8), end: ClockTime(seconds: 1.2)))
     let silence = [SIMD2<Double>](repeating: .zero, count: 40 * Self.samplesPerFrame - 20_000 - 19_200)
     let expected = try Self.samples(sources[0]) + silence + Self.samples(sources[2])
@@ -163,7 +163,7 @@ import Testing
     options.output.isVerified = true
     let summary = try await Reverser([first, second], options: options).reverse(to: folder.path("o.mkv"))
     #expect(summary.warnings.count == 1)
-    #expect(summary.warnings.first?.description.hasPrefix("\(second): made to fit the first file: ") ?? false)
+    #expect(summary.warnings.first?.description.hasPrefix("\(second): converted to match the first file: ") ?? false)
     let output = try frames(folder.path("o.mkv"))
     let expected = Array((try frames(first) + frames(second, fit)).reversed())
     #expect(output.count == 22 && expected.count == 22)
@@ -255,7 +255,7 @@ import Testing
     }
     let mixed = await refusal([film, audio])
     #expect(mixed?.code == .usage && mixed?.subject == audio)
-    #expect(mixed?.message.description.contains("has no video, but \(film), to which it is joined, does") ?? false)
+    #expect(mixed?.message.description.contains("has no video, but is joined to \(film), which has") ?? false)
     #expect(await refusal([film, folder.path("none.mkv")])?.code == .noInput)
     #expect(await refusal([])?.code == .usage)
     #expect(await refusal(["-", "-"])?.code == .usage)

@@ -144,9 +144,9 @@ import Testing
   @Test(
     "rotation in a display matrix is kept, scale and slant are reported",
     arguments: [
-      ([0x2_0000, 0, 0, 0x1_0000], nil, "scale of its display matrix"),
+      ([0x2_0000, 0, 0, 0x1_0000], nil, "scale in the display matrix"),
       ([0, 0x2_0000, -0x2_0000, 0], "-90", nil), ([-0x3_0000, 0, 0, -0x3_0000], "-180", nil),
-      ([0xB504, 0xB504, -0xB504, 0xB504], nil, "slant of its display matrix"),
+      ([0xB504, 0xB504, -0xB504, 0xB504], nil, "skew in the display matrix"),
     ] as [([Int], String?, String?)])
   func displayMatrix(values: [Int], rotation: String?, words: String?) async throws {
     let folder = try TemporaryFolder()
@@ -176,7 +176,7 @@ import Testing
         folder.path(name),
       ])
     let messages = try await Reverser(folder.path(name)).plan().warnings.map(\.message)
-    for words in ["matrix (YCgCo)", "transfer (SMPTE 428)"] {
+    for words in ["matrix (YCgCo)", "transfer function (SMPTE 428)"] {
       #expect(messages.contains { $0.contains(words) }, "\(words): \(messages)")
     }
   }
@@ -208,7 +208,7 @@ import Testing
     options.output.isVerified = true
     let summary = try await Reverser(folder.path("a.mkv"), options: options).reverse(to: folder.path("b.mkv"))
     let messages = summary.warnings.map(\.message)
-    for words in ["zh-Hans", "FlagHearingImpaired", "FlagCommentary", "begin at the end of the source"] {
+    for words in ["zh-Hans", "FlagHearingImpaired", "FlagCommentary", "begins at the end of the source"] {
       #expect(messages.contains { $0.contains(words) }, "\(words): \(messages)")
     }
     #expect(try probe(folder.path("b.mkv"), "stream_tags=language", of: "a") == ["chi"])

@@ -275,7 +275,7 @@ import Testing
       return
     }
     let error = await #expect(throws: RetrogradeError.self) { try await Reverser(source).reverse(to: mirror) }
-    #expect(error?.code == .usage && error?.message.contains("write .wav") == true)
+    #expect(error?.code == .usage && error?.message.contains("use .wav") == true)
     #expect(folder.names == ["s.wav"])
     try await Reverser(source).reverse(to: folder.path("m.wav"))
   }

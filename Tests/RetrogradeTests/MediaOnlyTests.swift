@@ -48,7 +48,7 @@ import Testing
     let server = try WebServer(folder)
     try kind.bytes(naming: server.address("x.mp4")).write(to: folder.url.appending(path: "a.mp4"))
     let error = await #expect(throws: RetrogradeError.self) { try await Reverser(folder.path("a.mp4")).plan() }
-    #expect(error?.code == .damagedInput && error?.description.contains("holds no media") == true, "\(error as Any)")
+    #expect(error?.code == .damagedInput && error?.description.contains("contains no media") == true, "\(error as Any)")
     #expect(server.requests.isEmpty)
   }
 

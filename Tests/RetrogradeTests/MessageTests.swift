@@ -35,8 +35,8 @@ import Testing
     let error = await #expect(throws: RetrogradeError.self) { try await Reverser(source).reverse(to: source) }
     #expect(error?.subject == source)
     #expect(error?.reason == "is the input itself")
-    #expect(error?.remedy == "name another output")
-    #expect(error?.message == "\(source): is the input itself; name another output")
+    #expect(error?.remedy == "use another output")
+    #expect(error?.message == "\(source): is the input itself; use another output")
     let taken = folder.path("taken.mkv")
     try Data().write(to: URL(fileURLWithPath: taken))
     let refused = await #expect(throws: RetrogradeError.self) { try await Reverser(source).reverse(to: taken) }

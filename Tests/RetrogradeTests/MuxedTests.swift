@@ -200,7 +200,7 @@ import Testing
     var options = ReverseOptions()
     let warnings = try await Reverser(source, options: options).reverse(to: folder.path(name)).warnings
     #expect(warnings.map(\.code) == (isReported ? [.converted] : []), "\(warnings)")
-    #expect(warnings.allSatisfy { $0.message.contains("59 frames are up to 0.5 s off") }, "\(warnings)")
+    #expect(warnings.allSatisfy { $0.message.contains("59 frames are shown up to 0.5 s too early or") }, "\(warnings)")
     options.output.isStrict = true
     let strict = Reverser(source, options: options)
     if isReported {

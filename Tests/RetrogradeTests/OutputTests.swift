@@ -136,9 +136,9 @@ import Testing
     try write("", folder.path("file"))
     let outputs = Outputs(overwrites: false, inputs: [])
     for (path, words) in [
-      (folder.path("none/o.mp4"), "make it first"), (folder.path("file/o.mp4"), "is not a folder"),
-      (folder.path("none/none/%d.png"), "make it first"), ("/proc/o.mp4", "can't be made"),
-      (folder.url.path + "/", "name a file"),
+      (folder.path("none/o.mp4"), "create it first"), (folder.path("file/o.mp4"), "is not a folder"),
+      (folder.path("none/none/%d.png"), "create it first"), ("/proc/o.mp4", "can't be created"),
+      (folder.url.path + "/", "the name of a file"),
     ] {
       let error = #expect(throws: RetrogradeError.self) { try outputs.begin(path) }
       #expect(error?.code == .cannotCreateOutput)

@@ -103,7 +103,7 @@ import Testing
     "errors have a line and a column",
     arguments: [
       ("a ! b", "f:1:1", "---"), ("a\n---\nb\n---\nc", "f:4:1", "second"), ("x ! ${1} y\n---\nb", "f:1:5", "parameter"),
-      ("x ${abc\n---\nb", "f:1:3", "no closing"), ("x '${abc}'\n---\nb", "f:1:4", "single quotes"),
+      ("x ${abc\n---\nb", "f:1:3", "the closing }"), ("x '${abc}'\n---\nb", "f:1:4", "single quotes"),
     ])
   func errorPositions(text: String, place: String, words: String) throws {
     let error = #expect(throws: RetrogradeError.self) { try PipelineFile(text, name: "f") }
@@ -212,7 +212,7 @@ import Testing
     let summary = try await file.start(["input": source, "output": folder.path("o.mp4")]).summary()
     #expect(
       summary.warnings.filter { $0.code == .streamLeftOut } == [
-        Warning(.streamLeftOut, "left out: nothing came out of appsink audio")
+        Warning(.streamLeftOut, "left out: the stream of appsink audio, which received no data")
       ])
     #expect(try DecodedMedia(folder.path("o.mp4"), like: media).numbers == (0..<media.frameCount).reversed())
   }

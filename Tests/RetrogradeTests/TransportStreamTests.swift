@@ -148,7 +148,7 @@ import Testing
     #expect(summary.frames == 60)
     let warning = try #require(summary.warnings.first { $0.code == .streamLeftOut }, "\(summary.warnings)")
     #expect(warning.count == 1)
-    #expect(warning.message.contains("audio") && warning.message.contains("no packet"), "\(warning)")
+    #expect(warning.message.contains("audio") && warning.message.contains("without packets"), "\(warning)")
     // No warning if the stream is not wanted.
     var options = ReverseOptions()
     options.playback.noAudio = true

@@ -126,7 +126,7 @@ import Testing
         #expect(try work() == nil)
       } else {
         let error = #expect(throws: RetrogradeError.self) { try work() }
-        #expect(error?.description.contains("was removed before \(output) was made") ?? false)
+        #expect(error?.description.contains("was removed before \(output) was finished") ?? false)
       }
       #expect(!exists(self.work))
     }
@@ -169,7 +169,7 @@ import Testing
     }
     let error = await #expect(throws: RetrogradeError.self) { try await run(reverser()) }
     #expect(error?.code == .cannotCreateOutput)
-    #expect(error?.description.contains("\(work): can't be made") ?? false)
+    #expect(error?.description.contains("\(work): can't be created") ?? false)
   }
 
   @Test("two runs that start together share one plan")
@@ -224,7 +224,7 @@ import Testing
     ]
     for error in errors {
       #expect(error?.code == .inputOutput)
-      #expect(error?.description.contains("TiB is needed here, and ") ?? false)
+      #expect(error?.description.contains("TiB is needed here, but only ") ?? false)
     }
     // There is room for the requested chunk.
     try await ChunkFolder(work).make(0...0)
@@ -239,8 +239,8 @@ import Testing
     let room = ChunkRoom(plan, ChunkStates(plan), in: chunked.folder.path, 0..<2, isJoined: true)
     let full = RetrogradeError(.inputOutput, about: "chunk", "the disk is full", remedy: "try again")
     let words = (room.explaining(full) as? RetrogradeError)?.description
-    #expect(words?.hasPrefix("chunk: the disk is full; about 909495 TiB is needed in \(work), and ") ?? false)
-    #expect(words?.hasSuffix(" is free: make room; try again") ?? false)
+    #expect(words?.hasPrefix("chunk: the disk is full; free some space in \(work): about 909495 TiB ") ?? false)
+    #expect(words?.hasSuffix(" is free; try again") ?? false)
     let other = RetrogradeError(.damagedInput, "is damaged")
     #expect((room.explaining(other) as? RetrogradeError)?.description == "is damaged")
   }

@@ -52,7 +52,7 @@ extension ContainerReport {
         channels = file.number(at: place + 8, 2) ?? 0
         if file.number(at: place + 16, 2) != nil, file.extended(at: place + 16).map({ $0 > Double(Int32.max) }) ?? true
         {
-          found.fault = "its sample rate is not a number of Hz"
+          found.fault = "its sample rate is not a valid number"
         }
       }
       if name == "CHAN", size < 1 << 16 { layout = file.read(place + 8..<place + 8 + size) }

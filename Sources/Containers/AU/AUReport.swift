@@ -19,7 +19,8 @@ extension ContainerReport {
   /// ``ContainerFacts/fault`` if the data offset is beyond the end of the file: auparse would read
   /// past it.
   static func auFault(_ file: RandomAccessFile) -> String? {
-    file.number(at: 4, 4).map { $0 > file.size } ?? false ? "its audio begins after its end" : nil
+    file.number(at: 4, 4).map { $0 > file.size } ?? false
+      ? "its header places the audio after the end of the file" : nil
   }
 
   /// Annotation text between the header and the audio; nil if there is none.

@@ -5,7 +5,7 @@ enum Nesting {
   private static let deepest = 1000
 
   /// ``ContainerFacts/fault`` of a file that exceeds the limit.
-  static let fault = "parts of its header are nested in over 1,000 levels"
+  static let fault = "its header is nested more than 1,000 levels deep"
 
   /// True if boxes or elements are nested more deeply than any file needs. Takes linear time.
   /// - Parameters:

@@ -23,7 +23,7 @@ enum MP4Details {
       let forced = entries.contains { forcing(of: $0, bytes) == .some } ? someAreForced : nil
       let others = [matrix, kind == .audio ? volume(of: track, bytes) : nil, forced].compactMap { $0 }
       let roles = roles(of: track, bytes).filter { !isForced(role: $0) }
-        .map { "the mark of a track “\($0)” (kind)" }
+        .map { "the role “\($0)” of a track (kind)" }
       let loudspeakers = loudspeakers(ofTable: table, bytes).flatMap { ContainerDetail($0, "chan") }
       return [loudspeakers].compactMap { $0 }
         + (boxes + roles + uuids(in: track, bytes) + speeds(of: track, bytes) + others).map {
@@ -43,7 +43,7 @@ enum MP4Details {
   private static func name(ofTrack handler: String, _ entry: String?) -> String {
     let types = [handler, entry].compactMap { $0.map(trimmed) }
     let text = types.first == types.last ? types.prefix(1).joined() : types.joined(separator: ", ")
-    return "\(tracks[handler] ?? "data of another kind") (\(text))"
+    return "\(tracks[handler] ?? "data of an unsupported kind") (\(text))"
   }
 
   private static func trimmed(_ type: String) -> String { type.split(separator: " ").joined(separator: " ") }
@@ -64,12 +64,12 @@ enum MP4Details {
   ]
 
   static let meanings = [
-    "lhvC": "the second eye of the video (lhvC)", "vexu": "the description of stereo video (vexu)",
+    "lhvC": "the second view of stereo video (lhvC)", "vexu": "the description of stereo video (vexu)",
     "hfov": "the field of view (hfov)", "st3d": "the stereo layout (st3d)", "sv3d": "the 360° projection (sv3d)",
     "dvcC": "Dolby Vision's configuration (dvcC)", "dvvC": "Dolby Vision's configuration (dvvC)",
     "dvwC": "Dolby Vision's configuration (dvwC)", "hvcE": "Dolby Vision's enhancement layer (hvcE)",
     "avcE": "Dolby Vision's enhancement layer (avcE)", "SA3D": "the ambisonic layout (SA3D)",
-    "SAND": "the audio's diegetic mark (SAND)", "amve": "the ambient light of the viewing environment (amve)",
+    "SAND": "the non-diegetic flag of the audio (SAND)", "amve": "the ambient light of the viewing environment (amve)",
   ]
 
   /// Pixel aspect ratio in a track's sample description (`pasp`, ISO/IEC 14496-12, 12.1.4).
@@ -193,7 +193,7 @@ enum MP4Details {
 
   private static func isForced(role: String) -> Bool { ["forced-subtitle", "forced_subtitle"].contains(role) }
 
-  private static let someAreForced = "the forced mark of some of the subtitles (tx3g)"
+  private static let someAreForced = "the forced flag of some subtitles (tx3g)"
 
   /// Subtitles of a track that are shown regardless of user settings.
   enum Forcing {
@@ -231,7 +231,7 @@ enum MP4Details {
   /// Detail for edits that play the media at another speed, which is not applied in the output.
   private static func speeds(of track: Range<Int>, _ bytes: [UInt8]) -> [String] {
     MP4Edit.all(in: track, of: bytes).contains { $0.start != nil && $0.duration > 0 && !$0.isAtOwnSpeed }
-      ? ["the speed in its edit list (elst): all of it is played at its recorded speed"] : []
+      ? ["the speed in the edit list (elst): the output plays at the recorded speed"] : []
   }
 
   /// Top-level boxes with other data than media. XMP is excluded, because GStreamer reads it.
@@ -239,7 +239,7 @@ enum MP4Details {
     file.boxes.flatMap { box -> [ContainerDetail] in
       switch box.type {
       case "axte": auxiliaryTracks(file, box.body.clamped(to: 0..<file.size))
-      case "meta": [ContainerDetail(file: "the metadata beside the movie (meta)")]
+      case "meta": [ContainerDetail(file: "the metadata outside the movie (meta)")]
       case "uuid": file.read(box.body.prefix(16)).flatMap(unknown(identifier:)).map { [$0] } ?? []
       default: []
       }
@@ -261,7 +261,7 @@ enum MP4Details {
   private static func unknown(identifier: [UInt8]) -> ContainerDetail? {
     guard identifier.count == 16, !known.contains(Array(identifier.prefix(4))) else { return nil }
     let digits = identifier.prefix(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    return ContainerDetail(file: "the data beside the movie (uuid \(digits))")
+    return ContainerDetail(file: "the data outside the movie (uuid \(digits))")
   }
 
   /// First bytes of known identifiers: XMP, and Sony's profile (`PROF`), which repeats data of the

@@ -38,11 +38,11 @@ struct MP4Matrix {
 
   /// Displayed name of the slant or scale; nil if there is neither.
   var detail: String? {
-    guard orientation != nil else { return "the slant of its display matrix (tkhd)" }
+    guard orientation != nil else { return "the skew in the display matrix (tkhd)" }
     let width = (values[0] * values[0] + values[2] * values[2]).squareRoot()
     let height = (values[1] * values[1] + values[3] * values[3]).squareRoot()
     return abs(width / height - 1) > 0.01
-      ? "the scale of its display matrix (tkhd): \(factor(width)) in width, \(factor(height)) in height" : nil
+      ? "the scale in the display matrix (tkhd): \(factor(width)) in width, \(factor(height)) in height" : nil
   }
 
   private func factor(_ value: Double) -> String { "\((value * 1000).rounded() / 1000)" }

@@ -81,7 +81,7 @@ struct MP4Tags {
     let whole = bytes[item.body.lowerBound - 8..<item.body.upperBound]
     // Only boxes of gigabytes need a size of eight bytes.
     guard bytes.integer(whole.startIndex) == whole.count else {
-      details.append(ContainerDetail(file: "the tag \(name), whose size takes eight bytes"))
+      details.append(ContainerDetail(file: "the tag \(name), which has a 64-bit size"))
       return
     }
     add(MP4Tag(item: Array(whole), name: name, type: type, value: Array(bytes[data.dropFirst(8)])))

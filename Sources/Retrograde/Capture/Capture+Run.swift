@@ -41,7 +41,9 @@ extension Capture {
   private func missed(_ control: RecordingControl) -> [Warning] {
     let lost = control.lost
     guard lost > 0 else { return [] }
-    return [Warning(.lost, "lost: \(lost) frames that the source counted but did not deliver", count: lost)]
+    return [
+      Warning(.lost, "lost: the source dropped \(lost) frame\(lost == 1 ? "" : "s") during the recording", count: lost)
+    ]
   }
 
   /// Records until the limits of `control` are reached.
@@ -55,7 +57,7 @@ extension Capture {
         let what = error.element.map { ["pulsesrc", "alsasrc"].contains($0) } ?? false ? microphone : nil
         return RetrogradeError(
           error.kind == .missingPlugin ? .missingPlugin : .noInput,
-          about: what ?? source, "can't be recorded from: \(error.message)",
+          about: what ?? source, "recording from it failed: \(error.message)",
           remedy: "`retrograde devices` lists the devices", underlying: error)
       }, recording: control, rate: FrameRateLimit(options.playback, requirements),
       resources: options.resources, gauge: work.gauge, cancellation: work.cancellation

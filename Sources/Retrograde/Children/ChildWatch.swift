@@ -66,7 +66,7 @@ struct ChildWatch {
   mutating func finish(take: (_ output: Int32) -> Bool) {
     while isOutputOpen || messages.isOpen, wait(0, take: take) {}
     if messageCount > ChildWatch.mostMessages {
-      said("\(messageCount - ChildWatch.mostMessages) more lines are left out")
+      said("\(messageCount - ChildWatch.mostMessages) more lines are not shown")
     }
   }
 
@@ -89,7 +89,7 @@ struct ChildWatch {
     } else if sinceMemoryCheck >= ChildWatch.memoryStep {
       sinceMemoryCheck = .zero
       if process.memory > limits.memory.bytes {
-        exceeded = "the process that read it took more than \(limits.memory) of memory and was killed"
+        exceeded = "the process that read it used more than \(limits.memory) of memory and was killed"
       }
     }
     if exceeded != nil { process.kill() }
@@ -109,7 +109,7 @@ struct ChildWatch {
       case (nil, .signal(let number)): "the process that read it was ended by signal \(number)"
       case (nil, .exit(let status)):
         "the process that read it \(lastMessage ?? "ended with status \(status) and no message")"
-      case (nil, nil): "the process that read it was lost"
+      case (nil, nil): "the process that read it ended in an unknown way"
       }
     return RetrogradeError(
       .crashed, about: input, reason, remedy: "convert the file with another program first, or update GStreamer")

@@ -146,7 +146,8 @@ final class SegmentConnection: Sendable {
     case .cancelled: end = .failure(CancellationError())
     case .failed:
       let error = try? JSONDecoder().decode(RetrogradeError.self, from: Data(frame.bytes))
-      end = .failure(error ?? RetrogradeError(.internalFailure, about: path, "its process failed without a message"))
+      end = .failure(
+        error ?? RetrogradeError(.internalFailure, about: path, "the process that read it failed without a message"))
     }
     state.withLock { $0.answers[frame.request] = nil }
     answer.finish(end)

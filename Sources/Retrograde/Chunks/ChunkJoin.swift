@@ -89,7 +89,7 @@ struct ChunkJoin: Sendable {
       guard headers.count == 1, let own = packets.first, let raw = Caps(video.caps) else {
         throw RetrogradeError(
           .internalFailure, about: plan.output,
-          "its chunks have \(headers.count) different headers, and can't be joined",
+          "its chunks can't be joined, since they have \(headers.count) different headers",
           remedy: "leave out \(setting: .work)")
       }
       return EncodingPipeline.Stream(

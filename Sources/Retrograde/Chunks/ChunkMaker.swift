@@ -46,7 +46,7 @@ final class ChunkMaker: Sendable {
       let content = try PacketFile(path: location).content(for: path, work.cancellation)
       guard chunk.kind == .audio || content.packets == chunk.frames else {
         throw RetrogradeError(
-          .internalFailure, about: path, "holds \(content.packets) frames instead of \(chunk.frames)")
+          .internalFailure, about: path, "contains \(content.packets) frames instead of \(chunk.frames)")
       }
       guard let (digest, size) = Checksum.digest(ofFile: location) else {
         throw RetrogradeError(.inputOutput, about: path, "can't be read back")
@@ -178,7 +178,8 @@ final class ChunkMaker: Sendable {
 
   private var damagedPlan: RetrogradeError {
     RetrogradeError(
-      .damagedInput, about: folder.path, "its plan does not fit the source", remedy: "remove it, and start again")
+      .damagedInput, about: folder.path, "its plan does not match the source",
+      remedy: "remove the folder, and start again")
   }
 }
 

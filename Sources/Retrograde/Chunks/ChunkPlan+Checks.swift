@@ -25,16 +25,17 @@ extension ChunkPlan {
   func checkSource(isRunning: Bool = false) throws {
     guard version == ChunkPlan.ownVersion else {
       throw RetrogradeError(
-        .usage, about: output, "was planned by version \(version), and this is \(ChunkPlan.ownVersion)",
-        remedy: "resume with that version, or start again")
+        .usage, about: output, "its plan was made by version \(version), but this is version \(ChunkPlan.ownVersion)",
+        remedy: "resume with that version, or remove the work folder and start again")
     }
     let now = try SourceIdentity(source.path)
     guard now == source else {
       let what =
-        now.size == source.size ? "was changed since then" : "has \(now.size) bytes, and had \(source.size)"
+        now.size == source.size ? "was changed later" : "has \(now.size) bytes instead of \(source.size)"
       throw RetrogradeError(
-        isRunning ? .inputOutput : .usage, about: source.path, "is not the file that was planned: it \(what)",
-        remedy: "start again")
+        isRunning ? .inputOutput : .usage, about: source.path,
+        "is not the file for which the plan was made: it \(what)",
+        remedy: "remove the work folder, and start again")
     }
   }
 
@@ -43,8 +44,8 @@ extension ChunkPlan {
   func check(_ reverser: Reverser, _ output: String, in folder: String) throws {
     func refused(_ why: Message) -> RetrogradeError {
       RetrogradeError(
-        .usage, about: folder, "holds another plan: \(why)",
-        remedy: "name another folder, or remove this one to start again")
+        .usage, about: folder, "contains another plan: \(why)",
+        remedy: "use another folder, or remove this one to start again")
     }
     let input = try absolutePath(reverser.input)
     guard input == source.path else { throw refused("its source is \(source.path)") }

@@ -64,8 +64,8 @@ struct ChunkRoom {
     guard let place = places.first(where: { $0.wanted * 0.75 > Double($0.free) }) else { return }
     throw RetrogradeError(
       .inputOutput, about: place.folder,
-      "about \(ByteCount(place.wantedBytes)) is needed here, and \(ByteCount(place.free)) is free",
-      remedy: "make room, or name another folder")
+      "about \(ByteCount(place.wantedBytes)) is needed here, but only \(ByteCount(place.free)) is free",
+      remedy: "free some space, or use another folder")
   }
 
   /// Adds the needed space to `error` if a lack of space caused it.
@@ -74,7 +74,8 @@ struct ChunkRoom {
       let place = places.first(where: { $0.wanted > Double($0.free) })
     else { return error }
     let need: Message =
-      "about \(ByteCount(place.wantedBytes)) is needed in \(place.folder), and \(ByteCount(place.free)) is free: make room"
+      "free some space in \(place.folder): about \(ByteCount(place.wantedBytes)) is needed, "
+      + "and \(ByteCount(place.free)) is free"
     return RetrogradeError(
       error.code, about: error.subject, error.reason, remedy: error.remedy.map { "\(need); \($0)" } ?? need,
       underlying: error.underlying)

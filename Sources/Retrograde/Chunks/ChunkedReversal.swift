@@ -25,7 +25,8 @@ struct ChunkedReversal: Sendable {
   func plan(_ reverser: Reverser, to output: String, _ length: ChunkLength) throws -> ChunkPlan {
     guard output != "-" else {
       throw RetrogradeError(
-        .usage, about: "standard output", "can't be used for chunks, which may be made later", remedy: "name a file")
+        .usage, about: "standard output", "can't be the output of chunks, which may be made later",
+        remedy: "give an output file")
     }
     let output = try absolutePath(output)
     try folder.check()
@@ -36,14 +37,15 @@ struct ChunkedReversal: Sendable {
     }
     guard reverser.inputs.count == 1 else {
       throw RetrogradeError(
-        .usage, about: reverser.input, "a plan of chunks takes one source file", remedy: "leave out \(setting: .work)")
+        .usage, about: reverser.input, "joined files can't be reversed in chunks", remedy: "leave out \(setting: .work)"
+      )
     }
     guard Source.canBeReadAgain(reverser.input), !ImageSequence.isPattern(reverser.input),
       try Address(reverser.input) == nil
     else {
       throw RetrogradeError(
-        .usage, about: reverser.input, "chunks need a file as their source: not a pipe, an address or numbered images",
-        remedy: "name a file")
+        .usage, about: reverser.input, "chunks need a file as their source, not a pipe, a URL or numbered images",
+        remedy: "give a file")
     }
     let identity = try ChunkPlan.SourceIdentity(reverser.input)
     // Check that the output can be created before working for it.
@@ -185,7 +187,8 @@ struct ChunkedReversal: Sendable {
       case .missing(let chunks):
         throw RetrogradeError(
           .usage, about: folder.path,
-          "\(chunks.count) of \(plan.chunks.count) chunks are still to be made: \(NumberRanges(chunks).text(separator: ", ", atMost: 8))",
+          "\(chunks.count) of \(plan.chunks.count) chunks are not finished: "
+            + "\(NumberRanges(chunks).text(separator: ", ", atMost: 8))",
           remedy: "`retrograde work chunk \(Shell.quoted(folder.path))` makes them")
       case .lost:
         throw RetrogradeError(
@@ -209,7 +212,7 @@ struct ChunkedReversal: Sendable {
       // count.
       if folder.isOlder(than: plan.output) { return nil }
       throw RetrogradeError(
-        .noInput, about: folder.path, "was removed before \(plan.output) was made", remedy: "start again")
+        .noInput, about: folder.path, "was removed before \(plan.output) was finished", remedy: "start again")
     }
   }
 
@@ -243,8 +246,9 @@ struct ChunkedReversal: Sendable {
       let known = error as? RetrogradeError
       throw RetrogradeError(
         known?.code ?? .internalFailure, about: plan.output,
-        "\(made.failed.count) of \(plan.chunks.count) chunks could not be made (\(names)): \(known?.message ?? "\(String(describing: error))")",
-        remedy: "the others are kept in \(folder.path): the same command makes the missing ones")
+        "\(made.failed.count) of \(plan.chunks.count) chunks failed (\(names)): "
+          + "\(known?.message ?? "\(String(describing: error))")",
+        remedy: "run the same command again to make only these: the others are kept in \(folder.path)")
     } while try isAnyLeftByOthers(plan, 0..<plan.chunks.count)
   }
 

@@ -81,7 +81,7 @@ public struct ChunkFolder: Sendable {
         !plan.chunks.indices.contains(wanted.lowerBound) || !plan.chunks.indices.contains(wanted.upperBound)
       {
         throw RetrogradeError(
-          .usage, about: path, "has chunks 0 to \(plan.chunks.count - 1)",
+          .usage, about: path, "has only chunks 0 to \(plan.chunks.count - 1)",
           remedy: "`retrograde work status \(Shell.quoted(path))` lists them")
       }
       var chunks: [Int] = []

@@ -68,10 +68,10 @@ final class FileLocks: Sendable {
   private var failure: RetrogradeError {
     // ESTALE: the file was removed by another machine over NFS.
     if [ENOENT, ESTALE].contains(errno) {
-      return RetrogradeError(.noInput, about: path, "is gone", remedy: "remove the folder, and start again")
+      return RetrogradeError(.noInput, about: path, "was removed", remedy: "remove the folder, and start again")
     }
     return RetrogradeError(
       .inputOutput, about: path, "can't be locked: \(String(cString: strerror(errno)))",
-      remedy: "use a folder that you may write in, on a file system with locks")
+      remedy: "use a writable folder on a file system that supports locks")
   }
 }

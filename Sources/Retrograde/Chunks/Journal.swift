@@ -135,6 +135,6 @@ final class Journal: Sendable {
   private var failure: RetrogradeError {
     RetrogradeError(
       errno == ENOENT ? .noInput : .inputOutput,
-      about: path, "\(String(cString: strerror(errno)))", remedy: errno == ENOSPC ? "make room" : nil)
+      about: path, "\(String(cString: strerror(errno)))", remedy: errno == ENOSPC ? "free some space" : nil)
   }
 }

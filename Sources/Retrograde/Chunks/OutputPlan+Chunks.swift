@@ -93,19 +93,19 @@ extension OutputPlan {
     if choice.container.imageFormat != nil { return "it is made of images" }
     if options.soundtrack != nil { return "its audio comes from another file, which a plan does not record" }
     if source.legs.frameRate != nil {
-      return "the frames that \(setting: .frameRate) leaves out depend on those before"
+      return "which frames \(setting: .frameRate) drops depends on all frames before"
     }
-    if options.playback.mixesFrames { return "mixed frames depend on those before and after" }
-    if options.encoding.maxSize != nil { return "\(setting: .maxSize) is reached by encoding all of it several times" }
+    if options.playback.mixesFrames { return "mixed frames depend on the frames before and after them" }
+    if options.encoding.maxSize != nil { return "\(setting: .maxSize) needs several encodings of the whole output" }
     if choice.videos.isEmpty { return "it has no video" }
     if choice.videos.contains(where: { $0.packets != nil }) {
-      return "nothing is encoded: its packets are reversed as they are, in seconds"
+      return "chunks are not needed, since its packets are reversed in seconds, without encoding"
     }
-    if copy != nil { return "\(setting: .copiesForward) splices into packets of the source" }
+    if copy != nil { return "\(setting: .copiesForward) joins new packets with those of the source" }
     if drawing.isCode { return "a plan does not record what a program draws over frames" }
-    if choice.container.isOgg { return "Ogg counts its packets from the first one on" }
+    if choice.container.isOgg { return "Ogg numbers its packets from the first one on" }
     if options.encoding.profile != nil {
-      return "\(setting: .profile) covers all streams, and does not say which part is for which stream"
+      return "\(setting: .profile) is for all streams together, and chunks are made for each stream separately"
     }
     if choice.videos.contains(where: { $0.codec?.encoder == nil }) { return "its video is not encoded" }
     return nil

@@ -58,7 +58,7 @@ struct WorkFolder: Sendable {
   func knownPlan() throws -> ChunkPlan {
     guard let plan = try plan() else {
       throw RetrogradeError(
-        .noInput, about: path, "has no plan in it", remedy: "`retrograde work split` makes one")
+        .noInput, about: path, "contains no plan", remedy: "`retrograde work split` makes one")
     }
     return plan
   }
@@ -95,8 +95,8 @@ struct WorkFolder: Sendable {
           lstat(path.cPath, &info) == 0 && (stat(path.cPath, &info) != 0 || info.st_mode & S_IFMT != S_IFDIR)
         guard reason == EEXIST, !isInTheWay else {
           throw RetrogradeError(
-            .cannotCreateOutput, about: path, "can't be made: \(String(cString: strerror(reason)))",
-            remedy: "name another folder")
+            .cannotCreateOutput, about: path, "can't be created: \(String(cString: strerror(reason)))",
+            remedy: "use another folder")
         }
       }
       do {
@@ -115,7 +115,7 @@ struct WorkFolder: Sendable {
     if let stranger = names.sorted().first(where: { !WorkFolder.isOurs($0) }) {
       throw RetrogradeError(
         .cannotCreateOutput, about: path, "can't be used as a work folder: it contains \(stranger)",
-        remedy: "name a new folder, or an empty one")
+        remedy: "use a new or an empty folder")
     }
   }
 

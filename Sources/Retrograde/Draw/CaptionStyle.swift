@@ -63,7 +63,7 @@ extension CaptionStyle {
     for part in text.split(separator: ",") {
       let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(\.trimmed)
       guard pair.count == 2 else {
-        throw CaptionStyle.refused(part.trimmed, "choose font, size, place, color, outline, box, from or to")
+        throw CaptionStyle.refused(part.trimmed, "use font=, size=, place=, color=, outline=, box=, from= or to=")
       }
       let (name, value) = (pair[0].lowercased(), pair[1])
       switch name {
@@ -77,7 +77,7 @@ extension CaptionStyle {
         place = named
       case "color", "colour":
         guard let named = try CaptionStyle.color(part, value) else {
-          throw CaptionStyle.refused(part.trimmed, "letters need a colour")
+          throw CaptionStyle.refused(part.trimmed, "the text needs a colour")
         }
         color = named
       case "outline": (outline, isOutlined) = (try CaptionStyle.color(part, value), true)
@@ -85,7 +85,7 @@ extension CaptionStyle {
       case "from": start = try CaptionStyle.time(part, value)
       case "to": end = try CaptionStyle.time(part, value)
       default:
-        throw CaptionStyle.refused(part.trimmed, "choose font, size, place, color, outline, box, from or to")
+        throw CaptionStyle.refused(part.trimmed, "use font=, size=, place=, color=, outline=, box=, from= or to=")
       }
     }
     if box != nil, !isOutlined { outline = nil }
@@ -95,16 +95,16 @@ extension CaptionStyle {
   /// - Throws: ``RetrogradeError`` of code `usage` if the style is invalid.
   package func check() throws {
     if font.split(separator: " ").last.map({ Double($0) != nil }) ?? true {
-      throw CaptionStyle.refused("font=\(font)", "write a name such as Serif Bold, and the size as size=48")
+      throw CaptionStyle.refused("font=\(font)", "write a font name such as Serif Bold, and its size as size=48")
     }
     guard Text.isInstalled(font) else {
       throw CaptionStyle.refused("font=\(font)", "no such font is installed", remedy: "`fc-list : family` lists them")
     }
     if let size, !(1...2000).contains(size) {
-      throw CaptionStyle.refused("size=\(size)", "letters are 1 to 2000 pixels high")
+      throw CaptionStyle.refused("size=\(size)", "the size must be 1 to 2000 pixels")
     }
     if let end, end <= start ?? .zero {
-      throw CaptionStyle.refused("to=\(end.seconds)", "it would end before it begins")
+      throw CaptionStyle.refused("to=\(end.seconds)", "the caption would end before it begins")
     }
   }
 
@@ -115,7 +115,7 @@ extension CaptionStyle {
 
   private static func time(_ part: Substring, _ value: String) throws -> ClockTime {
     guard case .time(let time)? = SourcePosition(parsing: value) else {
-      throw refused(part.trimmed, "times are seconds, such as 2.5, or 1:02.5")
+      throw refused(part.trimmed, "write a time such as 2.5 (seconds) or 1:02.5")
     }
     return time
   }
@@ -125,7 +125,7 @@ extension CaptionStyle {
     if value.lowercased() == "none" { return nil }
     guard let color = Color(parsing: value) else {
       throw refused(
-        part.trimmed, "colours are names, such as gold, or #ffcc00, or #ffcc0080 for a half transparent one")
+        part.trimmed, "write a colour such as gold, #ffcc00, or #ffcc0080 (half transparent)")
     }
     return color
   }

@@ -39,7 +39,7 @@ public struct Lettering: Sendable, Codable, Hashable {
     }
     guard caption.utf8.count <= Lettering.longest else {
       throw RetrogradeError(
-        .usage, "the caption has \(caption.utf8.count) bytes: the most is \(Lettering.longest)",
+        .usage, "the caption has \(caption.utf8.count) bytes; at most \(Lettering.longest) are allowed",
         remedy: "shorten it")
     }
     try captionStyle.check()

@@ -38,7 +38,7 @@ public struct MovieAudio: Sendable {
     guard (1...768_000).contains(sampleRate), (1...64).contains(channels),
       let caps = Caps(floatSamplesOf: channels, rate: sampleRate)
     else {
-      throw RetrogradeError(.usage, "audio of \(channels) channels and \(sampleRate) Hz can't be written")
+      throw RetrogradeError(.usage, "audio with \(channels) channels at \(sampleRate) Hz can't be written")
     }
     return caps
   }

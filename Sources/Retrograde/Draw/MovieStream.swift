@@ -31,11 +31,12 @@ struct MovieStream: Sendable {
         videos: [.init(raw: caps, index: index)], audio: [track].compactMap { $0 }, duration: .zero,
         frameRate: frameRate.value), options: options.encoding)
     guard !choice.videos.isEmpty else {
-      throw RetrogradeError(.usage, about: output, "holds audio alone", remedy: "write .mp4, .mkv or .webm")
+      throw RetrogradeError(.usage, about: output, "can hold only audio", remedy: "use .mp4, .mkv or .webm")
     }
     guard options.encoding.maxSize == nil || choice.container.imageFormat != nil else {
       throw RetrogradeError(
-        .usage, about: output, "\(setting: .maxSize): the length of the movie is not known while it is encoded")
+        .usage, about: output,
+        "\(setting: .maxSize) can't be used: the length of the movie is not known while it is encoded")
     }
     let path = try outputs.location(of: output)
     let tracks = choice.audioCodecs.isEmpty ? [] : [track].compactMap { $0 }
@@ -51,7 +52,7 @@ struct MovieStream: Sendable {
         prepare: { _ in path }),
       for: output, cancellation)
     guard let video = writer.videos.first else {
-      throw RetrogradeError(.internalFailure, about: output, "can't be made: no encoder takes its frames")
+      throw RetrogradeError(.internalFailure, about: output, "can't be created: no encoder accepts its frames")
     }
     self.writer = writer
     self.video = video

@@ -71,7 +71,7 @@ public final class MovieWriter: Sendable {
     guard (1...16_384).contains(width), (1...16_384).contains(height),
       let caps = Caps(
         "video/x-raw,format=BGRx,width=\(width),height=\(height),framerate=\(frameRate),pixel-aspect-ratio=1/1")
-    else { throw RetrogradeError(.usage, about: output, "a movie of \(width)x\(height) can't be made") }
+    else { throw RetrogradeError(.usage, about: output, "a movie of \(width)x\(height) can't be created") }
     var options = options
     options.playback.loop = loop
     self.options = options
@@ -122,7 +122,7 @@ public final class MovieWriter: Sendable {
   public func add(pixels: [UInt8]) async throws {
     guard pixels.count == width * height * 4 else {
       throw RetrogradeError(
-        .usage, about: output, "a frame of \(width)x\(height) has \(width * height * 4) bytes, and not \(pixels.count)")
+        .usage, about: output, "a frame of \(width)x\(height) has \(width * height * 4) bytes, not \(pixels.count)")
     }
     try await add(try Buffer.frame(width: width, height: height)) { $0.copyBytes(from: pixels) }
   }
@@ -133,7 +133,7 @@ public final class MovieWriter: Sendable {
     try await onOwnThread("movie frame", work.cancellation) { [self] in
       try state.withLock { state in
         guard !state.isFinished else {
-          throw RetrogradeError(.usage, about: output, "is finished; no frame can be added")
+          throw RetrogradeError(.usage, about: output, "is already finished; no frame can be added")
         }
         try work.cancellation.check()
         try frame.withMutableBytes(fill)
@@ -161,7 +161,7 @@ public final class MovieWriter: Sendable {
   public func finish() async throws -> Summary {
     try await onOwnThread("finish movie", work.cancellation) { [self] in
       let (count, stream, recording) = try state.withLock { state in
-        guard !state.isFinished else { throw RetrogradeError(.usage, about: output, "is finished already") }
+        guard !state.isFinished else { throw RetrogradeError(.usage, about: output, "is already finished") }
         defer {
           state.isFinished = true
           state.stream = nil

@@ -21,7 +21,7 @@ extension CarriedDetails {
       [],
       [
         Warning(
-          .detailLeftOut, "left out: the loop of the audio (\(names)), which the output can't hold",
+          .detailLeftOut, "left out: the loop points of the audio (\(names)), which the output can't hold",
           count: comments.names.count)
       ]
     )

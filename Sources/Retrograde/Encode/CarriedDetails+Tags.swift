@@ -24,7 +24,7 @@ extension CarriedDetails {
   }
 
   /// Warnings for file tags that the output does not hold. The time in the source's header is not
-  /// one of them (docs/limits.md).
+  /// one of them (docs/limits-outputs.md).
   var unheldTags: [Warning] {
     let tags = source.facts?.hasHeaderTime ?? false ? source.index.tags : source.index.tags?.withDate
     var names: [String] = []
@@ -41,7 +41,7 @@ extension CarriedDetails {
     }
     return [
       CarriedDetails.warning(names, "which this container's muxer does not write"),
-      CarriedDetails.warning(timed, "whose times may be wrong for the output"),
+      CarriedDetails.warning(timed, "with times that may be wrong for the output"),
       CarriedDetails.warning(unheldStreamTags, "of streams, which this container's muxer does not write"),
       unheldLoudspeakers,
     ].compactMap { $0 }

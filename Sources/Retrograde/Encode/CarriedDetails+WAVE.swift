@@ -46,7 +46,8 @@ extension Warning {
   static func noRoom(for chunks: [WAVEChunks.Chunk]) -> Warning {
     let names = chunks.map(\.name).unique.joined(separator: ", ")
     return Warning(
-      .detailLeftOut, "left out: \(names) of the WAVE file: the output would be longer than 4 GiB", count: chunks.count)
+      .detailLeftOut, "left out: \(names) of the WAVE file, since the output would be larger than 4 GiB",
+      count: chunks.count)
   }
 }
 

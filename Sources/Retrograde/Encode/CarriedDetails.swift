@@ -68,7 +68,7 @@ struct CarriedDetails: Sendable {
     let losesAttachments = source.index.tags?.has("attachment") ?? false
     return waveChunks.warnings + loopComments.warnings + unheldTitles + unheldTags + unheldCovers + unheldLanguages
       + unheldPlays + unheldForced
-      + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output holds")] : [])
+      + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output can hold")] : [])
   }
 
   /// Warnings about languages with region or script, which muxers do not write.
@@ -78,7 +78,7 @@ struct CarriedDetails: Sendable {
     return all.map { language in
       Warning(
         .detailLeftOut,
-        "left out: region or script of the language \(language.whole): the output says \(language.plain)",
+        "left out: the region or script of the language \(language.whole), which becomes \(language.plain)",
         count: 1)
     }
   }
@@ -87,14 +87,14 @@ struct CarriedDetails: Sendable {
   private var unheldForced: [Warning] {
     let count = subtitles.count { $0.disposition?.isForced ?? false }
     guard count > 0, !(container?.isMatroska ?? true) else { return [] }
-    return [Warning(.detailLeftOut, "left out: the mark of subtitles that are always shown (forced)", count: count)]
+    return [Warning(.detailLeftOut, "left out: the forced flag of subtitles (always shown)", count: count)]
   }
 
   /// Warning about the number of plays of an animation, if the output is a video: it plays once, or
   /// as often as the player decides.
   private var unheldPlays: [Warning] {
     guard let plays = source.index.plays, plays > 1, container?.animation == nil else { return [] }
-    return [Warning(.detailLeftOut, "left out: how often the animation is played (\(plays) times)", count: 1)]
+    return [Warning(.detailLeftOut, "left out: the number of times that the animation plays (\(plays))", count: 1)]
   }
 
   private var unheldCovers: [Warning] {
@@ -104,7 +104,7 @@ struct CarriedDetails: Sendable {
     let what =
       most == 0
       ? "the cover art, which this container can't hold"
-      : "\(count - most) of \(count) cover pictures: the output holds \(most)"
+      : "\(count - most) of \(count) cover pictures: the output can hold only \(most)"
     return [Warning(.detailLeftOut, "left out: \(what)", count: count - most)]
   }
 

@@ -23,15 +23,16 @@ extension Warning {
       found.append(
         Warning(
           .detailLeftOut,
-          "left out: \(what) at \(first.span.end) of the output: in this container each chapter lasts until the next "
-            + "one",
+          "left out: \(what) at \(first.span.end) of the output: in this container, each chapter lasts until the next "
+            + "one begins",
           count: ended.count))
     }
     if let first = missing.first {
       found.append(
         Warning(
           .detailLeftOut,
-          "left out: \(missing.count) of \(chapters.count) chapters, from \(first.span.start) of the output on: this container has room for \(MP4Header.mostChapters)",
+          "left out: \(missing.count) of \(chapters.count) chapters, from \(first.span.start) of the output on: "
+            + "this container can hold only \(MP4Header.mostChapters)",
           count: missing.count))
     }
     if long > 0 {
@@ -39,7 +40,7 @@ extension Warning {
         Warning(
           .detailLeftOut,
           "cut: the title\(long == 1 ? " of 1 chapter" : "s of \(long) chapters"): "
-            + "this container holds \(MP4Header.longestTitle) bytes of a title",
+            + "this container can hold only \(MP4Header.longestTitle) bytes of a title",
           count: long))
     }
     return found

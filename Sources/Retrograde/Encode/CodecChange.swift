@@ -55,21 +55,21 @@ extension EncodingChoice {
     let asked: Setting? = options.encoder != nil ? .encoder : options.videoCodec != nil ? codec : nil
     let reason: Message =
       if chosen == nil {
-        "\(output.dotExtension) holds nothing else"
+        "\(output.dotExtension) can hold nothing else"
       } else if let asked {
-        "\(setting: asked) asks for it"
+        "requested by \(setting: asked)"
       } else if !container.takes(source.caps) {
         container.cannotHold(output)
       } else if options.quality == .lossless {
-        "\(setting: .quality) lossless asks for it"
+        "requested by \(setting: .quality) lossless"
       } else if options.keepsAlpha, raw.hasAlpha, chosen?.text == EncoderSettings.alphaCodec {
-        "\(setting: .keepsAlpha) asks for it"
+        "requested by \(setting: .keepsAlpha)"
       } else if source.encoder.map(EncoderSettings.known.contains) ?? false {
-        "its encoder takes no frames of this size or form"
+        "its encoder does not accept this frame size or pixel format"
       } else if source.encoder == nil {
-        "GStreamer has no encoder for it here"
+        "no GStreamer encoder for it is installed"
       } else {
-        "\(setting: .videoCodec) \(source.argument) keeps it"
+        "use \(setting: .videoCodec) \(source.argument) to keep it"
       }
     return CodecChange(kind: .video, source: source.shortName, output: written, reason: reason)
   }
@@ -85,19 +85,19 @@ extension EncodingChoice {
     guard let source, !source.isSame(as: chosen), options.profile == nil else { return nil }
     let reason: Message =
       if options.audioCodec != nil {
-        "\(setting: options.isAudioCodecOfPlace ? .place : .audioCodec) asks for it"
+        "requested by \(setting: options.isAudioCodecOfPlace ? .place : .audioCodec)"
       } else if !container.takes(source.caps) {
         container.cannotHold(output)
       } else if options.quality == .lossless {
-        "\(setting: .quality) lossless asks for it"
+        "requested by \(setting: .quality) lossless"
       } else if source.isRaw {
         "few players expect \(source.shortName) in \(output.dotExtension)"
       } else if isUntimed {
-        "audio has no times of its own in \(output.dotExtension), and would lose sync"
+        "it would lose sync, since \(output.dotExtension) has no timestamps for audio"
       } else if source.encoder != nil {
-        "its encoder does not take \(raw.summary.last ?? "these channels")"
+        "its encoder does not accept \(raw.summary.last ?? "these channels")"
       } else {
-        "GStreamer has no encoder for it here"
+        "no GStreamer encoder for it is installed"
       }
     return CodecChange(kind: .audio, source: source.shortName, output: chosen.shortName, reason: reason)
   }

@@ -187,7 +187,7 @@ struct EncoderSettings: Sendable {
     guard quantizers.contains(crf) else {
       throw RetrogradeError(
         .usage,
-        "\(setting: .constantRateFactor) \(crf): av1enc takes \(quantizers.lowerBound) to \(quantizers.upperBound)")
+        "\(setting: .constantRateFactor) \(crf): av1enc accepts \(quantizers.lowerBound) to \(quantizers.upperBound)")
     }
     // No property for constant quality: all frames get this quantizer, at any rate.
     let limit = Int(pixelRate(raw) * 4)
@@ -289,7 +289,7 @@ struct EncoderSettings: Sendable {
     if let option = options.ofQuality.first(where: { !known.contains($0) }) {
       let others = Message.list(known.sorted { $0.rawValue < $1.rawValue })
       throw RetrogradeError(
-        .usage, "\(setting: option): \(encoder) has no such setting" + (known.isEmpty ? "" : "; it has \(others)"))
+        .usage, "\(setting: option) can't be used with \(encoder)" + (known.isEmpty ? "" : "; it supports \(others)"))
     }
   }
 
@@ -303,7 +303,7 @@ struct EncoderSettings: Sendable {
     if options.bitrate != nil {
       throw RetrogradeError(
         .usage,
-        "\(setting: .bitrate): \(encoder) takes \(range.lowerBound * unit) to "
+        "\(setting: .bitrate): \(encoder) accepts \(range.lowerBound * unit) to "
           + "\(range.upperBound.multipliedReportingOverflow(by: unit).partialValue) bits per second")
     }
     return "\(min(max(value, range.lowerBound), range.upperBound))"
@@ -324,7 +324,7 @@ struct EncoderSettings: Sendable {
 
   private func checked(_ value: String, _ property: String, _ encoder: String, _ setting: Setting) throws -> String {
     if let allowed = Registry.allowed(property, of: encoder), !allowed.contains(value) {
-      throw RetrogradeError(.usage, "\(setting: setting) \(value): \(encoder) takes \(allowed)")
+      throw RetrogradeError(.usage, "\(setting: setting) \(value): \(encoder) accepts \(allowed)")
     }
     return value
   }
@@ -335,7 +335,7 @@ struct EncoderSettings: Sendable {
     guard case .names(let names)? = Registry.allowed(property, of: encoder) else { return name }
     guard let number = names.first(where: { $0.nick == name })?.value else {
       let known = names.map(\.nick).filter { $0 != "No preset" && $0 != "None" }
-      throw RetrogradeError(.usage, "\(setting: .preset) \(name): \(encoder) takes \(known.joined(separator: ", "))")
+      throw RetrogradeError(.usage, "\(setting: .preset) \(name): \(encoder) accepts \(known.joined(separator: ", "))")
     }
     return "\(number)"
   }

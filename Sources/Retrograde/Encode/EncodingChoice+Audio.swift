@@ -8,7 +8,8 @@ extension EncodingChoice {
     if audio.count > 1 && container.holdsOneStream {
       warnings.append(
         Warning(
-          .streamLeftOut, "left out: all audio but the first stream; this container holds one", count: audio.count - 1))
+          .streamLeftOut, "left out: all audio streams but the first; this container can hold only one",
+          count: audio.count - 1))
       audio = [audio[0]]
     }
     for track in audio { try add(track, streams, options, output) }
@@ -30,7 +31,8 @@ extension EncodingChoice {
       warnings.append(
         Warning(
           .detailLeftOut,
-          "left out: the places of the \(track.channels) audio channels, which this container can't hold; .wav does",
+          "left out: the loudspeaker positions of the \(track.channels) audio channels, which this container can't "
+            + "hold; use .wav to keep them",
           count: track.channels))
     }
     let samples = streams.audioLegs.flatMap {
@@ -53,8 +55,9 @@ extension EncodingChoice {
     guard let form = AudioForm(track.caps, for: codec, in: container) else {
       throw RetrogradeError(
         .usage, about: output,
-        "\(codec.shortName) does not take \(track.channels) channels here, and can't mix unknown loudspeakers",
-        remedy: "write .wav or .mkv")
+        "\(codec.shortName) does not accept \(track.channels) channels here, and they can't be mixed to fewer, since "
+          + "their loudspeakers are unknown",
+        remedy: "use .wav or .mkv")
     }
     audioForms.append(form)
     if let mixed = form.mixedCaps {
@@ -62,14 +65,15 @@ extension EncodingChoice {
       let text: Message =
         layouts[0] == layouts[1] || mixed.int("channels") == track.channels
         ? "changed: \(layouts[0]) audio is mixed for \(codec.shortName)'s loudspeakers, which differ from the source's"
-        : "changed: \(layouts[0]) audio is mixed to \(layouts[1]): \(codec.shortName) takes no more channels here"
+        : "changed: \(layouts[0]) audio is mixed to \(layouts[1]), since \(codec.shortName) accepts no more channels "
+          + "here"
       warnings.append(Warning(.converted, text))
     }
     if let rate = form.rate {
       changes.append(
         CodecChange(
           kind: .audio, source: EncodingChoice.kilohertz(track.rate), output: EncodingChoice.kilohertz(rate),
-          reason: "\(codec.shortName) does not take the source's rate here"))
+          reason: "\(codec.shortName) does not accept the source's sample rate here"))
     }
   }
 
@@ -88,8 +92,8 @@ extension EncodingChoice {
       }
     guard let samples, samples > 0, samples < fewest else { return }
     throw RetrogradeError(
-      .usage, about: output, "\(codec.shortName) needs at least \(fewest) samples here, and there are \(samples)",
-      remedy: "write .wav, or .mkv with --audio-codec flac")
+      .usage, about: output, "\(codec.shortName) needs at least \(fewest) samples here, but there are only \(samples)",
+      remedy: "use .wav, or .mkv with --audio-codec flac")
   }
 
   private static func kilohertz(_ rate: Int) -> String {

@@ -33,9 +33,9 @@ extension EncodingChoice {
     guard let best = fitting.first(where: { $0.encodes(raw) }) ?? exact ?? fitting.first ?? possible.first else {
       throw options.quality == .lossless
         ? RetrogradeError(
-          .usage, about: output, "this container holds no lossless video", remedy: "use .mkv or .mov")
+          .usage, about: output, "this container can't hold lossless video", remedy: "use .mkv or .mov")
         : RetrogradeError(
-          .missingPlugin, about: output, "no encoder for any codec that this container takes",
+          .missingPlugin, about: output, "no encoder is installed for any video codec of this container",
           remedy: "\(PackageHint.all)")
     }
     log(best, "video", as: source, of: candidates, options, output)
@@ -70,11 +70,11 @@ extension EncodingChoice {
     let exact = possible.first { $0.encodes(track.caps) }
     if options.quality == .lossless, exact == nil, possible.isEmpty {
       throw RetrogradeError(
-        .usage, about: output, "this container holds no lossless audio", remedy: "use .mkv, .mov, .wav or .flac")
+        .usage, about: output, "this container can't hold lossless audio", remedy: "use .mkv, .mov, .wav or .flac")
     }
     guard let best = (options.quality == .lossless ? exact : nil) ?? fitting.first ?? possible.first else {
       throw RetrogradeError(
-        .missingPlugin, about: output, "no encoder for any audio that this container takes",
+        .missingPlugin, about: output, "no encoder is installed for any audio codec of this container",
         remedy: "\(PackageHint.all)")
     }
     log(best, "audio", as: source, of: candidates, options, output)
@@ -106,11 +106,11 @@ extension EncodingChoice {
     if ["avenc_mpeg2video", "avenc_mpeg4"].contains(codec.encoder), Quirk.avencTimeBase.applies {
       throw RetrogradeError(
         .missingPlugin,
-        "\(setting: setting) \(name): its encoder does not work in GStreamer 1.22.0, but does in 1.22.1",
+        "\(setting: setting) \(name): its encoder does not work in GStreamer 1.22.0; it does since 1.22.1",
         remedy: "use h264")
     }
     guard container.takes(codec.caps) else {
-      throw RetrogradeError(.usage, about: output, "this container does not take \(name)")
+      throw RetrogradeError(.usage, about: output, "this container can't hold \(name)")
     }
     Log.encode.info("\(output): \(codec.text) by \(codec.encoder ?? "no encoder"), which was asked for")
     return codec

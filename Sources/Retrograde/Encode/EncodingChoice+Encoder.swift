@@ -8,23 +8,23 @@ extension EncodingChoice {
   static func codec(madeBy encoder: String, _ options: EncodingOptions, _ container: Container, _ output: String) throws
     -> Codec
   {
-    let remedy: Message = "`retrograde codecs` lists what this machine has"
+    let remedy: Message = "`retrograde codecs` lists the encoders of this machine"
     guard let kind = Registry.kind(of: encoder) else {
       throw RetrogradeError(
-        .missingPlugin, "\(setting: .encoder) \(encoder): GStreamer has no such element here", remedy: remedy)
+        .missingPlugin, "\(setting: .encoder) \(encoder): no such GStreamer element is installed", remedy: remedy)
     }
     guard kind.contains("Encoder"), let codec = Codec(madeBy: encoder) else {
       throw RetrogradeError(
-        .usage, "\(setting: .encoder) \(encoder): is not a video encoder (\(kind))", remedy: remedy)
+        .usage, "\(setting: .encoder) \(encoder): this element is not a video encoder (\(kind))", remedy: remedy)
     }
     if let name = options.videoCodec, let wanted = Codec(named: name), !wanted.caps.intersects(codec.caps) {
       throw RetrogradeError(
         .usage,
-        "\(setting: .encoder) \(encoder): makes \(codec.caps.codecName), and \(setting: .videoCodec) asks for \(name)")
+        "\(setting: .encoder) \(encoder) encodes \(codec.caps.codecName), but \(setting: .videoCodec) is \(name)")
     }
     guard container.takes(codec.caps) else {
       throw RetrogradeError(
-        .usage, about: output, "this container does not take \(codec.caps.codecName), which \(encoder) makes")
+        .usage, about: output, "this container can't hold \(codec.caps.codecName), which \(encoder) encodes")
     }
     Log.encode.info("\(output): \(codec.text) by \(encoder), which was asked for")
     return codec
@@ -42,7 +42,7 @@ extension EncodingChoice {
           .usage,
           isKnown
             ? "\(setting: .encoderOptions): \(encoder): \(error.message)"
-            : "\(setting: .encoderOptions): \(encoder) has no option called \(name)",
+            : "\(setting: .encoderOptions): \(encoder) has no property \(name)",
           remedy: "`gst-inspect-1.0 \(Shell.quoted(encoder))` lists them")
       }
     }

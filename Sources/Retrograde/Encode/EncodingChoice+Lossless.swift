@@ -15,11 +15,11 @@ extension EncodingChoice {
       let size = EncoderSettings.isOdd(raw) ? " of \(raw.int("width") ?? 0)x\(raw.int("height") ?? 0)" : ""
       throw RetrogradeError(
         .usage, about: output,
-        "\(setting: .quality) lossless: \(name) can't hold these pixels (\(format)\(size)) exactly",
-        remedy: "write .mkv or numbered .png, or leave out \(setting: .quality)")
+        "\(setting: .quality) lossless: \(name) can't store this pixel format (\(format)\(size)) exactly",
+        remedy: "use .mkv or numbered .png, or leave out \(setting: .quality)")
     }
     warnings.append(
-      Warning(.converted, "changed: the pixels (\(format)) are converted: \(name) does not have this format"))
+      Warning(.converted, "changed: the pixel format (\(format)) is converted, since \(name) does not have it"))
     return nil
   }
 
@@ -33,7 +33,8 @@ extension EncodingChoice {
     warnings.append(
       Warning(
         .converted,
-        "changed: the decoded samples are floating-point numbers, and this output rounds them; .mkv and .wav keep them",
+        "changed: the decoded audio samples are floating-point numbers, which this output rounds; use .mkv or .wav to "
+          + "keep them",
         count: 1))
   }
 }

@@ -7,13 +7,13 @@ extension EncodingChoice {
     if container.animation != .gif,
       let option = [(options.colors != nil, Setting.colors), (options.dither != nil, .dither)].first(where: \.0)?.1
     {
-      throw RetrogradeError(.usage, about: output, "\(setting: option): only GIF has a palette of colours")
+      throw RetrogradeError(.usage, about: output, "\(setting: option) can be used only for GIF")
     }
     if let colors = options.colors, !(2...256).contains(colors) {
-      throw RetrogradeError(.usage, "\(setting: .colors) \(colors): a GIF has 2 to 256")
+      throw RetrogradeError(.usage, "\(setting: .colors) \(colors): a GIF has 2 to 256 colours")
     }
     if let dither = options.dither, !(0...1).contains(dither) {
-      throw RetrogradeError(.usage, "\(setting: .dither) \(dither): it is 0 to 1")
+      throw RetrogradeError(.usage, "\(setting: .dither) \(dither): the strength must be 0 to 1")
     }
     guard let limit = options.maxSize else { return }
     func refused(_ why: Message) -> RetrogradeError {
@@ -26,11 +26,11 @@ extension EncodingChoice {
     ]
     if let rival = rivals.first(where: \.0)?.1 {
       throw refused(
-        "\(setting: rival) sets the size itself" + (rival == .quality ? ": nothing may be lost" : ""))
+        "can't be used with \(setting: rival)" + (rival == .quality ? " lossless" : ", which sets the quality itself"))
     }
     switch container.imageFormat {
-    case .sequence: throw refused("numbered images are many files")
-    case .animation(.apng): throw refused("APNG is lossless; .webp and .gif can be made smaller")
+    case .sequence: throw refused("can't be used for numbered images, which are many files")
+    case .animation(.apng): throw refused("can't be used for APNG, which is lossless; use .webp or .gif")
     default: break
     }
   }
@@ -44,10 +44,9 @@ extension EncodingChoice {
     throw RetrogradeError(
       .usage,
       about: output, "can't hold \(codec.caps.codecName) of \(width)x\(height)",
-      remedy: "\(setting: .width) makes another size, and "
-        + (codec.encoder == "avenc_ffv1"
-          ? "numbered .png hold" : ".mkv with \(setting: .videoCodec) ffv1, and numbered .png, hold")
-        + " every size")
+      remedy: "change the size with \(setting: .width), or use "
+        + (codec.encoder == "avenc_ffv1" ? "" : ".mkv with \(setting: .videoCodec) ffv1, or ")
+        + "numbered .png, which can have every size")
   }
 
   static func takesSize(of raw: Caps, _ codec: Codec, _ container: Container) -> Bool {

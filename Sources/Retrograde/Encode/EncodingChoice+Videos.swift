@@ -6,7 +6,7 @@ extension EncodingChoice {
   /// Adds the video of an image output, which holds no audio and no subtitles.
   mutating func addImages(of streams: Streams, _ options: EncodingOptions, _ output: String) throws {
     guard let video = streams.videos.first else {
-      throw RetrogradeError(.usage, about: output, "holds images, and there is no video to make them from")
+      throw RetrogradeError(.usage, about: output, "images can't be written, since the source has no video")
     }
     var choice = try videoChoice(video, options)
     if case .file(let encoder, nil)? = container.imageFormat {
@@ -60,7 +60,8 @@ extension EncodingChoice {
       warnings.append(
         Warning(
           .detailLeftOut,
-          "left out: the video's transparency, if it has any; .webp, .apng and .png keep it, and .mkv with \(setting: .keepsAlpha)"
+          "left out: the video's transparency, if it has any; use .webp, .apng or .png, or .mkv with "
+            + "\(setting: .keepsAlpha), to keep it"
         ))
     }
     // 4:4:4 has no subsampled chroma that an odd size would split.
@@ -123,7 +124,7 @@ extension EncodingChoice {
       warnings.append(
         Warning(
           .converted,
-          "changed: interlaced frames become progressive, for \(settings): fields can't be cropped or rotated"))
+          "changed: interlaced frames become progressive, because of \(settings): fields can't be cropped or rotated"))
     }
     return VideoChoice(
       geometry: geometry, hasAlpha: video.raw.hasAlpha,

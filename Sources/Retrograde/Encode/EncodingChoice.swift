@@ -101,7 +101,7 @@ struct EncodingChoice: Sendable {
     if container.holdsOneVideo && streams.videos.count > 1 {
       warnings.append(
         Warning(
-          .streamLeftOut, "left out: all video but the first stream; this format holds one",
+          .streamLeftOut, "left out: all video streams but the first; this format can hold only one",
           count: streams.videos.count - 1))
       streams.videos = [streams.videos[0]]
     }
@@ -114,7 +114,7 @@ struct EncodingChoice: Sendable {
     try addVideos(of: streams, options, output)
     try addAudio(of: streams, options, output)
     guard !videos.isEmpty || !audioProfiles.isEmpty else {
-      throw RetrogradeError(.usage, about: output, "this container holds only audio, and there is none to write")
+      throw RetrogradeError(.usage, about: output, "this container can hold only audio, but there is none to write")
     }
     addSubtitles(of: streams, options)
     for warning in warnings { Log.encode.info("\(output): \(warning.message)") }
@@ -128,28 +128,29 @@ struct EncodingChoice: Sendable {
     if let profile = options.profile, !Registry.isEncodingProfile(profile) {
       throw RetrogradeError(
         .usage,
-        "\(setting: .profile) \(profile): is neither an encoding profile in GStreamer's syntax nor an encoding target's name"
+        "\(setting: .profile) \(profile): this is neither an encoding profile in GStreamer's syntax nor the name of an "
+          + "encoding target"
       )
     }
     guard let option = options.forOneEncoder.first else { return }
     if options.profile != nil {
       throw RetrogradeError(
-        .usage, "\(setting: option): \(setting: .profile) holds all encoding settings",
-        remedy: "put it into the profile")
+        .usage, "\(setting: option) can't be used with \(setting: .profile), which contains all encoding settings",
+        remedy: "put the setting into the profile")
     }
     if container.animation != nil {
       throw RetrogradeError(
-        .usage, about: output, "\(setting: option): animations have no such setting",
-        remedy: "\(setting: .maxSize), \(setting: .width) and \(setting: .frameRate) make it smaller"
-          + (container.animation == .gif ? ", and \(setting: .colors)" : ""))
+        .usage, about: output, "\(setting: option) can't be used for animations",
+        remedy: "to make the file smaller, use \(setting: .maxSize), \(setting: .width)"
+          + (container.animation == .gif ? ", \(setting: .colors)" : "") + " or \(setting: .frameRate)")
     }
     if container.videoCodecs.isEmpty {
-      throw RetrogradeError(.usage, "\(setting: option): no video is encoded into \(output)")
+      throw RetrogradeError(.usage, "\(setting: option) can't be used: no video is encoded into \(output)")
     }
     if !hasVideo {
       // A warning, not an error: the source may have video that can't be decoded.
       let names = Message.list(options.forOneEncoder, " and ")
-      warnings.append(Warning(.detailLeftOut, "left out: \(names), since there is no video to encode"))
+      warnings.append(Warning(.detailLeftOut, "not used: \(names), since there is no video to encode"))
     }
   }
 

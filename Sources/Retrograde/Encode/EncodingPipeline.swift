@@ -218,7 +218,7 @@ final class EncodingPipeline: Sendable {
       while let message = pipeline.nextMessage() {
         if case .failed(let error) = message { throw RetrogradeError.writing(target, error) }
       }
-      throw RetrogradeError(.internalFailure, about: target, "can't be made: the encoding pipeline does not start")
+      throw RetrogradeError(.internalFailure, about: target, "can't be created: the encoding pipeline does not start")
     }
     let worker = try Worker("encoder bus") { [self] in watchBus(finishing) }
     bus.withLock { $0 = worker }
@@ -229,7 +229,7 @@ final class EncodingPipeline: Sendable {
         } catch {
           fail(
             error as? RetrogradeError
-              ?? RetrogradeError(.cannotCreateOutput, about: target, "can't be made: \(String(describing: error))"))
+              ?? RetrogradeError(.cannotCreateOutput, about: target, "can't be created: \(String(describing: error))"))
           return FinishedAnimation()
         }
       }
@@ -271,7 +271,7 @@ final class EncodingPipeline: Sendable {
         }
         if open.withLock({ $0.waiting < $0.streams }) { idle.reset() } else { idle.add(step, count: moved.value) }
         guard idle.length > EncodingPipeline.stall else { break }
-        fail(RetrogradeError(.internalFailure, about: target, "can't be made: encoding makes no progress"))
+        fail(RetrogradeError(.internalFailure, about: target, "can't be created: encoding makes no progress"))
       default:
         break
       }
@@ -334,7 +334,7 @@ final class EncodingPipeline: Sendable {
       guard RandomAccessFile(path)?.size != 0, !lacksVideo || contents.animation != nil else {
         throw RetrogradeError(
           .cannotCreateOutput,
-          about: target, "can't be made: no encoded data reached the file", remedy: "try another format")
+          about: target, "can't be created: no encoded data reached the file", remedy: "try another format")
       }
       unheld = try header.apply(to: path, for: target, videos, audio)
     }

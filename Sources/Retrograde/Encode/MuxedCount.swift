@@ -95,12 +95,14 @@ struct MuxedCount: Sendable {
       let name = "the encoding profile's frame rate" + (rate.map { " of \($0.numerator)/\($0.denominator)" } ?? "")
       let (dropped, repeated) = (element.integer("drop") ?? 0, element.integer("duplicate") ?? 0)
       if dropped > 0 {
-        let more = repeated > 0 ? "; it also repeats \(repeated)" : ""
+        let more = repeated > 0 ? ", which also repeats \(repeated)" : ""
         return Warning(
-          .notWritten, "left out: \(dropped) of \(given) frames: because of \(name)\(more)", count: dropped)
+          .notWritten, "left out: \(dropped) of \(given) frames, because of \(name)\(more)", count: dropped)
       }
       if repeated > 0 {
-        return Warning(.converted, "changed: \(name) repeats frames: \(repeated)", count: repeated)
+        return Warning(
+          .converted, "changed: \(repeated) frame\(repeated == 1 ? " is" : "s are") repeated, because of \(name)",
+          count: repeated)
       }
     }
     return MuxedCount.missing(given - reached, of: given, "frames", nil)
@@ -159,7 +161,7 @@ struct MuxedCount: Sendable {
     count > 0
       ? Warning(
         .notWritten, "not written: \(count) of \(given) \(what) did not reach the file", count: count, span: span)
-      : Warning(.converted, "changed: the file has \(-count) \(what) more than the mirror", count: -count, span: span)
+      : Warning(.converted, "changed: the file has \(-count) \(what) too many", count: -count, span: span)
   }
 }
 

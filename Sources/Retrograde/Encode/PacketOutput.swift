@@ -28,22 +28,23 @@ struct PacketOutput: Sendable {
   /// Returns the reason why frames have to be decoded and encoded instead; nil if they need not be.
   func refusal(of video: VideoIndex) -> Message? {
     if let obstacle = video.obstacle { return "\(obstacle)" }
-    if let setting = asked { return "\(setting: setting) asks for encoding" }
+    if let setting = asked { return "\(setting: setting) requires encoding" }
     if let name = encoding.videoCodec, Codec(named: name) != Codec(of: video.caps) {
-      return "\(setting: .videoCodec) \(name) asks for another codec"
+      return "\(setting: .videoCodec) \(name) is another codec"
     }
     // Consecutive IDR pictures must differ in `idr_pic_id` (ITU-T H.264, 7.4.3). That is only
     // certain for neighbours in the source.
     if video.caps.mediaType == "video/x-h264", bringsStrangersTogether {
       return
-        "\(setting: .frameRate), \(setting: .count) and \(setting: .score) bring pictures together that must not follow each other in H.264"
+        "with \(setting: .frameRate), \(setting: .count) or \(setting: .score), H.264 pictures with equal numbers "
+        + "could follow each other, which is not allowed"
     }
     if !container.carriesOrientation, let orientation = video.tags?.string("image-orientation"),
       orientation != "rotate-0"
     {
       return "this container can't hold the orientation of the video"
     }
-    return form(of: video) == nil ? "this container does not take \(video.caps.codecName) as it is" : nil
+    return form(of: video) == nil ? "this container can't hold these \(video.caps.codecName) packets unchanged" : nil
   }
 
   /// True if frames may become neighbours that are not neighbours in the source.
@@ -60,7 +61,9 @@ struct PacketOutput: Sendable {
     }
     return (
       names,
-      names.isEmpty ? video.obstacle ?? "no container that can be written takes \(video.caps.codecName) as it is" : nil
+      names.isEmpty
+        ? video.obstacle ?? "no container that can be written holds these \(video.caps.codecName) packets unchanged"
+        : nil
     )
   }
 

@@ -39,13 +39,14 @@ struct SizedFilm {
     frameRate = max((plan.source.video?.shown.timeline.frameRate ?? 0) * plan.source.legs.meanSpeed, 1)
     guard let video = plan.choice.videos.first else {
       throw RetrogradeError(
-        .usage, about: plan.output, "\(setting: .maxSize): it has no video whose bit rate could be chosen")
+        .usage, about: plan.output,
+        "\(setting: .maxSize) can't be used: the output has no video whose bit rate could be reduced")
     }
     guard let encoder = video.codec?.encoder, EncoderSettings.hasRate(encoder) else {
       throw RetrogradeError(
         .usage, about: plan.output,
-        "\(setting: .maxSize): \(video.codec?.encoder ?? "its encoder") has no bit rate that could be chosen",
-        remedy: "add \(setting: .videoCodec) h264, or write .mp4")
+        "\(setting: .maxSize) can't be used: \(video.codec?.encoder ?? "its encoder") has no bit rate",
+        remedy: "add \(setting: .videoCodec) h264, or use .mp4")
     }
     usualRate = video.bitrate
     audioRates = plan.choice.audioBitrates.map { $0 ?? SizedFilm.usualAudio }
@@ -81,8 +82,8 @@ struct SizedFilm {
     throw RetrogradeError(
       .cannotCreateOutput, about: plan.output,
       "does not fit in \(ByteCount(limit).decimal)"
-        + (smallest.map { ": the smallest result has \(ByteCount($0).decimal)" }
-          ?? ": its audio alone takes that much"),
+        + (smallest.map { ": the smallest possible result has \(ByteCount($0).decimal)" }
+          ?? ": its audio alone needs that much"),
       remedy: "make it shorter with \(setting: .end), or leave out the audio with \(setting: .noAudio)")
   }
 
@@ -131,13 +132,13 @@ struct SizedFilm {
     func kilobits(_ rate: Int) -> String { "\(max(rate / 1000, 1)) kbit/s" }
     var lost: [String] = []
     if let rate = made.options.encoding.bitrate, usualRate.map({ rate < $0 }) ?? true {
-      lost.append("\(kilobits(rate)) of video" + (usualRate.map { " in place of \(kilobits($0))" } ?? ""))
+      lost.append("\(kilobits(rate)) of video" + (usualRate.map { " instead of \(kilobits($0))" } ?? ""))
     }
     if let size = made.choice.videos.first?.geometry?.shown, size.width < shown.width {
-      lost.append("\(Int(size.width))x\(Int(size.height)) pixels in place of \(Int(shown.width))x\(Int(shown.height))")
+      lost.append("\(Int(size.width))x\(Int(size.height)) pixels instead of \(Int(shown.width))x\(Int(shown.height))")
     }
     if let lowest = audio.min(), let usual = audioRates.min(), lowest < usual {
-      lost.append("\(kilobits(lowest)) of audio in place of \(kilobits(usual))")
+      lost.append("\(kilobits(lowest)) of audio instead of \(kilobits(usual))")
     }
     return Warning.concessions(lost, under: ByteCount(limit))
   }
@@ -147,6 +148,6 @@ extension Warning {
   /// Returns warnings about quality that was reduced to meet the size limit.
   static func concessions(_ lost: [String], under limit: ByteCount) -> [Warning] {
     guard !lost.isEmpty else { return [] }
-    return [Warning(.converted, "given up for \(setting: .maxSize) \(limit.decimal): \(lost.joined(separator: "; "))")]
+    return [Warning(.converted, "reduced for \(setting: .maxSize) \(limit.decimal): \(lost.joined(separator: "; "))")]
   }
 }

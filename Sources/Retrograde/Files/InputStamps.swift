@@ -34,7 +34,7 @@ struct InputStamps: Sendable {
       guard let change = file.change else { continue }
       throw RetrogradeError(
         .inputOutput, about: file.name, "\(change) while it was read",
-        remedy: "run this again when no program writes to it")
+        remedy: "run the command again when no program writes to the file")
     }
   }
 

@@ -54,8 +54,8 @@ package enum MediaFolder {
     let found = all(in: folder, "", isDeep, Set(left))
     guard !found.isEmpty else {
       throw RetrogradeError(
-        .noInput, about: folder, "no media files are in this folder",
-        remedy: isDeep ? nil : "name files, or search its subfolders too")
+        .noInput, about: folder, "contains no media files",
+        remedy: isDeep ? nil : "give files, or search its subfolders too")
     }
     return found
   }

@@ -21,8 +21,8 @@ package final class OutputFolders: Sendable {
     guard reason != EEXIST || !MediaFolder.isFolder(folder) else { return }
     throw RetrogradeError(
       .cannotCreateOutput, about: folder,
-      reason == EEXIST ? "is not a folder" : "the folder can't be made: \(String(cString: strerror(reason)))",
-      remedy: "name another one")
+      reason == EEXIST ? "is not a folder" : "the folder can't be created: \(String(cString: strerror(reason)))",
+      remedy: "use another folder")
   }
 
   /// Removes the created folders that are empty.

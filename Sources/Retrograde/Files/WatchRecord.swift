@@ -54,7 +54,7 @@ package final class WatchRecord: Sendable {
     guard known.withLock({ $0[path.pathBytes]?.crashed != nil }), knows(path, stamp) else { return nil }
     return RetrogradeError(
       .crashed, about: name,
-      "the process that read it crashed or hung, and the file has not changed since: it was not tried again",
+      "not tried again: the process that read it crashed or hung, and the file has not changed since",
       remedy: "remove \(self.path) to try it again")
   }
 
@@ -77,7 +77,7 @@ package final class WatchRecord: Sendable {
     else {
       throw RetrogradeError(
         .inputOutput, about: path, "can't be written: \(String(cString: strerror(errno)))",
-        remedy: "\(file) will be reversed again when its folder is watched again")
+        remedy: "the next run that watches this folder will reverse \(file) again")
     }
   }
 }

@@ -29,7 +29,7 @@ extension LoopFinder {
   private func checkInput() throws {
     guard Source.canBeReadAgain(input) else {
       throw RetrogradeError(
-        .usage, about: input, "the source is read twice, which a pipe does not allow",
+        .usage, about: input, "a pipe can be read only once, but finding a loop reads the source twice",
         remedy: "save it to a file first")
     }
   }
@@ -41,7 +41,8 @@ extension LoopFinder {
     (played.playback.loop, played.playback.count) = (.forward, 1)
     let source = try PlayableSource.open([input], played, work)
     guard let video = source.video else {
-      throw RetrogradeError(.usage, about: input, "has no video to find a loop in", remedy: "name a film")
+      throw RetrogradeError(
+        .usage, about: input, "contains no video in which to find a loop", remedy: "give a video file")
     }
     let (origin, span) = (source.index.presentationStart, source.legs.presentation.span)
     let lengths = self.lengths ?? LoopFinder.lengths(in: span.duration)
@@ -54,7 +55,7 @@ extension LoopFinder {
         .usage, about: input,
         "no loop of \(lengths.lowerBound.seconds.plain) to \(lengths.upperBound.seconds.plain) s was found in the "
           + "\(span.duration.seconds.plain) s that were searched",
-        remedy: "ask for a shorter one")
+        remedy: "search for a shorter loop")
     }
     return FoundLoop(
       span: TimeSpan(start: found.span.start - origin, end: found.span.end - origin), loop: loop,
@@ -90,10 +91,10 @@ extension LoopFinder {
   private func checkOptions() throws {
     guard options.playback.score == nil else {
       throw RetrogradeError(
-        .usage, "\(setting: .score) sets what is played, but the loop is searched for", remedy: "leave it out")
+        .usage, "\(setting: .score) can't be used here: the part to play is searched for", remedy: "leave it out")
     }
     guard lengths?.lowerBound != .zero else {
-      throw RetrogradeError(.usage, "a loop needs a length above 0", remedy: "ask for 2..6 seconds, for example")
+      throw RetrogradeError(.usage, "the length of a loop must be above 0", remedy: "use 2..6 seconds, for example")
     }
   }
 
@@ -107,8 +108,8 @@ extension LoopFinder {
     }
     guard length > .zero, length + length <= lengths.lowerBound else {
       throw RetrogradeError(
-        .usage, "a blend of \(length) takes more than half of a loop of \(lengths.lowerBound)",
-        remedy: "ask for a shorter blend, or for longer loops")
+        .usage, "a blend of \(length) is longer than half of a loop of \(lengths.lowerBound)",
+        remedy: "use a shorter blend, or longer loops")
     }
     return options.playback.loop == .forward
       ? TimeSpan(start: span.start, end: span.end - length) : TimeSpan(start: span.start + length, end: span.end)

@@ -28,7 +28,8 @@ struct SeamPicture {
   static func check(_ path: String, overwrites: Bool, input: String) throws {
     guard path.lowercased().hasSuffix(".png") else {
       throw RetrogradeError(
-        .usage, about: path, "the picture of the seam is a PNG", remedy: "call it seam.png")
+        .usage, about: path, "the picture of the seam can be written only as PNG", remedy: "use a name such as seam.png"
+      )
     }
     let outputs = Outputs(overwrites: overwrites, inputs: [input])
     defer { outputs.clear() }

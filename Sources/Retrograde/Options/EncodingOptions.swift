@@ -55,10 +55,11 @@ public struct EncodingOptions: Sendable, Codable {
   public var keepsAlpha: Bool
   /// True to deinterlace, with one output frame per source frame.
   public var deinterlaces: Bool
-  /// True to copy the forward parts without decoding and encoding, if possible: see docs/limits.md.
+  /// True to copy the forward parts without decoding and encoding, if possible: see
+  /// docs/limits-parts.md.
   public var copiesForward: Bool
   /// True to decode and encode video even if its packets could be reversed unchanged: see
-  /// docs/limits.md.
+  /// docs/limits-parts.md.
   public var reencodes: Bool
 
   public init(

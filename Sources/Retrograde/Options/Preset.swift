@@ -38,11 +38,11 @@ public struct Preset: Sendable, Hashable {
       throw refused("is not an encoding target: \(error.message)")
     }
     if let unknown = target.keys.first(where: { !Preset.keys.contains($0) }) {
-      throw refused("\(unknown)= in [\(Preset.group)] is unknown: there are \(Preset.keys.joined(separator: ", "))")
+      throw refused("\(unknown)= in [\(Preset.group)] is unknown; use \(Preset.keys.joined(separator: ", "))")
     }
     func value<Value>(_ key: String, _ read: (String) -> Value?) throws -> Value? {
       guard let text = target[key] else { return nil }
-      guard let value = read(text) else { throw refused("\(key)=\(text) in [\(Preset.group)] can't be read") }
+      guard let value = read(text) else { throw refused("\(key)=\(text) in [\(Preset.group)] is not a valid value") }
       return value
     }
     func size(_ text: String) -> (Int, Int)? {
@@ -100,7 +100,7 @@ extension OutputOptions {
       guard extensions.isEmpty || extensions.contains(suffix) else {
         throw RetrogradeError(
           .usage, about: output,
-          "\(setting: .place) \(name) takes \(extensions.map { ".\($0)" }.joined(separator: ", "))",
+          "\(setting: .place) \(name) accepts only \(extensions.map { ".\($0)" }.joined(separator: ", "))",
           remedy: "change the extension")
       }
     }
@@ -119,7 +119,7 @@ extension OutputOptions {
         .usage, about: output,
         "\(setting: .place) \(name): the output would be \(duration) long; at most \(longest) is allowed",
         remedy:
-          "choose a part of it with \(setting: .start) and \(setting: .end), or make it faster with \(setting: .score)")
+          "select a part with \(setting: .start) and \(setting: .end), or make it faster with \(setting: .score)")
     }
   }
 }

@@ -37,7 +37,7 @@ final class OutputFile: OutputPart {
       let reason = errno
       throw RetrogradeError(
         [ENOSPC, EDQUOT, EIO].contains(reason) ? .inputOutput : .cannotCreateOutput,
-        about: place.path, "can't be made: \(String(cString: strerror(reason)))")
+        about: place.path, "can't be created: \(String(cString: strerror(reason)))")
     }
     self.file = file
     state = Mutex(State(name: file.name))

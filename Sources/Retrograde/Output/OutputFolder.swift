@@ -123,7 +123,7 @@ final class OutputFolder: OutputPart {
     }
     for (from, to) in moves.reversed() { rename(to.cPath, from.cPath) }
     guard let workFolder, !names(in: oldFiles(workFolder)).isEmpty else { return nil }
-    return "files that were there before are in \(oldFiles(workFolder))"
+    return "the files that existed before are in \(oldFiles(workFolder))"
   }
 
   func clear() {

@@ -20,23 +20,25 @@ struct OutputPlace: Sendable {
     var info = stat()
     guard stat(folder.cPath, &info) == 0 else {
       throw errno == ENOENT
-        ? refusal("there is no folder \(folder)", remedy: "make it first, or name another one")
-        : refusal("can't be made in \(folder): \(String(cString: strerror(errno)))")
+        ? refusal("there is no folder \(folder)", remedy: "create it first, or use another one")
+        : refusal("can't be created in \(folder): \(String(cString: strerror(errno)))")
     }
     guard info.st_mode & S_IFMT == S_IFDIR else {
-      throw refusal("\(folder) is not a folder", remedy: "name one that is")
+      throw refusal("\(folder) is not a folder", remedy: "use a name in a folder")
     }
     guard access(folder.cPath, W_OK | X_OK) == 0 else {
       throw refusal(
-        "can't be made in \(folder): \(String(cString: strerror(errno)))", remedy: "name a folder that you may write in"
+        "can't be created in \(folder): \(String(cString: strerror(errno)))",
+        remedy: "use a folder that you may write to"
       )
     }
-    guard !name.isEmpty else { throw refusal("is a folder", remedy: "name a file in it") }
+    guard !name.isEmpty else { throw refusal("is a folder", remedy: "give the name of a file in it") }
     // A pattern is checked by its shortest name, with number 0.
     let length = (ImageSequence.isPattern(path) ? ImageSequence.name(path, 0) : name).pathBytes.count
     let longest = pathconf(folder.cPath, Int32(_PC_NAME_MAX))
     guard longest <= 0 || length <= longest else {
-      throw refusal("the name has \(length) bytes, and at most \(longest) fit here", remedy: "name a shorter one")
+      throw refusal(
+        "the name has \(length) bytes, but at most \(longest) are allowed here", remedy: "use a shorter name")
     }
   }
 
@@ -46,15 +48,15 @@ struct OutputPlace: Sendable {
     var link = stat()
     guard lstat(path.cPath, &link) == 0 else {
       if errno == ENOENT { return }
-      throw refusal("can't be made: \(String(cString: strerror(errno)))")
+      throw refusal("can't be created: \(String(cString: strerror(errno)))")
     }
     var file = stat()
     if stat(path.cPath, &file) == 0 {  // else a dangling link
       guard !inputs.contains(FileIdentity(file)) else {
-        throw refusal("is the input itself", remedy: "name another output")
+        throw refusal("is the input itself", remedy: "use another output")
       }
       guard file.st_mode & S_IFMT == S_IFREG else {
-        throw refusal("is not a plain file", remedy: "name another output")
+        throw refusal("is not a plain file", remedy: "use another output")
       }
     }
     guard overwrites else { throw refusal("exists", remedy: "\(setting: .overwrites) replaces it") }
@@ -67,7 +69,8 @@ struct OutputPlace: Sendable {
     return RetrogradeError(
       isInTheWay ? .cannotCreateOutput : .inputOutput,
       about: path,
-      "can't be finished: \(String(cString: strerror(reason)))" + (reason == EEXIST ? "; it was made meanwhile" : ""),
+      "can't be finished: \(String(cString: strerror(reason)))"
+        + (reason == EEXIST ? "; another program created it meanwhile" : ""),
       remedy: reason == EEXIST ? "\(setting: .overwrites) replaces it" : nil)
   }
 

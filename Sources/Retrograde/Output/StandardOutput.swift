@@ -20,7 +20,7 @@ final class StandardOutput: OutputPart {
     let flags = fcntl(STDOUT_FILENO, F_GETFL)
     guard flags >= 0, flags & O_ACCMODE != O_RDONLY else {
       throw RetrogradeError(
-        .cannotCreateOutput, about: StandardOutput.name, "is closed", remedy: "redirect it, or name a file")
+        .cannotCreateOutput, about: StandardOutput.name, "is closed", remedy: "redirect it, or give an output file")
     }
     spool = try Spool(directory: resources.spoolDirectory)
   }
@@ -58,7 +58,7 @@ final class StandardOutput: OutputPart {
         let reason = errno
         throw RetrogradeError(
           .inputOutput, about: StandardOutput.name, "can't be written: \(String(cString: strerror(reason)))",
-          remedy: reason == ENOSPC ? "free some room, or write to another place" : nil)
+          remedy: reason == ENOSPC ? "free some space, or write to another disk" : nil)
       }
       done += count
     }

@@ -77,7 +77,9 @@ public struct PipelineFile: Sendable {
       isAtTop = false
       if trimmed == "---" {
         guard section == .decoding else {
-          throw PipelineFile.failure(name, Place(line: index + 1, column: 1), "a second ---: there are only two halves")
+          throw PipelineFile.failure(
+            name, Place(line: index + 1, column: 1),
+            "there is a second line ---, but a pipeline file has only two halves")
         }
         section = .encoding
         continue
@@ -91,7 +93,7 @@ public struct PipelineFile: Sendable {
     guard section == .encoding else {
       throw PipelineFile.failure(
         name, Place(line: 1, column: 1),
-        "no line with ---, which stands between the half that decodes and the one that encodes")
+        "there is no line --- between the half that decodes and the half that encodes")
     }
     self.summary = summary.joined(separator: " ")
     self.lines = parsed
@@ -129,7 +131,7 @@ public struct PipelineFile: Sendable {
       } else if rest.hasPrefix("${") {
         let place = place()
         guard quote != "'" else {
-          throw failure(name, place, "a parameter can't stand in single quotes; use double quotes, or none")
+          throw failure(name, place, "a parameter can't be in single quotes; use double quotes, or none")
         }
         if !text.isEmpty { pieces.append(.text(text)) }
         text = ""
@@ -154,7 +156,7 @@ public struct PipelineFile: Sendable {
     var rest = text.dropFirst(2)
     let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }
     guard word.first?.isLetter ?? false else {
-      throw failure(name, place, "a parameter is ${name} or ${name=default}")
+      throw failure(name, place, "this is not a parameter; write ${name} or ${name=default}")
     }
     rest = rest.dropFirst(word.count)
     var fallback: String?
@@ -175,7 +177,7 @@ public struct PipelineFile: Sendable {
         fallback = String(value)
       }
     }
-    guard rest.first == "}" else { throw failure(name, place, "${\(word) has no closing }") }
+    guard rest.first == "}" else { throw failure(name, place, "the closing } of ${\(word) is missing") }
     return (Parameter(name: String(word), fallback: fallback, place: place), rest.dropFirst())
   }
 }
@@ -197,11 +199,12 @@ extension PipelineFile {
   func resolved(_ values: [String: String]) throws -> ResolvedPipelines {
     if let unknown = values.keys.sorted().first(where: { key in !parameters.contains { $0.name == key } }) {
       throw RetrogradeError(
-        .usage, about: name, "has no parameter \(unknown); it has \(parameters.map(\.name).joined(separator: ", "))")
+        .usage, about: name,
+        "has no parameter \(unknown); its parameters are \(parameters.map(\.name).joined(separator: ", "))")
     }
     for parameter in parameters where values[parameter.name] == nil && parameter.fallback == nil {
       throw PipelineFile.failure(
-        name, parameter.place, "${\(parameter.name)} has no value; say \(parameter.name)=…")
+        name, parameter.place, "${\(parameter.name)} has no value; add \(parameter.name)=…")
     }
     var halves: [Section: [String]] = [:]
     var result = ResolvedPipelines(name: name, decoding: "", encoding: "", settings: [], lines: [])

@@ -94,7 +94,7 @@ struct PipelineIndexer: Sendable {
     guard result.video != nil || !result.audio.isEmpty else {
       // Sinks that never started report their end, possibly before the error is read.
       while let message = pipeline.nextMessage() { if case .failed(let error) = message { throw failure(error) } }
-      throw RetrogradeError(.damagedInput, about: name, "nothing came out of its first half")
+      throw RetrogradeError(.damagedInput, about: name, "its first half produced no data")
     }
     return result
   }
@@ -227,12 +227,12 @@ struct PipelineIndexer: Sendable {
   private func add(_ found: PipelineFound, _ name: String, to result: inout Result) throws {
     switch found {
     case .nothing:
-      result.warnings.append(Warning(.streamLeftOut, "left out: nothing came out of appsink \(name)"))
+      result.warnings.append(Warning(.streamLeftOut, "left out: the stream of appsink \(name), which received no data"))
     case .audio(let track):
       result.audio.append((name, track))
     case .packets, .frames:
       guard result.video == nil else {
-        throw RetrogradeError(.usage, about: name, "has two appsinks with frames; one can be reversed")
+        throw RetrogradeError(.usage, about: name, "has two appsinks with video frames, but only one can be reversed")
       }
       if case .frames = found { result.isWhole = false }
       result.video = (name, try source(found, name))
@@ -259,7 +259,7 @@ struct PipelineIndexer: Sendable {
       return try VideoSource(
         index, recipe, range: nil, rate: rate, resources: resources, gauge: gauge, cancellation: cancellation)
     case .audio, .nothing:
-      throw RetrogradeError(.internalFailure, about: name, "no frame in \(name)")
+      throw RetrogradeError(.internalFailure, about: name, "appsink \(name) received no frame")
     }
   }
 }

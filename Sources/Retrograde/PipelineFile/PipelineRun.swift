@@ -132,8 +132,8 @@ struct PipelineRun: Sendable {
     return [
       Warning(
         .detailLeftOut,
-        "the video is stored rotated (\(orientation)), and this container can't hold the orientation: put videoflip "
-          + "video-direction=auto into the first half")
+        "left out: the orientation (\(orientation)), which this container can't hold; to rotate the frames themselves, "
+          + "put videoflip video-direction=auto into the first half")
     ]
   }
 
@@ -151,7 +151,8 @@ struct PipelineRun: Sendable {
     let first = pipelines.lines.first { $0.section == .decoding }?.number ?? 1
     guard !given.isEmpty else {
       throw PipelineFile.failure(
-        pipelines.name, .init(line: first, column: 1), "the first half has no appsink; each is a stream to be reversed")
+        pipelines.name, .init(line: first, column: 1),
+        "the first half needs an appsink for each stream to reverse, but has none")
     }
     if let lonely = given.symmetricDifference(taken).sorted().first {
       let (has, lacks) = given.contains(lonely) ? ("appsink", "appsrc") : ("appsrc", "appsink")

@@ -18,7 +18,7 @@ struct PipelineSettings: Sendable {
       guard try entry?.take(value, &self) ?? false else {
         let forms = PipelineSettings.entries.map { "@\($0.name) \($0.values)" }
         throw PipelineFile.failure(
-          pipelines.name, place, "@\(name) \(value): there are \(forms.joined(separator: ", "))")
+          pipelines.name, place, "@\(name) \(value) is not a valid setting; use \(forms.joined(separator: ", "))")
       }
     }
   }
@@ -102,10 +102,10 @@ struct PipelineSettings: Sendable {
       "fps", "RATE", \.frameRate, read: { FrameRate(parsing: $0) },
       text: { $0.frameRate.map { "\($0)" } }),
     playback(
-      "start", "PLACE", \.start, read: { SourcePosition(parsing: $0) },
+      "start", "POSITION", \.start, read: { SourcePosition(parsing: $0) },
       text: { $0.start.map { "\($0)" } }),
     playback(
-      "end", "PLACE", \.end, read: { SourcePosition(parsing: $0) }, text: { $0.end.map { "\($0)" } }),
+      "end", "POSITION", \.end, read: { SourcePosition(parsing: $0) }, text: { $0.end.map { "\($0)" } }),
     playback(
       "chapters", "keep|drop", \.streams,
       read: { text -> StreamSelection?? in

@@ -27,25 +27,25 @@ extension Reverser {
   /// Refuses options that a pipeline file can't express.
   private func refuseUnprintable(_ output: String) throws {
     guard inputs.count == 1 else {
-      throw RetrogradeError(.usage, about: input, "a pipeline file reads one source", remedy: "name one file")
+      throw RetrogradeError(.usage, about: input, "a pipeline file can read only one source", remedy: "give one input")
     }
     if output == "-" {
       throw RetrogradeError(
-        .usage, "a pipeline file names the file that it writes", remedy: "name one, in place of standard output")
+        .usage, "a pipeline file can't write to standard output", remedy: "give an output file")
     }
-    let alone = "the pipeline file has one pipeline, and this needs more"
+    let alone = "it needs more pipelines than a pipeline file has"
     let reasons: [(isSet: Bool, setting: Setting, reason: Message)] = [
       (options.lettering.caption != nil, .caption, "it is drawn by this program, not by GStreamer"),
       (options.lettering.showsTimecode, .showsTimecode, "it is drawn by this program, not by GStreamer"),
-      (options.encoding.maxSize != nil, .maxSize, "it is reached by encoding several times, which is not one pipeline"),
-      (options.soundtrack != nil, .soundtrack, "a pipeline file reads one source"),
-      (options.subtitles != nil, .subtitles, "a pipeline file reads one source"),
-      (options.output.subtitles != nil, .subtitlesOutput, "a pipeline file has no subtitles"),
-      (options.output.isVerified, .isVerified, "`retrograde run` does not verify"),
+      (options.encoding.maxSize != nil, .maxSize, "it needs several encodings, which are not one pipeline"),
+      (options.soundtrack != nil, .soundtrack, "a pipeline file can read only one source"),
+      (options.subtitles != nil, .subtitles, "a pipeline file can read only one source"),
+      (options.output.subtitles != nil, .subtitlesOutput, "a pipeline file can't write subtitles"),
+      (options.output.isVerified, .isVerified, "`retrograde run` can't verify its output"),
       (options.encoding.copiesForward, .copiesForward, "\(alone)"),
       (
         !options.encoding.encoderOptions.isEmpty, .encoderOptions,
-        "encoding profiles can't hold all options of encoders"
+        "a pipeline file uses encoding profiles, which can't hold all encoder properties"
       ),
     ]
     if let (_, setting, reason) = reasons.first(where: \.isSet) {
@@ -53,7 +53,7 @@ extension Reverser {
         .usage, "\(setting: setting) can't be printed as a pipeline: \(reason)", remedy: "leave it out")
     }
     guard drawing.isEmpty else {
-      throw RetrogradeError(.usage, "drawings over frames can't be printed as a pipeline")
+      throw RetrogradeError(.usage, "what is drawn over frames can't be printed as a pipeline")
     }
   }
 
@@ -61,12 +61,12 @@ extension Reverser {
   private func refuseUnprintable(_ plan: OutputPlan) throws {
     if plan.choice.container.animation != nil {
       throw RetrogradeError(
-        .usage, about: plan.output, "no GStreamer element writes it; --print-pipeline has nothing to print")
+        .usage, about: plan.output, "--print-pipeline can't print a pipeline: no GStreamer element writes this format")
     }
     guard plan.source.isReadInPlace else {
       throw RetrogradeError(
-        .usage, about: input, "a pipeline file names the file that it reads, and this is read from the spool",
-        remedy: "name a whole file on this machine")
+        .usage, about: input, "a pipeline file can read only complete files on this machine",
+        remedy: "save the source to a file first")
     }
     let kinds =
       [plan.videos.isEmpty ? nil : "video:0", plan.audio.isEmpty ? nil : plan.audio.count == 1 ? "audio:0" : "audio"]
@@ -75,12 +75,12 @@ extension Reverser {
     let isMore = source.videos.count > min(plan.videos.count, 1) || source.audio.count > plan.audio.count
     if isMore || !source.index.subtitles.isEmpty {
       throw RetrogradeError(
-        .usage, about: input, "it has more streams than the pipeline file can reverse into \(plan.output)",
-        remedy: "choose them: \(setting: .streams) \(kinds.joined(separator: ","))")
+        .usage, about: input, "has more streams than the pipeline file can reverse into \(plan.output)",
+        remedy: "select streams with \(setting: .streams) \(kinds.joined(separator: ","))")
     }
     if plan.choice.videos.contains(where: { $0.packets != nil }) {
       throw RetrogradeError(
-        .usage, about: input, "its packets would be reversed as they are, which no pipeline does",
+        .usage, about: input, "its packets would be reversed without decoding, which no pipeline can do",
         remedy: "add \(setting: .reencodes)")
     }
   }

@@ -91,7 +91,7 @@ struct AudioSegments: Sendable {
     guard packets.count >= first + wanted.count else {
       throw RetrogradeError(
         .internalFailure, about: encoder.name,
-        "can't be made into segments: its encoder output \(packets.count) of \(first + wanted.count) packets")
+        "can't be made into segments: its encoder produced only \(packets.count) of \(first + wanted.count) packets")
     }
     let samples = packets[first..<first + wanted.count].enumerated().map { place, packet in
       MP4Fragment.Sample(bytes: packet.bytes, duration: grid.length(ofPacket: wanted.lowerBound + place))

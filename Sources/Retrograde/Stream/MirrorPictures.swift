@@ -64,8 +64,8 @@ struct MirrorPictures: Sendable {
     guard let file = TemporaryFile(in: settings.resources.spoolDirectory, mode: 0o600) else {
       throw RetrogradeError(
         .inputOutput, about: settings.resources.spoolDirectory,
-        "no file can be made there to encode pictures in",
-        remedy: "set TMPDIR to a folder that can be written to")
+        "no temporary file can be created here",
+        remedy: "set TMPDIR to a folder that you may write to")
     }
     defer { if let name = file.name { unlink(name.cPath) } }
     let picture = "picture.jpg"
@@ -86,7 +86,7 @@ struct MirrorPictures: Sendable {
     _ = try pipeline.finish(.init(videos: [.init(count: 1)]))
     guard let written = RandomAccessFile(file.path), let bytes = written.read(0..<written.size) else {
       throw RetrogradeError(
-        .inputOutput, about: settings.resources.spoolDirectory, "a picture can't be read back from there")
+        .inputOutput, about: settings.resources.spoolDirectory, "a picture can't be read back from this folder")
     }
     return bytes
   }

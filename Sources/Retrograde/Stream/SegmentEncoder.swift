@@ -98,7 +98,7 @@ struct SegmentEncoder: Sendable {
       {
         throw RetrogradeError(
           .internalFailure, about: name,
-          "can't be made into segments: their encoder output different headers")
+          "can't be made into segments: the encoder produced different headers for them")
       }
       try take(Packet(bytes: try buffer.withBytes { Array($0) }, time: time, isKeyframe: buffer.isKeyframe))
     }
@@ -123,8 +123,8 @@ struct SegmentEncoder: Sendable {
   func header(_ cancellation: Cancellation) throws -> Header {
     guard let written = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else {
       throw RetrogradeError(
-        .inputOutput, about: resources.spoolDirectory, "no file can be made there to encode segments in",
-        remedy: "set TMPDIR to a folder that can be written to")
+        .inputOutput, about: resources.spoolDirectory, "no temporary file can be created here",
+        remedy: "set TMPDIR to a folder that you may write to")
     }
     defer { if let name = written.name { unlink(name.cPath) } }
     let (_, priming) = try run(PacketFile.writing, cancellation, priming: nil) {
@@ -138,7 +138,8 @@ struct SegmentEncoder: Sendable {
     guard let caps = Caps(try file.content(for: name, cancellation).caps),
       let description = try sampleDescription(file, cancellation)
     else {
-      throw RetrogradeError(.internalFailure, about: name, "can't be made into segments: its encoder output no header")
+      throw RetrogradeError(
+        .internalFailure, about: name, "can't be made into segments: the encoder produced no header")
     }
     return Header(caps: caps, description: description, priming: priming)
   }

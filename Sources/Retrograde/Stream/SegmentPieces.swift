@@ -55,7 +55,7 @@ final class SegmentPieces: Sendable {
       guard packet.time > state.latest ?? ClockTime(nanoseconds: .min), state.packets.count < state.places.count else {
         throw RetrogradeError(
           .internalFailure, about: name,
-          "can't be made into segments: their encoder does not output one packet for each frame, in order")
+          "can't be made into segments: the encoder does not produce one packet for each frame, in order")
       }
       state.latest = packet.time
       state.count += 1

@@ -12,7 +12,7 @@ extension SegmentedMirror.Settings {
     }
     if playback.mixesFrames {
       throw refused(
-        "mixed frames depend on those before and after",
+        "mixed frames depend on the frames before and after them",
         "leave out \(setting: .dissolve) and \(setting: .interpolation)")
     }
     if let height = heights.first(where: { !Self.possibleHeights.contains($0) }) {

@@ -70,7 +70,7 @@ package final class SegmentedMirror: Sendable {
     self.videos = try videos.get()
     guard !self.videos.isEmpty || !audio.isEmpty else {
       throw refused.first
-        ?? RetrogradeError(.damagedInput, about: path, "has no video and no audio that could be played")
+        ?? RetrogradeError(.damagedInput, about: path, "contains no video or audio that could be played")
     }
     renditions = self.videos.map(\.rendition) + audio.map(\.rendition)
     duration = length
@@ -168,14 +168,16 @@ package final class SegmentedMirror: Sendable {
     guard renditions[rendition].segments.indices.contains(number) else {
       throw RetrogradeError(
         .usage, about: name,
-        "segment \(number) of \(renditions[rendition].name): there are \(renditions[rendition].segments.count), counted from 0"
+        "segment \(number) of \(renditions[rendition].name) does not exist: there are "
+          + "\(renditions[rendition].segments.count), counted from 0"
       )
     }
     let pieces = pieces(ofSegment: number, of: rendition)
     guard (0..<pieces).contains(piece) else {
       throw RetrogradeError(
         .usage, about: name,
-        "piece \(piece) of segment \(number) of \(renditions[rendition].name): there are \(pieces), counted from 0")
+        "piece \(piece) of segment \(number) of \(renditions[rendition].name) does not exist: there are "
+          + "\(pieces), counted from 0")
     }
     guard rendition < videos.count else { return take(try audio[rendition - videos.count].make(number, cancellation)) }
     try DecodedMemory.during { try videos[rendition].make(number, from: piece, cancellation, take) }
@@ -184,7 +186,7 @@ package final class SegmentedMirror: Sendable {
   private func check(_ rendition: Int) throws {
     guard renditions.indices.contains(rendition) else {
       throw RetrogradeError(
-        .usage, about: name, "rendition \(rendition): there are \(renditions.count), counted from 0")
+        .usage, about: name, "rendition \(rendition) does not exist: there are \(renditions.count), counted from 0")
     }
   }
 
@@ -198,7 +200,7 @@ package final class SegmentedMirror: Sendable {
   package func picture(
     at time: ClockTime, height: Int, isExact: Bool = true, _ cancellation: Cancellation
   ) throws -> [UInt8] {
-    guard let pictures else { throw RetrogradeError(.usage, about: name, "has no video, and so no picture") }
+    guard let pictures else { throw RetrogradeError(.usage, about: name, "has no video, so there is no picture of it") }
     return try DecodedMemory.during {
       try pictures.picture(at: time, height: height, isExact: isExact, cancellation)
     }

@@ -115,7 +115,7 @@ struct VideoSegments: Sendable {
     guard pieces.count == given.count, given.count > 0 else {
       throw RetrogradeError(
         .damagedInput, about: encoder.name,
-        "only \(pieces.count) of \(frames.count) frames from \(span.start) on can be made")
+        "only \(pieces.count) of \(frames.count) frames from \(span.start) on could be made")
     }
     pieces.finish()
   }

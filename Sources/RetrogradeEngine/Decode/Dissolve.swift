@@ -67,7 +67,7 @@ extension Buffer {
   func blended(with other: Buffer, share: Double, _ caps: Caps) throws -> Buffer {
     guard Buffer.canMix(caps) else {
       throw RetrogradeError(
-        .usage, "frames of the form \(caps.string("format") ?? "that this video has") can't be mixed",
+        .usage, "frames can't be mixed in \(caps.string("format") ?? "the pixel format of this video")",
         remedy: "leave out \(setting: .dissolve) and \(setting: .interpolation)")
     }
     return try mixed(with: other, share: share, caps)

@@ -76,7 +76,7 @@ final class FormatChanges: Sendable {
     }
     guard hasCaptions.load(ordering: .relaxed) else { return changed }
     return changed + [
-      Warning(.detailLeftOut, "left out: the captions in the video (CEA-608/708) where it is reversed")
+      Warning(.detailLeftOut, "left out: the captions in the video (CEA-608/708), in all reversed parts")
     ]
   }
 
@@ -86,12 +86,13 @@ final class FormatChanges: Sendable {
     let place = span.map { ", between \($0.start) and \($0.end)" } ?? ""
     let message: Message =
       switch kind {
-      case .form: "converted: the video changes \(what)\(place); all of it is converted to the first"
-      case .colour: "converted: the video's colours change \(what)\(place); all of them are converted to the first"
+      case .form: "converted: the format of the video changes \(what)\(place); all frames get the first format"
+      case .colour: "converted: the colour space of the video changes \(what)\(place); all frames get the first one"
       case .meaning:
-        "changed: the labels of the video's colours change \(what)\(place); the mirror is labelled \(change.first)"
+        "changed: the colour labels of the video change \(what)\(place); the whole output is labelled \(change.first)"
       case .pixelShape:
-        "changed: the shape of the video's pixels changes \(what)\(place); the mirror is labelled \(change.first)"
+        "changed: the pixel aspect ratio of the video changes \(what)\(place); the whole output is labelled "
+          + "\(change.first)"
       }
     return Warning(.converted, message, count: change.times.count, span: span)
   }

@@ -31,7 +31,8 @@ final class PacketReplay: Sendable {
       for _ in next...place { sample = try output.pull(cancellation) }
       reading = (output, place + 1)
       guard let sample, sample.buffer.size == bytes.count else {
-        throw RetrogradeError(.damagedInput, about: recipe.source, "its packets differ from those read before")
+        throw RetrogradeError(
+          .damagedInput, about: recipe.source, "its packets differ from those that were read before")
       }
       try sample.buffer.withBytes { bytes.copyMemory(from: $0) }
     }

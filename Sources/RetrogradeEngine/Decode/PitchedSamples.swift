@@ -27,10 +27,9 @@ final class PitchedSamples: PacedSamples {
     guard leg.speed.isConstant, PitchedSamples.limits.contains(leg.speed.first) else {
       throw RetrogradeError(
         .usage,
-        "\(setting: .keepsPitch): audio can keep its pitch only at one speed from "
-          + "\(PitchedSamples.limits.lowerBound.plain) to \(PitchedSamples.limits.upperBound.plain), "
-          + "not at one that changes",
-        remedy: "leave it out, or mute that stretch")
+        "\(setting: .keepsPitch): audio can keep its pitch only at a constant speed from "
+          + "\(PitchedSamples.limits.lowerBound.plain) to \(PitchedSamples.limits.upperBound.plain)",
+        remedy: "leave it out, or mute that part")
     }
     let first = place.sampleIndex(rate: track.rate)
     let count = leg.span.duration.sampleIndex(rate: track.rate)
@@ -44,7 +43,7 @@ final class PitchedSamples: PacedSamples {
       sink = try pipeline.appSink("out")
     } catch let error as GStreamerError {
       throw RetrogradeError(
-        .missingPlugin, "\(setting: .keepsPitch): GStreamer's element pitch can't be made: \(error.message)",
+        .missingPlugin, "\(setting: .keepsPitch): the GStreamer element pitch can't be created: \(error.message)",
         remedy: "install gstreamer1.0-plugins-bad", underlying: error)
     }
     pipeline.set(.playing)
@@ -86,7 +85,7 @@ final class PitchedSamples: PacedSamples {
     let samples = try track.samples(part, direction)
     let buffer = try Buffer(size: samples.count) { $0.copyBytes(from: samples) }
     guard source.push(buffer) else {
-      throw GStreamerError(kind: .other, element: "pitch", message: "it takes no more samples", debug: nil)
+      throw GStreamerError(kind: .other, element: "pitch", message: "it accepts no more samples", debug: nil)
     }
   }
 }

@@ -22,7 +22,7 @@ package struct RecordedVideo {
     like first: Sample, rate: FrameRateLimit = FrameRateLimit(), _ resources: Resources, _ gauge: MemoryGauge
   ) throws {
     guard let caps = first.caps else {
-      throw RetrogradeError(.internalFailure, "a frame came without a format")
+      throw RetrogradeError(.internalFailure, "a frame has no format")
     }
     self.caps = caps
     self.rate = rate

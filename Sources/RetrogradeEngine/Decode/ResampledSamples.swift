@@ -35,7 +35,7 @@ final class ResampledSamples: PacedSamples {
     let caps = track.caps.setting("rate", "(int)\(ResampledSamples.unit)")
     guard let converter = AudioConverter(from: caps, to: caps, variesRate: true) else {
       throw RetrogradeError(
-        .internalFailure, "the speed of audio of this form can't be changed: \(track.caps)",
+        .internalFailure, "the speed of audio in this format can't be changed: \(track.caps)",
         remedy: "\(PackageHint.all)")
     }
     self.converter = converter

@@ -57,7 +57,7 @@ final class VideoDecoder: Sendable {
       arePackets
       ? []
       : (sample.buffer.hasTimeCode
-        ? [Warning(.detailLeftOut, "left out: the timecode, which can't run backwards in a file")] : [])
+        ? [Warning(.detailLeftOut, "left out: the timecode, which can't run backwards")] : [])
     if !arePackets { changes.noteDetails(of: sample) }
     do {
       first = Mutex(isRaw ? try sample.laidOut() : sample)
@@ -74,7 +74,7 @@ final class VideoDecoder: Sendable {
     guard !arePackets, !video.dynamicMetadata.isEmpty else { return leftOut }
     let names = video.dynamicMetadata.joined(separator: " and ")
     return leftOut + [
-      Warning(.detailLeftOut, "left out: the metadata of \(names) in the video, which no decoder outputs")
+      Warning(.detailLeftOut, "left out: the \(names) metadata in the video, which no decoder outputs")
     ]
   }
 

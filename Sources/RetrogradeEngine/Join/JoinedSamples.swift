@@ -72,7 +72,7 @@ extension AudioTrack {
     guard let converter = AudioConverter(from: caps, to: other.caps) else {
       throw RetrogradeError(
         .damagedInput, about: name, "its audio (\(form)) can't be converted to that of the first file (\(other.form))",
-        remedy: "leave it out with \(setting: .noAudio)")
+        remedy: "leave out the audio with \(setting: .noAudio)")
     }
     let (start, end) = (span.start.sampleIndex(rate: other.rate), span.end.sampleIndex(rate: other.rate))
     func track(_ count: Int, _ store: any SampleStore) throws -> AudioTrack {

@@ -76,7 +76,7 @@ extension PlayableSource {
         let span = TimeSpan(start: part.span.start + offset, end: part.span.end + offset)
         let what = first.count == 1 ? "audio" : "audio stream \(number)"
         guard part.source.audio.indices.contains(number) else {
-          warnings.append(Warning(.converted, "\(part.name) has no \(what): silent there", span: span))
+          warnings.append(Warning(.converted, "\(part.name) has no \(what): the output is silent there", span: span))
           return nil
         }
         var track = part.source.audio[number]
@@ -123,7 +123,7 @@ extension Warning {
     guard count > 0 else { return [] }
     return [
       Warning(
-        .streamLeftOut, "\(name): left out: \(count) further \(kind) stream\(count == 1 ? "" : "s")", count: count,
+        .streamLeftOut, "\(name): left out: \(count) more \(kind) stream\(count == 1 ? "" : "s")", count: count,
         span: span)
     ]
   }

@@ -20,7 +20,7 @@ struct SourcePlaces {
     case .frame(let frame):
       guard let frames else {
         throw RetrogradeError(
-          .usage, "\(asked): the source has no frames that can be counted", remedy: "use seconds"
+          .usage, "\(asked): the frames of this source can't be counted", remedy: "use seconds"
         )
       }
       return frame < frames.count ? frames[frame] : span.end
@@ -61,7 +61,7 @@ extension Score {
         if let joined = legs.last?.joined(with: leg) { legs[legs.count - 1] = joined } else { legs.append(leg) }
       }
     }
-    guard !legs.isEmpty else { throw Score.error("it plays nothing", "say what to play: 0..end") }
+    guard !legs.isEmpty else { throw Score.error("the score plays nothing", "write what to play, such as 0..end") }
     return legs
   }
 }
@@ -72,18 +72,19 @@ extension Score.Stretch {
       let time = try places.time(of: position, for: .score)
       let length = places.span.duration
       if case .frame(let frame) = position, let count = places.frames?.count, frame > count {
-        throw Score.error("step \(number), \(self): asks for frame \(frame), and the source has \(count)", "write end")
+        throw Score.error(
+          "step \(number), \(self): there is no frame \(frame); the source has \(count) frames", "write end")
       }
       guard (places.span.start...places.span.end).contains(time) else {
         throw Score.error(
-          "step \(number), \(self): asks for \(time - places.span.start), and the source is \(length) long",
+          "step \(number), \(self): there is no position \(time - places.span.start); the source is \(length) long",
           "write end, or end-1")
       }
       return time
     }
     let (first, last) = (try place(from), try place(to))
     guard first != last else {
-      throw Score.error("step \(number), \(self): is empty", "a frame that stays is hold 0.8")
+      throw Score.error("step \(number), \(self): this part is empty", "to hold a frame, write hold 0.8")
     }
     var leg = PlaybackLeg(
       direction: first < last ? .forward : .backward, span: TimeSpan(start: min(first, last), end: max(first, last)),

@@ -31,11 +31,11 @@ package final class Spool: Sendable {
     if reserve > room {
       throw RetrogradeError(
         .inputOutput,
-        about: directory, "the spool needs \(ByteCount(reserve)), and there is room for \(ByteCount(room))",
-        remedy: "free some, or name another directory with \(setting: .spoolDirectory)")
+        about: directory, "temporary files need \(ByteCount(reserve)), but only \(ByteCount(room)) is free",
+        remedy: "free some space, or use another folder with \(setting: .spoolDirectory)")
     }
     guard let file = TemporaryFile(in: directory, mode: 0o600) else {
-      throw Spool.failure(directory, "no spool file can be made")
+      throw Spool.failure(directory, "no temporary file can be created")
     }
     if let name = file.name { unlink(name.cPath) }
     self.file = file
@@ -59,7 +59,7 @@ package final class Spool: Sendable {
       return length
     }
     guard file == nil || writeAll(bytes, to: descriptor, at: offset) else {
-      throw Spool.failure(directory, "the spool can't be written")
+      throw Spool.failure(directory, "a temporary file can't be written")
     }
     return offset
   }
@@ -74,7 +74,7 @@ package final class Spool: Sendable {
       return start
     }
     guard writeAll(bytes, to: descriptor, at: offset) else {
-      throw Spool.failure(directory, "the spool can't be written")
+      throw Spool.failure(directory, "a temporary file can't be written")
     }
     return offset
   }
@@ -93,10 +93,11 @@ package final class Spool: Sendable {
   /// Fills `bytes` from `offset` on.
   package func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
     guard keepsBytes else {
-      throw RetrogradeError(.internalFailure, "frames or samples of a source that is only described were asked for")
+      throw RetrogradeError(
+        .internalFailure, "frames or samples were requested from a source that was opened only to be described")
     }
     guard readAll(bytes, from: descriptor, at: offset) else {
-      throw Spool.failure(directory, "the spool can't be read")
+      throw Spool.failure(directory, "a temporary file can't be read")
     }
   }
 
@@ -105,7 +106,7 @@ package final class Spool: Sendable {
   package var size: Int {
     get throws {
       var info = stat()
-      guard fstat(descriptor, &info) == 0 else { throw Spool.failure(directory, "the spool can't be read") }
+      guard fstat(descriptor, &info) == 0 else { throw Spool.failure(directory, "a temporary file can't be read") }
       return Int(info.st_size)
     }
   }
@@ -122,6 +123,6 @@ package final class Spool: Sendable {
     return RetrogradeError(
       .inputOutput, about: directory, "\(what): \(String(cString: strerror(reason)))",
       remedy: reason == ENOSPC
-        ? "free some room, or name another directory with \(setting: .spoolDirectory)" : nil)
+        ? "free some space, or use another folder with \(setting: .spoolDirectory)" : nil)
   }
 }

@@ -87,7 +87,7 @@ extension ReverseFilter {
       guard segment.rate > 0 else {
         postError(
           element, gst_stream_error_quark(), Int32(GST_STREAM_ERROR_FORMAT.rawValue),
-          "A stream that is played backwards already can't be reversed: seek with a rate above 0.",
+          "A stream that already plays backwards can't be reversed: seek with a rate above 0.",
           debug: "segment with rate \(segment.rate)")
         gst_segment_init(&segment, GST_FORMAT_UNDEFINED)
         isRefused = true

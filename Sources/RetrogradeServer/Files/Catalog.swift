@@ -44,14 +44,14 @@ package final class Catalog: Sendable {
     for name in names where !folders.contains(name) {
       guard MediaFolder.isMedia(name) else {
         throw RetrogradeError(
-          .damagedInput, about: name, "is neither video nor audio that GStreamer knows",
-          remedy: "name media files, or a folder of them")
+          .damagedInput, about: name, "is not video or audio that GStreamer knows",
+          remedy: "give media files, or a folder of them")
       }
     }
     guard !files.isEmpty else {
       throw RetrogradeError(
-        .noInput, about: names.first, "no media files are in this folder",
-        remedy: "name media files, or a folder of them")
+        .noInput, about: names.first, "contains no media files",
+        remedy: "give media files, or a folder of them")
     }
   }
 

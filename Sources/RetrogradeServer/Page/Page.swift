@@ -6,7 +6,7 @@ import Paths
 struct Page: Sendable {
   /// Player page of a stream.
   let player: Answer
-  /// Text of the page before the list of files, and after it.
+  /// Text of the list page before and after the list of files.
   private let frame: (before: String, after: String)
   private let listPolicy: String
 
@@ -26,7 +26,7 @@ struct Page: Sendable {
   /// Page with a list of files and their thumbnails.
   /// - Parameter suffix: text after each address.
   func list(_ files: [Catalog.File], suffix: String) -> Answer {
-    var rows = files.isEmpty ? "<p>There are no media files in it now.</p>" : ""
+    var rows = files.isEmpty ? "<p>There are no media files here now.</p>" : ""
     var folder: String?
     for file in files {
       if file.folder != folder {

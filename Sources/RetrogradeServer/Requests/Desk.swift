@@ -59,12 +59,12 @@ final class Desk: Sendable {
   /// - Throws: `CancellationError` if the client has disconnected.
   func answer(_ request: Request) async throws -> Answer {
     guard request.method == .get || request.method == .head else {
-      var answer = Answer.refusal(405, "This server answers GET and HEAD only.")
+      var answer = Answer.refusal(405, "This server answers only GET and HEAD requests.")
       answer.fields[.allow] = "GET, HEAD"
       return answer.secured()
     }
     guard let path = RequestPath(request.target) else {
-      return Answer.refusal(400, "That is not a valid address.").secured()
+      return Answer.refusal(400, "This is not a valid URL.").secured()
     }
     let route = Route(path)
     let known = guarding.check(path, isPage: route?.isPage ?? false) { request.fields[FieldName($0)] }
@@ -114,7 +114,7 @@ final class Desk: Sendable {
     }
   }
 
-  private static let nothing = Answer.refusal(404, "There is nothing of that name.").secured()
+  private static let nothing = Answer.refusal(404, "There is nothing at this URL.").secured()
 
   private func found(_ route: Route?, _ path: RequestPath, isByQuery: Bool) async throws -> Answer {
     guard let route else { return Desk.nothing }
@@ -234,7 +234,7 @@ final class Desk: Sendable {
   }
 
   private static let noStretch = Answer.refusal(
-    400, "from and to are seconds of the stream, the first one less than the second."
+    400, "from and to must be seconds within the stream, and from must be less than to."
   ).secured()
 
   private static func type(_ part: MadePart, _ mirror: any MirrorStream) -> Answer.MediaType {

@@ -21,7 +21,7 @@ struct Guard: Sendable {
   func check(_ path: RequestPath, isPage: Bool, _ field: (String) -> String?) -> Answer {
     // Blocks DNS rebinding: a name that was redirected to this machine still appears in Host.
     if let loopback, !Guard.isName(field("host") ?? "", of: loopback) {
-      return .refused(421, "This server answers to the names \(loopback) and localhost only.")
+      return .refused(421, "This server answers only under the names \(loopback) and localhost.")
     }
     guard isPage && Guard.isNavigation(field) || Guard.isOwn(field) else {
       return .refused(403, "Pages of other sites can only link to this server's pages.")
@@ -32,7 +32,7 @@ struct Guard: Sendable {
       return .granted
     }
     if let given = Guard.bearer(field("authorization") ?? ""), Guard.isSame(given, token) { return .granted }
-    return .refused(401, "This server asks for its token: open the address that it printed.")
+    return .refused(401, "This server requires its token: open the URL that it printed.")
   }
 
   /// True if a browser opens the address at top level, like a link; not in a frame, `<object>` or

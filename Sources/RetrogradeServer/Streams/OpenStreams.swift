@@ -73,7 +73,7 @@ final class OpenStreams: Sendable {
       content.path, SegmentedMirror.Settings(playback: playback, heights: settings.heights, resources: settings.share),
       cancellation)
     guard !mirror.renditions.isEmpty else {
-      throw RetrogradeError(.damagedInput, about: file.name, "holds nothing to play", remedy: "name another file")
+      throw RetrogradeError(.damagedInput, about: file.name, "contains nothing to play", remedy: "use another file")
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

@@ -15,7 +15,7 @@ enum ScratchFolder {
     let folder = TemporaryFile.name(in: directory)
     guard mkdir(folder.cPath, 0o700) == 0 else {
       throw RetrogradeError(
-        .inputOutput, about: directory, "no folder can be made: \(String(cString: strerror(errno)))")
+        .inputOutput, about: directory, "no temporary folder can be created: \(String(cString: strerror(errno)))")
     }
     let path = "\(folder)/\(name)"
     defer {

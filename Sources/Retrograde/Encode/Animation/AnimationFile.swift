@@ -73,7 +73,7 @@ struct AnimationWriter: Sendable {
     } catch let error as ImageError {
       throw error.isWriting
         ? RetrogradeError(.inputOutput, about: target, "can't be written: \(error.message)")
-        : RetrogradeError(.cannotCreateOutput, about: target, "can't be made: \(error.message)")
+        : RetrogradeError(.cannotCreateOutput, about: target, "can't be created: \(error.message)")
     }
   }
 

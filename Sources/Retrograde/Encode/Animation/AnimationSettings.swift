@@ -67,13 +67,13 @@ struct AnimationLevel: Sendable {
   func concessions(against first: AnimationLevel, _ format: AnimationFormat, width: Int) -> [String] {
     var lost: [String] = []
     if format == .gif {
-      if colors < first.colors { lost.append("\(colors) colours in place of \(first.colors)") }
-      if tolerance > first.tolerance { lost.append("small changes from frame to frame") }
+      if colors < first.colors { lost.append("\(colors) colours instead of \(first.colors)") }
+      if tolerance > first.tolerance { lost.append("small changes between frames are left out") }
     } else if quality < first.quality {
-      lost.append("quality \(Int(quality)) in place of \(Int(first.quality))")
+      lost.append("quality \(Int(quality)) instead of \(Int(first.quality))")
     }
-    if scale < first.scale { lost.append("\(scaled(width)) pixels of width in place of \(width)") }
-    if step > first.step { lost.append("all but every \(step == 2 ? "second" : "fourth") frame") }
+    if scale < first.scale { lost.append("a width of \(scaled(width)) pixels instead of \(width)") }
+    if step > first.step { lost.append("only every \(step == 2 ? "second" : "fourth") frame") }
     return lost
   }
 

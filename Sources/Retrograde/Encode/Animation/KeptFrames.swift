@@ -78,9 +78,9 @@ extension KeptFrames {
     guard found.size <= limit.bytes else {
       throw RetrogradeError(
         .cannotCreateOutput, about: target,
-        "does not fit in \(limit.decimal): the smallest result has \(ByteCount(found.size).decimal)",
+        "does not fit in \(limit.decimal): the smallest possible result has \(ByteCount(found.size).decimal)",
         remedy:
-          "make it shorter with \(setting: .end), or start smaller with \(setting: .width) or \(setting: .frameRate)")
+          "make it shorter with \(setting: .end), or reduce it with \(setting: .width) or \(setting: .frameRate)")
     }
     return FinishedAnimation(
       concessions: Warning.concessions(

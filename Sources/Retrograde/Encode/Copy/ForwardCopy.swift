@@ -29,19 +29,20 @@ struct ForwardCopy: Sendable {
     }
     guard let video = source.video, let reading = source.index.packets, let frame = choice.videos.first,
       let codec = frame.codec, let element = codec.encoder
-    else { throw refused("there is no video in it") }
+    else { throw refused("the source or the output has no video") }
     guard Codec(of: video.video.caps) == codec else {
       throw refused("the source is \(video.video.caps.codecName), but the output would not be")
     }
     if let setting = options.encoding.framing.settings.first {
-      throw refused("\(setting: setting) changes every frame of it")
+      throw refused("\(setting: setting) changes every frame")
     }
-    guard options.encoding.maxSize == nil else { throw refused("\(setting: .maxSize) asks for encoding") }
+    guard options.encoding.maxSize == nil else { throw refused("\(setting: .maxSize) requires encoding") }
     guard !video.shown.isThinned, options.playback.start == nil, options.playback.end == nil,
       options.playback.score == nil
     else {
       throw refused(
-        "\(setting: .frameRate), \(setting: .score), \(setting: .start) and \(setting: .end) change it")
+        "\(setting: .frameRate), \(setting: .score), \(setting: .start) and \(setting: .end) "
+          + "change which frames are played")
     }
     guard video.store == nil, video.video.isPlain,
       !(options.playback.dropsSeam ?? false) || options.playback.loop != .reverseForward
@@ -79,7 +80,7 @@ struct ForwardCopy: Sendable {
     }
     // `vp9parse` does not set the chroma format of RGB, which `mp4mux` requires.
     guard Registry.factory(family, takesAllOf: caps) else {
-      throw refused("\(family) does not take this kind of \(codec.caps.codecName); .mkv holds it")
+      throw refused("\(family) does not accept this variant of \(codec.caps.codecName); use .mkv")
     }
     let times = video.video.timesInDecodingOrder
     // With these settings x264 reorders at most two frames.

@@ -59,7 +59,7 @@ struct CroppedFrame: Sendable {
       func text(_ size: Size) -> String { "\(Int(size.width.rounded()))x\(Int(size.height.rounded()))" }
       let corner = place.map { " at \($0.x),\($0.y)" } ?? ""
       throw RetrogradeError(
-        .usage, "\(setting: .crop): \(text(size))\(corner) does not lie within the picture, which is \(text(whole))")
+        .usage, "\(setting: .crop): \(text(size))\(corner) is not within the frame, which has \(text(whole))")
     }
     return (size, place)
   }
@@ -76,7 +76,7 @@ struct CroppedFrame: Sendable {
     // Absorbs rounding errors just below a whole number.
     let count = down(min(Int(length + 1e-6), whole), to: isFilm ? 2 : 1)
     guard count > 0 else {
-      throw RetrogradeError(.usage, "\(setting: .crop): nothing of the picture would be left")
+      throw RetrogradeError(.usage, "\(setting: .crop): nothing of the frame would be left")
     }
     let start = place.map { Int($0 + 1e-6) } ?? (whole - count) / 2
     let first = down(min(start, whole - count), to: step)

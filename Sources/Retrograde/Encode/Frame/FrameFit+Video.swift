@@ -64,7 +64,7 @@ extension FrameFit {
     }
     var parts: [String] = []
     if size(own) != size(wanted) {
-      let bars = needsBars(own, wanted, own.turn.then(wanted.turn.inverse)) ? ", with bars beside it" : ""
+      let bars = needsBars(own, wanted, own.turn.then(wanted.turn.inverse)) ? ", with black bars" : ""
       parts.append("\(size(own)) is now \(size(wanted))\(bars)")
     }
     let (format, other) = (video.caps.string("format") ?? "", first.caps.string("format") ?? "")
@@ -76,11 +76,12 @@ extension FrameFit {
     if losesFields(video, like: first) { parts.append("interlaced frames are now progressive") }
     if video.caps.dynamicRange != first.caps.dynamicRange {
       func range(_ video: VideoSource) -> String { video.caps.dynamicRange ?? "standard dynamic range" }
-      parts.append("\(range(video)) is not converted, but labelled \(range(first))")
+      parts.append("\(range(video)) is labelled as \(range(first)), but not converted")
     }
-    if parts.isEmpty { parts.append("its frames are stored like those of the first") }
+    if parts.isEmpty { parts.append("its frames are stored like those of the first file") }
     return Warning(
-      .converted, "\(name): made to fit the first file: \(parts.joined(separator: "; "))", count: video.timeline.count)
+      .converted, "\(name): converted to match the first file: \(parts.joined(separator: "; "))",
+      count: video.timeline.count)
   }
 }
 

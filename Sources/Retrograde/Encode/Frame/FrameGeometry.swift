@@ -122,7 +122,7 @@ struct FrameGeometry: Sendable {
 
   private static func check(_ width: Int, _ height: Int) throws {
     guard (1...16_384).contains(width), (1...16_384).contains(height) else {
-      throw RetrogradeError(.usage, "a frame of \(width)x\(height) can't be made")
+      throw RetrogradeError(.usage, "a frame of \(width)x\(height) can't be created")
     }
   }
 }
