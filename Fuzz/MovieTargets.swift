@@ -9,8 +9,8 @@ enum MovieTargets {
     var header = MP4Header(chapters: (bytes.first ?? 0) & 1 == 0 ? [] : [chapter])
     header.videos = [.init(orientation: "rotate-90", duration: ClockTime(seconds: 1e9), isEnabled: false), .init()]
     header.audio = [
-      .init(priming: 1024, heard: 1 << 40, rate: 44100, isEnabled: false),
-      .init(priming: 0, heard: 0, rate: 0, isEnabled: nil),
+      .init(priming: 1024, presentedSamples: 1 << 40, rate: 44100, isEnabled: false),
+      .init(priming: 0, presentedSamples: 0, rate: 0, isEnabled: nil),
     ]
     header.subtitles = [true, nil]
     _ = try? header.apply(to: path)

@@ -27,7 +27,7 @@ enum RequestTargets {
     for desk in desks { check(desk, request) }
   }
 
-  private static func check(_ desk: Desk, _ request: Request) {
+  private static func check(_ desk: RequestHandler, _ request: Request) {
     wait {
       guard let answer = try? await desk.answer(request).whole() else { preconditionFailure("no answer") }
       precondition(
@@ -62,7 +62,7 @@ enum RequestTargets {
   }()
 
   /// One that answers everybody of this machine, and one that asks for a secret; they never end.
-  private static let desks: [Desk] = ["127.0.0.1", "0.0.0.0"].map { host in
+  private static let desks: [RequestHandler] = ["127.0.0.1", "0.0.0.0"].map { host in
     do {
       try wave.withUnsafeBytes { bytes in
         guard let file = fopen(path, "w") else { throw RetrogradeError(.inputOutput, "no file") }
@@ -70,7 +70,7 @@ enum RequestTargets {
         fclose(file)
       }
       let settings = ServerSettings(host: host, token: host == "0.0.0.0" ? "s3cret&more" : nil)
-      return try Desk(settings, Catalog([path])) { _, _, _ in SilentStream() }
+      return try RequestHandler(settings, Catalog([path])) { _, _, _ in SilentStream() }
     } catch {
       preconditionFailure("\(error)")
     }

@@ -23,7 +23,7 @@ enum AudioTargets {
     guard let file = RandomAccessFile(path), let frame = InfoFrame(file) else { return }
     _ = frame.gapless
     _ = frame.count(in: file)
-    try? MP3Header(priming: 1105, heard: 44100).apply(to: path)
+    try? MP3Header(priming: 1105, presentedSamples: 44100).apply(to: path)
     precondition(RandomAccessFile(path)?.size == bytes.count)
   }
 

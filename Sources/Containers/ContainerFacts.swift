@@ -179,7 +179,7 @@ package struct ContainerFacts: Sendable {
     let found = MP4Tags(index)
     (tags, mp4Tags, created) = (found.named, found.tags, found.created)
     hasHeaderTime = true
-    details = MP4Details.all(in: index) + found.details + MP4Details.besideMovie(file)
+    details = MP4Details.all(in: index) + found.details + MP4Details.nonMediaBoxes(file)
     chapters = MP4Chapters.read(index, file)
     let corrections = MP4Corrections(index)
     (correction, gapless) = (corrections, corrections?.gapless)

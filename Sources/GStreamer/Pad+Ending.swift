@@ -4,7 +4,7 @@ import Synchronization
 
 /// Effect of a buffer on its stream.
 package enum StreamProgress: Sendable {
-  case goesOn
+  case continues
   /// The stream ends before this buffer.
   case ends
   /// All wanted streams have ended; stop the demuxer.
@@ -26,7 +26,7 @@ extension Pad {
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       let buffer = data.assumingMemoryBound(to: GstBuffer.self)
       let found = progress(Buffer(retaining: buffer), segment.withLock { $0 })
-      guard found != .goesOn else { return GST_PAD_PROBE_OK }
+      guard found != .continues else { return GST_PAD_PROBE_OK }
       pad.endStream()
       guard found == .allHaveEnded else { return GST_PAD_PROBE_DROP }
       info.pointee.ABI.abi.flow_ret = GST_FLOW_FLUSHING

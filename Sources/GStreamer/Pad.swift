@@ -135,7 +135,7 @@ package final class Pad: @unchecked Sendable {
   }
 
   /// Drops all buffers and events from now on, except flushes.
-  func dropAll() { addProbe(GST_PAD_PROBE_TYPE_DATA_DOWNSTREAM) { _, _ in GST_PAD_PROBE_DROP } }
+  func dropAllData() { addProbe(GST_PAD_PROBE_TYPE_DATA_DOWNSTREAM) { _, _ in GST_PAD_PROBE_DROP } }
 
   /// Calls `body` with each segment, unchanged.
   func watchSegments(_ body: @escaping @Sendable (Segment) -> Void) { onSegment { body(Segment($0)) } }

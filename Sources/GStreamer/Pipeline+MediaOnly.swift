@@ -37,8 +37,8 @@ extension Pipeline {
     for element in elements { element.selectOnlyMedia(choice, refused) }
     onElementAdded { element in
       element.selectOnlyMedia(choice, refused)
-      guard let factory = element.factory, factory.opensOthers, !element.isReaderOfBin else { return }
-      element.firstSinkPad?.dropAll()
+      guard let factory = element.factory, factory.opensFiles, !element.isReaderOfBin else { return }
+      element.firstSinkPad?.dropAllData()
       refused(RefusedElement(factory: factory.name, mediaType: nil))
       element.fail(
         GStreamerError(
@@ -109,7 +109,7 @@ private struct Factory {
   }
 
   /// True if it opens files or addresses.
-  var opensOthers: Bool {
+  var opensFiles: Bool {
     handlesURIs || !parts.isDisjoint(with: ["Source", "Adaptive", "Playlist", "Editing", "Network"])
   }
 

@@ -260,7 +260,7 @@ package final class Pipeline: @unchecked Sendable {
 extension Pipeline {
   /// Makes the pipeline fail if a `videorate` would change the speed of frames without a frame rate
   /// (`Quirk.videorateSpeedWithoutRate`).
-  package func failWhereSpeedHasNoRate() {
+  package func rejectSpeedWithoutRate() {
     for element in elements(ofFactory: "videorate") where element.number("rate") ?? 1 != 1 {
       element.staticPad("sink")?.onCaps { caps, pad in
         guard caps.fraction("framerate")?.numerator == 0 else { return nil }
@@ -272,7 +272,7 @@ extension Pipeline {
               + "frames endlessly; put videorate ! video/x-raw,framerate=30/1 before it",
             debug: nil))
         // The pipeline may push more frames before it stops, and one is enough for the crash.
-        pad.dropAll()
+        pad.dropAllData()
         return nil
       }
     }

@@ -43,7 +43,7 @@ extension Sample {
   /// bytes.
   ///
   /// - Throws: ``GStreamerError`` if there are too few bytes for a frame.
-  package func laidOut() throws -> Sample {
+  package func withPlainLayout() throws -> Sample {
     var info = GstVideoInfo()
     guard let caps, gst_video_info_from_caps(&info, caps.raw) != 0, buffer.size < Int(info.size) else { return self }
     var offsets = [gsize](repeating: 0, count: 4)

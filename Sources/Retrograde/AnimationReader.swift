@@ -140,7 +140,7 @@ struct AnimationReader {
       case .webP(let frames): (frames.plays, frames.next)
       case .png(let frames): (frames.plays, frames.next)
       }
-    let further = next.map { [Warning.further(1, at: $0, after: end)] } ?? []
+    let further = next.map { [Warning.laterFiles(1, at: $0, after: end)] } ?? []
     var index = SourceIndex(
       recipe: nil, video: video.video, audio: [], tags: nil, warnings: further + rounding + damage + warnings)
     index.plays = plays

@@ -18,9 +18,9 @@ extension PlayableSource {
       playback, count: playback.count, for: output, resources: options.resources, gauge: work.gauge,
       cancellation: work.cancellation)
     settings.purpose = purpose
-    let opening = Opening(settings: settings, count: inputs.count, step: step, work: work)
+    let opening = SourceOpener(settings: settings, count: inputs.count, step: step, work: work)
     var source = try inputs.count == 1 ? opening.source(inputs[0]) : opening.joined(inputs)
-    if let soundtrack = options.soundtrack { try source.hear(soundtrack, settings) }
+    if let soundtrack = options.soundtrack { try source.replaceAudio(soundtrack, settings) }
     if let subtitles = options.subtitles {
       let track = try SubtitleFile.read(subtitles, options.resources, work.cancellation)
       source.index.subtitles.append(track)
@@ -32,7 +32,7 @@ extension PlayableSource {
   }
 
   /// Replaces the audio with that of the file at `path`.
-  private mutating func hear(_ path: String, _ settings: PlaybackSettings) throws {
+  private mutating func replaceAudio(_ path: String, _ settings: PlaybackSettings) throws {
     var own = PlaybackSettings(
       PlaybackOptions(loop: .forward, noVideo: true), count: 1, resources: settings.resources, gauge: settings.gauge,
       cancellation: settings.cancellation)
@@ -42,7 +42,7 @@ extension PlayableSource {
       throw RetrogradeError(
         .noInput, about: path, "has no audio", remedy: "use a file with audio for \(setting: .soundtrack)")
     }
-    let missing = hear(soundtrack)
+    let missing = setSoundtrack(soundtrack)
     if missing > .zero {
       index.warnings.append(
         Warning(.detailLeftOut, "the soundtrack ends \(missing) before the end of the output; the rest is silent"))

@@ -65,7 +65,7 @@ final class ProgressScale: Sendable {
   /// - Parameter listener: gets the fraction of the whole run, and the remaining time, extrapolated
   ///   from the current step; nil if unknown. Called under the lock, so that reports of several
   ///   threads stay in order.
-  func tell(_ step: Step, share: Double, _ listener: (_ fraction: Double, _ remaining: ClockTime?) -> Void) {
+  func report(_ step: Step, share: Double, _ listener: (_ fraction: Double, _ remaining: ClockTime?) -> Void) {
     state.withLock { state in
       if state.steps.isEmpty { state.steps = [ExpectedStep(step, 1)] }
       let weights = state.steps.map(\.weight)

@@ -37,7 +37,7 @@ extension Reverser {
     return Summary(
       output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,
       elapsed: work.elapsed, peakMemory: work.gauge.peak, plan: plan.source.video?.plan,
-      warnings: (plan.source.warnings + counts.warnings + counts.concessions).unique,
+      warnings: (plan.source.warnings + counts.warnings + counts.qualityReductions).unique,
       written: WrittenMedia(
         container: WrittenMedia.containerName(of: Container.fileName(output, format: options.encoding.format)),
         streams: counts.streams),
@@ -48,7 +48,7 @@ extension Reverser {
   /// that is requested.
   private func checkVerification(of output: String) throws {
     guard options.output.isVerified else { return }
-    if let pipe = files.first(where: { !Source.canBeReadAgain($0) }) {
+    if let pipe = files.first(where: { !Source.isReopenable($0) }) {
       throw RetrogradeError(
         .usage, about: pipe, "a pipe can't be read a second time to verify the output",
         remedy: "leave out \(setting: .isVerified)")

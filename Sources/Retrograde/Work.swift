@@ -48,7 +48,7 @@ struct Work: Sendable {
     let told = ReversalProgress(
       stage: step.stage, done: done, total: total, position: position, duration: duration,
       elapsed: (stageWatch ?? watch).elapsed, memoryHeld: gauge.now, fraction: 0)
-    scale.tell(step, share: share ?? told.stageFraction) { fraction, remaining in
+    scale.report(step, share: share ?? told.stageFraction) { fraction, remaining in
       var progress = told
       (progress.fraction, progress.remaining) = (fraction, remaining)
       listener(progress)

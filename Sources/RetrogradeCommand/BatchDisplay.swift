@@ -43,7 +43,7 @@ final class BatchDisplay: Sendable {
   }
 
   /// Reports that a folder is watched.
-  func tell(watching folder: String) {
+  func report(watching folder: String) {
     if display.form == .json {
       Terminal.error(json: ProgressReport.Watching(folder: folder))
     } else if !display.isQuiet {
@@ -86,18 +86,18 @@ final class BatchDisplay: Sendable {
       case .failure(_ as CancellationError): break
       case .failure(let error):
         state.failures.append((job, error))
-        tell(error, of: job)
+        report(error, of: job)
       }
       draw(&state)
     }
   }
 
   /// Prints a line from the standard error of the job's process.
-  func tell(_ line: String, of job: MirrorJob) {
+  func report(_ line: String, of job: MirrorJob) {
     state.withLock { state in
       wipe(&state)
       if display.form == .json {
-        Terminal.error(json: ProgressReport.Said(input: job.input, message: line))
+        Terminal.error(json: ProgressReport.LogLine(input: job.input, message: line))
       } else {
         Terminal.error("retrograde: \(job.input): \(line)")
       }
@@ -105,7 +105,7 @@ final class BatchDisplay: Sendable {
     }
   }
 
-  private func tell(_ error: any Error, of job: MirrorJob) {
+  private func report(_ error: any Error, of job: MirrorJob) {
     guard let known = error as? RetrogradeError else {
       return Terminal.error("retrograde: \(job.input): \(String(describing: error))")
     }
@@ -166,14 +166,14 @@ final class BatchDisplay: Sendable {
     var lines = zip(names, state.running).map { name, running in
       running.progress.map { ProgressLine($0).text(name, nameWidth: nameWidth, width: width) } ?? name.fitted(to: width)
     }
-    if let all = allOfThem(state) { lines.append(all.text(width: width)) }
+    if let all = totalProgress(state) { lines.append(all.text(width: width)) }
     let up = state.lines > 1 ? "\u{1B}[\(state.lines - 1)A" : ""
     Terminal.write("\r\(up)\u{1B}[J" + lines.joined(separator: "\n"), to: STDERR_FILENO)
     state.lines = lines.count
   }
 
   /// Total progress, by the size of the sources; nil if more jobs may be added.
-  private func allOfThem(_ state: State) -> ProgressLine? {
+  private func totalProgress(_ state: State) -> ProgressLine? {
     guard let total, total.jobs.count > 1 else { return nil }
     let done = state.ended + state.running.reduce(0) { $0 + $1.size * ($1.progress?.fraction ?? 0) }
     let share = total.size > 0 ? min(done / total.size, 0.999) : 0

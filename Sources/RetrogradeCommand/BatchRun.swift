@@ -66,14 +66,14 @@ struct BatchRun: Sendable {
     let path = (try? absolutePath(job.input)) ?? job.input
     let stamp = FileStamp(plainFile: path, atLeast: 0)
     if let crash = stamp.flatMap({ record.crash(of: path, $0, called: job.input) }) { return .failure(crash) }
-    let reversal = Child.runner(limits).start(job.task) { display.tell($0, of: job) }
+    let reversal = Child.runner(limits).start(job.task) { display.report($0, of: job) }
     return await withTaskCancellationHandler {
       for await progress in reversal.progress { display.show(progress, of: job) }
       do {
         return .success(try await reversal.summary())
       } catch let error as RetrogradeError where error.code == .crashed {
         guard let stamp, FileStamp(path) == stamp else { return .failure(error) }
-        do { try record.add(path, stamp, isMade: false, isCrash: true) } catch { display.tell("\(error)", of: job) }
+        do { try record.add(path, stamp, isMade: false, isCrash: true) } catch { display.report("\(error)", of: job) }
         return .failure(error)
       } catch {
         return .failure(error)

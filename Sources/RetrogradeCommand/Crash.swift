@@ -12,7 +12,7 @@ enum Crash {
   static func report() {
     GStreamer.printLogLinesOnce()
     GStreamer.onThreadShortage {
-      Terminal.error(lastWords(RetrogradeError.noThread.message, isCrash: false))
+      Terminal.error(crashReport(RetrogradeError.noThread.message, isCrash: false))
       _exit(RetrogradeError.Code.inputOutput.exitStatus)
     }
     guard getenv("SWIFT_BACKTRACE") == nil else { return }
@@ -20,13 +20,13 @@ enum Crash {
       "GStreamer, one of its plugins, or this program failed on this input; "
       + "set SWIFT_BACKTRACE=enable=yes to see where"
     system_end_on_crash(
-      Child.isThisProcess ? "crashed" : lastWords(cause), RetrogradeError.Code.internalFailure.exitStatus,
-      lastWords("the limit on address space (ulimit -v) is reached; \(AddressSpace.remedy)"),
+      Child.isThisProcess ? "crashed" : crashReport(cause), RetrogradeError.Code.internalFailure.exitStatus,
+      crashReport("the limit on address space (ulimit -v) is reached; \(AddressSpace.remedy)"),
       RetrogradeError.Code.inputOutput.exitStatus)
   }
 
   /// Last line of a crashing process. The parent of a child process adds the file name.
-  private static func lastWords(_ cause: Message, isCrash: Bool = true) -> String {
+  private static func crashReport(_ cause: Message, isCrash: Bool = true) -> String {
     Child.isThisProcess
       ? "crashed: \(cause.inOptions)"
       : "retrograde: \(isCrash ? "crashed, " : "")no output was made: \(cause.inOptions)"

@@ -20,7 +20,7 @@ struct FileList {
     var isJoined = false
     for name in names {
       if name == FileList.joint {
-        guard !groups.isEmpty, !isJoined else { throw FileList.lonelyJoint }
+        guard !groups.isEmpty, !isJoined else { throw FileList.missingJoinOperand }
         isJoined = true
       } else if isJoined {
         groups[groups.count - 1].append(name)
@@ -29,7 +29,7 @@ struct FileList {
         groups.append([name])
       }
     }
-    guard !isJoined else { throw FileList.lonelyJoint }
+    guard !isJoined else { throw FileList.missingJoinOperand }
     guard isNamed else {
       guard !groups.isEmpty else {
         throw ValidationError("No files are given. Give the files to reverse; --into sets the folder for the outputs.")
@@ -53,6 +53,6 @@ struct FileList {
     output = groups[1][0]
   }
 
-  private static let lonelyJoint = ValidationError(
+  private static let missingJoinOperand = ValidationError(
     "A + must stand between two inputs, which it joins: a.mp4 + b.mp4 out.mp4.")
 }

@@ -84,7 +84,7 @@ struct Play: AsyncParsableCommand {
     let player = Player(
       input, playback: playback, isEndless: count == 0, resources: machine.resources, videoSink: sinks.videoSink,
       audioSink: sinks.audioSink)
-    let keys = Keyboard { Play.press($0, player) }
+    let keys = Keyboard { Play.handleKey($0, player) }
     defer { keys.stop() }
     let refused = Mutex<String?>(nil)
     let isSilent = quiet || !Terminal.isInteractive
@@ -96,7 +96,7 @@ struct Play: AsyncParsableCommand {
     try await Interruption.handled(by: interrupt) {
       try await player.run { event in
         switch event {
-        case .key(let key): Play.press(key, player)
+        case .key(let key): Play.handleKey(key, player)
         case .warning(let text):
           if strictness.strict {
             refused.withLock { $0 = $0 ?? text }
@@ -116,7 +116,7 @@ struct Play: AsyncParsableCommand {
     if let text = refused.withLock({ $0 }) { throw RetrogradeError(.damagedInput, about: input, "\(text) (--strict)") }
   }
 
-  private static func press(_ key: String, _ player: Player) {
+  private static func handleKey(_ key: String, _ player: Player) {
     switch key {
     case " ", "space": player.togglePause()
     case "Right": player.seek(by: .seconds(5))

@@ -129,7 +129,7 @@ extension ProgressReport {
   }
 
   /// Line from the process of one of several files, such as GLib's log.
-  struct Said: Encodable {
+  struct LogLine: Encodable {
     var stage = "message"
     var input: String
     var message: String

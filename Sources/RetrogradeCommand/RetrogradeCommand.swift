@@ -60,7 +60,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
     // each of which spins for a tenth of a second (THREAD_TIMEOUT in its Makefile.rule): as long as
     // the first frames of a short clip take to decode.
     setenv("OPENBLAS_NUM_THREADS", "1", 0)
-    if Child.isThisProcess { ChildService.leaveSignalsToParent() }
+    if Child.isThisProcess { ChildService.ignoreTerminalSignals() }
     let interruption = Interruption()
     do {
       try OpenFiles.check()

@@ -41,7 +41,7 @@ extension Reverse {
     }
     let display = BatchDisplay(arguments.output.reporting.display, memory, nil)
     try await watched.watching {
-      display.tell(watching: folder)
+      display.report(watching: folder)
       try await BatchRun(display: display, jobs: count, limits: limits(count), record: watched.record)
         .run(watched.coming, ended: watched.end)
     }

@@ -122,11 +122,11 @@ struct Serve: AsyncParsableCommand {
       memory: ChildLimits.memory(budget: machine.memory, sharedBy: settings.jobs))
     let server = try Server(
       settings, catalog, Child.runner(limits),
-      said: { path, line in
+      onLine: { path, line in
         // The path of an open file in /proc links to its real path.
         Terminal.error("retrograde: \(realPath(path) ?? path): \(line)")
       },
-      tell: { Terminal.error("retrograde: \($0.message.inOptions)") })
+      onCrash: { Terminal.error("retrograde: \($0.message.inOptions)") })
     if !settings.isLoopback, token == nil {
       Terminal.error(
         "retrograde: warning: anyone who can connect to \(host) can watch these files and use this machine's "

@@ -10,14 +10,14 @@ package struct OpenedSource: Sendable {
   let stored: Source
   private(set) var topology: Topology
   /// Pauses the full indexing pass during urgent work.
-  let rightOfWay = RightOfWay()
+  let priorityGate = PriorityGate()
   /// Excerpt with the end of the source; nil if the end is not needed soon.
   private let tail: (span: TimeSpan, excerpt: MP4Excerpt)?
 
   /// - Parameters:
   ///   - fetched: media that was already fetched from the address.
   ///   - isPlayedSoon: true if parts are played, from the end, before the whole source is indexed
-  ///     (``SourceStretches``).
+  ///     (``SourceRanges``).
   /// - Throws: ``RetrogradeError``.
   package init(_ input: String, _ settings: PlaybackSettings, fetched: FetchedFile? = nil, isPlayedSoon: Bool = false)
     throws
@@ -40,10 +40,10 @@ package struct OpenedSource: Sendable {
     }
     let plugins =
       settings.purpose == .watching && stored.facts.isUsuallyMPEG
-      ? try Worker("load plugins") { FilmPlugins.load() } : nil
+      ? try Worker("load plugins") { CodecPreload.load() } : nil
     defer { _ = try? plugins?.join() }
     let (path, correction) = (stored.path, stored.facts.correction)
-    let span = isPlayedSoon ? SourceStretches.lastReach(of: stored.facts, settings) : nil
+    let span = isPlayedSoon ? SourceRanges.spanOfLastRange(of: stored.facts, settings) : nil
     let excerpt = try span.map { span in
       try Worker("excerpt") { MP4Excerpt(path, keeping: OpenedSource.kept(span), correction) }
     }
@@ -96,7 +96,7 @@ package struct OpenedSource: Sendable {
       holdsImages: stored.holdsImages, takesPackets: settings.output.takesPackets,
       spoolDirectory: settings.purpose == .description ? nil : settings.resources.spoolDirectory,
       cancellation: settings.cancellation, progress: progress)
-    if givesWay { indexer.rightOfWay = rightOfWay }
+    if givesWay { indexer.priorityGate = priorityGate }
     return indexer
   }
 }

@@ -6,7 +6,7 @@ package import MediaTime
 package struct PlayableSource: Sendable {
   package let legs: PlaybackLegs
   /// Playback legs of the audio: the same as ``legs``, unless there is a soundtrack.
-  package private(set) var heard: PlaybackLegs
+  package private(set) var audioLegs: PlaybackLegs
   package let video: VideoSource?
   /// Video streams after the first.
   package let furtherVideos: [VideoSource]
@@ -96,9 +96,9 @@ package struct PlayableSource: Sendable {
     let (start, end) = (playback.start?.time ?? .zero, playback.end?.time)
     guard end.map({ start < $0 }) ?? true else { return nil }
     do {
-      guard let stretches = try StretchIndexer(indexer) else { return nil }
+      guard let stretches = try RangeIndexer(indexer) else { return nil }
       return try stretches.index(from: start + stretches.start, to: end.map { $0 + stretches.start })
-    } catch let error as InexactStretch {
+    } catch let error as InexactRange {
       Log.index.info("\(indexer.topology.source): all of it is indexed: \(error.reason)")
       return nil
     }
@@ -163,7 +163,7 @@ package struct PlayableSource: Sendable {
     let all = try legs()
     let rate = FrameRateLimit(playback, output).rate(of: (timeline?.frameRate ?? 0) * all.meanSpeed)
     self.legs = playback.score?.changesSpeed ?? false ? try legs(rate) : all
-    heard = self.legs
+    audioLegs = self.legs
     audio = index.audio.filter { !$0.frames(during: presentation.span).isEmpty }
     self.index = index
     range = parts.range
@@ -175,12 +175,12 @@ package struct PlayableSource: Sendable {
   /// Replaces the audio with a soundtrack, played once and unchanged from its start, for at most
   /// the length of this source.
   /// - Returns: length of the end without audio.
-  package mutating func hear(_ soundtrack: PlayableSource) -> ClockTime {
+  package mutating func setSoundtrack(_ soundtrack: PlayableSource) -> ClockTime {
     let span = soundtrack.legs.presentation.span
     let length = min(legs.duration ?? span.duration, span.duration)
     let leg = PlaybackLeg(
       direction: .forward, span: TimeSpan(start: span.start, end: span.start + length), start: .zero)
-    heard = PlaybackLegs([leg], count: 1, Presentation(leg.span), timeline: nil)
+    audioLegs = PlaybackLegs([leg], count: 1, Presentation(leg.span), timeline: nil)
     audio = soundtrack.audio
     index.audio = soundtrack.audio
     return (legs.duration ?? length) - length

@@ -19,7 +19,7 @@ package struct Source: Sendable {
   private(set) var warnings: [Warning] = []
   private var spool: Spool?
   /// Keeps the file open if its path names a descriptor.
-  private var held: HeldFile?
+  private var held: OpenDescriptor?
   /// Spool file of a source from an address or a playlist.
   private(set) var fetched: FetchedFile?
   /// True if the source is one or more image files.
@@ -108,7 +108,7 @@ package struct Source: Sendable {
       }
       guard info.st_size > 0 else { throw RetrogradeError(.damagedInput, about: input, "is empty") }
       spool = nil
-      held = HeldFile(input)
+      held = OpenDescriptor(input)
       path = held?.path ?? input
     default:
       // A blocking open of a pipe waits for a writer, and could not be cancelled.
@@ -128,7 +128,7 @@ package struct Source: Sendable {
   }
 
   /// True if `input` may be opened more than once; a pipe may not.
-  package static func canBeReadAgain(_ input: String) -> Bool {
+  package static func isReopenable(_ input: String) -> Bool {
     var info = stat()
     return input != "-" && (stat(Address.path(of: input).cPath, &info) != 0 || info.st_mode & S_IFMT == S_IFREG)
   }
@@ -200,7 +200,7 @@ package struct Source: Sendable {
 
 /// Second descriptor of a file that is passed as an open descriptor.
 /// The owner may close the first one, and its number may then refer to another file.
-private final class HeldFile: Sendable {
+private final class OpenDescriptor: Sendable {
   private let descriptor: Int32
   var path: String { "/proc/self/fd/\(descriptor)" }
 

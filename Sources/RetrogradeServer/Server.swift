@@ -9,7 +9,7 @@ typealias ServerRunning = @Sendable (ChildTask) -> Reversal
 /// Serves reversed files to browsers and players on this or other machines.
 package final class Server: Sendable {
   private let settings: ServerSettings
-  private let desk: Desk
+  private let handler: RequestHandler
   private let service: HTTPService
 
   /// Maximum number of open connections.
@@ -17,31 +17,31 @@ package final class Server: Sendable {
 
   /// - Parameters:
   ///   - runner: starts the processes that read the files.
-  ///   - said: receives a file, and a line from the standard error of the process that reads it.
-  ///   - tell: receives the error of a file that crashed its reader process.
+  ///   - onLine: receives a file, and a line from the standard error of the process that reads it.
+  ///   - onCrash: receives the error of a file that crashed its reader process.
   /// - Throws: ``RetrogradeError`` of code `inputOutput` if the spool folder is not writable.
   package convenience init(
     _ settings: ServerSettings, _ catalog: Catalog, _ runner: ChildRunner,
-    said: @escaping @Sendable (_ path: String, _ line: String) -> Void,
-    tell: @escaping @Sendable (RetrogradeError) -> Void
+    onLine: @escaping @Sendable (_ path: String, _ line: String) -> Void,
+    onCrash: @escaping @Sendable (RetrogradeError) -> Void
   ) throws {
     try self.init(
-      settings, catalog, run: { task in runner.start(task) { said(task.input, $0) } }, tell: tell
+      settings, catalog, run: { task in runner.start(task) { onLine(task.input, $0) } }, onCrash: onCrash
     ) { path, settings, cancellation in
-      try ChildMirror(path, settings, runner, cancellation) { said(path, $0) }
+      try ChildMirror(path, settings, runner, cancellation) { onLine(path, $0) }
     }
   }
 
   init(
     _ settings: ServerSettings, _ catalog: Catalog, run: @escaping ServerRunning = { $0.start() },
-    tell: @escaping @Sendable (RetrogradeError) -> Void = { _ in }, open: @escaping OpenStreams.Opening
+    onCrash: @escaping @Sendable (RetrogradeError) -> Void = { _ in }, open: @escaping OpenStreams.OpenFunction
   ) throws {
     self.settings = settings
     service = HTTPService(
       .init(
         host: settings.host, port: settings.port, patience: settings.patience,
         mostConnections: Server.mostConnections))
-    desk = try Desk(settings, catalog, run: run, tell: tell, open: open)
+    handler = try RequestHandler(settings, catalog, run: run, onCrash: onCrash, open: open)
   }
 
   /// Listens and serves until stopped.
@@ -54,7 +54,7 @@ package final class Server: Sendable {
         try await onOwnThread("serve", Cancellation()) { [self] in
           try service.run(
             onListening: { port in
-              desk.prepare()
+              handler.prepare()
               onListening(address(port))
             },
             respond: { [self] exchange in await respond(to: exchange) })
@@ -86,14 +86,14 @@ package final class Server: Sendable {
 
   /// Stops the server and all work immediately.
   package func stop() {
-    desk.close()
+    handler.close()
     service.stop()
   }
 
   /// Answers a request; cancelled when the client disconnects.
   private func respond(to exchange: Exchange) async {
     do {
-      try await Pace(exchange: exchange).send(try await desk.answer(exchange.request))
+      try await PacedBody(exchange: exchange).send(try await handler.answer(exchange.request))
     } catch {
       exchange.abort()
     }

@@ -28,13 +28,13 @@ final class ClientStream {
   }
 
   deinit {
-    shut()
+    closeStream()
     for object in [UnsafeMutableRawPointer(stream), .init(localAddress), .init(remoteAddress)] {
       g_object_unref(object)
     }
   }
 
-  /// True once libsoup or ``shut()`` has closed it.
+  /// True once libsoup or ``closeStream()`` has closed it.
   var isClosed: Bool { g_io_stream_is_closed(stream) != 0 }
 
   /// Ends the connection but keeps the descriptor: writes fail from now on, including those that a
@@ -53,10 +53,10 @@ final class ClientStream {
     _ = connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
   }
 
-  func shut() { if !isClosed { g_io_stream_close(stream, nil, nil) } }
+  func closeStream() { if !isClosed { g_io_stream_close(stream, nil, nil) } }
 
   /// Makes a server read from the connection. Called by ``SoupServerObject``.
-  func hand(to server: UnsafeMutablePointer<SoupServer>) {
+  func attach(to server: UnsafeMutablePointer<SoupServer>) {
     soup_server_accept_iostream(server, stream, localAddress, remoteAddress, nil)
   }
 }

@@ -22,7 +22,7 @@ final class Connection {
   /// Start of the phase.
   private(set) var since = Clock.now
   /// True if it will be closed at the end of the loop iteration.
-  var isDoomed = false
+  var isClosing = false
   /// True if the answer is incomplete.
   var isCutShort = false
   private var hangup: Source?
@@ -39,7 +39,7 @@ final class Connection {
   func open(watching hangup: consuming Source, _ quiet: QuietSocket) {
     self.hangup = consume hangup
     server = SoupServerObject(for: self, quiet)
-    guard let server else { return isDoomed = true }
+    guard let server else { return isClosing = true }
     server.read(stream)
   }
 
@@ -59,7 +59,7 @@ final class Connection {
   /// Called at the first byte of a request, or when the connection starts.
   func requestBegan(_ message: Message) { self.message = message }
 
-  func headerCame() { if message?.hasBadLength ?? true { isDoomed = true } }
+  func headerCame() { if message?.hasBadLength ?? true { isClosing = true } }
 
   /// Handles a fully received request.
   func requestCame() {
@@ -75,7 +75,7 @@ final class Connection {
   }
 
   /// Called when the client has taken a piece.
-  func pieceIsTaken() {
+  func pieceWasSent() {
     guard let waiter else { return }
     self.waiter = nil
     enter(.working)
@@ -109,7 +109,7 @@ final class Connection {
     // GOutputStream).
     stream.cut(withReset: isCutShort && message?.isHTTP10 ?? false)
     server = nil
-    stream.shut()
+    stream.closeStream()
     endWork(isAnswered: false)
   }
 }

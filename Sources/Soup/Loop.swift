@@ -16,7 +16,7 @@ final class Loop {
   private let timer = Source.timer()
   private var acceptor: Source?
   /// Time of the next attempt after accepting failed for lack of descriptors.
-  private var acceptsAgain: Int64?
+  private var nextAcceptTime: Int64?
   private var connections: [Int: Connection] = [:]
   private var count = 0
   private var isStopped = false
@@ -40,7 +40,7 @@ final class Loop {
     while !isStopped {
       queue.context.iterate(mayBlock: true)
       for job in queue.take() { job(self) }
-      tend()
+      closeExpiredConnections()
     }
     accept(false)
     for job in queue.take(closing: true) { job(self) }
@@ -61,7 +61,7 @@ final class Loop {
 
   private func connection(_ key: Exchange.Key) -> Connection? {
     guard let connection = connections[key.connection], connection.requests == key.request,
-      !connection.stream.isClosed, !connection.isDoomed
+      !connection.stream.isClosed, !connection.isClosing
     else { return nil }
     return connection
   }
@@ -120,7 +120,7 @@ final class Loop {
       if let stream = try listener.accept() { add(stream) }
     } catch {
       accept(false)
-      acceptsAgain = Clock.now + Loop.acceptPause
+      nextAcceptTime = Clock.now + Loop.acceptPause
     }
   }
 
@@ -147,7 +147,7 @@ final class Loop {
     // libsoup does not watch a paused connection, and 3.2 fails to close one that ends between two
     // requests (`soup_server_message_io_http1_finished`, fixed in 3.4).
     let hangup = Source(stream.descriptor, .hangup) { [unowned connection] in
-      connection.isDoomed = true
+      connection.isClosing = true
     }
     queue.context.attach(hangup)
     connection.open(watching: consume hangup, quiet)
@@ -163,22 +163,22 @@ final class Loop {
   ///
   /// Runs after each loop iteration, before polling: libsoup does not report that it closed a
   /// connection.
-  private func tend() {
+  private func closeExpiredConnections() {
     let now = Clock.now
-    var next = acceptsAgain
+    var next = nextAcceptTime
     for connection in Array(connections.values) {
       let due = connection.isWaitingForClient ? connection.since + patience : nil
-      if connection.isDoomed || connection.stream.isClosed || due.map({ $0 <= now }) ?? false {
+      if connection.isClosing || connection.stream.isClosed || due.map({ $0 <= now }) ?? false {
         close(connection)
       } else if let due {
         next = min(next ?? due, due)
       }
     }
-    if let again = acceptsAgain, again <= now {
-      acceptsAgain = nil
+    if let again = nextAcceptTime, again <= now {
+      nextAcceptTime = nil
       next = nil
     }
-    if acceptor == nil, acceptsAgain == nil, !isStopped {
+    if acceptor == nil, nextAcceptTime == nil, !isStopped {
       if connections.count < settings.mostConnections || longestIdle() != nil {
         accept(true)
       } else {

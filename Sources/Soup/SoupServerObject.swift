@@ -27,7 +27,7 @@ final class SoupServerObject {
     guard let object else { return nil }
     server = UnsafeMutableRawPointer(object).assumingMemoryBound(to: SoupServer.self)
     guard quiet.isListenedAt(by: server) else { return nil }
-    tell(Unmanaged.passUnretained(connection).toOpaque())
+    addHandlers(Unmanaged.passUnretained(connection).toOpaque())
   }
 
   /// Closes the connection.
@@ -37,9 +37,9 @@ final class SoupServerObject {
   }
 
   /// Starts to read requests of a client.
-  func read(_ client: ClientStream) { client.hand(to: server) }
+  func read(_ client: ClientStream) { client.attach(to: server) }
 
-  private func tell(_ connection: UnsafeMutableRawPointer) {
+  private func addHandlers(_ connection: UnsafeMutableRawPointer) {
     // `*` is a target of OPTIONS; it is not below any path.
     for path in ["/", "*"] {
       let early: SoupServerCallback = { _, _, _, _, data in Connection.at(data)?.headerCame() }
@@ -50,7 +50,7 @@ final class SoupServerObject {
     connect("request-started", connection) { _, message, data in
       guard let message, let data else { return }
       let wroteChunk: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Void = {
-        Connection.at($1)?.pieceIsTaken()
+        Connection.at($1)?.pieceWasSent()
       }
       let started = Message(retaining: message)
       started.connect("wrote-chunk", unsafeBitCast(wroteChunk, to: GCallback.self), data)

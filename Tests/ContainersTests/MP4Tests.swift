@@ -119,7 +119,7 @@ import Testing
     var movie = times("mvhd") + box("trak", header + edits + box("mdia", handler + times("mdhd")))
     let size = movie.count
     var change = MP4Header()
-    change.audio = [.init(priming: 1024, heard: heard, rate: 48_000, isEnabled: nil)]
+    change.audio = [.init(priming: 1024, presentedSamples: heard, rate: 48_000, isEnabled: nil)]
     change.change(&movie)
     #expect(movie.count == size)
     let track = try #require(movie.box("trak", in: 0..<size))

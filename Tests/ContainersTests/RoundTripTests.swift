@@ -19,7 +19,7 @@ import Testing
       ChapterMark(start: .zero, title: "Eins"), ChapterMark(start: ClockTime(seconds: 1), title: "日本"),
     ])
     header.videos = [.init(orientation: "flip-rotate-90", isEnabled: false)]
-    header.audio = [.init(priming: 1024, heard: 47_000, rate: 48_000, isEnabled: true)]
+    header.audio = [.init(priming: 1024, presentedSamples: 47_000, rate: 48_000, isEnabled: true)]
     try header.apply(to: path)
     let facts = ContainerFacts(path)
     #expect(facts.chapters.map(\.title) == ["Eins", "日本"])
@@ -110,7 +110,7 @@ import Testing
   func mp3Headers() throws {
     let folder = try TemporaryFolder()
     let path = try TestMedia.audioOnly("a.mp3", "lamemp3enc ! mpegaudioparse", muxer: "xingmux").write(to: folder)
-    try MP3Header(priming: 1105, heard: 47_000).apply(to: path)
+    try MP3Header(priming: 1105, presentedSamples: 47_000).apply(to: path)
     let gapless = try #require(ContainerFacts(path).gapless)
     #expect(gapless.delay == ClockTime(sampleIndex: 1105, rate: 48_000))
     #expect(gapless.duration == ClockTime(sampleIndex: 47_000, rate: 48_000))

@@ -66,7 +66,7 @@ import Testing
     _ = try FFmpeg.bytes(["-stream_loop", "12", "-i", film, "-c", "copy"] + options + [path])
     let settings = PlaybackSettings(PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
     let opened = try OpenedSource(path, settings)
-    let tail = try #require(try SourceStretches(opened, settings)).tail
+    let tail = try #require(try SourceRanges(opened, settings)).tail
     #expect(tail.source.audio.map(\.isPlaced) == [false])
     let whole = try PlayableSource(opened, settings) { _ in }
     let end = whole.legs.presentation.duration

@@ -21,7 +21,7 @@ import Testing
     for name in [
       "films/b.wav", "films/a.wav", "films/more/deep/c.wav", "films/.d.wav", "films/.hidden/e.wav", "else/secret.wav",
     ] {
-      try FakeDesk.wave.write(to: folder.url.appending(path: name))
+      try FakeRequestHandler.wave.write(to: folder.url.appending(path: name))
     }
     try Data("root:x:0:0\n".utf8).write(to: folder.url.appending(path: "films/passwd"))
     try Data().write(to: folder.url.appending(path: "films/empty.mp4"))
@@ -53,7 +53,7 @@ import Testing
       return
     }
     #expect(String(decoding: html, as: UTF8.self).contains("<span>c\\xe9.wav</span>"))
-    #expect(Desk.attachment(file.name) == "attachment; filename=\"c_.wav\"; filename*=UTF-8''c%EF%BF%BD.wav")
+    #expect(RequestHandler.attachment(file.name) == "attachment; filename=\"c_.wav\"; filename*=UTF-8''c%EF%BF%BD.wav")
   }
 
   @Test("links out of the folder are not followed")
@@ -86,7 +86,7 @@ import Testing
     let catalog = try Catalog([folder.path("films")])
     let id = FileID.of(folder.path("films/more/deep/c.wav"))
     #expect(catalog.open(id) != nil)
-    try FakeDesk.wave.write(to: folder.url.appending(path: "else/c.wav"))
+    try FakeRequestHandler.wave.write(to: folder.url.appending(path: "else/c.wav"))
     try FileManager.default.removeItem(atPath: folder.path("films/more/deep"))
     try link("films/more/deep", to: folder.path("else"))
     #expect(catalog.open(id) == nil)
@@ -98,7 +98,7 @@ import Testing
     let catalog = try Catalog([folder.path("films")])
     let (name, id) = (folder.path("films/a.wav"), FileID.of(folder.path("films/a.wav")))
     let (own, secret) = (folder.path("films/own"), folder.path("films/link"))
-    try FakeDesk.wave.write(to: folder.url.appending(path: "films/own"))
+    try FakeRequestHandler.wave.write(to: folder.url.appending(path: "films/own"))
     try link("films/link", to: folder.path("else/secret.wav"))
     let outside = try #require(FileStamp(folder.path("else/secret.wav")))
     let isOver = Cancellation()
@@ -143,7 +143,7 @@ import Testing
 
   @Test("files with the same name in two folders are different files")
   func sameNames() throws {
-    try FakeDesk.wave.write(to: folder.url.appending(path: "else/a.wav"))
+    try FakeRequestHandler.wave.write(to: folder.url.appending(path: "else/a.wav"))
     let catalog = try Catalog([folder.path("films"), folder.path("else")])
     let ids = catalog.files.filter { $0.name == "a.wav" }.map(\.id)
     #expect(Set(ids).count == 2)

@@ -153,23 +153,24 @@ final class Counted: Sendable {
 }
 
 /// A request handler with fake streams of its files.
-struct FakeDesk {
+struct FakeRequestHandler {
   let folder: TemporaryFolder
-  let desk: Desk
+  let handler: RequestHandler
   let id: String
 
   init(
     _ settings: ServerSettings = ServerSettings(), names: [String] = ["a film.wav"],
     _ stream: FakeStream = FakeStream(),
-    tell: @escaping @Sendable (RetrogradeError) -> Void = { _ in }, open: OpenStreams.Opening? = nil
+    onCrash: @escaping @Sendable (RetrogradeError) -> Void = { _ in }, open: OpenStreams.OpenFunction? = nil
   ) throws {
     folder = try TemporaryFolder()
-    for name in names { try FakeDesk.wave.write(to: folder.url.appending(path: name)) }
+    for name in names { try FakeRequestHandler.wave.write(to: folder.url.appending(path: name)) }
     let path = folder.path(names[0])
     var settings = settings
     settings.resources.spoolDirectory = folder.url.path
-    desk = try Desk(
-      settings, Catalog(names.count == 1 ? [path] : [folder.url.path]), tell: tell, open: open ?? { _, _, _ in stream })
+    handler = try RequestHandler(
+      settings, Catalog(names.count == 1 ? [path] : [folder.url.path]), onCrash: onCrash,
+      open: open ?? { _, _, _ in stream })
     id = FileID.of(path)
   }
 
@@ -186,7 +187,7 @@ struct FakeDesk {
   ) async throws -> Answer {
     var request = Request(method: method, target: path, fields: [.host: host])
     for (name, value) in fields { request.fields[FieldName(name)] = value }
-    return try await desk.answer(request)
+    return try await handler.answer(request)
   }
 
   /// Version in the addresses of a stream.

@@ -215,7 +215,7 @@ import Testing
       ),
     ])
   func escapedName(name: String, field: String) {
-    #expect(Desk.attachment(name) == field)
+    #expect(RequestHandler.attachment(name) == field)
     #expect("<a href='\"&\u{301}".escaped == "&lt;a href=&#39;&quot;&amp;\u{301}")
   }
 

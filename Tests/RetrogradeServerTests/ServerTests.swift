@@ -17,7 +17,7 @@ import Testing
   ) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("film.wav")
-    try FakeDesk.wave.write(to: URL(fileURLWithPath: path))
+    try FakeRequestHandler.wave.write(to: URL(fileURLWithPath: path))
     var settings = ServerSettings(jobs: 1, patience: patience)
     settings.resources.spoolDirectory = folder.url.path
     let server = try Server(settings, Catalog([path])) { _, _, _ in stream }
@@ -102,7 +102,7 @@ import Testing
       #expect(gate.seen.passed == 0)
       gate.open()
       for (connection, some) in zip(connections, begun) {
-        #expect(try await body(some + connection.rest()) == stream.content + [0, 2])
+        #expect(try await body(some + connection.readToEnd()) == stream.content + [0, 2])
       }
       #expect(gate.seen.entered == 1)
       let again = try await Connection(port).ask("\(path)2.m4s")
@@ -119,7 +119,7 @@ import Testing
       try connection.send("\(path)2.m4s")
       let begun = try await connection.some(until: Array(stream.content[..<600]))
       gate.open()
-      let all = try await begun + connection.rest()
+      let all = try await begun + connection.readToEnd()
       #expect(body(all) == nil, "it is cut off")
       #expect(try await Connection(port).ask("/").hasPrefix("HTTP/1.1 302"), "and the server goes on")
     }
@@ -146,8 +146,8 @@ import Testing
       let silent = try Connection(port)
       let slow = try Connection(port)
       try slow.write("GET / HTTP/1.1\r\nHost: local")
-      #expect(try await silent.rest().isEmpty)
-      #expect(try await slow.rest().isEmpty)
+      #expect(try await silent.readToEnd().isEmpty)
+      #expect(try await slow.readToEnd().isEmpty)
     }
   }
 
@@ -162,7 +162,7 @@ import Testing
       gate.open()
       await server.waitUntilAlone()
       #expect(server.connections == 0)
-      #expect(try await slow.rest().count < size, "the rest was never sent")
+      #expect(try await slow.readToEnd().count < size, "the rest was never sent")
     }
   }
 
@@ -177,7 +177,7 @@ import Testing
       let connection = try Connection(port)
       try connection.write(text)
       shutdown(connection.descriptor, Int32(SHUT_WR))
-      let answer = String(decoding: try await connection.rest(), as: UTF8.self)
+      let answer = String(decoding: try await connection.readToEnd(), as: UTF8.self)
       #expect(answer.isEmpty || answer.prefixMatch(of: /HTTP\/1\.[01] (4\d\d|505)\b/) != nil, "\(answer)")
       #expect(try await Connection(port).ask("/").hasPrefix("HTTP/1.1 302"), "and the server goes on")
     }
@@ -195,7 +195,7 @@ import Testing
     try await serving { port, _, _ in
       let connection = try Connection(port)
       try connection.write("GET / HTTP/1.1\r\n\(fields)\r\n0\r\n\r\n")
-      let answer = String(decoding: try await connection.rest(), as: UTF8.self)
+      let answer = String(decoding: try await connection.readToEnd(), as: UTF8.self)
       // libsoup 3.8.0 answers as HTTP/1.0 if it refuses the request while it reads its fields.
       #expect(answer.prefixMatch(of: /HTTP\/1\.[01] 400 Bad Request\r\n/) != nil, "\(answer)")
     }
@@ -206,7 +206,7 @@ import Testing
     try await serving { port, _, _ in
       let wrong = try Connection(port)
       try wrong.write("GET http://evil/ HTTP/1.1\r\nHost: localhost\r\n\r\n")
-      let answer = String(decoding: try await wrong.rest(), as: UTF8.self)
+      let answer = String(decoding: try await wrong.readToEnd(), as: UTF8.self)
       #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
       #expect(try await Connection(port).ask("http://localhost/").hasPrefix("HTTP/1.1 302 "))
     }
@@ -217,7 +217,7 @@ import Testing
     try await serving(FakeStream(size: 1000)) { port, path, _ in
       let connection = try Connection(port)
       try connection.write("GET \(path)2.m4s HTTP/1.0\r\nHost: localhost\r\n\r\n")
-      let answer = try await connection.rest()
+      let answer = try await connection.readToEnd()
       #expect(answer.starts(with: Array("HTTP/1.0 200 OK\r\n".utf8)))
       #expect(!answer.contains(Array("chunked".utf8)))
       #expect(answer.suffix(2) == [0, 2])
@@ -243,7 +243,7 @@ import Testing
       let connection = try Connection(port)
       for number in [0, 1, 2] { try connection.send("\(path)\(number).m4s", method: "HEAD") }
       try connection.send("\(path)1.m4s", "Connection: close\r\n")
-      let answer = try await connection.rest()
+      let answer = try await connection.readToEnd()
       let text = String(decoding: answer, as: UTF8.self)
       #expect(text.matches(of: /HTTP\/1.1 200 OK\r\n/).count == 4)
       #expect(answer.suffix(2) == [0, 1])
@@ -259,7 +259,7 @@ import Testing
       try await gate.wait { $0.entered == 1 }
       shutdown(connection.descriptor, Int32(SHUT_WR))
       try await gate.wait { $0.cancelled == 1 }
-      #expect(try await connection.rest().isEmpty)
+      #expect(try await connection.readToEnd().isEmpty)
     }
   }
 
@@ -271,7 +271,7 @@ import Testing
       let idle = try (0..<450).map { _ in try Connection(port) }
       #expect(try await Connection(port).ask("\(path)1.m4s").hasPrefix("HTTP/1.1 200"))
       #expect(server.connections <= 400)
-      #expect(try await idle[0].rest().isEmpty, "the one that was idle for longest is closed")
+      #expect(try await idle[0].readToEnd().isEmpty, "the one that was idle for longest is closed")
     }
   }
 
@@ -294,7 +294,7 @@ import Testing
   @Test("the server listens at IPv6 hosts")
   func listensAtIPv6() async throws {
     let folder = try TemporaryFolder()
-    try FakeDesk.wave.write(to: folder.url.appending(path: "film.wav"))
+    try FakeRequestHandler.wave.write(to: folder.url.appending(path: "film.wav"))
     var settings = ServerSettings(host: "::1")
     settings.resources.spoolDirectory = folder.url.path
     let server = try Server(settings, Catalog([folder.path("film.wav")])) { _, _, _ in FakeStream() }
@@ -309,7 +309,7 @@ import Testing
   @Test("a host of another machine is an error", arguments: ["192.0.2.1", "no.such.invalid"])
   func foreignHost(host: String) async throws {
     let folder = try TemporaryFolder()
-    try FakeDesk.wave.write(to: folder.url.appending(path: "film.wav"))
+    try FakeRequestHandler.wave.write(to: folder.url.appending(path: "film.wav"))
     var settings = ServerSettings(host: host)
     settings.resources.spoolDirectory = folder.url.path
     let server = try Server(settings, Catalog([folder.path("film.wav")])) { _, _, _ in FakeStream() }
@@ -326,7 +326,7 @@ import Testing
       for (number, connection) in connections.enumerated() { try connection.send("\(path)\(number).m4s") }
       try await gate.wait { $0.entered == 1 }
       server.stop()
-      for connection in connections { _ = try await connection.rest() }
+      for connection in connections { _ = try await connection.readToEnd() }
       try await gate.wait { $0.cancelled == 1 }
     }
   }
@@ -335,7 +335,7 @@ import Testing
   func portInUse() async throws {
     try await serving { port, _, _ in
       let folder = try TemporaryFolder()
-      try FakeDesk.wave.write(to: folder.url.appending(path: "film.wav"))
+      try FakeRequestHandler.wave.write(to: folder.url.appending(path: "film.wav"))
       var settings = ServerSettings(port: Int(port))
       settings.resources.spoolDirectory = folder.url.path
       let second = try Server(settings, Catalog([folder.path("film.wav")])) { _, _, _ in FakeStream() }
@@ -419,7 +419,7 @@ private final class Connection: Sendable {
   }
 
   /// Reads until the other end closes.
-  func rest() async throws -> [UInt8] {
+  func readToEnd() async throws -> [UInt8] {
     try await onOwnThread("client", Cancellation()) { [self] in
       var all: [UInt8] = []
       while let bytes = try some() { all += bytes }

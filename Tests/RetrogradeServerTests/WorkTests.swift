@@ -10,7 +10,7 @@ import Testing
 @Suite struct WorkTests {
   @Test("a value requested by many is made once")
   func sharedWork() async throws {
-    let works = SharedWork<String, Int>()
+    let works = SingleFlight<String, Int>()
     let gate = FakeGate()
     let all = (0..<20).map { _ in
       Task {
@@ -28,7 +28,7 @@ import Testing
 
   @Test("work continues as long as a client waits for it")
   func waitingClients() async throws {
-    let works = SharedWork<String, Int>()
+    let works = SingleFlight<String, Int>()
     let gate = FakeGate()
     let body: @Sendable (Cancellation) async throws -> Int = { token in
       try await onOwnThread("a", token) { try gate.pass(token) }
@@ -50,7 +50,7 @@ import Testing
   }
 
   /// Makes 100 bytes: 60 at once, and the rest when the gate is open.
-  private func making(_ gate: FakeGate) -> Makings.Making {
+  private func making(_ gate: FakeGate) -> SingleFlightStreams.Producer {
     { token, give in
       give(Array(0..<60))
       try await onOwnThread("a", token) { try gate.pass(token) }
@@ -58,10 +58,10 @@ import Testing
     }
   }
 
-  private func makings() -> Makings { Makings { StoredBytes($1) } }
+  private func flights() -> SingleFlightStreams { SingleFlightStreams { StoredBytes($1) } }
 
   /// Everything that a reader gets from `offset` on.
-  private func rest(_ reader: PartReader, after offset: Int = 0) async throws -> [UInt8] {
+  private func readToEnd(_ reader: PartReader, after offset: Int = 0) async throws -> [UInt8] {
     var all: [UInt8] = []
     while true {
       switch try await reader.more(after: offset + all.count) {
@@ -73,83 +73,83 @@ import Testing
 
   @Test("a late reader gets the existing bytes, then the rest")
   func lateReader() async throws {
-    let makings = makings()
+    let flights = flights()
     let gate = FakeGate()
-    let first = makings.reader("a", making(gate))
+    let first = flights.reader("a", making(gate))
     guard case .bytes(let begun) = try await first.more(after: 0) else { throw FakeGate.Late(seen: gate.seen) }
     #expect(begun == Array(0..<60))
     try await gate.wait { $0.entered == 1 }
-    let second = makings.reader("a", making(gate))
+    let second = flights.reader("a", making(gate))
     guard case .bytes(let known) = try await second.more(after: 10) else { throw FakeGate.Late(seen: gate.seen) }
     #expect(known == Array(10..<60))
-    async let all = (rest(first), rest(second), second.whole())
+    async let all = (readToEnd(first), readToEnd(second), second.whole())
     gate.open()
     let (one, two, stored) = try await all
     #expect(one == Array(0..<100) && two == one)
     #expect(try stored.read(0..<100) == one)
     #expect(gate.seen.entered == 1)
-    while makings.count > 0 { await Task.yield() }
+    while flights.count > 0 { await Task.yield() }
   }
 
   @Test("a failure midway fails all readers")
   func failureMidway() async throws {
-    let makings = makings()
+    let flights = flights()
     let gate = FakeGate()
-    let make: Makings.Making = { token, give in
+    let make: SingleFlightStreams.Producer = { token, give in
       give([1, 2])
       try await onOwnThread("a", token) { try gate.pass(token) }
       throw RetrogradeError(.damagedInput, "damaged")
     }
-    let readers = (0..<3).map { _ in makings.reader("a", make) }
+    let readers = (0..<3).map { _ in flights.reader("a", make) }
     try await gate.wait { $0.entered == 1 }
-    let reading = readers.map { reader in Task { try await rest(reader) } }
+    let reading = readers.map { reader in Task { try await readToEnd(reader) } }
     gate.open()
     for task in reading { await #expect(throws: RetrogradeError.self) { try await task.value } }
   }
 
   @Test("work continues as long as there is a reader")
   func lastReader() async throws {
-    let makings = makings()
+    let flights = flights()
     let gate = FakeGate()
-    let first = makings.reader("a", making(gate))
+    let first = flights.reader("a", making(gate))
     try await gate.wait { $0.entered == 1 }
-    var second: PartReader? = makings.reader("a", making(gate))
-    #expect(makings.readers(of: "a") == 2)
+    var second: PartReader? = flights.reader("a", making(gate))
+    #expect(flights.readers(of: "a") == 2)
     let waiting = Task { try await first.whole() }
     await Task.yield()
     // The waiting task is cancelled.
     first.leave()
     await #expect(throws: CancellationError.self) { try await waiting.value }
-    #expect(makings.readers(of: "a") == 1)
+    #expect(flights.readers(of: "a") == 1)
     #expect(gate.seen.cancelled == 0)
     _ = second
     second = nil
     try await gate.wait { $0.cancelled == 1 }
     gate.open()
-    #expect(try await rest(makings.reader("a", making(gate))) == Array(0..<100), "cancelled work can start again")
+    #expect(try await readToEnd(flights.reader("a", making(gate))) == Array(0..<100), "cancelled work can start again")
   }
 
   @Test("a cancelled reader waits no longer")
   func cancelledReader() async throws {
-    let makings = makings()
+    let flights = flights()
     let gate = FakeGate()
-    let reader = makings.reader("a", making(gate))
-    let task = Task { try await rest(reader) }
+    let reader = flights.reader("a", making(gate))
+    let task = Task { try await readToEnd(reader) }
     try await gate.wait { $0.entered == 1 }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(makings.readers(of: "a") == 1)
+    #expect(flights.readers(of: "a") == 1)
     gate.open()
     #expect(try await reader.whole().count == 100)
   }
 
   @Test("every caller is notified when a part is complete")
   func notifications() async throws {
-    let makings = makings()
+    let flights = flights()
     let gate = FakeGate()
     let done = Counter()
     let readers = (0..<3).compactMap { _ -> PartReader? in
-      let part = makings.part("a", find: { nil }, onMade: { done.add() }, making(gate))
+      let part = flights.part("a", find: { nil }, onMade: { done.add() }, making(gate))
       guard case .begun(let reader) = part else { return nil }
       return reader
     }
@@ -158,7 +158,7 @@ import Testing
     #expect(done.value == 0)
     gate.open()
     for reader in readers { _ = try await reader.whole() }
-    while makings.count > 0 || done.value < 3 { await Task.yield() }
+    while flights.count > 0 || done.value < 3 { await Task.yield() }
   }
 
   @Test("a kept part is served when its work has ended, and is not made again")
@@ -166,13 +166,13 @@ import Testing
     let kept = Guarded<StoredBytes?>(nil)
     let order = Guarded<[Int]>([])
     let gate = FakeGate()
-    let makings = Makings { _, bytes in
+    let flights = SingleFlightStreams { _, bytes in
       kept.value.withLock { $0 = StoredBytes(bytes) }
       try await onOwnThread("a", Cancellation()) { try gate.pass(Cancellation()) }
       return StoredBytes(bytes)
     }
-    func part(_ number: Int) -> Makings.Found {
-      makings.part(
+    func part(_ number: Int) -> SingleFlightStreams.Found {
+      flights.part(
         "a", find: { kept.value.withLock { $0 } }, onMade: { order.value.withLock { $0.append(number) } }
       ) { $1([7]) }
     }

@@ -5,25 +5,25 @@ import Testing
 
 /// Conditions that end an indexing pass, tested without a pipeline.
 @Suite struct IndexingPassTests {
-  private typealias Sight = IndexingPass.Sight
+  private typealias Snapshot = IndexingPass.Snapshot
 
   /// Two streams, and a stall timeout of three seconds.
   private var pass = IndexingPass(streams: 2, stall: ClockTime(seconds: 3))
 
-  private func sight(_ change: (inout Sight) -> Void = { _ in }) -> Sight {
-    var sight = Sight()
+  private func sight(_ change: (inout Snapshot) -> Void = { _ in }) -> Snapshot {
+    var sight = Snapshot()
     change(&sight)
     return sight
   }
 
   /// A second without data.
-  private func silent(_ change: (inout Sight) -> Void = { _ in }) -> Sight {
+  private func silent(_ change: (inout Snapshot) -> Void = { _ in }) -> Snapshot {
     var sight = sight(change)
     sight.silence = ClockTime(seconds: 1)
     return sight
   }
 
-  private mutating func ends(_ sights: [Sight]) -> [IndexingPass.End?] { sights.map { pass.end(seeing: $0) } }
+  private mutating func ends(_ sights: [Snapshot]) -> [IndexingPass.End?] { sights.map { pass.end(seeing: $0) } }
 
   @Test("the pass ends when all streams have ended")
   mutating func endedStreams() {

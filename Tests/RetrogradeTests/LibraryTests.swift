@@ -82,11 +82,11 @@ import Testing
     // Rows of 6 and 3 bytes, which GStreamer's own layout pads to 8 and 4.
     let whole = 6 * 4 + 2 * 3 * 2
     let full = try #require(Caps("video/x-raw,format=Y444,width=6,height=4,framerate=25/1"))
-    let converted = try #require(try sample(whole).laidOut().fitted(to: full))
+    let converted = try #require(try sample(whole).withPlainLayout().fitted(to: full))
     let rows = try converted.buffer.withBytes { bytes in (0..<4).map { row in (0..<6).map { Int(bytes[row * 8 + $0]) } }
     }
     #expect(rows == (0..<4).map { row in Array(row * 6..<row * 6 + 6) })
-    #expect(throws: GStreamerError.self) { try sample(whole - 1).laidOut() }
+    #expect(throws: GStreamerError.self) { try sample(whole - 1).withPlainLayout() }
   }
 
   /// The sink is full, or the stream ends, before the pipeline reaches PLAYING.

@@ -69,8 +69,8 @@ import Testing
     let short = try excerpt(opened, from: .seconds(30), to: end.map { $0 + .seconds(12) })
     let start = end.map { $0 - .seconds(4) } ?? .seconds(52)
     let hole = TimeSpan(start: .seconds(16), end: .seconds(30))
-    let found = try #require(try StretchIndexer(short.indexer(settings), hole: hole)).index(from: start, to: end)
-    let whole = try #require(try StretchIndexer(opened.indexer(settings))).index(from: start, to: end)
+    let found = try #require(try RangeIndexer(short.indexer(settings), hole: hole)).index(from: start, to: end)
+    let whole = try #require(try RangeIndexer(opened.indexer(settings))).index(from: start, to: end)
     func packets(_ video: VideoIndex?) -> [String] {
       (video?.packets ?? []).map { "\($0.time?.nanoseconds ?? -1) \($0.bytes) \($0.isKeyframe) \($0.isHidden)" }
     }
@@ -109,10 +109,10 @@ import Testing
       .media.write(to: folder), settings)
     let short = try excerpt(opened, from: .seconds(35), to: nil)
     let indexer = try #require(
-      try StretchIndexer(short.indexer(settings), hole: TimeSpan(start: .seconds(16), end: .seconds(35))))
+      try RangeIndexer(short.indexer(settings), hole: TimeSpan(start: .seconds(16), end: .seconds(35))))
     // The keyframe, at 30 s, is not listed.
-    #expect(throws: InexactStretch.self) { try indexer.index(from: .seconds(45), to: nil) }
-    #expect(throws: InexactStretch.self) { try indexer.index(from: .seconds(36), to: nil) }
+    #expect(throws: InexactRange.self) { try indexer.index(from: .seconds(45), to: nil) }
+    #expect(throws: InexactRange.self) { try indexer.index(from: .seconds(36), to: nil) }
   }
 
   @Test("short files and unknown tables have no excerpt")

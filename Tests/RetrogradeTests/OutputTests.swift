@@ -111,7 +111,7 @@ import Testing
     try file.sync()
     try file.publish()
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "new")
-    #expect(file.withdraw() == nil)
+    #expect(file.rollBack() == nil)
     file.clear()
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "old")
     #expect(folder.names == ["o.mp4"])

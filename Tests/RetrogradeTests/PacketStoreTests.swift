@@ -70,7 +70,7 @@ import Testing
   func windows(_ source: Case) throws {
     let folder = try TemporaryFolder()
     var (video, recipe) = try indexed(source.write(to: folder))
-    #expect(recipe.seeksByGuess == source.isAlwaysStored)
+    #expect(recipe.estimatesSeekPositions == source.isAlwaysStored)
     let plain = try hashes(video, recipe, from: nil)
     var store = try #require(try PacketStore.read(video, recipe, folder.url.path, Cancellation()))
     if source.needsDecodedTimes {

@@ -47,7 +47,7 @@ import Testing
     plan.chapters = [Chapter(span: span, title: "One", children: [Chapter(span: span, title: "Inner", children: [])])]
     plan.warnings = [Notice(Warning(.converted, "changed: \(setting: .frameRate)", count: 2, span: span))]
     plan.changes = [
-      KeptChange(
+      StoredCodecChange(
         CodecChange(kind: .video, source: "HEVC", output: "H.264", reason: "\(setting: .videoCodec) asks for it"))
     ]
     plan.mp4Tags = [MP4Tag(NamedTag(name: "SHOW_SEASON_NUMBER", text: "3"))]

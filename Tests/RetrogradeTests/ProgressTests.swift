@@ -159,7 +159,7 @@ import Testing
 
   private func tell(_ scale: ProgressScale, _ step: Step, _ share: Double) -> Double {
     var value = 0.0
-    scale.tell(step, share: share) { fraction, _ in value = fraction }
+    scale.report(step, share: share) { fraction, _ in value = fraction }
     return value
   }
 

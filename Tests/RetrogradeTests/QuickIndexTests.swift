@@ -83,7 +83,7 @@ import Testing
     let path = try source.media.write(to: folder)
     let times = MP4SampleTimes(path, video: 0)
     #expect((times == nil) == path.hasSuffix(".mkv"))
-    let stretches = try #require(try StretchIndexer(OpenedSource(path, settings()).indexer(settings())))
+    let stretches = try #require(try RangeIndexer(OpenedSource(path, settings()).indexer(settings())))
     let end = try #require(try stretches.index(from: .seconds(19), to: nil).video)
     guard let times, let beginning = stretches.beginning.video else { return }
     #expect(end.completed(by: times, beginning)?.packets.count == source.media.frameCount)

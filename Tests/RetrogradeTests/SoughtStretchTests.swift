@@ -46,7 +46,7 @@ import Testing
     let path = try media(muxer, audio).write(to: folder)
     let settings = PlaybackSettings(PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
     let opened = try OpenedSource(path, settings)
-    let stretches = try #require(try SourceStretches(opened, settings))
+    let stretches = try #require(try SourceRanges(opened, settings))
     let whole = try PlayableSource(opened, settings) { _ in }
     #expect(stretches.tail.source.legs.presentation == whole.legs.presentation)
     for milliseconds: Int64 in [12_345, 29_900, 9_960] {

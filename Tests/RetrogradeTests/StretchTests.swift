@@ -115,7 +115,7 @@ import Testing
   func compare(_ path: String, from start: Double, to end: Double?) throws -> [String] {
     let indexer = try indexer(path)
     let whole = try indexer.run()
-    guard let stretches = try StretchIndexer(indexer) else { return ["no stretches"] }
+    guard let stretches = try RangeIndexer(indexer) else { return ["no stretches"] }
     let origin = whole.presentationStart
     var found: [String] = []
     if stretches.start != origin { found.append("starts at \(stretches.start.nanoseconds), not \(origin.nanoseconds)") }
@@ -125,7 +125,7 @@ import Testing
     let part: SourceIndex
     do {
       part = try stretches.index(from: span.start, to: end == nil ? nil : span.end)
-    } catch let error as InexactStretch {
+    } catch let error as InexactRange {
       return found + ["inexact: \(error.reason)"]
     }
     if end == nil, part.presentationEnd != whole.presentationEnd {
@@ -184,7 +184,7 @@ import Testing
     pad.endStream { _, _ in
       counts.withLock { counts in
         (counts.packets, counts.reads) = (counts.packets + 1, 0)
-        return counts.packets == 10 ? .allHaveEnded : .goesOn
+        return counts.packets == 10 ? .allHaveEnded : .continues
       }
     }
     pipeline.element("source")?.staticPad("src")?.onPull { _, _ in counts.withLock { $0.reads += 1 } }

@@ -34,7 +34,7 @@ import Testing
   func concealedSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
     for (number, hash) in [1, 9, 8, 4].enumerated() { check.add(UInt64(hash), number: number) }
-    check.leaveOut(damagedBy: VerifyPartsTests.plain([1, 9, 3, 4]))
+    check.excludeFrames(damagedBy: VerifyPartsTests.plain([1, 9, 3, 4]))
     #expect(check.differing?.count == 1 && check.differing?.first == VerifyPartsTests.starts[2])
     #expect(check.check("").figures["damaged"] == 1)
   }

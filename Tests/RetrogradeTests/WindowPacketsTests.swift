@@ -67,7 +67,7 @@ import Testing
       PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
     let folder = try TemporaryFolder()
     let opened = try OpenedSource(try source.media.write(to: folder), settings)
-    let index = try #require(try StretchIndexer(opened.indexer(settings))).index(from: .zero, to: nil)
+    let index = try #require(try RangeIndexer(opened.indexer(settings))).index(from: .zero, to: nil)
     let (video, recipe) = (try #require(index.video), try #require(index.recipe))
     let starts = try #require(video.starts)
     #expect(video.keyframes.count >= 4, "\(video.keyframes)")

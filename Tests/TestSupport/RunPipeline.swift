@@ -2,7 +2,7 @@ import GStreamer
 import MediaTime
 
 /// Thrown if a test's pipeline hangs.
-struct NoEnd: Error {}
+struct PipelineHang: Error {}
 
 /// Runs a pipeline, in `gst-launch-1.0` syntax, to its end.
 package func run(pipeline description: String) throws {
@@ -13,5 +13,5 @@ package func run(pipeline description: String) throws {
     if case .endOfStream = message { return }
     if case .failed(let error) = message { throw error }
   }
-  throw NoEnd()
+  throw PipelineHang()
 }

@@ -115,7 +115,7 @@ package struct TestMedia: Sendable {
         failures.add(error)
         break waiting
       case nil:
-        failures.add(NoEnd())
+        failures.add(PipelineHang())
         break waiting
       default: break
       }

@@ -6,11 +6,11 @@
 package struct MP3Header {
   /// Sample frames: decoded before the audio, and in the audio.
   var priming: Int
-  var heard: Int
+  var presentedSamples: Int
 
-  package init(priming: Int, heard: Int) {
+  package init(priming: Int, presentedSamples: Int) {
     self.priming = priming
-    self.heard = heard
+    self.presentedSamples = presentedSamples
   }
 
   /// Writes the values into the info frame of a finished file; does nothing without one.
@@ -21,7 +21,7 @@ package struct MP3Header {
     guard let frame = InfoFrame(file), frame.bytes[frame.info + 7] & 7 == 7 else { return }
     let frames = frame.count(in: file)
     let delay = priming - InfoFrame.decoderDelay
-    let padding = frames * frame.samplesPerFrame - delay - heard
+    let padding = frames * frame.samplesPerFrame - delay - presentedSamples
     // Twelve-bit fields.
     guard (0..<4096).contains(delay), (0..<4096).contains(padding) else { return }
     let pads = delay << 12 | padding

@@ -196,7 +196,7 @@ enum MP4Details {
   private static let someAreForced = "the forced flag of some subtitles (tx3g)"
 
   /// Subtitles of a track that are shown regardless of user settings.
-  enum Forcing {
+  enum ForcedSubtitles {
     case some, all
   }
 
@@ -209,7 +209,7 @@ enum MP4Details {
 
   /// Forced flags in the description of timed text (`displayFlags` of `tx3g`; 3GPP TS 26.245, 5.16;
   /// for forced subtitles, "QuickTime File Format", "Subtitle Sample Description").
-  private static func forcing(of entry: Box, _ bytes: [UInt8]) -> Forcing? {
+  private static func forcing(of entry: Box, _ bytes: [UInt8]) -> ForcedSubtitles? {
     guard entry.type == "tx3g", entry.body.count >= 12 else { return nil }
     let flags = bytes.integer(entry.body.lowerBound + 8)
     return flags & 0x8000_0000 != 0 ? .all : flags & 0x4000_0000 != 0 ? .some : nil
@@ -235,7 +235,7 @@ enum MP4Details {
   }
 
   /// Top-level boxes with other data than media. XMP is excluded, because GStreamer reads it.
-  static func besideMovie(_ file: RandomAccessFile) -> [ContainerDetail] {
+  static func nonMediaBoxes(_ file: RandomAccessFile) -> [ContainerDetail] {
     file.boxes.flatMap { box -> [ContainerDetail] in
       switch box.type {
       case "axte": auxiliaryTracks(file, box.body.clamped(to: 0..<file.size))

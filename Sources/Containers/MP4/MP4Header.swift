@@ -30,13 +30,13 @@ package struct MP4Header {
   /// Changes to an audio track: sample frames of priming, audible sample frames, and their rate.
   package struct Audio {
     var priming: Int
-    var heard: Int
+    var presentedSamples: Int
     var rate: Int
     var isEnabled: Bool?
 
-    package init(priming: Int, heard: Int, rate: Int, isEnabled: Bool?) {
+    package init(priming: Int, presentedSamples: Int, rate: Int, isEnabled: Bool?) {
       self.priming = priming
-      self.heard = heard
+      self.presentedSamples = presentedSamples
       self.rate = rate
       self.isEnabled = isEnabled
     }
@@ -44,7 +44,8 @@ package struct MP4Header {
     /// Audible duration in units of `timescale`, rounded; at most 68 years.
     fileprivate func length(in timescale: Int) -> Int {
       let rate = max(rate, 1)
-      return min(heard / rate, Int(Int32.max)) * timescale + (heard % rate * timescale + rate / 2) / rate
+      return min(presentedSamples / rate, Int(Int32.max)) * timescale + (presentedSamples % rate * timescale + rate / 2)
+        / rate
     }
   }
 

@@ -28,7 +28,7 @@ struct MatroskaCorrection: FileCorrection {
       return Patch(place: place..<place + 9, bytes: [0xEC] + withUnsafeBytes(of: size.bigEndian, Array.init))
     }
     // `TagName` becomes an identifier that is not assigned: the demuxer skips tags without a name.
-    let names = MatroskaTags.placesOfForeignNames(in: file).map { Patch(place: $0..<$0 + 2, bytes: [0x45, 0xA2]) }
+    let names = MatroskaTags.offsetsOfNonASCIINames(in: file).map { Patch(place: $0..<$0 + 2, bytes: [0x45, 0xA2]) }
     patches = [MatroskaCorrection.longerDuration(of: file), hidden, void].compactMap { $0 } + names
     if patches.isEmpty { return nil }
   }

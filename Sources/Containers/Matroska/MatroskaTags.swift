@@ -37,7 +37,7 @@ enum MatroskaTags {
   }
 
   /// Byte offsets of the `TagName` elements with names that are not ASCII.
-  static func placesOfForeignNames(in file: RandomAccessFile) -> [Int] {
+  static func offsetsOfNonASCIINames(in file: RandomAccessFile) -> [Int] {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)
     else { return [] }

@@ -28,7 +28,9 @@ extension Capture {
       try (recorded + plan.choice.warnings).check(isStrict: options.output.isStrict, source)
       work.scale.expect(plan.steps)
       let counts = try plan.write(outputs, work)
-      return (camera, counts, (recorded + counts.warnings + counts.concessions + [tooLong].compactMap { $0 }).unique)
+      return (
+        camera, counts, (recorded + counts.warnings + counts.qualityReductions + [tooLong].compactMap { $0 }).unique
+      )
     }
     return Summary(
       output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,

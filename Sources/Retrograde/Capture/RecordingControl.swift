@@ -80,7 +80,7 @@ final class RecordingControl: Sendable {
 
   /// Records that a frame was kept.
   /// - Parameter count: number of frames kept so far.
-  func took(_ count: Int) {
+  func didKeepFrames(_ count: Int) {
     let position: ClockTime? = state.withLock { state in
       if let frames, count >= frames { state.isOver = true }
       guard state.isDue(watch.elapsed) || state.isOver else { return nil }

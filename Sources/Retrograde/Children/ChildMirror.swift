@@ -22,11 +22,11 @@ package final class ChildMirror: Sendable {
   /// - Throws: ``RetrogradeError``, of code `crashed` if the process ended; or `CancellationError`.
   package init(
     _ path: String, _ settings: SegmentedMirror.Settings, _ runner: ChildRunner, _ cancellation: Cancellation,
-    said: @escaping @Sendable (String) -> Void
+    onLine: @escaping @Sendable (String) -> Void
   ) throws {
     let connection = SegmentConnection(path)
     let answer = connection.expect(0, cancellation)
-    try connection.start(ChildWatch(try runner.process(.segments(path: path, settings)), runner.limits, said))
+    try connection.start(ChildWatch(try runner.process(.segments(path: path, settings)), runner.limits, onLine))
     do {
       let parts = try answer.all()
       guard parts.count == 3 else {

@@ -19,17 +19,17 @@ package struct ChildRunner: Sendable {
   /// Begins a task in a child process.
   ///
   /// A crash, a hang or excessive memory use throws a ``RetrogradeError`` of code `crashed`.
-  /// - Parameter said: gets the lines that the process writes to its standard error, such as those
+  /// - Parameter onLine: gets the lines that the process writes to its standard error, such as those
   ///   of GLib's log.
-  package func start(_ task: ChildTask, said: @escaping @Sendable (String) -> Void) -> Reversal {
+  package func start(_ task: ChildTask, onLine: @escaping @Sendable (String) -> Void) -> Reversal {
     Reversal { work in
-      var run = ChildRun(ChildWatch(try process(.once(task)), limits, said), task.input)
+      var run = ChildRun(ChildWatch(try process(.once(task)), limits, onLine), task.input)
       return try run.summary(work)
     }
   }
 
   /// - Throws: ``RetrogradeError`` of code `inputOutput` if no process can be started.
-  func process(_ order: ChildOrder) throws -> ChildProcess {
+  func process(_ order: ChildRequest) throws -> ChildProcess {
     let line = Array(try JSONEncoder().encode(order)) + [10]
     let process = try ChildProcess(program, arguments)
     // If it is dead already, its exit is detected later.

@@ -13,7 +13,7 @@ package enum ChildService {
 
   /// Ignores signals that a terminal sends to the whole process group. The parent handles them, and
   /// closes the pipe.
-  package static func leaveSignalsToParent() {
+  package static func ignoreTerminalSignals() {
     system_become_child([SIGINT, SIGQUIT, SIGHUP, SIGPIPE], 4)
   }
 
@@ -60,11 +60,11 @@ package enum ChildService {
     }
   }
 
-  private static func readOrder() throws -> (ChildOrder, ChildLines) {
+  private static func readOrder() throws -> (ChildRequest, ChildLines) {
     var lines = ChildLines()
     while lines.isOpen {
       guard let line = lines.read(from: STDIN_FILENO).first else { continue }
-      if let order = try? JSONDecoder().decode(ChildOrder.self, from: Data(line)) { return (order, lines) }
+      if let order = try? JSONDecoder().decode(ChildRequest.self, from: Data(line)) { return (order, lines) }
     }
     throw RetrogradeError(
       .usage, about: "standard input",

@@ -1,7 +1,7 @@
 import RetrogradeEngine
 
 /// Order to a child process: the first line on its standard input, in JSON.
-enum ChildOrder: Codable, Sendable {
+enum ChildRequest: Codable, Sendable {
   /// Do one task, and exit.
   case once(ChildTask)
   /// Open a source, and make its segments on request.

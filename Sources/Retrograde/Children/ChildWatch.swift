@@ -5,7 +5,7 @@ import RetrogradeEngine
 struct ChildWatch {
   let process: ChildProcess
   private let limits: ChildLimits
-  private let said: @Sendable (String) -> Void
+  private let onLine: @Sendable (String) -> Void
   private var messages = ChildLines()
   private var messageCount = 0
   private var lastMessage: String?
@@ -29,8 +29,8 @@ struct ChildWatch {
   /// Largest number of lines of its standard error that are passed on.
   private static let mostMessages = 100
 
-  init(_ process: ChildProcess, _ limits: ChildLimits, _ said: @escaping @Sendable (String) -> Void) {
-    (self.process, self.limits, self.said) = (process, limits, said)
+  init(_ process: ChildProcess, _ limits: ChildLimits, _ onLine: @escaping @Sendable (String) -> Void) {
+    (self.process, self.limits, self.onLine) = (process, limits, onLine)
   }
 
   /// Waits until the process writes something or ends, and reads its output.
@@ -59,14 +59,14 @@ struct ChildWatch {
     // The crash handler's line is not passed on: `crash` puts it into the error.
     if message.hasPrefix("crashed") { return }
     messageCount += 1
-    if messageCount <= ChildWatch.mostMessages { said(message) }
+    if messageCount <= ChildWatch.mostMessages { onLine(message) }
   }
 
   /// Reads the remaining output after the process has ended.
   mutating func finish(take: (_ output: Int32) -> Bool) {
     while isOutputOpen || messages.isOpen, wait(0, take: take) {}
     if messageCount > ChildWatch.mostMessages {
-      said("\(messageCount - ChildWatch.mostMessages) more lines are not shown")
+      onLine("\(messageCount - ChildWatch.mostMessages) more lines are not shown")
     }
   }
 

@@ -28,7 +28,7 @@ final class SegmentService: Sendable {
             send(ChildFrame(request: 0, kind: .progress))
           }
           mirror.withLock { $0 = made }
-          try tell(of: made)
+          try sendOpened(of: made)
         }
       }
       read(lines) { request in
@@ -57,7 +57,7 @@ final class SegmentService: Sendable {
     }
   }
 
-  private func tell(of mirror: SegmentedMirror) throws {
+  private func sendOpened(of mirror: SegmentedMirror) throws {
     for times in [mirror.frameStarts, mirror.frameTimes] {
       let bytes = times.map(\.nanoseconds).withUnsafeBytes { Array($0) }
       send(ChildFrame(request: 0, kind: .bytes, bytes: bytes))

@@ -43,13 +43,14 @@ struct ChunkJoin: Sendable {
         contents { try $0.write(to: location) }, for: plan.output, work.cancellation)
       try plan.checkSource(isRunning: true)
       let counts = try Feed(
-        legs: plan.legs, heard: plan.legs, timing: plan.options.playback.timing, videos: [], audio: [],
+        legs: plan.legs, audioLegs: plan.legs, timing: plan.options.playback.timing, videos: [], audio: [],
         subtitles: plan.subtitles.compactMap(\.track),
         isPadded: false, joined: packets(pipeline), pipeline: pipeline, work: work
       ).run()
       try work.cancellation.check()
       let warnings =
-        ((plan.warnings + made.flatMap { $0.warnings ?? [] }).map(\.warning) + counts.warnings + pipeline.unheld).unique
+        ((plan.warnings + made.flatMap { $0.warnings ?? [] }).map(\.warning) + counts.warnings
+        + pipeline.unsupportedContent).unique
       try warnings.check(isStrict: plan.options.output.isStrict, plan.output)
       if plan.options.output.isVerified { try verify(location) }
       // If a run is interrupted after this, a later run recognises the files as its own by this
@@ -134,14 +135,14 @@ struct ChunkJoin: Sendable {
     }
   }
 
-  private func packets(_ pipeline: EncodingPipeline) -> Feed.Joined {
+  private func packets(_ pipeline: EncodingPipeline) -> Feed.PacketPushers {
     let watch = Stopwatch()
     let clocks = clocks
     let (start, total) = (pipeline.mirrorStart, plan.frameCount)
-    return Feed.Joined(
+    return Feed.PacketPushers(
       video: { number, sink in
         var clock = clocks[number]
-        var given = MuxedCount.Given(count: 0)
+        var given = MuxedCount.PushedData(count: 0)
         for chunk in plan.chunks(.video, number) {
           let stream = try PacketFile(path: folder.chunkPath(chunk)).open(for: plan.output)
           defer { stream.stop() }
@@ -165,7 +166,7 @@ struct ChunkJoin: Sendable {
       },
       audio: { number, sink in
         guard let chunk = plan.chunks(.audio, number).first, let heard = made[chunk].heard else {
-          return MuxedCount.Given(count: 0)
+          return MuxedCount.PushedData(count: 0)
         }
         let stream = try PacketFile(path: folder.chunkPath(chunk)).open(for: plan.output)
         defer { stream.stop() }
@@ -176,7 +177,7 @@ struct ChunkJoin: Sendable {
             sample.buffer.retimed(pts: shown, dts: shown, duration: sample.buffer.duration ?? .zero), to: sink)
         }
         pipeline.end(sink)
-        return MuxedCount.Given(
+        return MuxedCount.PushedData(
           count: heard.samples,
           span: heard.span.map { TimeSpan(start: $0.start + start, end: $0.end + start) })
       })

@@ -109,7 +109,7 @@ final class ChunkMaker: Sendable {
     let player = VideoPlayer(
       video, plan.legs, from: chunk.span.start, to: chunk.span.end, timing: plan.options.playback.timing,
       work.cancellation)
-    var given = MuxedCount.Given(count: 0)
+    var given = MuxedCount.PushedData(count: 0)
     let sink = pipeline.videos[0]
     // The font may be missing on another machine.
     try plan.options.lettering.check()
@@ -138,7 +138,7 @@ final class ChunkMaker: Sendable {
 
   private func audio(
     _ chunk: ChunkPlan.Chunk, _ location: String, _ target: String
-  ) throws -> (Journal.Heard, [Warning]) {
+  ) throws -> (Journal.AudioFacts, [Warning]) {
     let stream = plan.audio[chunk.stream]
     // The whole source is opened: sample positions do not depend on the played part.
     let settings = try settings {
@@ -160,7 +160,7 @@ final class ChunkMaker: Sendable {
     var player = AudioPlayer(
       track, plan.legs,
       isPadded: try Container.of(plan.output, format: plan.options.encoding.format).needsAudioFromStart)
-    var given = MuxedCount.Given(count: 0)
+    var given = MuxedCount.PushedData(count: 0)
     let sink = pipeline.audio[0]
     while let part = try player.next() {
       try work.cancellation.check()
@@ -170,7 +170,7 @@ final class ChunkMaker: Sendable {
     }
     pipeline.end(sink)
     let written = try pipeline.finish(.init(audio: [given]))
-    let heard = Journal.Heard(
+    let heard = Journal.AudioFacts(
       samples: written.counts.samples.first ?? 0, span: given.span, priming: pipeline.priming,
       origin: pipeline.mirrorStart)
     return (heard, written.warnings)

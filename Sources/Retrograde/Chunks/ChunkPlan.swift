@@ -28,7 +28,7 @@ struct Notice: Codable, Sendable {
 }
 
 /// Stored change of codec.
-struct KeptChange: Codable, Sendable {
+struct StoredCodecChange: Codable, Sendable {
   private var kind: StreamKind
   private var source: String
   private var output: String
@@ -185,7 +185,7 @@ struct ChunkPlan: Codable, Sendable {
   /// Warnings about the result.
   var warnings: [Notice]
   /// Streams whose codec changes.
-  var changes: [KeptChange]
+  var changes: [StoredCodecChange]
   /// Identity of the output file, independent of the source.
   var origin: FileOrigin
   var chunks: [Chunk]

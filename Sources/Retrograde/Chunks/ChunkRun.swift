@@ -6,7 +6,7 @@ import Synchronization
 final class ChunkRun: Sendable {
   private struct State {
     var states: ChunkStates
-    var made = ChunkedReversal.Made()
+    var made = ChunkedReversal.RunOutcome()
     /// Chunks that failed in this run.
     var given: Set<Int> = []
     /// Number of chunks that may still be started.
@@ -44,7 +44,7 @@ final class ChunkRun: Sendable {
     state.withLock { $0.total = frames }
   }
 
-  var made: ChunkedReversal.Made { state.withLock { $0.made } }
+  var made: ChunkedReversal.RunOutcome { state.withLock { $0.made } }
 
   /// Makes one chunk after the other, until none remain.
   func work() throws {

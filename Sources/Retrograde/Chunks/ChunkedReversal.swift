@@ -30,7 +30,7 @@ struct ChunkedReversal: Sendable {
     }
     let output = try absolutePath(output)
     try folder.check()
-    try folder.clearRemains()
+    try folder.removeLeftovers()
     if let known = try folder.plan() {
       try known.check(reverser, output, in: folder.path)
       return known
@@ -40,7 +40,7 @@ struct ChunkedReversal: Sendable {
         .usage, about: reverser.input, "joined files can't be reversed in chunks", remedy: "leave out \(setting: .work)"
       )
     }
-    guard Source.canBeReadAgain(reverser.input), !ImageSequence.isPattern(reverser.input),
+    guard Source.isReopenable(reverser.input), !ImageSequence.isPattern(reverser.input),
       try Address(reverser.input) == nil
     else {
       throw RetrogradeError(
@@ -69,7 +69,7 @@ struct ChunkedReversal: Sendable {
   // MARK: chunks
 
   /// Outcome of a run over several chunks.
-  struct Made: Sendable {
+  struct RunOutcome: Sendable {
     var chunks: [Int] = []
     /// Chunks that failed, and why.
     var failed: [(chunk: Int, error: any Error)] = []
@@ -92,7 +92,7 @@ struct ChunkedReversal: Sendable {
   ///   a chunk are only recorded.
   func make(_ plan: ChunkPlan, _ resources: Resources, jobs: Int, only wanted: Range<Int>? = nil, limit: Int? = nil)
     throws
-    -> Made
+    -> RunOutcome
   {
     try plan.checkSource()
     try room(plan, wanted ?? 0..<plan.chunks.count).check()
@@ -125,7 +125,7 @@ struct ChunkedReversal: Sendable {
 
   /// Waits until no other process makes one of `wanted`.
   /// - Returns: true if one of them is still unfinished, because its process died or failed.
-  func isAnyLeftByOthers(_ plan: ChunkPlan, _ wanted: Range<Int>) throws -> Bool {
+  func hasAbandonedChunk(_ plan: ChunkPlan, _ wanted: Range<Int>) throws -> Bool {
     var states = ChunkStates(plan)
     try states.update(from: folder.journal)
     for chunk in wanted where states.done[chunk] == nil {
@@ -249,7 +249,7 @@ struct ChunkedReversal: Sendable {
         "\(made.failed.count) of \(plan.chunks.count) chunks failed (\(names)): "
           + "\(known?.message ?? "\(String(describing: error))")",
         remedy: "run the same command again to make only these: the others are kept in \(folder.path)")
-    } while try isAnyLeftByOthers(plan, 0..<plan.chunks.count)
+    } while try hasAbandonedChunk(plan, 0..<plan.chunks.count)
   }
 
   /// - Parameter joined: nil if another process joined the chunks.

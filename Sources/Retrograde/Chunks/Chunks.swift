@@ -94,7 +94,7 @@ public struct ChunkFolder: Sendable {
         // A chunk of another process is left to it until it is finished or the process is dead.
         repeat {
           chunks += try chunked.make(plan, resources, jobs: jobs, only: range).allMade()
-        } while try chunked.isAnyLeftByOthers(plan, range)
+        } while try chunked.hasAbandonedChunk(plan, range)
       }
       return chunks
     }

@@ -15,7 +15,7 @@ final class Journal: Sendable {
   }
 
   /// Facts about an encoded audio stream.
-  struct Heard: Codable, Sendable {
+  struct AudioFacts: Codable, Sendable {
     /// Number of sample frames pushed into the encoder.
     var samples: Int
     /// Start and end of the audio in the output.
@@ -45,7 +45,7 @@ final class Journal: Sendable {
     var time: Double
     var file: File?
     var content: PacketFile.Content?
-    var heard: Heard?
+    var heard: AudioFacts?
     /// Time taken, in seconds.
     var seconds: Double?
     var reason: String?

@@ -64,8 +64,8 @@ extension OutputPlan {
       chapters: contents.chapters, tags: contents.tags?.description, comments: contents.comments,
       mp4Tags: contents.mp4Tags, joining: joining,
       hasEditLists: choice.container.hasEditLists,
-      warnings: (source.warnings + choice.warnings + details.unheld).unique.map(Notice.init),
-      changes: choice.changes.map(KeptChange.init),
+      warnings: (source.warnings + choice.warnings + details.unsupportedDetails).unique.map(Notice.init),
+      changes: choice.changes.map(StoredCodecChange.init),
       // Date of creation or last change of the source, so that the output does not depend on when
       // and where it is made.
       origin: FileOrigin(

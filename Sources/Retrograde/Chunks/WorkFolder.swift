@@ -159,7 +159,7 @@ struct WorkFolder: Sendable {
 
   /// Removes the remains of a removal that was interrupted after the plan was gone. The output was
   /// complete then.
-  func clearRemains() throws {
+  func removeLeftovers() throws {
     let names = fileNames(in: path) ?? []
     // A process that is creating a plan holds the lock.
     guard !names.isEmpty, !names.contains("plan.json"), let held = try locks.take(Lock.plan, makesFile: true) else {

@@ -61,9 +61,9 @@ public struct MovieAudio: Sendable {
   }
 
   /// Pushes all samples into the first audio stream of `writer`.
-  func play(to writer: EncodingPipeline, _ cancellation: Cancellation) throws -> MuxedCount.Given {
-    guard let source = writer.audio.first else { return MuxedCount.Given(count: 0) }
-    var given = MuxedCount.Given(count: 0)
+  func play(to writer: EncodingPipeline, _ cancellation: Cancellation) throws -> MuxedCount.PushedData {
+    guard let source = writer.audio.first else { return MuxedCount.PushedData(count: 0) }
+    var given = MuxedCount.PushedData(count: 0)
     try forEach(cancellation) { piece, position in
       let bytes = piece.count * MemoryLayout<Float>.size
       let buffer = try Buffer(size: bytes) { memory in piece.withUnsafeBytes { memory.copyMemory(from: $0) } }

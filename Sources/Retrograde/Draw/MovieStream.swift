@@ -7,9 +7,9 @@ import RetrogradeEngine
 struct MovieStream: Sendable {
   private let writer: EncodingPipeline
   private let video: AppSource
-  private let audio: Worker<MuxedCount.Given>?
+  private let audio: Worker<MuxedCount.PushedData>?
   private let cancellation: Cancellation
-  private var given = MuxedCount.Given(count: 0)
+  private var given = MuxedCount.PushedData(count: 0)
   /// Warnings about details that the container can't hold.
   let warnings: [Warning]
 
@@ -69,7 +69,7 @@ struct MovieStream: Sendable {
 
   private static func play(
     _ audio: MovieAudio, to writer: EncodingPipeline, _ cancellation: Cancellation
-  ) throws -> Worker<MuxedCount.Given> {
+  ) throws -> Worker<MuxedCount.PushedData> {
     try Worker("movie audio") {
       do {
         return try audio.play(to: writer, cancellation)

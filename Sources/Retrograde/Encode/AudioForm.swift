@@ -8,13 +8,13 @@ struct AudioForm: Sendable, Equatable {
   /// Channel mask that replaces the source's before conversion; nil: unchanged.
   private var name: UInt64?
   /// Channels and loudspeakers after mixing; nil if channels are not mixed.
-  private var mixed: Mixed?
+  private var mixed: MixLayout?
   /// Sample frames per second after conversion; nil if the source's rate is kept.
   private(set) var rate: Int?
   /// Source channel of each encoder channel, and the mask that the encoder needs; nil: unchanged.
   private var order: Order?
 
-  private struct Mixed: Equatable {
+  private struct MixLayout: Equatable {
     var channels: Int
     var mask: UInt64?
   }
@@ -28,30 +28,32 @@ struct AudioForm: Sendable, Equatable {
   /// - Returns: nil if there are too many channels, and they can't be mixed because their
   ///   loudspeakers are unknown.
   init?(_ source: Caps, for codec: Codec, in container: Container) {
-    let taker = AudioTaker(codec, container)
+    let capabilities = AudioCapabilities(codec, container)
     let count = source.int("channels") ?? 1
-    rate = source.int("rate").flatMap(taker.rate(for:))
-    if count <= 2, taker.takes(count) { return }
+    rate = source.int("rate").flatMap(capabilities.rate(for:))
+    if count <= 2, capabilities.takes(count) { return }
     let given = source.channelMask ?? 0
-    if let wanted = taker.mask(for: count, like: given) {
+    if let wanted = capabilities.mask(for: count, like: given) {
       var sources = Array(0..<count)
-      if let renamed = Speakers.order(of: given == 0 ? taker.assumedMask(for: count) : given, as: wanted, count) {
+      if let renamed = Speakers.order(of: given == 0 ? capabilities.assumedMask(for: count) : given, as: wanted, count)
+      {
         if given != wanted { name = wanted }
         sources = renamed
       } else {
-        mixed = Mixed(channels: count, mask: wanted)
+        mixed = MixLayout(channels: count, mask: wanted)
       }
-      let shuffled = taker.order(of: count).map { $0.map { sources[$0] } } ?? sources
+      let shuffled = capabilities.order(of: count).map { $0.map { sources[$0] } } ?? sources
       if shuffled != Array(0..<count) {
-        order = Order(sources: shuffled, mask: taker.inputMask(for: count) ?? wanted)
+        order = Order(sources: shuffled, mask: capabilities.inputMask(for: count) ?? wanted)
       }
       return
     }
-    let fewer = (1..<max(count, 2)).reversed().first { taker.mask(for: $0, like: Speakers.usual($0)) != nil }
+    let fewer = (1..<max(count, 2)).reversed().first { capabilities.mask(for: $0, like: Speakers.usual($0)) != nil }
     guard given != 0 || count <= 2, let fewer else { return nil }
-    mixed = Mixed(channels: fewer, mask: fewer > 1 ? taker.mask(for: fewer, like: Speakers.usual(fewer)) : nil)
-    if let sources = taker.order(of: fewer) {
-      order = Order(sources: sources, mask: taker.inputMask(for: fewer) ?? Speakers.usual(fewer))
+    mixed = MixLayout(
+      channels: fewer, mask: fewer > 1 ? capabilities.mask(for: fewer, like: Speakers.usual(fewer)) : nil)
+    if let sources = capabilities.order(of: fewer) {
+      order = Order(sources: sources, mask: capabilities.inputMask(for: fewer) ?? Speakers.usual(fewer))
     }
   }
 
@@ -68,7 +70,7 @@ struct AudioForm: Sendable, Equatable {
     return called + ["audioconvert dithering=none", "audioresample"] + limit + reordering
   }
 
-  private func fields(_ mixed: Mixed) -> String {
+  private func fields(_ mixed: MixLayout) -> String {
     "channels=\(mixed.channels)" + (mixed.mask.map { ",\(Caps.field(channelMask: $0))" } ?? "")
   }
 

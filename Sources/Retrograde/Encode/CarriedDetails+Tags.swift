@@ -25,7 +25,7 @@ extension CarriedDetails {
 
   /// Warnings for file tags that the output does not hold. The time in the source's header is not
   /// one of them (docs/limits-outputs.md).
-  var unheldTags: [Warning] {
+  var unsupportedTags: [Warning] {
     let tags = source.facts?.hasHeaderTime ?? false ? source.index.tags : source.index.tags?.withDate
     var names: [String] = []
     if let tags, let held = heldTags {
@@ -33,7 +33,7 @@ extension CarriedDetails {
       let kept = Set(keptTags.compactMap { TagList.tag(named: $0.name) } + (keepsWaveChunks ? ["midi-base-note"] : []))
       names.removeAll(where: kept.contains)
       if holdsComments { names = names.filter { !isPromoted($0, tags) } }
-      if !holdsComments, unheldDate(tags) != nil { names.append("date") }
+      if !holdsComments, unsupportedDate(tags) != nil { names.append("date") }
     }
     let timed = freeTags.filter(\.saysTimes).map(\.name)
     if container != nil {
@@ -42,14 +42,14 @@ extension CarriedDetails {
     return [
       CarriedDetails.warning(names, "which this container's muxer does not write"),
       CarriedDetails.warning(timed, "with times that may be wrong for the output"),
-      CarriedDetails.warning(unheldStreamTags, "of streams, which this container's muxer does not write"),
-      unheldLoudspeakers,
+      CarriedDetails.warning(unsupportedStreamTags, "of streams, which this container's muxer does not write"),
+      unsupportedLoudspeakers,
     ].compactMap { $0 }
   }
 
   /// Warning about FLAC with a comment that names other loudspeakers than FLAC's default, if the
   /// output does not hold the comment.
-  private var unheldLoudspeakers: Warning? {
+  private var unsupportedLoudspeakers: Warning? {
     guard let mask = named(source.index.tags).first(where: \.saysLoudspeakers), container?.isFLAC == false,
       audio.contains(where: { $0.codec.mediaType == "audio/x-flac" }), !isHeldByFLAC(mask)
     else { return nil }
@@ -81,7 +81,7 @@ extension CarriedDetails {
       count: names.count)
   }
 
-  private var unheldStreamTags: [String] {
+  private var unsupportedStreamTags: [String] {
     guard let held = container?.heldStreamTags else { return [] }
     let lists = videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)
     return lists.flatMap { tags -> [String] in
@@ -158,12 +158,12 @@ extension CarriedDetails {
     guard let tags, let held = heldTags else { return [] }
     let names = unwritten(tags, held).filter { $0 != "date" || !tags.hasSameDay || !held.contains("datetime") }
     return names.filter { !CarriedDetails.places.contains($0) }.flatMap { tags.comments(of: $0) ?? [] }
-      + [tags.place.map { "\(NamedTag.location)=\($0)" }, unheldDate(tags).map { "DATE=\($0)" }].compactMap { $0 }
+      + [tags.place.map { "\(NamedTag.location)=\($0)" }, unsupportedDate(tags).map { "DATE=\($0)" }].compactMap { $0 }
   }
 
   /// Returns a date that is only a year, or a year and a month. Most muxers write only complete
   /// dates.
-  private func unheldDate(_ tags: TagList) -> String? {
+  private func unsupportedDate(_ tags: TagList) -> String? {
     guard let held = heldTags, !held.contains("datetime"), let date = tags.partialDate else { return nil }
     // gstid3v2mux.cc writes years.
     return container?.caps == nil && !date.contains("-") ? nil : date

@@ -8,7 +8,7 @@ extension CarriedDetails {
     guard let wave = source.facts?.wave, let rate = wave.rate, container?.isWave ?? false, !hasSoundtrack else {
       let sources = source.parts.isEmpty ? [source] : source.parts
       let holdsMarkers = container?.caps != nil && !hasSoundtrack
-      return ([], sources.compactMap { $0.facts?.wave?.unheld(besidesMarkers: holdsMarkers) }.unique, false)
+      return ([], sources.compactMap { $0.facts?.wave?.unsupported(besidesMarkers: holdsMarkers) }.unique, false)
     }
     let legs = source.legs
     let whole = legs.all.count == 1 && legs.areNatural && source.range == nil
@@ -28,7 +28,7 @@ extension CarriedDetails {
 }
 
 extension WAVEHeader {
-  fileprivate func unheld(besidesMarkers holdsMarkers: Bool) -> Warning? {
+  fileprivate func unsupported(besidesMarkers holdsMarkers: Bool) -> Warning? {
     let names = chunks.names(besidesMarkers: holdsMarkers)
     guard !names.isEmpty else { return nil }
     return Warning(
@@ -43,7 +43,7 @@ extension WAVEChunks.Chunk {
 }
 
 extension Warning {
-  static func noRoom(for chunks: [WAVEChunks.Chunk]) -> Warning {
+  static func noSpace(for chunks: [WAVEChunks.Chunk]) -> Warning {
     let names = chunks.map(\.name).unique.joined(separator: ", ")
     return Warning(
       .detailLeftOut, "left out: \(names) of the WAVE file, since the output would be larger than 4 GiB",

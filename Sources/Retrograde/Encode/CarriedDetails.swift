@@ -40,7 +40,7 @@ struct CarriedDetails: Sendable {
         .init(
           name: name, caps: track.caps, disposition: track.disposition, title: track.tags?.streamTitle,
           comments: comments(of: track.tags),
-          sampleCount: AudioPlayer(track, source.heard, isPadded: isPadded).sampleCount)
+          sampleCount: AudioPlayer(track, source.audioLegs, isPadded: isPadded).sampleCount)
       },
       texts: zip(names.texts, subtitles).map {
         .init(
@@ -64,15 +64,16 @@ struct CarriedDetails: Sendable {
   }
 
   /// Warnings about details that the output does not hold.
-  var unheld: [Warning] {
+  var unsupportedDetails: [Warning] {
     let losesAttachments = source.index.tags?.has("attachment") ?? false
-    return waveChunks.warnings + loopComments.warnings + unheldTitles + unheldTags + unheldCovers + unheldLanguages
-      + unheldPlays + unheldForced
+    return waveChunks.warnings + loopComments.warnings + unsupportedTitles + unsupportedTags + unsupportedCovers
+      + unsupportedLanguages
+      + unsupportedPlays + unsupportedForced
       + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output can hold")] : [])
   }
 
   /// Warnings about languages with region or script, which muxers do not write.
-  private var unheldLanguages: [Warning] {
+  private var unsupportedLanguages: [Warning] {
     let all = (videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)).compactMap { $0?.language }
       .filter { $0.plain != $0.whole }
     return all.map { language in
@@ -84,7 +85,7 @@ struct CarriedDetails: Sendable {
   }
 
   /// Warnings about forced subtitles in MP4 and MOV, whose muxer can't mark them.
-  private var unheldForced: [Warning] {
+  private var unsupportedForced: [Warning] {
     let count = subtitles.count { $0.disposition?.isForced ?? false }
     guard count > 0, !(container?.isMatroska ?? true) else { return [] }
     return [Warning(.detailLeftOut, "left out: the forced flag of subtitles (always shown)", count: count)]
@@ -92,12 +93,12 @@ struct CarriedDetails: Sendable {
 
   /// Warning about the number of plays of an animation, if the output is a video: it plays once, or
   /// as often as the player decides.
-  private var unheldPlays: [Warning] {
+  private var unsupportedPlays: [Warning] {
     guard let plays = source.index.plays, plays > 1, container?.animation == nil else { return [] }
     return [Warning(.detailLeftOut, "left out: the number of times that the animation plays (\(plays))", count: 1)]
   }
 
-  private var unheldCovers: [Warning] {
+  private var unsupportedCovers: [Warning] {
     let count = source.index.tags?.count(of: "image") ?? 0
     let most = mostCovers ?? container?.mostCovers ?? 0
     guard count > most else { return [] }
@@ -109,7 +110,7 @@ struct CarriedDetails: Sendable {
   }
 
   /// Warning about stream titles, if there are several streams and the container can't hold titles.
-  private var unheldTitles: [Warning] {
+  private var unsupportedTitles: [Warning] {
     let tags = videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)
     // Ogg holds the titles of audio.
     let held = container?.isOgg ?? false ? audio.compactMap { $0.tags?.streamTitle } : []

@@ -77,7 +77,7 @@ struct EncoderSettings: Sendable {
   /// - Throws: ``RetrogradeError`` of code `usage`, with the valid values, if the encoder does not
   ///   accept a requested value.
   func video(_ encoder: String, _ raw: Caps) throws -> [(name: String, value: String)] {
-    try refuseWhatIsUnknown(to: encoder)
+    try rejectUnknownProperties(to: encoder)
     guard options.quality != .lossless || EncoderSettings.lossless.contains(encoder) else {
       throw RetrogradeError(
         .usage, "\(setting: .quality) lossless: \(encoder) is not known to be lossless", remedy: "use ffv1 or h264")
@@ -284,7 +284,7 @@ struct EncoderSettings: Sendable {
     "avenc_ffv1": [], "avenc_prores_ks": [], "avenc_prores": [],
   ]
 
-  private func refuseWhatIsUnknown(to encoder: String) throws {
+  private func rejectUnknownProperties(to encoder: String) throws {
     let known = EncoderSettings.takes[encoder] ?? (Registry.property("bitrate", of: encoder) ? [.bitrate] : [])
     if let option = options.ofQuality.first(where: { !known.contains($0) }) {
       let others = Message.list(known.sorted { $0.rawValue < $1.rawValue })

@@ -25,7 +25,7 @@ extension EncodingChoice {
         from: Codec(of: track.codec), to: codec, container, options,
         Container.fileName(output, format: options.format),
         isUntimed: container.needsAudioFromStart && !videos.isEmpty, raw: track.caps))
-    if options.quality == .lossless { noteRounding(of: track, in: codec) }
+    if options.quality == .lossless { warnAboutRounding(of: track, in: codec) }
     try addForm(of: track, in: codec, output)
     if !container.holdsLoudspeakers(of: track, in: codec) {
       warnings.append(

@@ -28,7 +28,7 @@ extension EncodingChoice {
     let possible = candidates.filter { $0.encoder != nil && container.takes($0.caps) }
     // Prefers another codec to another pixel format or size.
     let raw = choice.geometry?.caps ?? video.raw
-    let fitting = possible.filter { takesSize(of: raw, $0, container) }
+    let fitting = possible.filter { supportsSize(of: raw, $0, container) }
     let exact = options.quality == .lossless ? fitting.first { $0.exactFormat(for: raw) != nil } : nil
     guard let best = fitting.first(where: { $0.encodes(raw) }) ?? exact ?? fitting.first ?? possible.first else {
       throw options.quality == .lossless

@@ -24,7 +24,7 @@ extension EncodingChoice {
   }
 
   /// Warns if floating-point samples become whole numbers.
-  mutating func noteRounding(of track: AudioTrack, in codec: Codec) {
+  mutating func warnAboutRounding(of track: AudioTrack, in codec: Codec) {
     // Changing the byte order rounds nothing.
     guard let format = track.caps.string("format"), format.hasPrefix("F"),
       case let caps = track.caps.setting("format", format.replacing("BE", with: "LE")),

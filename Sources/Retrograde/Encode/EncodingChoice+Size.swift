@@ -38,7 +38,7 @@ extension EncodingChoice {
   /// Checks that codec and container hold frames of the size of `raw`: muxers have their own
   /// limits.
   static func check(_ raw: Caps, _ codec: Codec, _ container: Container, _ output: String) throws {
-    guard let width = raw.int("width"), let height = raw.int("height"), !takesSize(of: raw, codec, container) else {
+    guard let width = raw.int("width"), let height = raw.int("height"), !supportsSize(of: raw, codec, container) else {
       return
     }
     throw RetrogradeError(
@@ -49,7 +49,7 @@ extension EncodingChoice {
         + "numbered .png, which can have every size")
   }
 
-  static func takesSize(of raw: Caps, _ codec: Codec, _ container: Container) -> Bool {
+  static func supportsSize(of raw: Caps, _ codec: Codec, _ container: Container) -> Bool {
     guard let width = raw.int("width"), let height = raw.int("height"), let encoder = codec.encoder,
       let frame = Caps("video/x-raw,width=\(width),height=\(height)")
     else { return true }

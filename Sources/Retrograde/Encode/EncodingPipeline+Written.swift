@@ -4,10 +4,10 @@ import RetrogradeEngine
 // Comparison of pushed and written streams.
 extension EncodingPipeline {
   /// Pushed frames, samples and cues, by kind, in the order of the streams.
-  struct Given: Sendable {
-    var videos: [MuxedCount.Given] = []
-    var audio: [MuxedCount.Given] = []
-    var texts: [MuxedCount.Given] = []
+  struct PushedTotals: Sendable {
+    var videos: [MuxedCount.PushedData] = []
+    var audio: [MuxedCount.PushedData] = []
+    var texts: [MuxedCount.PushedData] = []
   }
 
   /// Counts of the written frames and samples.
@@ -29,7 +29,7 @@ extension EncodingPipeline {
     var warnings: [Warning] = []
     var streams: [WrittenMedia.Stream] = []
     /// Warnings about quality that was reduced to meet the size limit.
-    var concessions: [Warning] = []
+    var qualityReductions: [Warning] = []
   }
 }
 
@@ -39,7 +39,7 @@ extension WrittenMedia.Stream {
   ///   - level: level to which an animation's quality was reduced; nil: not reduced.
   ///   - format: name of the animation format; nil: no animation.
   /// - Returns: nil if nothing was written.
-  init?(video reached: MuxedCount.Reached, orientation: String?, _ level: AnimationLevel?, as format: String?) {
+  init?(video reached: MuxedCount.MuxedData, orientation: String?, _ level: AnimationLevel?, as format: String?) {
     guard reached.count > 0, var caps = reached.caps else { return nil }
     var rate = reached.packetRate
     if let level {
@@ -53,7 +53,7 @@ extension WrittenMedia.Stream {
   }
 
   /// - Returns: nil if nothing was written.
-  init?(audio reached: MuxedCount.Reached) {
+  init?(audio reached: MuxedCount.MuxedData) {
     guard let caps = reached.caps else { return nil }
     self.init(audio: caps, reached.raw)
   }

@@ -202,7 +202,7 @@ final class EncodingPipeline: Sendable {
   ]
 
   /// Warnings about content that the container can't hold.
-  var unheld: [Warning] {
+  var unsupportedContent: [Warning] {
     losesChapters ? [.noChapters] : []
   }
 
@@ -225,7 +225,7 @@ final class EncodingPipeline: Sendable {
     if let animation {
       let worker = try Worker("animation") { [self] in
         do {
-          return try animation.run(finishing) { self.isGivenUp }
+          return try animation.run(finishing) { self.hasEnded }
         } catch {
           fail(
             error as? RetrogradeError
@@ -238,7 +238,7 @@ final class EncodingPipeline: Sendable {
   }
 
   /// True if the output was aborted or cancelled, or has failed.
-  private var isGivenUp: Bool {
+  private var hasEnded: Bool {
     isStopped.withLock { $0 } || cancellation.isCancelled || failure.withLock { $0 != nil }
   }
 
@@ -253,7 +253,7 @@ final class EncodingPipeline: Sendable {
   private func isWritten(_ finishing: (_ done: Int, _ total: Int) -> Void) -> Bool {
     let step = ClockTime(nanoseconds: 100_000_000)
     var idle = IdleTime()
-    while !isGivenUp {
+    while !hasEnded {
       switch pipeline.nextMessage(timeout: step) {
       case .endOfStream:
         let left = open.withLock { open in
@@ -314,7 +314,7 @@ final class EncodingPipeline: Sendable {
   }
 
   /// Waits until everything that was pushed is written.
-  func finish(_ given: Given) throws -> Written {
+  func finish(_ given: PushedTotals) throws -> Written {
     // Animations report their own progress.
     if contents.animation == nil, let count = counts.videos.first?.packetCount, let all = given.videos.first?.count {
       drained.withLock { $0 = (count, all) }
@@ -328,7 +328,7 @@ final class EncodingPipeline: Sendable {
     let reduced = reducedFormats
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw error }
-    var unheld: [Warning] = []
+    var unsupportedContent: [Warning] = []
     if !path.isEmpty {
       let lacksVideo = zip(videos, given.videos).contains { $0.count == 0 && $1.count > 0 }
       guard RandomAccessFile(path)?.size != 0, !lacksVideo || contents.animation != nil else {
@@ -336,7 +336,7 @@ final class EncodingPipeline: Sendable {
           .cannotCreateOutput,
           about: target, "can't be created: no encoded data reached the file", remedy: "try another format")
       }
-      unheld = try header.apply(to: path, for: target, videos, audio)
+      unsupportedContent = try header.apply(to: path, for: target, videos, audio)
     }
     let spans = (videos + audio).compactMap(\.span)
     var written = Written()
@@ -346,8 +346,8 @@ final class EncodingPipeline: Sendable {
     written.span = spans.first.map { first in
       spans.reduce(first) { TimeSpan(start: min($0.start, $1.start), end: max($0.end, $1.end)) }
     }
-    written.warnings = (videos + audio + texts).compactMap(\.warning) + unheld + reduced
-    written.concessions = animation.concessions
+    written.warnings = (videos + audio + texts).compactMap(\.warning) + unsupportedContent + reduced
+    written.qualityReductions = animation.qualityReductions
     let animated = contents.animation.map { _ in WrittenMedia.containerName(of: target) }
     written.streams =
       zip(videos, contents.videos).compactMap {

@@ -7,7 +7,7 @@ import RetrogradeEngine
 struct Feed: Sendable {
   let legs: PlaybackLegs
   /// Legs of the audio.
-  let heard: PlaybackLegs
+  let audioLegs: PlaybackLegs
   let timing: Timing
   /// Videos to play. Progress is reported for the first.
   let videos: [VideoSource]
@@ -21,7 +21,7 @@ struct Feed: Sendable {
   /// Copies the forward part of the first video, if set.
   var copy: ForwardCopy?
   /// Pushes finished packets in place of all video and audio.
-  var joined: Joined?
+  var joined: PacketPushers?
   /// Number of sample frames in each pushed buffer.
   var audioPartSize = AudioReader.partSize
   let pipeline: EncodingPipeline
@@ -34,9 +34,9 @@ struct Feed: Sendable {
   private var length: ClockTime { (legs.duration ?? .zero) + lead }
 
   /// Functions that push all packets of stream `n` to its appsrc.
-  struct Joined: Sendable {
-    var video: @Sendable (Int, AppSource) throws -> MuxedCount.Given
-    var audio: @Sendable (Int, AppSource) throws -> MuxedCount.Given
+  struct PacketPushers: Sendable {
+    var video: @Sendable (Int, AppSource) throws -> MuxedCount.PushedData
+    var audio: @Sendable (Int, AppSource) throws -> MuxedCount.PushedData
   }
 
   struct Counts {
@@ -44,7 +44,7 @@ struct Feed: Sendable {
     var samples: [Int] = []
     var warnings: [Warning] = []
     /// Warnings about quality that was reduced to meet the size limit. `--strict` ignores them.
-    var concessions: [Warning] = []
+    var qualityReductions: [Warning] = []
     /// Span of the written media, from the earliest start to the latest end.
     var span: TimeSpan?
     var duration = ClockTime.zero
@@ -96,7 +96,8 @@ struct Feed: Sendable {
     if let error = failures.first { throw error }
     return Counts(
       frames: written.counts.frames.first ?? 0, samples: written.counts.samples,
-      warnings: (shown.flatMap(\.warnings) + missing).unique, concessions: written.concessions, span: written.span,
+      warnings: (shown.flatMap(\.warnings) + missing).unique, qualityReductions: written.qualityReductions,
+      span: written.span,
       streams: written.streams)
   }
 
@@ -112,7 +113,7 @@ struct Feed: Sendable {
   }
 
   /// Pushes all cues of a subtitle stream; the appsrc's queue has no limit.
-  private func give(_ track: SubtitleTrack, _ source: AppSource) throws -> MuxedCount.Given {
+  private func give(_ track: SubtitleTrack, _ source: AppSource) throws -> MuxedCount.PushedData {
     var cues = track.renumbered(track.played(legs.all))
     if pipeline.hasMP4Header, Quirk.qtmuxOverlappingText.applies {
       for (index, next) in cues.dropFirst().map(\.span.start).enumerated() where cues[index].span.end > next {
@@ -125,7 +126,7 @@ struct Feed: Sendable {
       cues.append(
         Cue(span: TimeSpan(start: end, end: end + ClockTime(nanoseconds: 1_000_000)), bytes: [UInt8(ascii: " ")]))
     }
-    var given = MuxedCount.Given(count: 0)
+    var given = MuxedCount.PushedData(count: 0)
     for cue in cues {
       let buffer = try Buffer(size: cue.bytes.count) { $0.copyBytes(from: cue.bytes) }
       buffer.stamp(pts: pipeline.mirrorStart + lead + cue.span.start, duration: cue.span.duration)
@@ -137,7 +138,7 @@ struct Feed: Sendable {
   }
 
   private struct Frames: Sendable {
-    var given = MuxedCount.Given(count: 0)
+    var given = MuxedCount.PushedData(count: 0)
     var warnings: [Warning] = []
   }
 
@@ -183,7 +184,7 @@ struct Feed: Sendable {
   /// Pushes copied packets to the pipeline.
   private func play(_ copy: ForwardCopy, _ source: AppSource) throws -> Frames {
     let watch = Stopwatch()
-    var given = MuxedCount.Given(count: 0)
+    var given = MuxedCount.PushedData(count: 0)
     given.count = try copy.run(
       {
         try pipeline.push($0, to: source)
@@ -197,13 +198,13 @@ struct Feed: Sendable {
   }
 
   /// Least time between two progress reports for audio.
-  private static let tellingStep = ClockTime(nanoseconds: 20_000_000)
+  private static let reportInterval = ClockTime(nanoseconds: 20_000_000)
 
   /// Pushes an audio stream to the pipeline.
-  private func play(_ track: AudioTrack, _ source: AppSource, isMain: Bool) throws -> MuxedCount.Given {
+  private func play(_ track: AudioTrack, _ source: AppSource, isMain: Bool) throws -> MuxedCount.PushedData {
     let watch = Stopwatch()
-    var given = MuxedCount.Given(count: 0)
-    var player = AudioPlayer(track, heard, isPadded: isPadded, partSize: audioPartSize)
+    var given = MuxedCount.PushedData(count: 0)
+    var player = AudioPlayer(track, audioLegs, isPadded: isPadded, partSize: audioPartSize)
     let total = isMain ? player.sampleCount ?? 0 : 0
     var told = ClockTime.zero
     while let part = try player.next() {
@@ -213,7 +214,7 @@ struct Feed: Sendable {
       given.add(part.count, part.buffer)
       let elapsed = watch.elapsed
       // Without encoding there are thousands of buffers per second.
-      if isMain, told == .zero || given.count == total || elapsed >= told + Feed.tellingStep {
+      if isMain, told == .zero || given.count == total || elapsed >= told + Feed.reportInterval {
         told = elapsed
         work.report(
           .reversing, done: given.count, of: max(given.count, total),
@@ -225,7 +226,7 @@ struct Feed: Sendable {
   }
 }
 
-extension MuxedCount.Given {
+extension MuxedCount.PushedData {
   /// Counts `count` more frames or sample frames, in a pushed buffer.
   mutating func add(_ count: Int, _ buffer: Buffer) {
     self.count += count

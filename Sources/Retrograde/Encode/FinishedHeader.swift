@@ -38,7 +38,7 @@ struct FinishedHeader: Sendable {
   ///   - videos: counts of each video's frames at the muxer; likewise `audio`.
   /// - Returns: warnings about details that did not fit in the file.
   func apply(
-    to path: String, for target: String, _ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]
+    to path: String, for target: String, _ videos: [MuxedCount.MuxedData], _ audio: [MuxedCount.MuxedData]
   ) throws -> [Warning] {
     Log.write.info("\(target): finishes the header of \(format?.rawValue ?? "nothing: its muxer wrote all there is")")
     do {
@@ -56,11 +56,11 @@ struct FinishedHeader: Sendable {
         // Counts are at the source's rate; MP3 has at most 48 kHz.
         let scale = Double(written.caps?.int("rate") ?? given) / Double(given)
         func scaled(_ count: Int) -> Int { Int((Double(count) * scale).rounded()) }
-        try MP3Header(priming: scaled(priming), heard: scaled(written.count)).apply(to: path)
+        try MP3Header(priming: scaled(priming), presentedSamples: scaled(written.count)).apply(to: path)
       case .wave:
         try contents.audio.first?.caps.channelMask.flatMap { WAVEMask(places: $0) }?.apply(to: path)
         let chunks = contents.waveChunks
-        return try chunks.isEmpty || WAVEChunks.add(chunks, to: path) ? [] : [.noRoom(for: chunks)]
+        return try chunks.isEmpty || WAVEChunks.add(chunks, to: path) ? [] : [.noSpace(for: chunks)]
       case nil: break
       }
     } catch let error as FileError {
@@ -83,7 +83,7 @@ struct FinishedHeader: Sendable {
   /// Creation time of the source, or of an output in chunks.
   private var date: Int? { contents.created ?? contents.origin?.date }
 
-  private func matroska(_ videos: [MuxedCount.Reached]) -> MatroskaHeader {
+  private func matroska(_ videos: [MuxedCount.MuxedData]) -> MatroskaHeader {
     MatroskaHeader(
       videos: zip(contents.videos, videos).map { $0.matroskaTrack($1.caps) },
       audio: contents.audio.map { $0.matroskaTrack() },
@@ -92,7 +92,7 @@ struct FinishedHeader: Sendable {
       unquoted: GStreamer.unquoted)
   }
 
-  private func mp4(_ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]) -> MP4Header {
+  private func mp4(_ videos: [MuxedCount.MuxedData], _ audio: [MuxedCount.MuxedData]) -> MP4Header {
     var header = MP4Header(chapters: contents.chapters.map { ChapterMark(start: $0.span.start, title: $0.title) })
     header.date = date
     let named = contents.mp4Tags.compactMap { tag in tag.text.map { (NamedTag(name: tag.name, text: $0), tag) } }
@@ -106,7 +106,7 @@ struct FinishedHeader: Sendable {
       .init(orientation: $0.orientation, duration: $1.span?.duration, isEnabled: $0.disposition?.isDefault)
     }
     header.audio = zip(contents.audio, zip(zip(priming, audio), contents.rates)).map {
-      .init(priming: $1.0.0, heard: $1.0.1.count, rate: $1.1, isEnabled: $0.disposition?.isDefault)
+      .init(priming: $1.0.0, presentedSamples: $1.0.1.count, rate: $1.1, isEnabled: $0.disposition?.isDefault)
     }
     header.subtitles = contents.texts.map { $0.disposition?.isDefault }
     return header

@@ -7,7 +7,7 @@ import Synchronization
 /// file.
 struct MuxedCount: Sendable {
   /// Pushed data that reached the muxer.
-  struct Reached: Sendable {
+  struct MuxedData: Sendable {
     /// Frames, sample frames or cues.
     var count: Int
     /// Span from the earliest start to the latest end; nil if no data arrived.
@@ -22,7 +22,7 @@ struct MuxedCount: Sendable {
   }
 
   /// Data that was pushed into the stream's appsrc.
-  struct Given: Sendable {
+  struct PushedData: Sendable {
     /// Frames, sample frames or cues.
     var count: Int
     /// Span from the first start to the last end, by the pushed timestamps; nil if unknown.
@@ -60,22 +60,22 @@ struct MuxedCount: Sendable {
   var packetCount: Int { packets.total.packets }
 
   /// Counts the `given` frames that reached the muxer.
-  func frames(of given: Given) -> Reached { described(countedFrames(of: given)) }
+  func frames(of given: PushedData) -> MuxedData { described(countedFrames(of: given)) }
 
   /// Counts the `given` sample frames at `rate` that reached the muxer.
-  func samples(of given: Given, rate: Int) -> Reached { described(countedSamples(of: given, rate: rate)) }
+  func samples(of given: PushedData, rate: Int) -> MuxedData { described(countedSamples(of: given, rate: rate)) }
 
   /// Returns the count with the caps and the rate of the packets.
-  private func described(_ reached: Reached) -> Reached {
+  private func described(_ reached: MuxedData) -> MuxedData {
     var reached = reached
     let passed = packets.total
     (reached.caps, reached.raw, reached.packetRate) = (passed.caps, raw?.total.caps, passed.rate)
     return reached
   }
 
-  private func countedFrames(of given: Given) -> Reached {
+  private func countedFrames(of given: PushedData) -> MuxedData {
     let passed = packets.total
-    var reached = Reached(count: passed.packets, span: passed.span)
+    var reached = MuxedData(count: passed.packets, span: passed.span)
     // Without a frame rate, parsers invent durations: use the last frame's duration at the encoder.
     if let span = passed.span, let last = passed.lastStart, let raw = raw?.total, raw.lastStart == last,
       let own = raw.span
@@ -111,7 +111,7 @@ struct MuxedCount: Sendable {
   /// Counts samples at the encoder's input, since encoders pad the last packet and add priming. The
   /// count is exact if the rate stays; a resampler may change it by up to a millisecond. The
   /// packets must last as long.
-  private func countedSamples(of pushed: Given, rate: Int) -> Reached {
+  private func countedSamples(of pushed: PushedData, rate: Int) -> MuxedData {
     let given = pushed.count
     let packets = packets.total
     if self.raw == nil, let caps = packets.caps, !caps.mediaType.hasSuffix("/x-raw") {
@@ -119,7 +119,7 @@ struct MuxedCount: Sendable {
     }
     let raw = raw?.total ?? packets
     guard let bytes = raw.caps?.bytesPerSampleFrame, let ownRate = raw.caps?.int("rate"), bytes > 0, ownRate > 0 else {
-      return Reached(
+      return MuxedData(
         count: 0, span: packets.span,
         warning: given > 0 ? MuxedCount.missing(given, of: given, "samples", pushed.span) : nil)
     }
@@ -132,25 +132,25 @@ struct MuxedCount: Sendable {
       let tolerance = (packets.longest.sampleIndex(rate: rate))
       if lasting + tolerance < reached { reached = lasting }
     }
-    return Reached(
+    return MuxedData(
       count: reached, span: packets.span,
       warning: reached < given && !isMeantToDiffer
         ? MuxedCount.missing(given - reached, of: given, "samples", pushed.missing(from: packets.span)) : nil)
   }
 
   /// Counts sample frames that were encoded elsewhere: the packets must last as long.
-  private func encoded(_ given: Int, _ packets: PacketCount.Total, rate: Int) -> Reached {
+  private func encoded(_ given: Int, _ packets: PacketCount.Total, rate: Int) -> MuxedData {
     let lasting = (packets.span?.duration ?? .zero) + packets.longest
     let missing = max(given - lasting.sampleIndex(rate: rate), 0)
-    return Reached(
+    return MuxedData(
       count: given - missing, span: packets.span,
       warning: missing > 0 ? MuxedCount.missing(missing, of: given, "samples", packets.span) : nil)
   }
 
   /// Counts the `given` cues that reached the muxer.
-  func cues(of given: Given) -> Reached {
+  func cues(of given: PushedData) -> MuxedData {
     let passed = packets.total
-    return Reached(
+    return MuxedData(
       count: passed.allPackets, span: passed.span,
       warning: passed.allPackets < given.count
         ? MuxedCount.missing(
@@ -165,7 +165,7 @@ struct MuxedCount: Sendable {
   }
 }
 
-extension MuxedCount.Given {
+extension MuxedCount.PushedData {
   /// Timestamps are rounded in the pipeline, and the last packet of a stream may be padded.
   private static let tolerance = ClockTime(nanoseconds: 2_000_000)
 

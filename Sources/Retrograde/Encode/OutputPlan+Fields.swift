@@ -3,7 +3,7 @@ import RetrogradeEngine
 
 extension OutputPlan {
   /// Warnings about interlaced video whose fields the output can't describe.
-  var unheldFields: [Warning] {
+  var unsupportedFields: [Warning] {
     zip(videos, choice.videos).compactMap { video, written in
       guard video.caps.isInterlaced, !choice.deinterlaces, !written.deinterlaces, let codec = written.codec?.caps,
         written.packets == nil
@@ -26,7 +26,7 @@ extension OutputPlan {
   }
 
   /// Warnings about unusual chroma sample locations that the output's codec can't store.
-  var unheldChromaSites: [Warning] {
+  var unsupportedChromaSites: [Warning] {
     let names = ["jpeg": "centre", "dv": "top left", "v-cosited": "top left"]
     return zip(videos, choice.videos).compactMap { video, written in
       guard written.packets == nil, let codec = written.codec?.caps,
@@ -43,7 +43,7 @@ extension OutputPlan {
 
   /// Warnings about high dynamic range that neither the output's codec nor its container (as
   /// Matroska does) can declare: its colours would be shown wrong.
-  var unheldRange: [Warning] {
+  var unsupportedRange: [Warning] {
     if choice.container.isMatroska { return [] }
     return zip(videos, choice.videos).compactMap { video, written in
       guard written.packets == nil, let range = video.caps.highDynamicRange,
@@ -57,13 +57,13 @@ extension OutputPlan {
 
   /// Warnings about declared colours that Theora can't hold. Frames are converted to its range and
   /// matrix (``TheoraFrames``).
-  var unheldColours: [Warning] {
+  var unsupportedColours: [Warning] {
     zip(videos, choice.videos).compactMap { video, written in
       let packets = video.video.caps
       guard written.packets == nil, let codec = written.codec?.caps, codec.mediaType == "video/x-theora",
         // For other video, the decoder's colours are a guess or a constant.
         packets.has("colorimetry") || ["video/mpeg", "video/x-prores"].contains(packets.mediaType),
-        // ``unheldRange`` names it.
+        // ``unsupportedRange`` names it.
         video.caps.highDynamicRange == nil || choice.container.isMatroska,
         !video.caps.isRGB, let colours = video.caps.string("colorimetry")
       else { return nil }

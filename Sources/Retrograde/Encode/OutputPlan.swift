@@ -40,7 +40,7 @@ struct OutputPlan: Sendable {
         audio: source.audio,
         subtitles: source.index.subtitles,
         subtitlesApart: options.output.subtitles == nil ? nil : SubtitleFile.place(in: source.index.subtitles),
-        legs: source.legs, audioLegs: source.heard, duration: source.index.presentationEnd,
+        legs: source.legs, audioLegs: source.audioLegs, duration: source.index.presentationEnd,
         frameRate: source.video?.shown.timeline.frameRate ?? 0), options: options.encoding)
     for (video, frame) in zip(source.videos, choice.videos) {
       if source.legs.frameRate != nil || video.shown.isThinned,
@@ -90,7 +90,7 @@ struct OutputPlan: Sendable {
     guard let limit = options.encoding.maxSize, choice.container.imageFormat == nil else {
       return try writeOnce(outputs, work)
     }
-    return try SizedFilm(self, limit: limit).write(outputs, work)
+    return try SizeLimitedEncode(self, limit: limit).write(outputs, work)
   }
 
   /// Writes the output like `write`, without a size limit.
@@ -105,7 +105,7 @@ struct OutputPlan: Sendable {
     let pipeline = try EncodingPipeline(
       contents(location) { _ in isNumbered ? "" : location }, for: output, work.cancellation)
     var counts = try Feed(
-      legs: source.legs, heard: source.heard, timing: options.playback.timing, videos: videos, audio: audio,
+      legs: source.legs, audioLegs: source.audioLegs, timing: options.playback.timing, videos: videos, audio: audio,
       subtitles: choice.subtitles,
       isPadded: choice.container.needsAudioFromStart, drawing: drawing, geometries: choice.videos.map(\.geometry),
       copy: copy,
@@ -114,8 +114,8 @@ struct OutputPlan: Sendable {
     try work.cancellation.check()
     counts.warnings += choice.warnings
     counts.warnings +=
-      details.unheld + pipeline.unheld + unheldFields + unheldChromaSites
-      + unheldRange + unheldColours
+      details.unsupportedDetails + pipeline.unsupportedContent + unsupportedFields + unsupportedChromaSites
+      + unsupportedRange + unsupportedColours
     counts.duration = (source.legs.duration ?? .zero) + lead
     try counts.warnings.check(isStrict: options.output.isStrict, output)
     return counts

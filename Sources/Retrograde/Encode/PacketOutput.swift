@@ -34,7 +34,7 @@ struct PacketOutput: Sendable {
     }
     // Consecutive IDR pictures must differ in `idr_pic_id` (ITU-T H.264, 7.4.3). That is only
     // certain for neighbours in the source.
-    if video.caps.mediaType == "video/x-h264", bringsStrangersTogether {
+    if video.caps.mediaType == "video/x-h264", joinsUnrelatedFrames {
       return
         "with \(setting: .frameRate), \(setting: .count) or \(setting: .score), H.264 pictures with equal numbers "
         + "could follow each other, which is not allowed"
@@ -48,7 +48,7 @@ struct PacketOutput: Sendable {
   }
 
   /// True if frames may become neighbours that are not neighbours in the source.
-  private var bringsStrangersTogether: Bool {
+  private var joinsUnrelatedFrames: Bool {
     playback.frameRate != nil || playback.score != nil
       || playback.count > 1 && [.reverse, .forward].contains(playback.loop)
   }

@@ -76,7 +76,7 @@ extension Pipeline {
 
   /// Removes the header before the first packet of `x265enc` if the packet itself has one
   /// (`Quirk.x265encHeader`).
-  func takeDoubledHeaderAway() {
+  func removeDuplicateHeader() {
     guard Quirk.x265encHeader.applies else { return }
     for encoder in elements(ofFactory: "x265enc") {
       encoder.staticPad("src")?.onBuffer { packet in

@@ -30,7 +30,7 @@ extension Pipeline {
     nameProResVariant(of: contents.videos.map(\.name))
     keepChromaSite()
     fillRowsOfJPEG()
-    takeDoubledHeaderAway()
+    removeDuplicateHeader()
     setDecodingTimesOfFewFrames()
     limitDecodingDelay()
   }

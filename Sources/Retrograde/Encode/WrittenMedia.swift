@@ -72,7 +72,9 @@ extension WrittenMedia.Stream {
     frameRate = rate
     summary = [
       size.0.flatMap { width in
-        size.1.map { height in Turn(orientation: orientation).isSideways ? "\(height)x\(width)" : "\(width)x\(height)" }
+        size.1.map { height in
+          FrameOrientation(orientation: orientation).isSideways ? "\(height)x\(width)" : "\(width)x\(height)"
+        }
       }, rate.map { "\($0.plain) fps" },
     ].compactMap { $0 }
   }

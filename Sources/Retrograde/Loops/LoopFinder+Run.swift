@@ -27,7 +27,7 @@ extension LoopFinder {
 
   /// Checks that the source can be read twice: for the search, then for writing.
   private func checkInput() throws {
-    guard Source.canBeReadAgain(input) else {
+    guard Source.isReopenable(input) else {
       throw RetrogradeError(
         .usage, about: input, "a pipe can be read only once, but finding a loop reads the source twice",
         remedy: "save it to a file first")
@@ -47,7 +47,8 @@ extension LoopFinder {
     let (origin, span) = (source.index.presentationStart, source.legs.presentation.span)
     let lengths = self.lengths ?? LoopFinder.lengths(in: span.duration)
     let room = try room(for: seam, in: span, lengths)
-    let sound = try loop.turns ? nil : source.audio.first.map { try SoundProfile($0, source.heard, work.cancellation) }
+    let sound =
+      try loop.turns ? nil : source.audio.first.map { try Spectrogram($0, source.audioLegs, work.cancellation) }
     var search = SeamSearch(lengths: lengths, within: room, turns: loop.turns, sound: sound)
     try look(at: video, source.legs, work) { search.add($0, shown: $1) }
     guard let found = search.finish() else {

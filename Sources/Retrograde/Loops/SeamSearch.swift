@@ -53,7 +53,7 @@ struct SeamSearch {
   private let lengths: ClosedRange<ClockTime>
   private let room: TimeSpan
   private let turns: Bool
-  private let sound: SoundProfile?
+  private let sound: Spectrogram?
   private var frames: [Frame] = []
   /// Number of the first kept frame.
   private var first = 0
@@ -64,7 +64,7 @@ struct SeamSearch {
   /// - Parameters:
   ///   - room: part of the source that the loop can be in.
   ///   - turns: true if the loop goes back and forth.
-  init(lengths: ClosedRange<ClockTime>, within room: TimeSpan, turns: Bool, sound: SoundProfile?) {
+  init(lengths: ClosedRange<ClockTime>, within room: TimeSpan, turns: Bool, sound: Spectrogram?) {
     (self.lengths, self.room, self.turns, self.sound) = (lengths, room, turns, sound)
   }
 
@@ -80,7 +80,8 @@ struct SeamSearch {
       if rows.count > 3 { rows.removeFirst() }
     }
     frames.append(frame)
-    weigh(endingBefore: first + frames.count - 2, at: frames.count > 1 ? frames[frames.count - 2].shown.start : nil)
+    evaluateLoops(
+      endingBefore: first + frames.count - 2, at: frames.count > 1 ? frames[frames.count - 2].shown.start : nil)
     // Keep one frame before the longest loop: it is compared too.
     let count = frames.prefix { shown.start - $0.shown.start > lengths.upperBound + $0.shown.duration }.count
     if count > 1 {
@@ -94,15 +95,15 @@ struct SeamSearch {
     if let last = frames.last {
       if !turns, rows.count > 2 { rows.removeFirst() }
       rows.append(Row(first: 0, distances: []))
-      weigh(endingBefore: first + frames.count - 1, at: last.shown.start)
+      evaluateLoops(endingBefore: first + frames.count - 1, at: last.shown.start)
       // Only a loop that turns can end with the last frame: others compare the frame after it.
-      if turns { weigh(endingBefore: first + frames.count, at: last.shown.end) }
+      if turns { evaluateLoops(endingBefore: first + frames.count, at: last.shown.end) }
     }
     return (best.moving ?? best.still).map(found)
   }
 
   /// Evaluates all loops that end before frame `end`, at `time`.
-  private mutating func weigh(endingBefore end: Int, at time: ClockTime?) {
+  private mutating func evaluateLoops(endingBefore end: Int, at time: ClockTime?) {
     guard let time, time <= room.end, end > first else { return }
     for number in first..<end {
       let frame = frames[number - first]

@@ -83,7 +83,7 @@ final class OutputFile: OutputPart {
     linkat(AT_FDCWD, file.path.cPath, AT_FDCWD, name.cPath, AT_SYMLINK_FOLLOW) == 0
   }
 
-  func withdraw() -> String? {
+  func rollBack() -> String? {
     state.withLock { state in
       if state.isNew { unlink(place.path.cPath) }
       state.isNew = false

@@ -113,7 +113,7 @@ final class OutputFolder: OutputPart {
     state.withLock { $0.moves.append((old, new)) }
   }
 
-  func withdraw() -> String? {
+  func rollBack() -> String? {
     let (moves, workFolder) = state.withLock { state in
       defer {
         state.moves = []

@@ -91,7 +91,7 @@ final class Outputs: Sendable {
         try part.publish()
       }
     } catch {
-      let rests = published.reversed().compactMap { $0.withdraw() }
+      let rests = published.reversed().compactMap { $0.rollBack() }
       guard let error = error as? RetrogradeError, !rests.isEmpty else { throw error }
       throw RetrogradeError(
         error.code, about: error.subject, rests.reduce(error.reason) { "\($0); \($1)" }, remedy: error.remedy,
@@ -116,7 +116,7 @@ protocol OutputPart: Sendable {
   func publish() throws
   /// Removes the final names, and restores the old files.
   /// - Returns: message about files that could not be restored, if any.
-  func withdraw() -> String?
+  func rollBack() -> String?
   /// Removes files without a final name.
   func clear()
 }

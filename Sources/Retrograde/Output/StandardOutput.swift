@@ -64,7 +64,7 @@ final class StandardOutput: OutputPart {
     }
   }
 
-  func withdraw() -> String? { nil }
+  func rollBack() -> String? { nil }
 
   func clear() {}
 }

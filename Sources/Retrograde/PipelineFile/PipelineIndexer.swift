@@ -48,7 +48,7 @@ struct PipelineIndexer: Sendable {
     defer { pipeline.set(.null) }
     let sinks = pipeline.elements(ofFactory: "appsink")
     let decoders = DecoderWatch(pipeline)
-    defer { decoders.letGo() }
+    defer { decoders.releaseElements() }
     let tally = StreamTally()
     var isWhole = true
     let jobs = try sinks.map { element -> Job in
@@ -120,7 +120,7 @@ struct PipelineIndexer: Sendable {
       if Quirk.matroskademuxStartTime.applies { pipeline.keepMatroskaTimes() }
       pipeline.preferColorsOfStreams()
     }
-    pipeline.failWhereSpeedHasNoRate()
+    pipeline.rejectSpeedWithoutRate()
     for sink in pipeline.elements(ofFactory: "appsink") {
       for (property, value) in [
         ("sync", "false"), ("async", "false"), ("enable-last-sample", "false"), ("max-buffers", "4"), ("drop", "false"),
@@ -142,7 +142,7 @@ struct PipelineIndexer: Sendable {
     var silence = ClockTime.zero
     var hasEnded = false
     while true {
-      var sight = IndexingPass.Sight(tally, cancellation)
+      var sight = IndexingPass.Snapshot(tally, cancellation)
       sight.silence = silence
       // A stream that the source lacks is never linked.
       if silence > .zero { sight.unlinked = sinks.count { $0.upstream.last?.isOpenEnded ?? false } }
@@ -150,7 +150,7 @@ struct PipelineIndexer: Sendable {
       if let end {
         Log.index.info(
           "\(name): the pass ends: \(end); \(sight.ended) of \(sinks.count) streams ended, \(sight.samples) samples came, up to "
-            + "\(tally.furthest.time)")
+            + "\(tally.latestTime.time)")
       }
       switch end {
       case nil: break
@@ -174,7 +174,7 @@ struct PipelineIndexer: Sendable {
       case .failed(let error):
         throw failure(error).withCode(
           error.kind == .missingPlugin ? .missingPlugin : error.kind == .inputOutput ? .noInput : .damagedInput)
-      case nil: progress(IndexProgress(position: tally.furthest.time, end: pipeline.duration))
+      case nil: progress(IndexProgress(position: tally.latestTime.time, end: pipeline.duration))
       default: break
       }
     }
@@ -213,7 +213,7 @@ struct PipelineIndexer: Sendable {
       case .now?, nil:
         try video.add(sample)
         if let time = video.position { reader.reach(time) }
-        recording?.took(video.count)
+        recording?.didKeepFrames(video.count)
       }
       next = reader.next()
     }

@@ -100,13 +100,14 @@ struct PipelineRun: Sendable {
     contents.isOfUser = true
     let pipeline = try EncodingPipeline(contents, for: pipelines.name, work.cancellation)
     let counts = try Feed(
-      legs: source.legs, heard: source.heard, timing: playback.timing, videos: source.videos,
+      legs: source.legs, audioLegs: source.audioLegs, timing: playback.timing, videos: source.videos,
       audio: audio.map(\.track),
       isPadded: details.isPadded, pipeline: pipeline, work: work
     ).run()
     try work.cancellation.check()
     let warnings =
-      (source.warnings + counts.warnings + details.unheld + pipeline.unheld + lost(orientation, pipeline)).unique
+      (source.warnings + counts.warnings + details.unsupportedDetails + pipeline.unsupportedContent
+      + lost(orientation, pipeline)).unique
     try warnings.check(isStrict: options.output.isStrict, pipelines.name)
     return Summary(
       output: Set(locations.map(\.path)).sorted().joined(separator: ", "), frames: counts.frames,
@@ -167,7 +168,7 @@ struct PipelineRun: Sendable {
   /// Sets the properties of appsrcs that the engine needs: timestamps, and blocking while the queue
   /// is full.
   private static func prepare(_ pipeline: Pipeline) throws {
-    pipeline.failWhereSpeedHasNoRate()
+    pipeline.rejectSpeedWithoutRate()
     for source in pipeline.elements(ofFactory: "appsrc") {
       for (property, value) in [("format", "time"), ("block", "true"), ("max-buffers", "4"), ("max-bytes", "0")] {
         try source.set(property, value)

@@ -12,7 +12,7 @@ extension Reverser {
     let plan = try outputPlan(output, work)
     try refuseUnprintable(plan)
     let contents = plan.contents(output)
-    let warnings = (plan.source.warnings + plan.choice.warnings + plan.details.unheld).unique
+    let warnings = (plan.source.warnings + plan.choice.warnings + plan.details.unsupportedDetails).unique
     try warnings.check(isStrict: options.output.isStrict, input)
     let turned = contents.videos.first.map { $0.orientation ?? "rotate-0" }
     let settings = PipelineSettings(

@@ -28,7 +28,7 @@ struct AudioSegments: Sendable {
     _ settings: SegmentedMirror.Settings, _ cancellation: Cancellation
   ) throws {
     (self.source, self.track) = (source, track)
-    guard let count = AudioPlayer(track, source.heard, isPadded: true).sampleCount, count > 0 else { return nil }
+    guard let count = AudioPlayer(track, source.audioLegs, isPadded: true).sampleCount, count > 0 else { return nil }
     let options = EncodingOptions(
       quality: settings.isLossless ? .lossless : .source, audioCodec: settings.isLossless ? "alac" : "aac")
     let choice = try EncodingChoice(
@@ -67,7 +67,7 @@ struct AudioSegments: Sendable {
     let given = grid.samples(for: wanted)
     let found = Mutex<[SegmentEncoder.Packet]>([])
     _ = try encoder.encode(header, cancellation) { pipeline, sink in
-      var player = AudioPlayer(track, source.heard, isPadded: true)
+      var player = AudioPlayer(track, source.audioLegs, isPadded: true)
       var ahead = try player.skip(given.lowerBound)
       var count = 0
       while count < given.count, let part = try player.next() {
@@ -82,7 +82,7 @@ struct AudioSegments: Sendable {
         buffer.stamp(pts: start, duration: ClockTime(sampleIndex: count, rate: track.rate) - start)
         try pipeline.push(buffer, to: sink)
       }
-      return MuxedCount.Given(count: count)
+      return MuxedCount.PushedData(count: count)
     } take: { packet in
       found.withLock { $0.append(packet) }
     }

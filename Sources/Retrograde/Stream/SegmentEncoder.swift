@@ -58,8 +58,8 @@ struct SegmentEncoder: Sendable {
   private func run(
     _ ending: [String], _ cancellation: Cancellation, priming: Int?,
     prepare: @escaping @Sendable (Pipeline) throws -> String,
-    _ give: (EncodingPipeline, AppSource) throws -> MuxedCount.Given
-  ) throws -> (given: MuxedCount.Given, priming: Int) {
+    _ give: (EncodingPipeline, AppSource) throws -> MuxedCount.PushedData
+  ) throws -> (given: MuxedCount.PushedData, priming: Int) {
     let isVideo = kind == .video
     var contents = EncodingPipeline.Contents(
       description: ([description] + ending).joined(separator: " ! "), videos: isVideo ? [stream] : [],
@@ -85,9 +85,9 @@ struct SegmentEncoder: Sendable {
   /// - Returns: the pushed amount.
   func encode(
     _ header: Header, _ cancellation: Cancellation,
-    _ give: (EncodingPipeline, AppSource) throws -> MuxedCount.Given,
+    _ give: (EncodingPipeline, AppSource) throws -> MuxedCount.PushedData,
     take: @escaping @Sendable (Packet) throws -> Void
-  ) throws -> MuxedCount.Given {
+  ) throws -> MuxedCount.PushedData {
     let failure = Mutex<(any Error)?>(nil)
     let name = name
     let isFirst = Atomic(true)

@@ -219,7 +219,7 @@ package final class SegmentedMirror: Sendable {
         .usage, about: name, "points \(points) of a waveform of \(count): a waveform has 1 to 100000 points")
     }
     guard let track = source.audio.first else { return [] }
-    return try Waveform(track, source.heard, duration, points, of: count, cancellation).peaks
+    return try Waveform(track, source.audioLegs, duration, points, of: count, cancellation).peaks
   }
 }
 

@@ -99,7 +99,7 @@ struct VideoSegments: Sendable {
     let span = TimeSpan(start: cuts.shown[frames.lowerBound].start, end: cuts.shown[frames.upperBound - 1].end)
     let pieces = SegmentPieces(cuts, frames, bounds: bounds, name: encoder.name, take: take)
     let given = try encoder.encode(header, cancellation) { pipeline, sink in
-      var given = MuxedCount.Given(count: 0)
+      var given = MuxedCount.PushedData(count: 0)
       let player = VideoPlayer(
         video, source.legs, from: span.start, to: span.end, timing: timing, cancellation)
       while let frame = try player.next(offset: .zero - span.start) {

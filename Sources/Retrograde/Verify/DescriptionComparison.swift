@@ -26,12 +26,12 @@ enum DescriptionComparison {
     return counts.filter { $0.own > 0 || $0.found > 0 }.map { count in
       let left = count.own > count.expected ? "; the container can't hold the source's \(count.own)" : ""
       return Verification.Check(
-        count.subject, count.found == count.expected, amount(count.found, count.expected) + left,
+        count.subject, count.found == count.expected, foundAndExpected(count.found, count.expected) + left,
         ["found": Double(count.found), "expected": Double(count.expected)])
     }
   }
 
-  private static func amount(_ found: Int, _ expected: Int, _ unit: String = "") -> String {
+  private static func foundAndExpected(_ found: Int, _ expected: Int, _ unit: String = "") -> String {
     found == expected ? "\(found)\(unit)" : "\(found)\(unit), expected \(expected)"
   }
 
@@ -96,10 +96,10 @@ enum DescriptionComparison {
     }
     let isInterlaced = (source.caps.isInterlaced, mirror.caps.isInterlaced)
     if isInterlaced.0 != isInterlaced.1, !(geometry?.deinterlaces ?? false) {
-      let isSaid = EncoderSettings.interlacedCodecs.contains(mirror.video.caps.mediaType)
+      let isStored = EncoderSettings.interlacedCodecs.contains(mirror.video.caps.mediaType)
       checks.append(
         .init(
-          "interlace\(label)", isInterlaced.0 && !isSaid,
+          "interlace\(label)", isInterlaced.0 && !isStored,
           isInterlaced.1 ? "interlaced, but the source is progressive" : "progressive, but the source is interlaced"))
     }
     if let own = source.isTopFieldFirst, let other = mirror.isTopFieldFirst {
@@ -197,7 +197,7 @@ enum DescriptionComparison {
           || !isNearEnd(own.span.end + delay, other.span.end - start)
       }
       let holds = differing == nil && wanted.count == given.count
-      var finding = amount(given.count, wanted.count, " cues")
+      var finding = foundAndExpected(given.count, wanted.count, " cues")
       if wanted.count == given.count, let (own, other) = differing {
         finding =
           contrast((other.text, other.span.start - start), (own.text, own.span.start + delay))
@@ -222,7 +222,7 @@ enum DescriptionComparison {
     let differing = zip(wanted, given).first { own, other in
       own.title != other.title || !near(own.span.start + delay, other.span.start - start)
     }
-    var finding = amount(given.count, wanted.count)
+    var finding = foundAndExpected(given.count, wanted.count)
     if wanted.count == given.count, let (own, other) = differing {
       finding = contrast((other.title, other.span.start - start), (own.title, own.span.start + delay))
     }

@@ -17,8 +17,8 @@ struct SampleWindows {
   /// Findings for all windows.
   struct Finding {
     /// Windows that differ from the source, and windows that are louder or quieter than it.
-    var differing = Stretch()
-    var louder = Stretch()
+    var differing = WindowRange()
+    var louder = WindowRange()
     /// Overall level relative to the source's, in dB; nil if nothing is loud enough to measure it.
     var gain: Double?
     /// Number of windows that are too quiet to judge.
@@ -27,7 +27,7 @@ struct SampleWindows {
   }
 
   /// Number of windows, and the first and last of them.
-  struct Stretch {
+  struct WindowRange {
     var count = 0
     var first = 0
     var last = 0

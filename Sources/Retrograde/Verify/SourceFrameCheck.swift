@@ -34,7 +34,7 @@ struct SourceFrameCheck {
 
   /// Reclassifies differing frames as damaged if another plain decode outputs them as well.
   /// - Parameter other: decoded without seeking too, but with a different number of threads.
-  mutating func leaveOut(damagedBy other: PlainFrames) {
+  mutating func excludeFrames(damagedBy other: PlainFrames) {
     let remaining = others.filter { other.holds($0.hash, number: $0.number) == false }
     damaged += others.count - remaining.count
     compared -= others.count - remaining.count

@@ -241,7 +241,7 @@ extension AudioComparison {
     ]
   }
 
-  private func span(_ stretch: SampleWindows.Stretch) -> String {
+  private func span(_ stretch: SampleWindows.WindowRange) -> String {
     "\(windows.time(of: stretch.first)) and \(windows.time(of: stretch.last + 1))"
   }
 

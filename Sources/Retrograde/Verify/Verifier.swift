@@ -160,7 +160,7 @@ extension Verifier {
       if frames.sourceFrames?.differing != nil,
         let other = try pair.0.plainFrames(inThreadsOfWindows: true, work.cancellation, report: { _ in })
       {
-        frames.sourceFrames?.leaveOut(damagedBy: other)
+        frames.sourceFrames?.excludeFrames(damagedBy: other)
       }
       // Deinterlaced frames have no equal in the source.
       let isExact = isLossless && !(geometry?.deinterlaces ?? false)
@@ -198,7 +198,7 @@ extension Verifier {
           ? .modelled : pair.1.isExact(for: pair.0) && pair.0.rate == pair.1.rate ? .rounded : .alike
       let watch = Stopwatch()
       var comparison = try AudioComparison(
-        (pair.0, source.heard), (pair.1, mirror.legs), delay: delay ?? .zero, exactness, work.cancellation,
+        (pair.0, source.audioLegs), (pair.1, mirror.legs), delay: delay ?? .zero, exactness, work.cancellation,
         report: { position, share in
           work.report(
             .comparingAudio(number), share: share, position: position, duration: source.legs.duration ?? .zero,
@@ -206,10 +206,10 @@ extension Verifier {
         })
       let isWhole = isLossless || pair.0.isWholeByCodec && pair.1.isWholeByCodec
       if isWhole, pair.0.rate == pair.1.rate {
-        let player = AudioPlayer(pair.0, source.heard, isPadded: container.needsAudioFromStart)
+        let player = AudioPlayer(pair.0, source.audioLegs, isPadded: container.needsAudioFromStart)
         comparison.stored = player.sampleCount.map { (expected: $0, found: pair.1.frames.count) }
       }
-      var unpadded = AudioPlayer(pair.0, source.heard, isPadded: false)
+      var unpadded = AudioPlayer(pair.0, source.audioLegs, isPadded: false)
       let start = try unpadded.next()?.shown.start ?? .zero
       result.checks += comparison.checks(
         label, rates: (pair.0.rate, pair.1.rate), keepsRate: pair.1.codecHolds(rate: pair.0.rate), start: start,

@@ -46,7 +46,7 @@ package struct AudioPlayer {
       if let leg, let before = previous.0, var ended = previous.1, before.clicks(before: leg), !isDescending,
         legs.joint > .zero
       {
-        fading = try ended.goOn(min(legs.joint.sampleIndex(rate: track.rate), next.count))
+        fading = try ended.read(min(legs.joint.sampleIndex(rate: track.rate), next.count))
       }
       reader = next
     }
@@ -99,7 +99,7 @@ package struct AudioPlayer {
       let reader: any LegAudio =
         leg.isNatural
         ? AudioReader(
-          track, whole.heard.clipped(from: from, to: end ?? whole.end) ?? leg, isPadded: hasBegun || isPadded,
+          track, whole.playedLeg.clipped(from: from, to: end ?? whole.end) ?? leg, isPadded: hasBegun || isPadded,
           isPaddedAtEnd: hasNext, partSize: partSize)
         : PacedAudio(track, leg, of: whole, in: legs, partSize: partSize)
       hasBegun = hasBegun || reader.count > 0
@@ -133,12 +133,12 @@ protocol LegAudio {
   mutating func nextFromEnd() throws -> AudioPart?
   /// Returns the `count` sample frames that would follow the leg's last part if the leg did not
   /// end.
-  mutating func goOn(_ count: Int) throws -> [UInt8]
+  mutating func read(_ count: Int) throws -> [UInt8]
 }
 
 extension PlaybackLeg {
   /// The leg in the direction of its audio.
-  var heard: PlaybackLeg {
+  var playedLeg: PlaybackLeg {
     var leg = self
     if audio == .forward { leg.direction = .forward }
     return leg
@@ -149,6 +149,6 @@ extension PlaybackLeg {
     if audio == .mute && next.audio == .mute { return false }
     if heldAfter > .zero || next.heldBefore > .zero || audio == .mute || next.audio == .mute { return true }
     // If one leg begins where the other ends, the waveform is continuous.
-    return !(heard.turns(into: next.heard) || heard.goesOn(with: next.heard))
+    return !(playedLeg.turns(into: next.playedLeg) || playedLeg.isContinuous(with: next.playedLeg))
   }
 }

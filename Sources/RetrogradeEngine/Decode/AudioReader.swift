@@ -5,9 +5,9 @@ import MediaTime
 package struct AudioReader: LegAudio {
   private let track: AudioTrack
   private let leg: PlaybackLeg
-  /// Sample frames to output, counted from stream time 0; silent outside `heard`.
+  /// Sample frames to output, counted from stream time 0; silent outside `presented`.
   private let range: Range<Int>
-  private let heard: Range<Int>
+  private let presented: Range<Int>
   private let origin: ClockTime
   private var done = 0
 
@@ -23,10 +23,10 @@ package struct AudioReader: LegAudio {
     self.partSize = partSize
     self.track = track
     self.leg = leg
-    heard = track.frames(during: leg.span)
+    presented = track.frames(during: leg.span)
     let whole = track.all(during: leg.span)
     let (head, tail) = leg.direction == .forward ? (isPadded, isPaddedAtEnd) : (isPaddedAtEnd, isPadded)
-    let audio = heard.isEmpty ? whole.lowerBound..<whole.lowerBound : heard
+    let audio = presented.isEmpty ? whole.lowerBound..<whole.lowerBound : presented
     range = (head ? whole.lowerBound : audio.lowerBound)..<(tail ? whole.upperBound : audio.upperBound)
     origin =
       leg.direction == .forward
@@ -56,7 +56,7 @@ package struct AudioReader: LegAudio {
     return try part(after: range.count - done - count, count)
   }
 
-  func goOn(_ count: Int) throws -> [UInt8] {
+  func read(_ count: Int) throws -> [UInt8] {
     let part =
       leg.direction == .forward
       ? range.upperBound..<range.upperBound + count : range.lowerBound - count..<range.lowerBound
@@ -70,7 +70,7 @@ package struct AudioReader: LegAudio {
       ? range.lowerBound + done..<range.lowerBound + done + count
       : range.upperBound - done - count..<range.upperBound - done
     let buffer = try Buffer(size: count * track.bytesPerFrame) { bytes in
-      try track.read(part, within: heard, into: bytes)
+      try track.read(part, within: presented, into: bytes)
       if leg.direction == .backward { SampleFrames.reverse(bytes, bytesPerFrame: track.bytesPerFrame) }
     }
     let shown = TimeSpan(

@@ -29,7 +29,7 @@ package struct DecodingRecipe: Sendable {
   private var parts: (packets: String, decoder: String)?
   /// True if most seeks are slow or inexact. In files without an index, a demuxer guesses
   /// positions, or reads everything before them. Packets without timestamps can't be identified.
-  private(set) var seeksByGuess = false
+  private(set) var estimatesSeekPositions = false
   /// See ``VideoIndex/declaresDurations``.
   private var declaresDurations = false
   /// True if it outputs all packets and decodes none (``ofPackets``).
@@ -104,7 +104,7 @@ package struct DecodingRecipe: Sendable {
     sink = name
     description = topology.description([(path.unparsed, tail)])
     parts = (description, tail)
-    seeksByGuess = topology.seeksByGuess(path)
+    estimatesSeekPositions = topology.estimatesSeekPositions(path)
     source = topology.source
     packetCaps = video.caps
     largestPacket = video.largestPacket
@@ -182,7 +182,7 @@ package struct DecodingRecipe: Sendable {
       let packets =
         "capsfilter caps=\(Description.quoted(taken.description)) ! appsink name=\(name) \(DecodingRecipe.sink)"
       parts = (topology.description([(self.path ?? path, packets)]), tail)
-      seeksByGuess = topology.seeksByGuess(path)
+      estimatesSeekPositions = topology.estimatesSeekPositions(path)
     }
     packetCaps = caps
     declaresDurations = video.declaresDurations
@@ -197,7 +197,7 @@ package struct DecodingRecipe: Sendable {
 
 extension Topology {
   /// True if no element knows the file position of a time, or packets have no times.
-  fileprivate func seeksByGuess(_ path: StreamPath) -> Bool {
+  fileprivate func estimatesSeekPositions(_ path: StreamPath) -> Bool {
     facts.lacksCues || path.unstampedTrack != nil || ["tsdemux", "mpegpsdemux"].contains(where: path.passes)
       || path.steps.allSatisfy { $0.factory.hasSuffix("parse") }
   }

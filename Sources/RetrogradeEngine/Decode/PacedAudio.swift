@@ -26,7 +26,7 @@ struct PacedAudio: LegAudio {
     (self.track, self.leg, self.partSize, keepsPitch) = (track, leg, partSize, legs.keepsPitch)
     (self.whole, self.legs) = (whole, legs)
     let past = leg.direction == .forward ? leg.span.start - whole.span.start : whole.span.end - leg.span.end
-    place = leg.heard.direction == .forward ? whole.span.start + past : whole.span.end - past
+    place = leg.playedLeg.direction == .forward ? whole.span.start + past : whole.span.end - past
     func samples(_ span: TimeSpan) -> Range<Int> {
       let first = span.start.sampleIndex(rate: track.rate)
       return first..<max(first, span.end.sampleIndex(rate: track.rate))
@@ -74,15 +74,15 @@ struct PacedAudio: LegAudio {
   /// Always nil: players call it only for sources whose legs are all natural.
   mutating func nextFromEnd() throws -> AudioPart? { nil }
 
-  mutating func goOn(_ count: Int) throws -> [UInt8] {
-    moving.upperBound == range.upperBound ? try heard(count) : track.silence(count)
+  mutating func read(_ count: Int) throws -> [UInt8] {
+    moving.upperBound == range.upperBound ? try nextFrames(count) : track.silence(count)
   }
 
   /// Audio of `part` of the output, which follows the last part taken.
   private mutating func take(_ part: Range<Int>) throws -> [UInt8] {
     let (from, to) = (part.clamped(to: moving).lowerBound, part.clamped(to: moving).upperBound)
     guard from < to else { return try ending(part, track.silence(part.count)) }
-    var samples = try track.silence(from - part.lowerBound) + heard(to - from)
+    var samples = try track.silence(from - part.lowerBound) + nextFrames(to - from)
     if from == moving.lowerBound, moving.lowerBound > range.lowerBound {
       let silence = track.silence(min(fade, to - from))
       samples = try Crossfade.mix(silence, into: samples, at: from - part.lowerBound, track)
@@ -95,12 +95,12 @@ struct PacedAudio: LegAudio {
     guard !moving.isEmpty, moving.upperBound < part.upperBound, part.lowerBound <= moving.upperBound else {
       return samples
     }
-    let tail = try heard(min(fade, part.upperBound - moving.upperBound))
+    let tail = try nextFrames(min(fade, part.upperBound - moving.upperBound))
     return try Crossfade.mix(tail, into: samples, at: moving.upperBound - part.lowerBound, track)
   }
 
   /// The next sample frames of the leg while it moves; silence if it is muted.
-  private mutating func heard(_ count: Int) throws -> [UInt8] {
+  private mutating func nextFrames(_ count: Int) throws -> [UInt8] {
     guard leg.audio != .mute, count > 0 else { return track.silence(count) }
     let samples = try samples ?? pacedSamples()
     self.samples = samples

@@ -23,7 +23,7 @@ final class PitchedSamples: PacedSamples {
   private static let limits = 0.1...10.0
 
   init(_ track: AudioTrack, _ leg: PlaybackLeg, at place: ClockTime) throws {
-    (self.track, direction) = (track, leg.heard.direction)
+    (self.track, direction) = (track, leg.playedLeg.direction)
     guard leg.speed.isConstant, PitchedSamples.limits.contains(leg.speed.first) else {
       throw RetrogradeError(
         .usage,
@@ -53,7 +53,7 @@ final class PitchedSamples: PacedSamples {
 
   func take(_ count: Int) throws -> [UInt8] {
     let bytes = count * track.bytesPerFrame
-    while ready.count < bytes, try readOn() {}
+    while ready.count < bytes, try readMore() {}
     let taken = Array(ready.prefix(bytes))
     ready.removeFirst(taken.count)
     return taken + track.silence(count - taken.count / track.bytesPerFrame)
@@ -61,7 +61,7 @@ final class PitchedSamples: PacedSamples {
 
   /// Reads more samples into `ready`.
   /// - Returns: false after the last.
-  private func readOn() throws -> Bool {
+  private func readMore() throws -> Bool {
     if let sample = sink.pull(timeout: hasEnded ? ClockTime(nanoseconds: 100_000_000) : .zero) {
       try sample.buffer.withBytes { ready += $0 }
     } else if !hasEnded {

@@ -25,7 +25,7 @@ final class ResampledSamples: PacedSamples {
   private static let unit = 100_000
 
   init(_ track: AudioTrack, _ leg: PlaybackLeg, at place: ClockTime) throws {
-    (self.track, self.leg, direction) = (track, leg, leg.heard.direction)
+    (self.track, self.leg, direction) = (track, leg, leg.playedLeg.direction)
     first = place.sampleIndex(rate: track.rate)
     block = leg.speed.isConstant ? 4096 : 256
     if leg.speed == .natural {
@@ -43,12 +43,12 @@ final class ResampledSamples: PacedSamples {
 
   func take(_ count: Int) throws -> [UInt8] {
     let bytes = count * track.bytesPerFrame
-    while ready.count < bytes { try readOn() }
+    while ready.count < bytes { try readMore() }
     defer { ready.removeFirst(bytes) }
     return Array(ready.prefix(bytes))
   }
 
-  private func readOn() throws {
+  private func readMore() throws {
     let samples = try track.samples(
       direction == .forward ? first + read..<first + read + block : first - read - block..<first - read, direction)
     if let converter {

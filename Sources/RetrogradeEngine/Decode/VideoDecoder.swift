@@ -60,7 +60,7 @@ final class VideoDecoder: Sendable {
         ? [Warning(.detailLeftOut, "left out: the timecode, which can't run backwards")] : [])
     if !arePackets { changes.noteDetails(of: sample) }
     do {
-      first = Mutex(isRaw ? try sample.laidOut() : sample)
+      first = Mutex(isRaw ? try sample.withPlainLayout() : sample)
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(source, error)
     }
@@ -86,7 +86,7 @@ final class VideoDecoder: Sendable {
     if arePackets, !isRaw { return sample }
     changes.noteDetails(of: sample)
     do {
-      return try changes.fit(isRaw ? try sample.laidOut() : sample, to: decodedCaps)
+      return try changes.fit(isRaw ? try sample.withPlainLayout() : sample, to: decodedCaps)
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(source, error)
     }
@@ -114,7 +114,7 @@ final class VideoDecoder: Sendable {
 
   /// True if the packets up to the next frame begin with those that
   /// ``start(at:isKeyframe:fromPacket:_:)`` expects. ``next(_:)`` still returns that frame.
-  func bringsWhatIsWanted(_ cancellation: Cancellation) throws -> Bool {
+  func reachesExpectedPackets(_ cancellation: Cancellation) throws -> Bool {
     let sample = try next(cancellation)
     first.withLock { $0 = sample }
     return sample == nil || output.packets?.haveBegun ?? true
@@ -149,28 +149,28 @@ final class VideoDecoder: Sendable {
     _ cancellation: Cancellation
   ) throws -> DecodedWindow {
     let hasEarlier = window.keyframe > 0
-    var way = Way(
+    var strategy = SeekStrategy(
       // If audio has to be decoded from further back, matroskademux moves an accurate seek as far
       // back, and then to a keyframe (`audio_lead_in_ts` in
       // `gst_matroska_demux_handle_seek_event`). The group of pictures before the window would be
       // decoded too.
       isKeyframe: output.readsMatroska && window.keyframe == window.frames.lowerBound && window.keyframe > 0,
       isEnding: output.packets?.areWholePictures ?? false)
-    if hasEarlier, startsEarlier.withLock({ $0 }) { way.startEarlier() }
+    if hasEarlier, startsEarlier.withLock({ $0 }) { strategy.startEarlier() }
     while true {
       do {
         let decoded = try decode(
-          window, video, way, spool, budget: budget, gauge: gauge, cancellation)
-        if way.isEarlier { startsEarlier.withLock { $0 = true } }
+          window, video, strategy, spool, budget: budget, gauge: gauge, cancellation)
+        if strategy.isEarlier { startsEarlier.withLock { $0 = true } }
         return decoded
       } catch let mismatch as Mismatch {
-        if losesReferences || output.packets?.differ ?? false, hasEarlier, !way.isEarlier {
-          way.startEarlier()
-        } else if way.isEnding, output.packets?.hasEnded ?? false {
-          way.isEnding = false
-        } else if way.isKeyframe {
+        if losesReferences || output.packets?.differ ?? false, hasEarlier, !strategy.isEarlier {
+          strategy.startEarlier()
+        } else if strategy.isEnding, output.packets?.hasEnded ?? false {
+          strategy.isEnding = false
+        } else if strategy.isKeyframe {
           // Matroska's cues may lead past the keyframe.
-          way.isKeyframe = false
+          strategy.isKeyframe = false
         } else {
           throw mismatch
         }
@@ -180,7 +180,7 @@ final class VideoDecoder: Sendable {
   }
 
   /// Strategy for decoding a window with few other frames.
-  private struct Way {
+  private struct SeekStrategy {
     /// Seeks to the keyframe at the start of the window, not to a time.
     var isKeyframe: Bool
     /// Ends the packets with those of the window, not with the source.
@@ -202,7 +202,7 @@ final class VideoDecoder: Sendable {
   }
 
   private func decode(
-    _ window: Window, _ video: VideoIndex, _ way: Way, _ spool: Spool?, budget: Int,
+    _ window: Window, _ video: VideoIndex, _ strategy: SeekStrategy, _ spool: Spool?, budget: Int,
     gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> DecodedWindow {
     guard let starts = video.starts, let from = starts[window.frames].first,
@@ -213,13 +213,13 @@ final class VideoDecoder: Sendable {
     // The first displayed frames may depend on a keyframe that an edit list hides; a seek to 0
     // decodes that too. A new decoder also seeks: this tests whether the source is seekable. And if
     // matroskademux has reached the end without a seek, it ends early after one.
-    let beginning = way.isEarlier ? starts[window.keyframe - 1] : from
-    let keyframe = way.isEarlier ? video.keyframe(before: window.keyframe) : window.keyframe
+    let beginning = strategy.isEarlier ? starts[window.keyframe - 1] : from
+    let keyframe = strategy.isEarlier ? video.keyframe(before: window.keyframe) : window.keyframe
     var wanted = video.packets(of: window.frames, from: window.keyframe, tolerance)
-    if way.isEnding { wanted.ending = Array(expected) }
+    if strategy.isEnding { wanted.ending = Array(expected) }
     try start(
       at: video.isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : beginning,
-      isKeyframe: way.isKeyframe, fromPacket: video.packetPlace(ofFrame: keyframe), wanted)
+      isKeyframe: strategy.isKeyframe, fromPacket: video.packetPlace(ofFrame: keyframe), wanted)
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     var spooled = 0
@@ -234,7 +234,8 @@ final class VideoDecoder: Sendable {
       if time + tolerance < from { continue }
       if time > to + tolerance { break }
       // After a lost keyframe all frames come, but damaged.
-      if sample.buffer.isCorrupted, !way.isEarlier, window.keyframe > 0, window.keyframe < window.frames.lowerBound,
+      if sample.buffer.isCorrupted, !strategy.isEarlier, window.keyframe > 0,
+        window.keyframe < window.frames.lowerBound,
         losesReferences
       {
         throw Mismatch()

@@ -64,7 +64,7 @@ final class VideoReader: Sendable {
       var warnings: [Warning] = []
       do {
         let decoder = try VideoReader.readWindows(source, frames, timeline, into: parts, &warnings, cancellation)
-        if let decoder { source.giveBack(decoder, isLast: isLast) }
+        if let decoder { source.recycle(decoder, isLast: isLast) }
         parts.finish()
       } catch {
         parts.finish(throwing: error)
@@ -276,6 +276,6 @@ private final class ForwardDecoding: Sendable {
 
   func end() {
     guard let decoder = state.withLock({ $0.decoder.take() }), !cancellation.isCancelled else { return }
-    source.giveBack(decoder)
+    source.recycle(decoder)
   }
 }

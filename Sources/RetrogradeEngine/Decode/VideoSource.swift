@@ -41,7 +41,7 @@ package final class VideoSource: Sendable {
   /// covers six frames, two each in the appsink after the decoder, in the appsrc before the
   /// encoder, and in the decoder's further threads. It also covers what this program takes more
   /// than `gst-launch-1.0` does (90 MiB and 70 for a second of 160x120, with GStreamer 1.22).
-  private static func besideWindows(_ frameBytes: Int) -> Int { 6 * frameBytes + (20 << 20) }
+  private static func decoderOverhead(_ frameBytes: Int) -> Int { 6 * frameBytes + (20 << 20) }
 
   /// Memory budget for packets, in bytes. Packets need no decoding: larger windows would only delay
   /// the consumer, and need fresh memory.
@@ -82,12 +82,12 @@ package final class VideoSource: Sendable {
     var video = video
     let mayBeReordered = video.isUntimed && video.caps.mediaType == "video/mpeg"
     var packets =
-      opened == nil && video.starts != nil && (recipe.seeksByGuess || mayBeReordered)
+      opened == nil && video.starts != nil && (recipe.estimatesSeekPositions || mayBeReordered)
       ? try PacketStore.read(video, recipe, spoolDirectory, cancellation) : nil
     // If frames without times are displayed in another order than decoded, only the decoder knows
     // the order. Assumed if the packets can't be stored.
     let isReordered = mayBeReordered && packets?.isReordered ?? true
-    if !recipe.seeksByGuess, !isReordered { packets = nil }
+    if !recipe.estimatesSeekPositions, !isReordered { packets = nil }
     if recipe.largestPacket == nil { try Planner.refuseHugeFrames(of: recipe.packetCaps, resources) }
     var decoder = try opened ?? VideoDecoder(recipe, FormatChanges(), from: packets, cancellation)
     changes = decoder.changes
@@ -99,7 +99,7 @@ package final class VideoSource: Sendable {
     if decoder.arePackets {
       planner.budget = min(planner.budget, max(VideoSource.packetBudget, planner.smallestBudget))
     } else {
-      let reserved = min(VideoSource.besideWindows(decoder.frameBytes), planner.budget / 3)
+      let reserved = min(VideoSource.decoderOverhead(decoder.frameBytes), planner.budget / 3)
       planner.budget = max(planner.budget - reserved, planner.smallestBudget)
     }
     self.planner = planner
@@ -119,7 +119,7 @@ package final class VideoSource: Sendable {
           Log.window.info(
             "\(recipe.source): is read in windows\(packets == nil ? "" : ", from its packets"): \(plan.words)")
           self.video = video
-          caps = video.rhythm.believing(video.namingRate(in: decodedCaps))
+          caps = video.rhythm.withPlausibleRate(video.namingRate(in: decodedCaps))
           timeline = whole
           shown = Selection(whole, range: range, limit: rate)
           self.plan = plan
@@ -152,7 +152,7 @@ package final class VideoSource: Sendable {
           ? "its packets don't say when they are shown" : "no window of it comes as the index says"))
     decoder.close()
     self.video = indexed
-    caps = indexed.rhythm.believing(indexed.namingRate(in: decodedCaps))
+    caps = indexed.rhythm.withPlausibleRate(indexed.namingRate(in: decodedCaps))
     let read = try VideoSource.readForward(
       indexed, recipe, changes, before: nil, planner, spoolDirectory, gauge: gauge, cancellation)
     timeline = VideoTimeline(starts: read.starts, end: indexed.end(afterLast: read.starts))
@@ -229,7 +229,7 @@ package final class VideoSource: Sendable {
     shown = Selection(timeline, range: range, limit: rate)
     let frames = range.map(timeline.clipped)?.frames ?? 0..<timeline.count
     plan = VideoSource.plan(frames, parts)
-    found = parts.flatMap { $0.told($0.video.warnings) }
+    found = parts.flatMap { $0.inJoinedTime($0.video.warnings) }
     store = nil
     packets = Mutex(nil)
     idle = Mutex(nil)
@@ -255,7 +255,7 @@ package final class VideoSource: Sendable {
   }
 
   /// Releases the decoders and their frames until the next read.
-  package func rest() {
+  package func releaseDecoders() {
     idle.withLock { $0 = nil }
     ready.withLock { $0 = nil }
     // The next decoder's threads allocate memory of their own. Without this, the process would keep
@@ -317,8 +317,8 @@ package final class VideoSource: Sendable {
   func decoder(from frame: Int, _ cancellation: Cancellation) throws -> VideoDecoder {
     guard let recipe else { throw VideoDecoder.Mismatch() }
     let decoder = try takeDecoder(cancellation)
-    if try brings(frame, decoder, cancellation) { return decoder }
-    if let other = try decoderOfPackets(insteadOf: decoder, cancellation), try brings(frame, other, cancellation) {
+    if try reaches(frame, decoder, cancellation) { return decoder }
+    if let other = try decoderOfPackets(insteadOf: decoder, cancellation), try reaches(frame, other, cancellation) {
       return other
     }
     Log.decode.warning("\(recipe.source): fallback: is decoded from its beginning to \(timeline.starts[frame])")
@@ -328,7 +328,7 @@ package final class VideoSource: Sendable {
 
   /// Starts a decoder at the keyframe before `frame`.
   /// - Returns: true if its packets lead to `frame`.
-  private func brings(_ frame: Int, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> Bool {
+  private func reaches(_ frame: Int, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> Bool {
     let start = timeline.starts[frame]
     let keyframe = video.keyframe(before: frame + 1)
     do {
@@ -341,14 +341,14 @@ package final class VideoSource: Sendable {
     } catch is VideoDecoder.Mismatch {
       throw RetrogradeError(.damagedInput, "the video can't be played forwards from \(start) on")
     }
-    return try decoder.bringsWhatIsWanted(cancellation)
+    return try decoder.reachesExpectedPackets(cancellation)
   }
 
   /// Takes back a decoder for reuse.
   /// - Parameter isLast: true if nothing more will be decoded, unless a watching user seeks. The
   ///   decoder is then closed, so that its pool frees each frame after use, while others are
   ///   encoded. Otherwise the pool would keep the memory of all its frames until the end.
-  func giveBack(_ decoder: VideoDecoder, isLast: Bool = false) {
+  func recycle(_ decoder: VideoDecoder, isLast: Bool = false) {
     if isLast, !planner.isWatched { return decoder.close() }
     idle.withLock { $0 = decoder }
   }

@@ -105,12 +105,12 @@ final class WindowPackets: Sendable {
       self?.progress.withLock { $0 = $0.map { Progress($0.wanted, isFlushed: true) } }
     }
     pad.endStream { [weak self] buffer, segment in
-      guard let self, !buffer.isCodecHeader else { return .goesOn }
+      guard let self, !buffer.isCodecHeader else { return .continues }
       return progress.withLock { progress in
-        guard progress?.isFlushed ?? false, let caps = self.pad.caps else { return .goesOn }
+        guard progress?.isFlushed ?? false, let caps = self.pad.caps else { return .continues }
         progress?.compare(buffer, in: segment, caps)
         let isEnd = WindowPackets.time(of: buffer, in: segment).map { progress?.ends(at: $0) ?? false }
-        return isEnd ?? false ? .allHaveEnded : .goesOn
+        return isEnd ?? false ? .allHaveEnded : .continues
       }
     }
   }

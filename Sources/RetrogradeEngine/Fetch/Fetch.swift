@@ -124,7 +124,7 @@ struct Fetch {
 
     var added: [(name: String, pad: Pad)] { state.withLock { $0.added } }
 
-    func letGo() { state.withLock { $0 = (nil, []) } }
+    func releaseElements() { state.withLock { $0 = (nil, []) } }
 
     func add(_ pad: Pad) {
       let (found, number) = state.withLock { ($0.pipeline, $0.added.count) }
@@ -157,8 +157,8 @@ struct Fetch {
     defer {
       pipeline.set(.null)
       // The signals' closures hold `pads`, and the pipeline holds the closures.
-      pads.letGo()
-      transfers.letGo()
+      pads.releaseElements()
+      transfers.releaseElements()
     }
     pipeline.set(.playing)
     var streams: [Segments] = []

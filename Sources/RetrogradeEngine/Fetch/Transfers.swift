@@ -33,7 +33,7 @@ final class Transfers: Sendable {
   }
 
   /// Releases the elements: their pads hold this object, and it holds them.
-  func letGo() { state.withLock { $0 = State() } }
+  func releaseElements() { state.withLock { $0 = State() } }
 
   /// - Parameters:
   ///   - name: name of the playlist as users know it.

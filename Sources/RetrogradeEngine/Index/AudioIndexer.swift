@@ -151,7 +151,7 @@ package final class AudioIndexer: Sendable {
   }
 
   /// - Parameter fit: the wanted part of the stream.
-  /// - Throws: also ``InexactStretch``.
+  /// - Throws: also ``InexactRange``.
   func run(
     _ reader: StreamReader, _ fit: AudioFit, first: Sample? = nil, watched: PacketTimestamps? = nil
   ) throws -> (track: AudioTrack?, anchor: AudioAnchor?, warnings: [Warning]) {
@@ -260,5 +260,5 @@ package final class AudioIndexer: Sendable {
   }
 
   /// Clears the packet notes for another pass of the pipeline. No data may be flowing.
-  func beginAgain() { ownClock.reset() }
+  func resetNotes() { ownClock.reset() }
 }

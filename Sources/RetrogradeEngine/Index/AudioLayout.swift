@@ -46,10 +46,10 @@ struct AudioLayout: Sendable {
   /// - Parameter fit: the wanted part of the decoded audio.
   /// - Returns: the chunks, ascending, without overlap and cut to the segment; the anchor that
   ///   places them; and true if their position is exact to the sample.
-  /// - Throws: ``InexactStretch`` if `fit` needs an exact position and it is unknown.
+  /// - Throws: ``InexactRange`` if `fit` needs an exact position and it is unknown.
   func place(
     _ buffers: [DecodedAudio], _ fit: AudioFit = AudioFit()
-  ) throws(InexactStretch) -> (chunks: [AudioChunk], anchor: AudioAnchor?, isPlaced: Bool) {
+  ) throws(InexactRange) -> (chunks: [AudioChunk], anchor: AudioAnchor?, isPlaced: Bool) {
     let fillings = fillings(buffers)
     let nominals = nominals(buffers, fillings)
     var positions = positions(buffers, nominals, fillings, from: beginning(buffers, nominals))
@@ -59,7 +59,7 @@ struct AudioLayout: Sendable {
       if let shift = anchor?.shift(to: origin, rate: rate) {
         positions = self.positions(buffers, nominals, fillings, from: first + shift)
       } else if fit.isExact {
-        throw InexactStretch(reason: "where its audio belongs is not known to the sample")
+        throw InexactRange(reason: "where its audio belongs is not known to the sample")
       } else {
         isPlaced = false
       }

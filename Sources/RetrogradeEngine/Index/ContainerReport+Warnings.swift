@@ -109,8 +109,8 @@ extension ContainerReport {
   }
 
   /// Warning about further files after the first one in a concatenated file.
-  package func further(after end: ClockTime) -> [Warning] {
-    links > 1 ? [.further(links - 1, at: nextFile, after: end)] : []
+  package func laterFiles(after end: ClockTime) -> [Warning] {
+    links > 1 ? [.laterFiles(links - 1, at: nextFile, after: end)] : []
   }
 
   /// Missing parts of each stream in words, and the number of missing frames.
@@ -177,7 +177,7 @@ extension Warning {
   ///   - count: number of further files.
   ///   - place: byte offset of the second file; nil if unknown.
   ///   - end: end of the first file.
-  package static func further(_ count: Int, at place: Int?, after end: ClockTime) -> Warning {
+  package static func laterFiles(_ count: Int, at place: Int?, after end: ClockTime) -> Warning {
     Warning(
       .streamLeftOut,
       "left out: everything after the first of \(count + 1) files that are joined in this one; split it at "

@@ -19,7 +19,7 @@ struct Indexer: Sendable {
   let spoolDirectory: String?
   let cancellation: Cancellation
   /// Priority of other work over its passes, if there is any.
-  var rightOfWay: RightOfWay?
+  var priorityGate: PriorityGate?
   /// Called with the progress of the pass.
   let progress: @Sendable (IndexProgress) -> Void
 

@@ -21,7 +21,7 @@ package struct IndexingPass: Sendable {
   }
 
   /// State of a pass at one moment.
-  package struct Sight: Sendable {
+  package struct Snapshot: Sendable {
     package var isCancelled = false
     /// Number of samples so far, over all streams.
     package var samples = 0
@@ -60,7 +60,7 @@ package struct IndexingPass: Sendable {
   package mutating func fail() { hasFailed = true }
 
   /// - Returns: the reason to end the pass now; nil if it continues.
-  package mutating func end(seeing sight: Sight) -> End? {
+  package mutating func end(seeing sight: Snapshot) -> End? {
     if sight.isCancelled { return .cancelled }
     if sight.hasReaderFailed { return .readerFailed }
     if sight.ended >= streams { return .streamsEnded }

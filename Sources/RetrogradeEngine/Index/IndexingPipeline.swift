@@ -21,7 +21,7 @@ final class IndexingPipeline {
   private let indexer: Indexer
   private let streams: ChosenStreams
   private let pipeline: Pipeline
-  private let gate: StretchGate?
+  private let gate: RangeGate?
   private let disk: DiskWatch
   private let late: LateStreams
   private let skipped: [SkippedStart]
@@ -33,7 +33,7 @@ final class IndexingPipeline {
   private var topology: Topology { indexer.topology }
 
   /// - Parameter gate: ends the streams of each pass; nil if they end with the source.
-  init(_ indexer: Indexer, _ streams: ChosenStreams, gate: StretchGate? = nil) throws {
+  init(_ indexer: Indexer, _ streams: ChosenStreams, gate: RangeGate? = nil) throws {
     self.indexer = indexer
     self.streams = streams
     self.gate = gate
@@ -50,7 +50,7 @@ final class IndexingPipeline {
       // In stream order, before any other probe sees the segments.
       for (number, (stream, _)) in streams.all.enumerated() {
         guard let sink = pipeline.element(streams.sinkName(number)), gate.watch(sink, stream.kind) else {
-          throw InexactStretch(reason: "no demuxer leads to its stream \(number)")
+          throw InexactRange(reason: "no demuxer leads to its stream \(number)")
         }
       }
     }
@@ -77,7 +77,7 @@ final class IndexingPipeline {
   /// Seeks to the last keyframe at or before `time` for another pass. All streams must have ended.
   /// - Returns: false if the seek fails.
   func seek(toKeyframeBefore time: ClockTime) throws -> Bool {
-    streams.tracks.forEach { $0.beginAgain() }
+    streams.tracks.forEach { $0.resetNotes() }
     tally = StreamTally()
     return try pipeline.appSink(streams.sinkName(0)).seek(toKeyframeBefore: time)
   }
@@ -89,15 +89,15 @@ final class IndexingPipeline {
     if !isStarted { pipeline.set(.playing) }
     isStarted = true
     let videoWorkers = try streams.videos.enumerated().map { number, video in
-      let reader = StreamReader(try pipeline.appSink(IndexingPipeline.videoName(number)), tally, indexer.rightOfWay)
+      let reader = StreamReader(try pipeline.appSink(IndexingPipeline.videoName(number)), tally, indexer.priorityGate)
       return try Worker("index video") { try reader.read { try IndexingPipeline.indexVideo(indexer, video, $0) } }
     }
     let textWorkers = try streams.texts.enumerated().map { number, text in
-      let reader = StreamReader(try pipeline.appSink("text\(number)"), tally, indexer.rightOfWay)
+      let reader = StreamReader(try pipeline.appSink("text\(number)"), tally, indexer.priorityGate)
       return try Worker("index text") { try reader.read { try IndexingPipeline.indexText(text, $0) } }
     }
     let trackWorkers = try streams.tracks.enumerated().map { number, track in
-      let reader = StreamReader(try pipeline.appSink(track.name), tally, indexer.rightOfWay)
+      let reader = StreamReader(try pipeline.appSink(track.name), tally, indexer.priorityGate)
       let fit = number < fits.count ? fits[number] : AudioFit()
       return try Worker("index \(track.name)") { try reader.read { try track.run($0, fit) } }
     }
@@ -105,7 +105,7 @@ final class IndexingPipeline {
     // The remaining data of the other streams is not needed.
     if end == .cancelled || end == .readerFailed { pipeline.set(.null) }
     tally.isOver.cancel()
-    var reading = Reading(end: end, position: tally.furthest.time, failure: failure)
+    var reading = Reading(end: end, position: tally.latestTime.time, failure: failure)
     reading.videos = try videoWorkers.map { try $0.join() }
     reading.subtitles = try textWorkers.map { try $0.join() }
     reading.audio = try trackWorkers.map { try $0.join() }
@@ -123,28 +123,28 @@ final class IndexingPipeline {
     var failure: GStreamerError?
     var silence = ClockTime.zero
     while true {
-      var sight = IndexingPass.Sight(tally, indexer.cancellation)
+      var sight = IndexingPass.Snapshot(tally, indexer.cancellation)
       sight.silence = silence
       sight.isReading = disk.isReading
       sight.isStreaming = !pass.hasFailed || pipeline.isStreaming
       if let end = pass.end(seeing: sight) {
         Log.index.info(
           "\(topology.source): the pass ends: \(end); \(sight.ended) of \(count) streams ended, \(sight.samples) samples came, "
-            + "up to \(tally.furthest.time)")
+            + "up to \(tally.latestTime.time)")
         // Streams also end if reading failed; the error is on the bus by then.
         return (end, failure ?? pipeline.pendingFailure)
       }
       let message = pipeline.nextMessage(timeout: step)
       // From now on the readers only take the remaining samples.
       if case .endOfStream? = message { step = ClockTime(nanoseconds: 1_000_000) }
-      silence = message == nil && indexer.rightOfWay?.isTaken != true ? step : .zero
+      silence = message == nil && indexer.priorityGate?.isUrgent != true ? step : .zero
       if case .failed(let error)? = message {
         Log.index.warning("\(topology.source): an element failed: \(error.cause); the pass goes on while others run")
         failure = failure ?? error
         pass.fail()
         disk.noteFailure()
       }
-      if message == nil { indexer.progress(IndexProgress(position: tally.furthest.time, end: pipeline.duration)) }
+      if message == nil { indexer.progress(IndexProgress(position: tally.latestTime.time, end: pipeline.duration)) }
     }
   }
 
@@ -177,7 +177,7 @@ final class IndexingPipeline {
   private static func indexVideo(_ indexer: Indexer, _ path: StreamPath, _ reader: StreamReader) throws -> VideoIndex {
     var packets: [VideoPacket] = []
     var caps = path.caps
-    var turning: PacketTurning?
+    var turning: PacketReversal?
     var pictures = PictureBytes(caps)
     var known: Caps?
     /// Number of packets up to the last one that is presented. No later packet is needed to decode
@@ -211,7 +211,7 @@ final class IndexingPipeline {
         pictures = PictureBytes(now)
         known = now
       }
-      turning = turning ?? PacketTurning(caps)
+      turning = turning ?? PacketReversal(caps)
       try turning?.add(sample)
       end = sample.segment.streamEnd
       var packet = try VideoPacket(buffer, sample.segment, caps)
@@ -261,7 +261,7 @@ final class IndexingPipeline {
 extension StreamPath {
   /// Caps of the stream's packets, with values that the demuxer does not provide:
   /// - a time base as the frame rate if the container names no rate (`Quirk.h264parseTimeBase`);
-  ///   `FrameRhythm` replaces it with the measured rate;
+  ///   `FrameSpacing` replaces it with the measured rate;
   /// - the variant of ProRes, which `matroskademux` calls `format`.
   fileprivate func completing(_ caps: Caps) -> Caps {
     if caps.mediaType == "video/x-prores", !caps.has("variant"), let variant = caps.string("format") {

@@ -222,5 +222,5 @@ package final class DecoderWatch: Sendable {
   }
 
   /// Releases the elements, which hold the clocks.
-  package func letGo() { known.withLock { $0 = [] } }
+  package func releaseElements() { known.withLock { $0 = [] } }
 }

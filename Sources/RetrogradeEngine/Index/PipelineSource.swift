@@ -13,7 +13,7 @@ package struct PipelineSource: Sendable {
   /// - Returns: nil if the path is not a regular file, or holds no media without the pipeline.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`, and `CancellationError`.
   package init?(_ path: String, _ settings: PlaybackSettings) throws {
-    guard Source.canBeReadAgain(path) else { return nil }
+    guard Source.isReopenable(path) else { return nil }
     do {
       opened = try OpenedSource(path, settings)
     } catch let error as RetrogradeError where error.code != .inputOutput {
@@ -37,7 +37,7 @@ package struct PipelineSource: Sendable {
     guard let reader = origins.last?.element, reader.string("location") == path else { return nil }
     let streams = opened.topology.streams.filter { $0.kind == kind }
     guard streams.count > 1 else { return streams.first }
-    return streams.first { $0.comes(from: origins.map { ($0.element.factoryName ?? "", $0.pad.name) }) }
+    return streams.first { $0.originates(from: origins.map { ($0.element.factoryName ?? "", $0.pad.name) }) }
   }
 
   /// Adds the file's tags and chapters to an index of the pipeline's streams.
@@ -57,7 +57,7 @@ package struct PipelineSource: Sendable {
 
 extension StreamPath {
   /// True if one of `pads` is a demuxer pad of this stream.
-  fileprivate func comes(from pads: [(factory: String, pad: String)]) -> Bool {
+  fileprivate func originates(from pads: [(factory: String, pad: String)]) -> Bool {
     // Output pads of parsers have the same name in all streams, so they are ignored.
     steps.contains { step in step.pad != "src" && pads.contains { $0 == (step.factory, step.pad) } }
   }

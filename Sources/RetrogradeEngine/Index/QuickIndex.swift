@@ -22,7 +22,7 @@ enum QuickIndex {
       let path = opened.stored.path
       let tables = try Worker("sample tables") { MP4SampleTimes(path, video: 0) }
       defer { _ = try? tables.join() }
-      guard let stretches = try StretchIndexer(opened.indexer(settings)) else { return nil }
+      guard let stretches = try RangeIndexer(opened.indexer(settings)) else { return nil }
       let start = declared - tail
       let end = try stretches.index(from: start, to: nil)
       let beginning = stretches.beginning
@@ -45,7 +45,7 @@ enum QuickIndex {
       index.part = nil
       Log.index.info("\(opened.name): no more is read of it than its beginning and its end")
       return index
-    } catch let error as InexactStretch {
+    } catch let error as InexactRange {
       Log.index.info("\(opened.name): all of it is indexed: \(error.reason)")
     } catch let error as RetrogradeError {
       // The full pass reports the error, and what is still playable.
@@ -63,14 +63,14 @@ enum QuickIndex {
     guard count > 0 else { return end.audio }
     guard end.audio.count == count, beginning.audio.count == count else { return nil }
     let known = TimeSpan(start: start, end: ClockTime(nanoseconds: .max))
-    let samples = StretchedSamples(opened, settings, known: (known, end.audio))
+    let samples = LazyAudioStore(opened, settings, known: (known, end.audio))
     var tracks: [AudioTrack] = []
     for (number, (first, last)) in zip(beginning.audio, end.audio).enumerated() {
       guard first.chunks.count == 1, last.chunks.count == 1, first.caps.isEqual(last.caps),
         last.frames.lowerBound <= start.sampleIndex(rate: last.rate)
       else { return nil }
       let range = first.frames.lowerBound..<max(last.frames.upperBound, first.frames.upperBound)
-      let store = StretchedTrack(
+      let store = LazyAudioTrack(
         samples: samples, number: number, first: range.lowerBound, rate: last.rate, bytesPerFrame: last.bytesPerFrame)
       guard
         var track = AudioTrack(

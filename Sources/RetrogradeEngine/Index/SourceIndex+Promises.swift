@@ -42,7 +42,7 @@ extension SourceIndex {
     if !missing.isEmpty { declaredEnd = declared.presentationEnd }
     warnings += missing + opened.topology.unknown(of: declared, playback) + declared.unread
     if playback.wantsAny(.video) { warnings += declared.unshown }
-    if part == nil { warnings += declared.further(after: found.map(\.end).max() ?? .zero) }
+    if part == nil { warnings += declared.laterFiles(after: found.map(\.end).max() ?? .zero) }
   }
 
   /// Warning about subtitles that begin when audio and video have ended.

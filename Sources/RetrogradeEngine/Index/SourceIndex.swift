@@ -69,7 +69,7 @@ package struct VideoIndex: Sendable {
   /// True if the packet durations come from the container, not from a parser.
   let declaresDurations: Bool
   /// Spacing of the frames.
-  let rhythm: FrameRhythm
+  let rhythm: FrameSpacing
   /// Duration of the last frame in display order.
   let lastDuration: ClockTime
   /// Total size of all packets, in bytes.
@@ -166,17 +166,17 @@ package struct VideoIndex: Sendable {
     starts = isUsable ? timed.map(\.time) : nil
     places = isUsable ? timed.map { Int32(clamping: $0.place) } : []
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
-    rhythm = FrameRhythm(timed.map(\.time))
+    rhythm = FrameSpacing(timed.map(\.time))
     var own = timed.last?.packet.duration
     // The duration in MP4 reaches to the next packet in decoding order. If an earlier frame is
     // decoded last, its packet has the remaining time at the end.
     if declaresDurations, let end = segmentEnd, let last = timed.last?.time, last < end,
-      let left = shown.last?.duration, left > (own ?? .zero) + FrameRhythm.rounding
+      let left = shown.last?.duration, left > (own ?? .zero) + FrameSpacing.rounding
     {
       own = end - last
     }
     lastDuration = rhythm.lastDuration(own, isDeclared: declaresDurations)
-    self.caps = rhythm.believing(caps)
+    self.caps = rhythm.withPlausibleRate(caps)
   }
 }
 

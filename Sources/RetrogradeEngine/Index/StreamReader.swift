@@ -6,15 +6,15 @@ import Synchronization
 package struct StreamReader: Sendable {
   package let sink: AppSink
   let tally: StreamTally
-  private let rightOfWay: RightOfWay?
+  private let priorityGate: PriorityGate?
 
   package init(_ sink: AppSink, _ tally: StreamTally) { self.init(sink, tally, nil) }
 
-  /// - Parameter rightOfWay: gives other work priority over reading; nil if there is none.
-  init(_ sink: AppSink, _ tally: StreamTally, _ rightOfWay: RightOfWay?) {
+  /// - Parameter priorityGate: gives other work priority over reading; nil if there is none.
+  init(_ sink: AppSink, _ tally: StreamTally, _ priorityGate: PriorityGate?) {
     self.sink = sink
     self.tally = tally
-    self.rightOfWay = rightOfWay
+    self.priorityGate = priorityGate
   }
 
   /// Runs `body`, which reads the stream, and counts its success or failure.
@@ -33,7 +33,7 @@ package struct StreamReader: Sendable {
   /// remains.
   package func next() -> Sample? {
     while true {
-      rightOfWay?.give()
+      priorityGate?.waitForUrgentWork()
       if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) {
         tally.samples.add()
         return sample
@@ -43,7 +43,7 @@ package struct StreamReader: Sendable {
   }
 
   /// Notes that the stream has reached `time`, in stream time.
-  package func reach(_ time: ClockTime) { tally.furthest.reach(time) }
+  package func reach(_ time: ClockTime) { tally.latestTime.reach(time) }
 }
 
 /// Counters shared by the threads that read the streams of a pass and the one that watches the
@@ -56,7 +56,7 @@ package struct StreamTally: Sendable {
   /// Number of streams whose reading failed.
   package let failed = Counter()
   /// Furthest position of all streams.
-  package let furthest = Furthest()
+  package let latestTime = LatestTime()
   /// Signals the readers to stop at the last available sample.
   package let isOver = Cancellation()
 
@@ -64,7 +64,7 @@ package struct StreamTally: Sendable {
 }
 
 /// Latest time that any of several threads has reached.
-package final class Furthest: Sendable {
+package final class LatestTime: Sendable {
   private let state = Mutex(ClockTime.zero)
 
   package var time: ClockTime { state.withLock { $0 } }
@@ -72,7 +72,7 @@ package final class Furthest: Sendable {
   func reach(_ time: ClockTime) { state.withLock { $0 = max($0, time) } }
 }
 
-extension IndexingPass.Sight {
+extension IndexingPass.Snapshot {
   /// Creates a snapshot of the readers' state.
   package init(_ tally: StreamTally, _ cancellation: Cancellation) {
     self.init()

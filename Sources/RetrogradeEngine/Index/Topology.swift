@@ -190,7 +190,7 @@ extension Topology {
     defer {
       pipeline.set(.null)
       // The signals' closures hold `shared`, and the pipeline holds the closures.
-      shared.letGo()
+      shared.releaseElements()
     }
     let disk = DiskWatch(pipeline, reading: path, isOpening: true)
     pipeline.set(.playing)
@@ -278,7 +278,7 @@ extension Topology {
 
     init(_ pipeline: Pipeline) { found = Mutex(Found(pipeline: pipeline)) }
 
-    func letGo() { found.withLock { $0 = Found() } }
+    func releaseElements() { found.withLock { $0 = Found() } }
 
     func add(_ pad: Pad) {
       guard let sink = Element(factory: "fakesink"), let pipeline = found.withLock({ $0.pipeline }) else { return }

@@ -75,8 +75,8 @@ final class PartReader: Sendable {
   private func closeOpen() throws {
     guard let open = state.withLock({ $0.open.take() }) else { return }
     let found = try open.reader.close() + open.part.video.changes.warnings
-    open.part.video.rest()
-    state.withLock { $0.warnings += open.part.told(found) }
+    open.part.video.releaseDecoders()
+    state.withLock { $0.warnings += open.part.inJoinedTime(found) }
   }
 
   private func openNext() throws -> Open? {

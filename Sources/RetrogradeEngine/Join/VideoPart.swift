@@ -31,7 +31,7 @@ struct VideoPart: Sendable {
   }
 
   /// Returns the warnings with the file's name and times in the joined video.
-  func told(_ warnings: [Warning]) -> [Warning] { warnings.map { $0.joined(name, laterBy: offset) } }
+  func inJoinedTime(_ warnings: [Warning]) -> [Warning] { warnings.map { $0.joined(name, laterBy: offset) } }
 }
 
 extension Warning {

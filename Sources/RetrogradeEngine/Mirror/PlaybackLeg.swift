@@ -124,11 +124,11 @@ extension PlaybackLeg {
   func turns(into next: PlaybackLeg) -> Bool { direction != next.direction && last == next.first }
 
   /// True if `next` begins where this leg ends, in the same direction.
-  func goesOn(with next: PlaybackLeg) -> Bool { direction == next.direction && last == next.first }
+  func isContinuous(with next: PlaybackLeg) -> Bool { direction == next.direction && last == next.first }
 
   /// True if a frame shared by the end of this leg and the start of `next` stays on screen, so that
   /// it is output once.
-  package func leaves(onShow next: PlaybackLeg) -> Bool { direction != next.direction || goesOn(with: next) }
+  package func leaves(onShow next: PlaybackLeg) -> Bool { direction != next.direction || isContinuous(with: next) }
 
   /// True if `next` begins elsewhere in the source than this leg ends. Compares the uncut parts,
   /// since time cut at a turn was on screen.
@@ -139,7 +139,8 @@ extension PlaybackLeg {
 
   /// This leg and `next` as one, if only a comma of the score separates them; nil otherwise.
   func joined(with next: PlaybackLeg) -> PlaybackLeg? {
-    guard goesOn(with: next), heldAfter == .zero, next.heldBefore == .zero, audio == next.audio, speed == next.speed,
+    guard isContinuous(with: next), heldAfter == .zero, next.heldBefore == .zero, audio == next.audio,
+      speed == next.speed,
       speed.isConstant
     else { return nil }
     let span = TimeSpan(start: min(span.start, next.span.start), end: max(span.end, next.span.end))

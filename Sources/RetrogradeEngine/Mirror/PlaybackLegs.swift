@@ -146,12 +146,12 @@ private struct Turns {
       let next = number + 1 < legs.count ? legs[number + 1] : hasNext ? legs.first : nil
       let isSeam = next == nil && dropsSeam
       if let previous, previous.turns(into: leg), !(keepsForwardWhole && leg.direction == .forward) {
-        leg.cut(head: onShow(after: previous))
+        leg.cut(head: displayTime(after: previous))
       }
       if let next = next ?? (isSeam ? legs.first : nil), leg.turns(into: next),
         isSeam || keepsForwardWhole && leg.direction == .backward
       {
-        leg.cut(tail: onShow(after: legs[number]))
+        leg.cut(tail: displayTime(after: legs[number]))
       }
       leg.start = start
       start = leg.end
@@ -160,7 +160,7 @@ private struct Turns {
   }
 
   /// How long the frame at the end of `leg` is shown before the leg ends, in source time.
-  private func onShow(after leg: PlaybackLeg) -> ClockTime {
+  private func displayTime(after leg: PlaybackLeg) -> ClockTime {
     guard let shown, shown.count > 0 else { return .zero }
     switch leg.direction {
     case .forward:

@@ -14,7 +14,7 @@ extension UnsafeMutablePointer {
 extension UnsafeMutablePointer<GstPad> {
   /// True if the element downstream of a source pad announces support for the metas of `api` in its
   /// allocation query.
-  func peerTakes(_ api: GType, _ caps: Caps) -> Bool {
+  func peerSupports(_ api: GType, _ caps: Caps) -> Bool {
     guard let query = gst_query_new_allocation(caps.raw, 0) else { return false }
     defer { gst_mini_object_unref(query.asMiniObject) }
     return gst_pad_peer_query(self, query) != 0 && gst_query_find_allocation_meta(query, api, nil) != 0

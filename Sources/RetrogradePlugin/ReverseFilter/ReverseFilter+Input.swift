@@ -37,10 +37,10 @@ extension ReverseFilter {
     }
   }
 
-  func ready() throws -> HeldMedia {
+  func ready() throws -> BufferedMedia {
     if let held { return held }
     let settings = settings
-    let held = try HeldMedia(
+    let held = try BufferedMedia(
       budget: Int(clamping: settings.memoryBudget),
       spoolDirectory: settings.spoolDirectory ?? Resources.temporaryDirectory)
     if let caps { held.setCaps(caps) }

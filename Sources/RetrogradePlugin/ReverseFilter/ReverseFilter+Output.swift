@@ -72,7 +72,7 @@ extension ReverseFilter {
 
   /// End of the part to reverse, in the segment's time. Streams of one file with different ends
   /// must be reversed about the same point to stay in sync.
-  func end(of held: HeldMedia) -> ClockTime {
+  func end(of held: BufferedMedia) -> ClockTime {
     let own = held.items.compactMap { $0.end ?? $0.start }.max() ?? start
     if let stop = ClockTime(raw: UInt(segment.stop)) { return stop }
     var duration: gint64 = 0
@@ -96,7 +96,7 @@ extension ReverseFilter {
     }
   }
 
-  func drain(_ held: HeldMedia) throws -> GstFlowReturn {
+  func drain(_ held: BufferedMedia) throws -> GstFlowReturn {
     let isPingPong = settings.isPingPong
     let end = end(of: held)
     // Output position of `time`: the source's end maps to the segment's start, or to the turn after
@@ -151,7 +151,7 @@ extension ReverseFilter {
   }
 
   /// Outputs buffers without timestamps, such as those of a raw file; only their order is reversed.
-  func drainUntimed(_ held: HeldMedia) throws -> GstFlowReturn {
+  func drainUntimed(_ held: BufferedMedia) throws -> GstFlowReturn {
     if settings.isPingPong, kind.dropsLast { _ = try held.takeLast() }
     while let (item, buffer) = try held.takeLast() {
       guard let buffer, let caps = item.caps else { continue }
@@ -164,7 +164,7 @@ extension ReverseFilter {
 
   func push(_ given: Buffer, _ caps: Caps) throws -> GstFlowReturn {
     // Set when the pad is linked, and when downstream has changed.
-    if gst_pad_check_reconfigure(source) != 0 { takesLayouts = source.peerTakes(kind.layoutMeta(), caps) }
+    if gst_pad_check_reconfigure(source) != 0 { takesLayouts = source.peerSupports(kind.layoutMeta(), caps) }
     let buffer = takesLayouts ? given : try kind.plain(given, caps)
     if isFirst {
       buffer.markDiscontinuous()

@@ -58,7 +58,7 @@ final class ReverseFilter: @unchecked Sendable {
   let source: UnsafeMutablePointer<GstPad>
 
   // Under the stream lock.
-  var held: HeldMedia?
+  var held: BufferedMedia?
   /// Caps of the stored buffers, in system memory.
   var caps: Caps?
   /// True if input buffers are not in system memory.

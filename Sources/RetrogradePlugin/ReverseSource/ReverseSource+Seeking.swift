@@ -118,7 +118,7 @@ extension ReverseSource {
         gst_pad_pause_task(stream.pad)
         // The task has paused once its lock is free.
         g_rec_mutex_lock(&stream.pad.pointee.stream_rec_lock)
-        stream.rest()
+        stream.releasePlayers()
         g_rec_mutex_unlock(&stream.pad.pointee.stream_rec_lock)
       }
       for stream in streams { push(gst_event_new_flush_stop(1), number, stream) }

@@ -15,7 +15,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     var loader: Worker<Void>?
     var legs: PlaybackLegs?
     /// Parts that can be played before the whole source is indexed.
-    var stretches: SourceStretches?
+    var stretches: SourceRanges?
     var streams: [SourceStream] = []
     var segment = GstSegment()
     /// Seqnum of the current order, for its segments, EOS events and messages.
@@ -102,7 +102,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       let opened = try OpenedSource(path, wanted, isPlayedSoon: true)
       // Play the end and seek targets of a long file while it is being indexed: each of the two
       // gets a quarter of the budget, the whole source half.
-      let stretches = try SourceStretches(opened, wanted.shared(by: 4))
+      let stretches = try SourceRanges(opened, wanted.shared(by: 4))
       let tail = stretches?.tail
       if let tail {
         // gst-launch-1.0 delays PLAYING while a task is running.
@@ -166,7 +166,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       for stream in streams {
         gst_pad_set_active(stream.pad, 0)
         gst_pad_stop_task(stream.pad)
-        stream.rest()
+        stream.releasePlayers()
         gst_element_remove_pad(element, stream.pad)
       }
     }
@@ -190,7 +190,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   /// - Parameter stretch: part that `source` covers, if more follows; nil if this is the whole
   ///   source.
   func expose(
-    _ source: PlayableSource, _ settings: SourceSettings, _ run: Cancellation, as stretch: SourceStretch? = nil
+    _ source: PlayableSource, _ settings: SourceSettings, _ run: Cancellation, as stretch: SourceRange? = nil
   ) {
     // Stable for the same URI: editors identify streams by it (the design of
     // gst_pad_create_stream_id).
@@ -329,7 +329,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   }
 
   /// True if every linked stream with data before `time` has output its first buffer.
-  func haveAllBegun(before time: ClockTime) -> Bool {
+  func allStreamsStarted(before time: ClockTime) -> Bool {
     streams.allSatisfy { stream in
       stream.shared.withLock { shared in
         // A stream that starts later may be blocked until the calling stream ends: a muxer takes

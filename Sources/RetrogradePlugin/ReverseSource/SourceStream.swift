@@ -124,7 +124,7 @@ final class SourceStream: @unchecked Sendable {
   }
 
   /// Releases the players. The task must be paused.
-  func rest() {
+  func releasePlayers() {
     warn()
     video = nil
     audio = nil
@@ -145,7 +145,7 @@ final class SourceStream: @unchecked Sendable {
 
   /// Switches to another part, if one is to be played next.
   /// - Returns: false if it is not available yet: the task has paused until it is.
-  private func goOn(_ order: Order) throws -> Bool {
+  private func startNextPart(_ order: Order) throws -> Bool {
     guard let from = partNext else { return true }
     guard let part = try part(at: from, order) else { return false }
     partNext = nil
@@ -215,7 +215,7 @@ final class SourceStream: @unchecked Sendable {
     }
     if isNew { begin(order) }
     do {
-      guard try goOn(order) else { return }
+      guard try startNextPart(order) else { return }
       guard let next = try unsent ?? next() else {
         partNext = partAfter.take()
         if partNext == nil { finish(order) }
@@ -239,7 +239,7 @@ final class SourceStream: @unchecked Sendable {
       if order.cancellation.isCancelled { return }
       owner.post(failure ?? RetrogradeError(.internalFailure, "\(String(describing: error))"))
       guard pause(order) else { return }
-      sayEnd(order)
+      pushEndOfStream(order)
     }
   }
 
@@ -257,7 +257,7 @@ final class SourceStream: @unchecked Sendable {
     return isPaused
   }
 
-  private func sayEnd(_ order: Order) {
+  private func pushEndOfStream(_ order: Order) {
     guard let event = gst_event_new_eos() else { return }
     gst_event_set_seqnum(event, order.number)
     gst_pad_push_event(pad, event)
@@ -265,7 +265,7 @@ final class SourceStream: @unchecked Sendable {
 
   private func begin(_ order: Order) {
     owner.debug("\(name): plays from \(order.from)")
-    rest()
+    releasePlayers()
     var segment = order.segment
     position = order.from
     if let event = gst_event_new_segment(&segment) {
@@ -318,7 +318,7 @@ final class SourceStream: @unchecked Sendable {
   /// Frame in a layout that downstream supports.
   private func readable(_ frame: Buffer, _ caps: Caps) throws -> Buffer {
     // Set when the pad is linked, and when downstream has changed.
-    if gst_pad_check_reconfigure(pad) != 0 { takesLayouts = pad.peerTakes(gst_video_meta_api_get_type(), caps) }
+    if gst_pad_check_reconfigure(pad) != 0 { takesLayouts = pad.peerSupports(gst_video_meta_api_get_type(), caps) }
     return takesLayouts ? frame : try frame.inPlainLayout(caps)
   }
 
@@ -328,9 +328,9 @@ final class SourceStream: @unchecked Sendable {
     // decodebin3 before 1.24 (952f252104) treats a stream that ends before another one's first
     // buffer as removed, and drops it (unblock_pending_input in gstdecodebin3-parse.c). Demuxers
     // interleave, so they never trigger that.
-    guard owner.haveAllBegun(before: position) else {
+    guard owner.allStreamsStarted(before: position) else {
       shared.withLock { $0.isFinished = true }
-      if owner.haveAllBegun(before: position) { wakeIfFinished() }
+      if owner.allStreamsStarted(before: position) { wakeIfFinished() }
       return
     }
     owner.debug("\(name): done")
@@ -344,7 +344,7 @@ final class SourceStream: @unchecked Sendable {
       }
       owner.segmentDone(at: stop, order.number)
     } else {
-      sayEnd(order)
+      pushEndOfStream(order)
     }
   }
 
@@ -381,7 +381,7 @@ final class SourceStream: @unchecked Sendable {
       if owner.isUnlinked { owner.fail(flow) }
     case GST_FLOW_EOS:
       owner.wakeFinished()
-      sayEnd(order)
+      pushEndOfStream(order)
     default: owner.fail(flow)
     }
   }

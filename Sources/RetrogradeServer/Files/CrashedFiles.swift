@@ -7,10 +7,10 @@ import Synchronization
 final class CrashedFiles: Sendable {
   /// Crashed files, by the bytes of their paths.
   private let known = Mutex<[[UInt8]: (stamp: FileStamp, error: RetrogradeError)]>([:])
-  private let tell: @Sendable (RetrogradeError) -> Void
+  private let onCrash: @Sendable (RetrogradeError) -> Void
 
-  /// - Parameter tell: called once with the error of each file.
-  init(tell: @escaping @Sendable (RetrogradeError) -> Void) { self.tell = tell }
+  /// - Parameter onCrash: called once with the error of each file.
+  init(onCrash: @escaping @Sendable (RetrogradeError) -> Void) { self.onCrash = onCrash }
 
   /// - Throws: the recorded error, if the file crashed and is unchanged.
   func check(_ path: String) async throws {
@@ -26,7 +26,7 @@ final class CrashedFiles: Sendable {
       return try await body()
     } catch let error as RetrogradeError where error.code == .crashed {
       if let stamp { known.withLock { $0[path.pathBytes] = (stamp, error) } }
-      tell(error.naming(spooled: path))
+      onCrash(error.naming(spooled: path))
       throw error
     }
   }

@@ -44,7 +44,7 @@ struct Page: Sendable {
   }
 
   /// Placeholder for the thumbnail of a file without video.
-  static let standIn = Array(
+  static let placeholder = Array(
     """
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90"><rect width="160" height="90" fill="#8d8576" fill-opacity=".18"/>\
     <path d="M52 38v14M60 32v26M68 24v42M76 35v20M84 28v34M92 20v50M100 33v24M108 40v10" stroke="#8d8576" stroke-width="3" stroke-linecap="round"/></svg>

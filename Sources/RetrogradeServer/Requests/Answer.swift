@@ -39,7 +39,7 @@ struct Answer: Sendable {
     fields[.eTag] = Answer.tag(stored)
   }
 
-  init(_ found: MadeParts.Found, _ type: MediaType) {
+  init(_ found: PartCache.Found, _ type: MediaType) {
     switch found {
     case .whole(let stored): self.init(stored, type)
     case .begun(let reader):

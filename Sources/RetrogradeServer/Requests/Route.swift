@@ -51,7 +51,7 @@ enum StreamPart: Equatable, Sendable {
   case download
   case command
   /// Data that is immutable for the same source and program.
-  case made(version: String, MadePart)
+  case made(version: String, PartID)
 
   init?(_ parts: [String]) {
     switch parts {
@@ -61,7 +61,7 @@ enum StreamPart: Equatable, Sendable {
     case ["command.json"]: self = .command
     default:
       guard parts.count > 1, parts[0].count == StreamPart.versionLength, parts[0].utf8.allSatisfy(\.isLowerHexDigit),
-        let part = MadePart(Array(parts.dropFirst()))
+        let part = PartID(Array(parts.dropFirst()))
       else { return nil }
       self = .made(version: parts[0], part)
     }
@@ -71,7 +71,7 @@ enum StreamPart: Equatable, Sendable {
   static let versionLength = 12
 }
 
-enum MadePart: Hashable, Sendable {
+enum PartID: Hashable, Sendable {
   case playlist(rendition: String)
   case initialization(rendition: String)
   /// Segment, starting at one of its pieces.

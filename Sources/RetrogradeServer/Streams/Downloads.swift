@@ -7,10 +7,10 @@ import Synchronization
 final class Downloads: Sendable {
   private struct Job: Hashable {
     var version: String
-    var stretch: Stretch
+    var stretch: DownloadRange
   }
 
-  private let works = SharedWork<Job, StoredBytes>()
+  private let works = SingleFlight<Job, StoredBytes>()
   private let resources: Resources
   private let crashes: CrashedFiles
   private let run: ServerRunning
@@ -22,7 +22,7 @@ final class Downloads: Sendable {
 
   /// - Throws: ``RetrogradeError``, `CancellationError`; `WorkLine.Busy` if another one is being
   ///   made.
-  func file(_ stretch: Stretch, of stream: OpenStream) async throws -> StoredBytes {
+  func file(_ stretch: DownloadRange, of stream: OpenStream) async throws -> StoredBytes {
     let job = Job(version: stream.version, stretch: stretch)
     if let kept = last.withLock({ $0?.job == job ? $0?.bytes : nil }) { return kept }
     return try await works.value(job) { [self] _ in
@@ -41,7 +41,7 @@ final class Downloads: Sendable {
   /// Cancels the work and refuses new work.
   func close() { works.close() }
 
-  private func make(_ stretch: Stretch, _ stream: OpenStream) async throws -> StoredBytes {
+  private func make(_ stretch: DownloadRange, _ stream: OpenStream) async throws -> StoredBytes {
     let options = ReverseOptions(playback: stretch.playback(stream), resources: resources)
     let name = stretch.fileName(stream).hasSuffix(".m4a") ? "mirror.m4a" : "mirror.mp4"
     // The path is valid as long as the file is open.

@@ -8,7 +8,7 @@ import Synchronization
 /// Open streams: each is a file in an order of play. Above the limit, the least recently used one
 /// is closed.
 final class OpenStreams: Sendable {
-  typealias Opening =
+  typealias OpenFunction =
     @Sendable (_ path: String, SegmentedMirror.Settings, Cancellation) throws -> any MirrorStream
 
   struct Key: Hashable, Sendable {
@@ -22,16 +22,16 @@ final class OpenStreams: Sendable {
   }
 
   private let settings: ServerSettings
-  private let open: Opening
+  private let open: OpenFunction
   private let line: WorkLine
   private let crashes: CrashedFiles
-  private let openings = SharedWork<Key, OpenStream>()
+  private let openings = SingleFlight<Key, OpenStream>()
   private let state = Mutex(State())
 
   /// Maximum number of open streams.
   static let most = 4
 
-  init(_ settings: ServerSettings, _ line: WorkLine, _ crashes: CrashedFiles, open: @escaping Opening) {
+  init(_ settings: ServerSettings, _ line: WorkLine, _ crashes: CrashedFiles, open: @escaping OpenFunction) {
     (self.settings, self.line, self.crashes, self.open) = (settings, line, crashes, open)
   }
 

@@ -63,7 +63,7 @@ struct StreamInfo: Encodable {
     }
     chapters = StreamInfo.marks(mirror.chapters)
     warnings = mirror.warnings.map { "\($0)" }
-    command = Stretch().command(stream)
+    command = DownloadRange().command(stream)
   }
 
   static func marks(_ chapters: [Chapter]) -> [Mark] {

@@ -49,7 +49,7 @@ protocol AnimationFile: AnyObject {
 /// Result of writing an animation.
 struct FinishedAnimation: Sendable {
   /// Warnings about quality that was reduced to meet the size limit.
-  var concessions: [Warning] = []
+  var qualityReductions: [Warning] = []
   /// Level to which quality was reduced; nil if it was not.
   var level: AnimationLevel?
 }

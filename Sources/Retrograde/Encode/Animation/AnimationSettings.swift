@@ -64,7 +64,7 @@ struct AnimationLevel: Sendable {
 
   /// Losses compared with `first`, in words; empty if there are none.
   /// - Parameter width: width of the frames at `first`, in pixels.
-  func concessions(against first: AnimationLevel, _ format: AnimationFormat, width: Int) -> [String] {
+  func qualityReductions(against first: AnimationLevel, _ format: AnimationFormat, width: Int) -> [String] {
     var lost: [String] = []
     if format == .gif {
       if colors < first.colors { lost.append("\(colors) colours instead of \(first.colors)") }

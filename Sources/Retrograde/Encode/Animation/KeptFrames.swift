@@ -83,8 +83,8 @@ extension KeptFrames {
           "make it shorter with \(setting: .end), or reduce it with \(setting: .width) or \(setting: .frameRate)")
     }
     return FinishedAnimation(
-      concessions: Warning.concessions(
-        found.level.concessions(against: first, format, width: width), under: limit),
+      qualityReductions: Warning.qualityReductions(
+        found.level.qualityReductions(against: first, format, width: width), under: limit),
       level: found.level)
   }
 }

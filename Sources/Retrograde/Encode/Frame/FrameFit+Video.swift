@@ -47,7 +47,7 @@ extension FrameFit {
   }
 
   /// True if the shapes differ by more than the rounding of a pixel.
-  private static func needsBars(_ own: ShownFrame, _ wanted: ShownFrame, _ turn: Turn) -> Bool {
+  private static func needsBars(_ own: ShownFrame, _ wanted: ShownFrame, _ turn: FrameOrientation) -> Bool {
     let (from, to) = (own.size, wanted.size)
     guard from.width > 0, from.height > 0 else { return false }
     let scale = min(to.width / from.width, to.height / from.height)

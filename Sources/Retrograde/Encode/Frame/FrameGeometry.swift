@@ -7,7 +7,7 @@ struct FrameGeometry: Sendable {
   private let source: ShownFrame
   private let crop: CroppedFrame?
   /// Rotation and flip of the pixels.
-  private let turn: Turn
+  private let turn: FrameOrientation
   /// Stored size after scaling; nil if frames are not scaled.
   let size: (width: Int, height: Int)?
   /// Stored size of the picture within `size`; the rest is bars.
@@ -36,7 +36,7 @@ struct FrameGeometry: Sendable {
     let isFilm = container.imageFormat == nil
     source = frame
     crop = try framing.crop.map { try CroppedFrame(frame, $0, chroma: raw.chromaSteps, isFilm: isFilm) }
-    let (own, whole) = (Turn(framing), frame.size)
+    let (own, whole) = (FrameOrientation(framing), frame.size)
     let left = crop?.shown.size ?? whole
     deinterlaces = framing.needsWholeFrames && raw.isInterlaced
     // A requested rotation must also show in players that ignore orientation tags.

@@ -10,7 +10,7 @@ struct ShownFrame: Sendable {
   /// Pixel aspect ratio: displayed width of a pixel per unit of height.
   let aspect: Double
   /// Rotation and flip for display.
-  let turn: Turn
+  let turn: FrameOrientation
 
   /// - Parameter orientation: GST_TAG_IMAGE_ORIENTATION.
   init(_ raw: Caps, orientation: String?) {
@@ -18,7 +18,7 @@ struct ShownFrame: Sendable {
     height = raw.int("height") ?? 0
     let ratio = raw.fraction("pixel-aspect-ratio") ?? (1, 1)
     aspect = ratio.numerator > 0 && ratio.denominator > 0 ? Double(ratio.numerator) / Double(ratio.denominator) : 1
-    turn = Turn(orientation: orientation)
+    turn = FrameOrientation(orientation: orientation)
   }
 
   /// Display size, upright, in square pixels.

@@ -2,11 +2,11 @@ import Drawing
 
 /// One of the eight orientations of a frame: optionally mirrored left to right, then rotated
 /// clockwise by quarters.
-struct Turn: Hashable, Sendable {
+struct FrameOrientation: Hashable, Sendable {
   private var isMirrored = false
   private var quarters = 0
 
-  static let none = Turn()
+  static let none = FrameOrientation()
 
   /// - Parameter orientation: GST_TAG_IMAGE_ORIENTATION: the rotation that makes a frame upright.
   init(orientation: String?) {
@@ -27,24 +27,26 @@ struct Turn: Hashable, Sendable {
   private init() {}
 
   /// This orientation with left and right exchanged.
-  private var mirrored: Turn {
+  private var mirrored: FrameOrientation {
     var turn = self
     turn.isMirrored.toggle()
     turn.quarters = (4 - quarters) % 4
     return turn
   }
 
-  private func turned(by more: Int) -> Turn {
+  private func turned(by more: Int) -> FrameOrientation {
     var turn = self
     turn.quarters = (quarters + more) % 4
     return turn
   }
 
   /// This orientation, followed by another.
-  func then(_ other: Turn) -> Turn { (other.isMirrored ? mirrored : self).turned(by: other.quarters) }
+  func then(_ other: FrameOrientation) -> FrameOrientation {
+    (other.isMirrored ? mirrored : self).turned(by: other.quarters)
+  }
 
   /// Orientation that undoes this one.
-  var inverse: Turn {
+  var inverse: FrameOrientation {
     // Mirroring after a rotation equals mirroring first and rotating the other way.
     var turn = self
     if !isMirrored { turn.quarters = (4 - quarters) % 4 }

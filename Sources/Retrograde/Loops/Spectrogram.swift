@@ -3,7 +3,7 @@ import MediaTime
 import RetrogradeEngine
 
 /// Loudness of frequency bands over time.
-struct SoundProfile {
+struct Spectrogram {
   private static let bands = 24
   private static let interval = ClockTime(nanoseconds: 40_000_000)
   /// Floor of levels, in dB.
@@ -21,8 +21,8 @@ struct SoundProfile {
     do {
       let pipeline = try Pipeline(
         "appsrc name=in format=time block=true max-buffers=4 ! audioconvert ! audioresample ! "
-          + "audio/x-raw,format=F32LE,rate=16000 ! spectrum bands=\(SoundProfile.bands) threshold=\(Int(SoundProfile.quietest)) "
-          + "interval=\(SoundProfile.interval.nanoseconds) ! fakesink sync=false")
+          + "audio/x-raw,format=F32LE,rate=16000 ! spectrum bands=\(Spectrogram.bands) threshold=\(Int(Spectrogram.quietest)) "
+          + "interval=\(Spectrogram.interval.nanoseconds) ! fakesink sync=false")
       defer { pipeline.set(.null) }
       let source = try pipeline.appSource("in")
       source.setCaps(track.caps)
@@ -47,7 +47,7 @@ struct SoundProfile {
   private mutating func take(_ pipeline: Pipeline, waiting time: ClockTime) throws -> Bool {
     while let message = pipeline.nextMessage(timeout: time) {
       switch message {
-      case .spectrum(_, let found) where found.count == SoundProfile.bands: decibels += found
+      case .spectrum(_, let found) where found.count == Spectrogram.bands: decibels += found
       case .endOfStream: return true
       case .failed(let error): throw error
       default: break
@@ -60,30 +60,30 @@ struct SoundProfile {
   /// intervals.
   func distance(_ a: ClockTime, _ b: ClockTime) -> Double {
     let (first, second) = (interval(at: a), interval(at: b))
-    let count = decibels.count / SoundProfile.bands
+    let count = decibels.count / Spectrogram.bands
     var (sum, intervals) = (Float(0), 0)
     for step in -1...1 {
       let (x, y) = (first + step, second + step)
       guard min(x, y) >= 0, max(x, y) < count else { continue }
-      for band in 0..<SoundProfile.bands {
-        sum += abs(decibels[x * SoundProfile.bands + band] - decibels[y * SoundProfile.bands + band])
+      for band in 0..<Spectrogram.bands {
+        sum += abs(decibels[x * Spectrogram.bands + band] - decibels[y * Spectrogram.bands + band])
       }
       intervals += 1
     }
-    return intervals == 0 ? 0 : Double(sum) / Double(intervals * SoundProfile.bands)
+    return intervals == 0 ? 0 : Double(sum) / Double(intervals * Spectrogram.bands)
   }
 
   /// Average difference of neighbouring intervals during `span`, in dB.
   func usual(_ span: TimeSpan) -> Double {
     let times = stride(from: interval(at: span.start), to: interval(at: span.end), by: 1)
     let steps = times.map { step -> Double in
-      let time = start + SoundProfile.interval * step
-      return distance(time, time + SoundProfile.interval)
+      let time = start + Spectrogram.interval * step
+      return distance(time, time + Spectrogram.interval)
     }
     return steps.isEmpty ? 0 : steps.reduce(0, +) / Double(steps.count)
   }
 
   private func interval(at time: ClockTime) -> Int {
-    Int(exactly: ((time - start) / SoundProfile.interval).rounded(.down)) ?? 0
+    Int(exactly: ((time - start) / Spectrogram.interval).rounded(.down)) ?? 0
   }
 }

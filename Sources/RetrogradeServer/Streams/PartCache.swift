@@ -5,34 +5,35 @@ import RetrogradeEngine
 import Synchronization
 
 /// Parts of streams, made on request, once for all concurrent clients, and cached.
-final class MadeParts: Sendable {
+final class PartCache: Sendable {
   private let store: ByteStore
   private let line: WorkLine
-  private let makings: Makings
+  private let flights: SingleFlightStreams
   /// Prefetches the parts that a player probably requests next.
-  private let ahead: Ahead
+  private let prefetcher: Prefetcher
   private let crashes: CrashedFiles
   private let run: ServerRunning
 
   init(
-    _ store: ByteStore, _ line: WorkLine, _ ahead: Ahead, _ crashes: CrashedFiles, run: @escaping ServerRunning
+    _ store: ByteStore, _ line: WorkLine, _ prefetcher: Prefetcher, _ crashes: CrashedFiles,
+    run: @escaping ServerRunning
   ) {
-    (self.store, self.line, self.ahead, self.crashes, self.run) = (store, line, ahead, crashes, run)
-    makings = Makings { key, bytes in
+    (self.store, self.line, self.prefetcher, self.crashes, self.run) = (store, line, prefetcher, crashes, run)
+    flights = SingleFlightStreams { key, bytes in
       try await onOwnThread("keep", Cancellation()) { store.add(key, bytes) }
     }
   }
 
-  typealias Found = Makings.Found
+  typealias Found = SingleFlightStreams.Found
 
   /// Part of a stream, of which at least the beginning is available.
   /// - Returns: nil if the stream has no such part.
   /// - Throws: ``RetrogradeError``, `CancellationError` or `WorkLine.Busy`.
-  func part(_ part: MadePart, of stream: OpenStream) async throws -> Found? {
+  func part(_ part: PartID, of stream: OpenStream) async throws -> Found? {
     let key = stream.version + "/" + part.name
-    guard let recipe = MadeParts.recipe(part, stream) else { return nil }
+    guard let recipe = PartCache.recipe(part, stream) else { return nil }
     // The whole segment contains this part as its end.
-    let all = MadeParts.whole(part).map { stream.version + "/" + $0.name }
+    let all = PartCache.whole(part).map { stream.version + "/" + $0.name }
     let found = found(key, or: all, recipe, stream) { [weak self] in self?.makeNext(part, of: stream) }
     guard case .begun(let reader) = found else {
       makeNext(part, of: stream)
@@ -45,7 +46,7 @@ final class MadeParts: Sendable {
     }
   }
 
-  private static func whole(_ part: MadePart) -> MadePart? {
+  private static func whole(_ part: PartID) -> PartID? {
     guard case .segment(let number, let piece, let rendition) = part, piece > 0 else { return nil }
     return .segment(number, from: 0, rendition: rendition)
   }
@@ -57,19 +58,19 @@ final class MadeParts: Sendable {
     let (videos, audio) = (stream.mirror.renditions.filter(\.isVideo), stream.mirror.renditions.filter { !$0.isVideo })
     guard videos.count(where: { $0.sourceCodec == nil }) <= 1, audio.count <= 1, line.isIdle else { return }
     for rendition in [videos.last { $0.sourceCodec != "HEVC" }, audio.last].compactMap({ $0 }) {
-      makeAhead(.segment(0, from: 0, rendition: rendition.name), of: stream)
+      prefetch(.segment(0, from: 0, rendition: rendition.name), of: stream)
     }
   }
 
-  private func makeNext(_ part: MadePart, of stream: OpenStream) {
+  private func makeNext(_ part: PartID, of stream: OpenStream) {
     guard case .segment(let number, _, let rendition) = part, line.isIdle else { return }
-    makeAhead(.segment(number + 1, from: 0, rendition: rendition), of: stream)
+    prefetch(.segment(number + 1, from: 0, rendition: rendition), of: stream)
   }
 
-  private func makeAhead(_ part: MadePart, of stream: OpenStream) {
+  private func prefetch(_ part: PartID, of stream: OpenStream) {
     let key = stream.version + "/" + part.name
-    guard let recipe = MadeParts.recipe(part, stream), store.find(key) == nil else { return }
-    ahead.begin { [self] done in
+    guard let recipe = PartCache.recipe(part, stream), store.find(key) == nil else { return }
+    prefetcher.begin { [self] done in
       var recipe = recipe
       recipe.urgency = .usual
       guard case .begun(let reader) = found(key, recipe, stream, onMade: done) else { return }
@@ -82,7 +83,7 @@ final class MadeParts: Sendable {
     _ key: String, or larger: String? = nil, _ recipe: Recipe, _ stream: OpenStream,
     onMade: @escaping @Sendable () -> Void
   ) -> Found {
-    makings.part(key, find: { store.find(key) ?? larger.flatMap(store.find) }, onMade: onMade) {
+    flights.part(key, find: { store.find(key) ?? larger.flatMap(store.find) }, onMade: onMade) {
       [line, crashes] cancellation, give in
       for step in recipe.steps {
         try await line.perform(recipe.urgency) {
@@ -104,15 +105,15 @@ final class MadeParts: Sendable {
     if let drawn = store.find(none) { return (drawn, .drawing) }
     if let kept = store.find(key) { return (kept, .jpeg) }
     do {
-      let reader = makings.reader(key) { [line, crashes, run] _, give in
+      let reader = flights.reader(key) { [line, crashes, run] _, give in
         let picture = try await line.perform(.low) {
-          try await crashes.working(on: file.path) { try await MadeParts.grab(file, content, resources, run) }
+          try await crashes.working(on: file.path) { try await PartCache.grab(file, content, resources, run) }
         }
         give(try picture.read(0..<picture.size))
       }
       return (try await reader.whole(), .jpeg)
     } catch let error as RetrogradeError where [.damagedInput, .usage, .missingPlugin, .crashed].contains(error.code) {
-      return (store.add(none, Page.standIn), .drawing)
+      return (store.add(none, Page.placeholder), .drawing)
     }
   }
 
@@ -137,8 +138,8 @@ final class MadeParts: Sendable {
 
   /// Cancels all work and refuses new work.
   func close() {
-    ahead.cancel()
-    makings.close()
+    prefetcher.cancel()
+    flights.close()
   }
 
   /// Height of the frame strip in pixels, and number of points of a waveform.
@@ -164,7 +165,7 @@ final class MadeParts: Sendable {
     init(_ urgency: WorkLine.Urgency, steps: [Step]) { (self.urgency, self.steps) = (urgency, steps) }
   }
 
-  private static func recipe(_ part: MadePart, _ stream: OpenStream) -> Recipe? {
+  private static func recipe(_ part: PartID, _ stream: OpenStream) -> Recipe? {
     let mirror = stream.mirror
     switch part {
     case .segment(let number, let piece, let name):
@@ -199,7 +200,7 @@ final class MadeParts: Sendable {
 }
 
 /// Prefetches parts: a few at a time, and only while no client is waiting.
-final class Ahead: Sendable {
+final class Prefetcher: Sendable {
   private struct State {
     var tasks: [Int: Task<Void, Never>] = [:]
     var count = 0

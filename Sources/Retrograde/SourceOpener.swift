@@ -3,7 +3,7 @@ import MediaTime
 import RetrogradeEngine
 
 /// Opens the files of a source.
-struct Opening {
+struct SourceOpener {
   /// Playback settings of the joined source.
   var settings: PlaybackSettings
   /// Number of files.
@@ -76,7 +76,7 @@ struct Opening {
     if settings.purpose == .output { whole.purpose = .watching }
     let sources = try zip(inputs, fetched).enumerated().map { number, input in
       let source = try indexed(input.0, input.1, number, whole)
-      for video in source.videos { video.rest() }
+      for video in source.videos { video.releaseDecoders() }
       return source
     }
     try check(inputs, sources)

@@ -1,22 +1,22 @@
 /// Pauses background work during urgent work: in parallel, both would take twice as long.
-final class RightOfWay: @unchecked Sendable {
+final class PriorityGate: @unchecked Sendable {
   private let monitor = Monitor()
   // Guarded by `monitor`.
   private var takers = 0
 
   /// Runs urgent `work`.
-  func take<Value>(_ work: () throws -> Value) rethrows -> Value {
+  func runUrgent<Value>(_ work: () throws -> Value) rethrows -> Value {
     monitor.locked { takers += 1 }
     defer { monitor.locked { takers -= 1 } }
     return try work()
   }
 
   /// True while urgent work runs.
-  var isTaken: Bool { monitor.locked { takers > 0 } }
+  var isUrgent: Bool { monitor.locked { takers > 0 } }
 
   /// Waits while urgent work runs, even if the caller is cancelled: the urgent work belongs to the
   /// same operation, so it also ends soon.
-  func give() {
+  func waitForUrgentWork() {
     monitor.locked { monitor.wait { takers > 0 } }
   }
 }

@@ -4,17 +4,17 @@ import Synchronization
 /// The audio of a source, decoded in parts on request. All of it is decoded only if parts can't be
 /// exact.
 ///
-/// Parts are made by ``StretchIndexer``: their samples equal those of a pass over the whole source.
-final class StretchedSamples: Sendable {
+/// Parts are made by ``RangeIndexer``: their samples equal those of a pass over the whole source.
+final class LazyAudioStore: Sendable {
   /// A part of the source, in stream time, and its audio, by track number.
-  private struct Stretch {
+  private struct IndexedRange {
     var span: TimeSpan
     var tracks: [AudioTrack]
   }
 
   private struct State {
     /// Parts in order of use, the last used last.
-    var recent: [Stretch]
+    var recent: [IndexedRange]
     /// Audio of the whole source, once decoded.
     var whole: [AudioTrack]?
   }
@@ -24,7 +24,7 @@ final class StretchedSamples: Sendable {
   private let state: Mutex<State>
   /// Reads one part at a time. Not held while the whole source is decoded, so that players need not
   /// wait for that.
-  private let indexer = Mutex<StretchIndexer?>(nil)
+  private let indexer = Mutex<RangeIndexer?>(nil)
   /// Held while the whole source is decoded.
   private let decoding = Mutex(())
 
@@ -43,7 +43,7 @@ final class StretchedSamples: Sendable {
     // The client that opened the source may be gone by now.
     settings.cancellation = Cancellation()
     self.settings = settings
-    state = Mutex(State(recent: [Stretch(span: known.span, tracks: known.tracks)]))
+    state = Mutex(State(recent: [IndexedRange(span: known.span, tracks: known.tracks)]))
   }
 
   /// Audio of a part that contains `time`, and the part's end; `end` is nil for the whole source.
@@ -55,7 +55,7 @@ final class StretchedSamples: Sendable {
         if let known = known(at: time) { return known }
         return try read(at: time, &indexer)
       }
-    } catch let error as InexactStretch {
+    } catch let error as InexactRange {
       Log.index.info("\(opened.name): all of its audio is decoded: \(error.reason)")
       return (try decodeAll(), nil)
     }
@@ -74,21 +74,21 @@ final class StretchedSamples: Sendable {
   }
 
   private func read(
-    at time: ClockTime, _ indexer: inout StretchIndexer?
+    at time: ClockTime, _ indexer: inout RangeIndexer?
   ) throws -> (tracks: [AudioTrack], end: ClockTime?) {
-    let number = max(time, .zero).nanoseconds / StretchedSamples.length.nanoseconds
-    let start = ClockTime(nanoseconds: number * StretchedSamples.length.nanoseconds)
-    let span = TimeSpan(start: min(start, time), end: start + StretchedSamples.length)
-    if indexer == nil { indexer = try StretchIndexer(opened.indexer(settings)) }
-    guard let reader = indexer else { throw InexactStretch(reason: "its audio can't be read in stretches") }
+    let number = max(time, .zero).nanoseconds / LazyAudioStore.length.nanoseconds
+    let start = ClockTime(nanoseconds: number * LazyAudioStore.length.nanoseconds)
+    let span = TimeSpan(start: min(start, time), end: start + LazyAudioStore.length)
+    if indexer == nil { indexer = try RangeIndexer(opened.indexer(settings)) }
+    guard let reader = indexer else { throw InexactRange(reason: "its audio can't be read in stretches") }
     let index = try reader.index(from: span.start, to: span.end)
     guard index.audio.count == reader.trackCount else {
-      throw InexactStretch(reason: "a part of it has fewer audio streams than the whole")
+      throw InexactRange(reason: "a part of it has fewer audio streams than the whole")
     }
     // The part that leaves the cache is closed outside the lock.
-    let gone: Stretch? = state.withLock { state in
-      state.recent.append(Stretch(span: span, tracks: index.audio))
-      return state.recent.count > StretchedSamples.most ? state.recent.removeFirst() : nil
+    let gone: IndexedRange? = state.withLock { state in
+      state.recent.append(IndexedRange(span: span, tracks: index.audio))
+      return state.recent.count > LazyAudioStore.most ? state.recent.removeFirst() : nil
     }
     _ = gone
     return (index.audio, span.end)
@@ -110,9 +110,9 @@ final class StretchedSamples: Sendable {
   }
 }
 
-/// One track of ``StretchedSamples``.
-struct StretchedTrack: SampleStore {
-  let samples: StretchedSamples
+/// One track of ``LazyAudioStore``.
+struct LazyAudioTrack: SampleStore {
+  let samples: LazyAudioStore
   let number: Int
   /// Position of the first sample frame, counted from stream time 0.
   let first: Int

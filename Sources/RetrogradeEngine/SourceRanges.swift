@@ -3,7 +3,7 @@ package import MediaTime
 import Synchronization
 
 /// Part of a source that can be played backwards before the whole source is indexed.
-package struct SourceStretch: Sendable {
+package struct SourceRange: Sendable {
   /// Source of this part, with the playback legs of the whole source.
   package let source: PlayableSource
   /// Covered part of the source, in stream time.
@@ -20,9 +20,9 @@ package struct SourceStretch: Sendable {
 
 /// Long source, any part of which can be played backwards before the whole source is indexed.
 /// The end comes first, then each part that is sought.
-package final class SourceStretches: Sendable {
+package final class SourceRanges: Sendable {
   /// Last part of the source.
-  package let tail: SourceStretch
+  package let tail: SourceRange
   private let opened: OpenedSource
   private let settings: PlaybackSettings
   /// Span of the source's presentation.
@@ -31,8 +31,8 @@ package final class SourceStretches: Sendable {
 
   private struct State {
     /// Indexer of the whole source; nil until needed.
-    var indexer: StretchIndexer?
-    var last: SourceStretch
+    var indexer: RangeIndexer?
+    var last: SourceRange
   }
 
   /// Length of a part. Below three times this, a full index is as fast.
@@ -41,11 +41,11 @@ package final class SourceStretches: Sendable {
   /// - Returns: nil if the whole source has to be indexed first.
   /// - Throws: ``CancellationError``.
   package init?(_ opened: OpenedSource, _ settings: PlaybackSettings) throws {
-    guard let declared = SourceStretches.declaredEnd(opened.stored.facts, settings) else { return nil }
-    var indexer: StretchIndexer?
+    guard let declared = SourceRanges.declaredEnd(opened.stored.facts, settings) else { return nil }
+    var indexer: RangeIndexer?
     guard
-      let tail = try SourceStretches.stretch(
-        opened, settings, &indexer, from: declared - SourceStretches.length, to: nil, of: nil)
+      let tail = try SourceRanges.stretch(
+        opened, settings, &indexer, from: declared - SourceRanges.length, to: nil, of: nil)
     else { return nil }
     self.tail = tail
     whole = tail.source.legs.presentation.span
@@ -57,16 +57,16 @@ package final class SourceStretches: Sendable {
   /// Returns the part that plays at `time` in the output, and after it.
   /// - Returns: nil if it needs an index of the whole source.
   /// - Throws: ``CancellationError``.
-  package func stretch(at time: ClockTime) throws -> SourceStretch? {
+  package func stretch(at time: ClockTime) throws -> SourceRange? {
     let end = whole.end - time
     guard whole.start < end, end <= whole.end else { return nil }
     return try state.withLock { state in
       if let known = [tail, state.last].first(where: { $0.place.start <= time && time < $0.place.end }) {
         return known
       }
-      let start = max(end - SourceStretches.length, whole.start)
-      let found = try opened.rightOfWay.take {
-        try SourceStretches.stretch(opened, settings, &state.indexer, from: start, to: end, of: whole)
+      let start = max(end - SourceRanges.length, whole.start)
+      let found = try opened.priorityGate.runUrgent {
+        try SourceRanges.stretch(opened, settings, &state.indexer, from: start, to: end, of: whole)
       }
       state.last = found ?? state.last
       return found
@@ -76,12 +76,12 @@ package final class SourceStretches: Sendable {
   /// Returns the part of a source that must be listed to index from `start` to `end`.
   private static func reach(_ start: ClockTime, _ end: ClockTime?) -> TimeSpan {
     TimeSpan(
-      start: start - StretchIndexer.reach.before,
-      end: end.map { $0 + StretchIndexer.reach.behind } ?? ClockTime(nanoseconds: .max))
+      start: start - RangeIndexer.reach.before,
+      end: end.map { $0 + RangeIndexer.reach.behind } ?? ClockTime(nanoseconds: .max))
   }
 
   /// Returns the reach of the last part; nil if the whole source has to be indexed first.
-  static func lastReach(of facts: ContainerFacts, _ settings: PlaybackSettings) -> TimeSpan? {
+  static func spanOfLastRange(of facts: ContainerFacts, _ settings: PlaybackSettings) -> TimeSpan? {
     declaredEnd(facts, settings).map { reach($0 - length, nil) }
   }
 
@@ -98,13 +98,13 @@ package final class SourceStretches: Sendable {
 
   /// - Parameter indexer: indexer of the whole source; unused if an excerpt is enough.
   private static func stretch(
-    _ opened: OpenedSource, _ settings: PlaybackSettings, _ indexer: inout StretchIndexer?, from start: ClockTime,
+    _ opened: OpenedSource, _ settings: PlaybackSettings, _ indexer: inout RangeIndexer?, from start: ClockTime,
     to end: ClockTime?, of whole: TimeSpan?
-  ) throws -> SourceStretch? {
+  ) throws -> SourceRange? {
     if indexer == nil, let (excerpt, hole) = opened.excerpt(of: reach(start, end)) {
       let found = try unlessInexact(opened) {
-        try StretchIndexer(excerpt.indexer(settings), hole: hole, placesAudio: false).flatMap {
-          try SourceStretch(opened, settings, $0, from: start, to: end, of: whole)
+        try RangeIndexer(excerpt.indexer(settings), hole: hole, placesAudio: false).flatMap {
+          try SourceRange(opened, settings, $0, from: start, to: end, of: whole)
         }
       }
       if let found { return found }
@@ -112,8 +112,8 @@ package final class SourceStretches: Sendable {
     var known = indexer
     defer { indexer = known }
     return try unlessInexact(opened) {
-      known = try known ?? StretchIndexer(opened.indexer(settings), placesAudio: false)
-      return try known.flatMap { try SourceStretch(opened, settings, $0, from: start, to: end, of: whole) }
+      known = try known ?? RangeIndexer(opened.indexer(settings), placesAudio: false)
+      return try known.flatMap { try SourceRange(opened, settings, $0, from: start, to: end, of: whole) }
     }
   }
 
@@ -121,7 +121,7 @@ package final class SourceStretches: Sendable {
   private static func unlessInexact<Value>(_ opened: OpenedSource, _ body: () throws -> Value?) throws -> Value? {
     do {
       return try body()
-    } catch let error as InexactStretch {
+    } catch let error as InexactRange {
       Log.index.info("\(opened.name): all of it is indexed: \(error.reason)")
       return nil
     } catch let error as RetrogradeError {
@@ -132,13 +132,13 @@ package final class SourceStretches: Sendable {
   }
 }
 
-extension SourceStretch {
+extension SourceRange {
   /// - Parameters:
   ///   - beginning: stream time from which the part is complete.
   ///   - end: end of the part; nil for the end of the source.
   ///   - whole: span of the whole presentation; nil if it ends with this part.
   fileprivate init?(
-    _ opened: OpenedSource, _ settings: PlaybackSettings, _ stretches: StretchIndexer, from beginning: ClockTime,
+    _ opened: OpenedSource, _ settings: PlaybackSettings, _ stretches: RangeIndexer, from beginning: ClockTime,
     to end: ClockTime?, of whole: TimeSpan?
   ) throws {
     // The demuxer's seek may take as long as all other work here.

@@ -7,7 +7,7 @@ import Testing
 @testable import RetrogradeEngine
 
 /// Intra-only video is reversed by copying its packets.
-@Suite struct PacketTurningTests {
+@Suite struct PacketReversalTests {
   /// Video packets in file order.
   private func packets(_ path: String) throws -> [[UInt8]] {
     let demuxers = ["mp4": "qtdemux", "mov": "qtdemux", "avi": "avidemux", "ts": "tsdemux"]

@@ -2,7 +2,7 @@ import GStreamer
 import MediaTime
 
 /// Frame spacing of a video.
-struct FrameRhythm: Sendable {
+struct FrameSpacing: Sendable {
   /// Median time between frames at the end.
   private let median: ClockTime
   /// True if the last frames are equally long, within the containers' rounding.
@@ -18,15 +18,15 @@ struct FrameRhythm: Sendable {
 
   /// - Parameter times: start times of the frames, ascending.
   init(_ times: [ClockTime]) {
-    let last = times.suffix(FrameRhythm.length + 1)
+    let last = times.suffix(FrameSpacing.length + 1)
     let gaps = zip(last, last.dropFirst()).map { $1 - $0 }.sorted()
     let median = gaps.isEmpty ? .milliseconds(40) : gaps[gaps.count / 2]
-    let isConstant = gaps.count > 1 && (gaps.last ?? .zero) - (gaps.first ?? .zero) < FrameRhythm.rounding
+    let isConstant = gaps.count > 1 && (gaps.last ?? .zero) - (gaps.first ?? .zero) < FrameSpacing.rounding
     let isEven =
       isConstant
       && zip(times, times.dropFirst()).allSatisfy {
         let gap = $1 - $0
-        return max(gap, median) - min(gap, median) < FrameRhythm.rounding
+        return max(gap, median) - min(gap, median) < FrameSpacing.rounding
       }
     let whole = (times.last ?? .zero) - (times.first ?? .zero)
     rate = isEven ? FrameRate(guessing: ClockTime(nanoseconds: whole.nanoseconds / Int64(times.count - 1))) : nil
@@ -43,7 +43,7 @@ struct FrameRhythm: Sendable {
     // shorter than a millisecond.
     guard let own, own >= .milliseconds(1) else { return median }
     guard isConstant else { return own }
-    let isLikeTheOthers = max(own, median) - min(own, median) < FrameRhythm.rounding
+    let isLikeTheOthers = max(own, median) - min(own, median) < FrameSpacing.rounding
     return isDeclared && !isLikeTheOthers ? own : median
   }
 
@@ -52,10 +52,10 @@ struct FrameRhythm: Sendable {
   /// Variable-rate encoders write the time base as the rate: 1000, 90000 or 10⁹. h264parse passes
   /// it on (`Quirk.h264parseTimeBase`). AVI takes all times from the rate, mp4mux would use it as a
   /// 32-bit timescale, and the last frame would end at once.
-  func believing(_ caps: Caps) -> Caps {
+  func withPlausibleRate(_ caps: Caps) -> Caps {
     guard let named = caps.fraction("framerate"), named.numerator > 0, named.denominator > 0 else { return caps }
     let value = Double(named.numerator) / Double(named.denominator)
-    guard value > FrameRhythm.usual, value * median.seconds > FrameRhythm.excess else { return caps }
+    guard value > FrameSpacing.usual, value * median.seconds > FrameSpacing.excess else { return caps }
     return caps.setting("framerate", "(fraction)\(rate?.description ?? "0/1")")
   }
 

@@ -5,7 +5,7 @@ import RetrogradeEngine
 
 /// Writes a video file within a size limit. It is encoded at the bit rate that its duration allows,
 /// and again at a lower rate if it is too large.
-struct SizedFilm {
+struct SizeLimitedEncode {
   private let plan: OutputPlan
   /// Size limit in bytes.
   private let limit: Int
@@ -49,7 +49,7 @@ struct SizedFilm {
         remedy: "add \(setting: .videoCodec) h264, or use .mp4")
     }
     usualRate = video.bitrate
-    audioRates = plan.choice.audioBitrates.map { $0 ?? SizedFilm.usualAudio }
+    audioRates = plan.choice.audioBitrates.map { $0 ?? SizeLimitedEncode.usualAudio }
     // Each packet has a header or a table entry.
     let packets = frameRate * Double(plan.choice.videos.count) + 50 * Double(audioRates.count)
     overhead = 4096 + seconds * 24 * packets
@@ -66,14 +66,14 @@ struct SizedFilm {
     var rate = room * 8 / seconds / Double(plan.choice.videos.count)
     rate = min(rate, usualRate.map(Double.init) ?? highestRate)
     var smallest: Int?
-    for number in 1...SizedFilm.tries {
+    for number in 1...SizeLimitedEncode.tries {
       guard rate >= 1000 else { break }
       let made = try changed(rate: Int(rate), audio: audio)
       var counts = try made.writeOnce(outputs, work)
       let size = RandomAccessFile(try outputs.location(of: plan.output))?.size ?? 0
       Log.job.info("\(plan.output): \(size) bytes at \(Int(rate)) bit/s of video, try \(number)")
       if size <= limit {
-        counts.concessions = concessions(made, audio)
+        counts.qualityReductions = qualityReductions(made, audio)
         return counts
       }
       smallest = min(smallest ?? size, size)
@@ -98,11 +98,11 @@ struct SizedFilm {
 
   /// Returns the audio bit rates, reduced if audio would take too much of the file.
   private func lowered(_ rates: [Int]) -> [Int] {
-    let room = (Double(limit) - overhead) * SizedFilm.audioShare * 8 / seconds
+    let room = (Double(limit) - overhead) * SizeLimitedEncode.audioShare * 8 / seconds
     let share = room / max(Double(rates.reduce(0, +)), 1)
     guard share < 1 else { return rates }
     return zip(rates, plan.audio).map { rate, track in
-      min(rate, max(Int(max(Double(rate) * share, 0)), SizedFilm.lowestAudio * track.channels))
+      min(rate, max(Int(max(Double(rate) * share, 0)), SizeLimitedEncode.lowestAudio * track.channels))
     }
   }
 
@@ -113,8 +113,8 @@ struct SizedFilm {
     options.encoding.isRateChosen = true
     if usualRate != rate { options.encoding.bitrate = rate }
     if audio != audioRates { options.encoding.audioBitrate = audio.min() }
-    let side = SizedFilm.smallestSide / max(min(shown.width, shown.height), 1)
-    let enough = SizedFilm.fewestBits * frameRate * max(pixels, 1)
+    let side = SizeLimitedEncode.smallestSide / max(min(shown.width, shown.height), 1)
+    let enough = SizeLimitedEncode.fewestBits * frameRate * max(pixels, 1)
     let factor = max((Double(rate) / enough).squareRoot(), side)
     // The default rate always suffices for the size that was requested.
     if factor < 1, rate < usualRate ?? .max {
@@ -128,7 +128,7 @@ struct SizedFilm {
     return try OutputPlan(plan.output, plan.source, options, plan.drawing)
   }
 
-  private func concessions(_ made: OutputPlan, _ audio: [Int]) -> [Warning] {
+  private func qualityReductions(_ made: OutputPlan, _ audio: [Int]) -> [Warning] {
     func kilobits(_ rate: Int) -> String { "\(max(rate / 1000, 1)) kbit/s" }
     var lost: [String] = []
     if let rate = made.options.encoding.bitrate, usualRate.map({ rate < $0 }) ?? true {
@@ -140,13 +140,13 @@ struct SizedFilm {
     if let lowest = audio.min(), let usual = audioRates.min(), lowest < usual {
       lost.append("\(kilobits(lowest)) of audio instead of \(kilobits(usual))")
     }
-    return Warning.concessions(lost, under: ByteCount(limit))
+    return Warning.qualityReductions(lost, under: ByteCount(limit))
   }
 }
 
 extension Warning {
   /// Returns warnings about quality that was reduced to meet the size limit.
-  static func concessions(_ lost: [String], under limit: ByteCount) -> [Warning] {
+  static func qualityReductions(_ lost: [String], under limit: ByteCount) -> [Warning] {
     guard !lost.isEmpty else { return [] }
     return [Warning(.converted, "reduced for \(setting: .maxSize) \(limit.decimal): \(lost.joined(separator: "; "))")]
   }

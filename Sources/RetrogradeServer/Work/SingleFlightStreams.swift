@@ -3,9 +3,9 @@ import Synchronization
 
 /// Bytes that are made once for any number of concurrent clients, and can be read meanwhile. The
 /// work is cancelled when no client needs it.
-final class Makings: Sendable {
+final class SingleFlightStreams: Sendable {
   /// Makes bytes and delivers them in pieces.
-  typealias Making = @Sendable (Cancellation, _ give: @escaping @Sendable ([UInt8]) -> Void) async throws -> Void
+  typealias Producer = @Sendable (Cancellation, _ give: @escaping @Sendable ([UInt8]) -> Void) async throws -> Void
 
   private struct State {
     var flights: [String: Flight] = [:]
@@ -31,7 +31,7 @@ final class Makings: Sendable {
   }
 
   /// Reader of the result of `make`, which runs unless it is already running for the same key.
-  func reader(_ key: String, _ make: @escaping Making) -> PartReader {
+  func reader(_ key: String, _ make: @escaping Producer) -> PartReader {
     state.withLock { $0.flights[key]?.join(nil) ?? begin(key, nil, make, &$0) }
   }
 
@@ -43,7 +43,7 @@ final class Makings: Sendable {
   ///   - find: looks up a stored part.
   ///   - onMade: called if and when the part is complete: the first client's before the others'.
   func part(
-    _ key: String, find: () -> StoredBytes?, onMade: @escaping @Sendable () -> Void, _ make: @escaping Making
+    _ key: String, find: () -> StoredBytes?, onMade: @escaping @Sendable () -> Void, _ make: @escaping Producer
   ) -> Found {
     state.withLock { state in
       if let reader = state.flights[key]?.join(onMade) { return .begun(reader) }
@@ -54,7 +54,7 @@ final class Makings: Sendable {
   }
 
   private func begin(
-    _ key: String, _ onMade: (@Sendable () -> Void)?, _ make: @escaping Making, _ state: inout State
+    _ key: String, _ onMade: (@Sendable () -> Void)?, _ make: @escaping Producer, _ state: inout State
   ) -> PartReader {
     let flight = Flight(onMade)
     state.flights[key] = flight
@@ -237,7 +237,7 @@ final class PartReader: Sendable {
   /// Bytes after the first `offset`, as soon as there are any; the stored bytes once all were made.
   /// - Throws: errors of the work; `CancellationError` if this reader left.
   func more(after offset: Int) async throws -> Flight.Found {
-    try await flight.more(after: offset, most: Pace.piece) { !self.isGone.load(ordering: .acquiring) }
+    try await flight.more(after: offset, most: PacedBody.piece) { !self.isGone.load(ordering: .acquiring) }
   }
 
   /// Waits for all bytes.

@@ -4,7 +4,7 @@ import Retrograde
 import RetrogradeEngine
 
 /// Part of a stream's output to download.
-struct Stretch: Hashable, Sendable {
+struct DownloadRange: Hashable, Sendable {
   /// Start and end in the output's time; nil: those of the output.
   var from: ClockTime?
   var to: ClockTime?
@@ -14,8 +14,8 @@ struct Stretch: Hashable, Sendable {
   /// - Parameter query: `from` and `to` of a request, in seconds.
   /// - Returns: nil if they are not times, or in the wrong order.
   init?(_ query: [String: String]) {
-    for (name, key) in [("from", \Stretch.from), ("to", \Stretch.to)]
-      as [(String, WritableKeyPath<Stretch, ClockTime?>)]
+    for (name, key) in [("from", \DownloadRange.from), ("to", \DownloadRange.to)]
+      as [(String, WritableKeyPath<DownloadRange, ClockTime?>)]
     {
       guard let text = query[name], !text.isEmpty else { continue }
       guard text.utf8.count <= 20, let seconds = Double(text), seconds >= 0, seconds < 1e9 else { return nil }

@@ -22,7 +22,7 @@ extension ReverseSource {
   }
 
   /// Switches to the completely indexed `source`, while its end, `tail`, is being played.
-  func complete(_ tail: SourceStretch, with source: PlayableSource, _ settings: SourceSettings) {
+  func complete(_ tail: SourceRange, with source: PlayableSource, _ settings: SourceSettings) {
     // Frames already played keep their times, even if the end of the index differs.
     let span = TimeSpan(
       start: source.legs.presentation.span.start, end: tail.source.legs.presentation.span.end)
@@ -61,7 +61,7 @@ extension ReverseSource {
   }
 }
 
-extension SourceStretch {
+extension SourceRange {
   func place(of media: SourceStream.Media) -> TimeSpan {
     if case .audio(let track) = media { place(of: track) } else { place }
   }

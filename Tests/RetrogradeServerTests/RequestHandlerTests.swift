@@ -9,10 +9,10 @@ import Testing
 @testable import RetrogradeServer
 
 /// Answers to requests.
-@Suite struct DeskTests {
+@Suite struct RequestHandlerTests {
   @Test("every part of a stream is found at its address")
   func streamParts() async throws {
-    let fake = try FakeDesk(
+    let fake = try FakeRequestHandler(
       ServerSettings(), FakeStream(subtitles: [.init(language: "en", title: nil, text: "WEBVTT\n\n")]))
     let base = "/\(fake.id)/usual/\(try await fake.version)"
     let wanted: [(String, String, String)] = [
@@ -53,7 +53,7 @@ import Testing
       "/ID/usual/VERSION/540/", "/ID/../ID/",
     ])
   func unknownAddress(path: String) async throws {
-    let fake = try FakeDesk()
+    let fake = try FakeRequestHandler()
     let version = try await fake.version
     let answer = try await fake.ask(path.replacing("ID", with: fake.id).replacing("VERSION", with: version))
     #expect(answer.status == (path.contains("..") ? 400 : 404))
@@ -65,7 +65,7 @@ import Testing
 
   @Test("a part can be cached, and requested in ranges")
   func cachingAndRanges() async throws {
-    let fake = try FakeDesk()
+    let fake = try FakeRequestHandler()
     let path = "/\(fake.id)/usual/\(try await fake.version)/540/1.m4s"
     #expect(try await fake.ask(path).bytes.count == 102)
     let whole = try await fake.ask(path)
@@ -89,7 +89,7 @@ import Testing
 
   @Test("only GET and HEAD are allowed")
   func methods() async throws {
-    let fake = try FakeDesk()
+    let fake = try FakeRequestHandler()
     for method in [Request.Method.post, .put, .delete, .options] {
       let answer = try await fake.ask("/", method: method)
       #expect(answer.status == 405)
@@ -99,7 +99,7 @@ import Testing
 
   @Test("no other site may read or frame the answers")
   func securityHeaders() async throws {
-    let fake = try FakeDesk()
+    let fake = try FakeRequestHandler()
     for path in ["/", "/\(fake.id)/", "/\(fake.id)/master.m3u8", "/nothing"] {
       let answer = try await fake.ask(path)
       #expect(answer["access-control-allow-origin"] == nil)
@@ -115,11 +115,11 @@ import Testing
 
   @Test("a list shows file names as text")
   func fileList() async throws {
-    let fake = try FakeDesk(names: ["<b>&\"'.wav", "two.wav"])
+    let fake = try FakeRequestHandler(names: ["<b>&\"'.wav", "two.wav"])
     let text = try await fake.ask("/").text
     #expect(text.contains("<span>&lt;b&gt;&amp;&quot;&#39;.wav</span>"))
     #expect(text.contains("<a href=\"/\(fake.id)/\"><img src=\"/\(fake.id)/picture.jpg\" alt=\"\" loading=\"lazy\">"))
-    let single = try FakeDesk()
+    let single = try FakeRequestHandler()
     let answer = try await single.ask("/")
     #expect(answer.status == 302)
     #expect(answer["location"] == "/\(single.id)/")
@@ -127,17 +127,17 @@ import Testing
 
   @Test("the playlist of a single file is at the top")
   func topPlaylist() async throws {
-    let single = try FakeDesk()
+    let single = try FakeRequestHandler()
     let own = try await single.ask("/\(single.id)/master.m3u8").text
     let top = try await single.ask("/master.m3u8").text
     #expect(own.hasPrefix("#EXTM3U") && own != top)
     #expect(top.replacing("\(single.id)/", with: "") == own)
-    #expect(try await FakeDesk(names: ["one.wav", "two.wav"]).ask("/master.m3u8").status == 404)
+    #expect(try await FakeRequestHandler(names: ["one.wav", "two.wav"]).ask("/master.m3u8").status == 404)
   }
 
   @Test("a token in the address is repeated in the addresses of the answer")
   func tokenInAddresses() async throws {
-    let fake = try FakeDesk(ServerSettings(token: "s3cret&more"))
+    let fake = try FakeRequestHandler(ServerSettings(token: "s3cret&more"))
     #expect(try await fake.ask("/\(fake.id)/master.m3u8").status == 401)
     let asked = try await fake.ask("/\(fake.id)/master.m3u8?token=s3cret%26more")
     #expect(asked["set-cookie"] == "retrograde-token=s3cret%26more; Path=/; HttpOnly; SameSite=Strict")
@@ -155,7 +155,7 @@ import Testing
     arguments: [(Request.Method.head, nil), (.get, "bytes=10-19")] as [(Request.Method, String?)])
   func waitingForWhole(method: Request.Method, range: String?) async throws {
     let gate = FakeGate()
-    let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate, ahead: 60))
+    let fake = try FakeRequestHandler(ServerSettings(jobs: 1), FakeStream(gate: gate, ahead: 60))
     let path = "/\(fake.id)/usual/\(try await fake.version)/540/2.m4s"
     let asking = Task { try await fake.ask(path, method: method, range.map { ["range": $0] } ?? [:]) }
     try await gate.wait { $0.entered == 1 }
@@ -168,7 +168,7 @@ import Testing
 
   @Test("a segment is served from a piece on until it is complete")
   func pieces() async throws {
-    let fake = try FakeDesk(ServerSettings(), FakeStream())
+    let fake = try FakeRequestHandler(ServerSettings(), FakeStream())
     let base = "/\(fake.id)/usual/\(try await fake.version)/540"
     #expect(try await fake.ask("\(base)/2-3.m4s").bytes.count == 27)
     #expect(try await fake.ask("\(base)/2-4.m4s").status == 404)
@@ -178,7 +178,7 @@ import Testing
 
   @Test("a failure before the first byte is an error answer")
   func earlyFailure() async throws {
-    let fake = try FakeDesk(ServerSettings(), FakeStream(fails: true))
+    let fake = try FakeRequestHandler(ServerSettings(), FakeStream(fails: true))
     let answer = try await fake.ask("/\(fake.id)/usual/\(try await fake.version)/540/2.m4s")
     #expect(answer.status == 415)
     #expect(try await answer.text == "a film: can't be decoded\n")
@@ -187,8 +187,8 @@ import Testing
   @Test("a file that crashed is reported once, and not opened again until it changes")
   func crash() async throws {
     let (opened, reported) = (Counted(), Counted())
-    let fake = try FakeDesk(
-      names: ["a.wav", "b.wav"], tell: { _ in reported.add() },
+    let fake = try FakeRequestHandler(
+      names: ["a.wav", "b.wav"], onCrash: { _ in reported.add() },
       open: { path, _, _ in
         guard realPath(path)?.hasSuffix("a.wav") ?? false else { return FakeStream() }
         opened.add()
@@ -202,14 +202,14 @@ import Testing
       #expect(try await fake.ask(other).status == 200)
     }
     #expect(opened.count == 1 && reported.count == 1)
-    try (FakeDesk.wave + [0, 0]).write(to: fake.folder.url.appending(path: "a.wav"))
+    try (FakeRequestHandler.wave + [0, 0]).write(to: fake.folder.url.appending(path: "a.wav"))
     #expect(try await fake.ask("/\(fake.id)/usual/info.json").status == 415)
     #expect(opened.count == 2 && reported.count == 2)
   }
 
   @Test("a file whose segment crashes is not opened again until it changes")
   func crashOfSegment() async throws {
-    let fake = try FakeDesk(ServerSettings(), FakeStream(fails: true, code: .crashed))
+    let fake = try FakeRequestHandler(ServerSettings(), FakeStream(fails: true, code: .crashed))
     let path = "/\(fake.id)/usual/\(try await fake.version)/540/2.m4s"
     #expect(try await fake.ask(path).status == 415)
     #expect(try await fake.ask("/\(fake.id)/usual/info.json").status == 415)
@@ -218,7 +218,7 @@ import Testing
   @Test("a segment requested by many clients is made once")
   func sharedSegment() async throws {
     let gate = FakeGate()
-    let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate))
+    let fake = try FakeRequestHandler(ServerSettings(jobs: 1), FakeStream(gate: gate))
     let path = "/\(fake.id)/usual/\(try await fake.version)/540/2.m4s"
     let all = (0..<10).map { _ in Task { try await fake.ask(path).bytes.count } }
     try await gate.wait { $0.entered == 1 }
@@ -232,7 +232,7 @@ import Testing
   func prefetch() async throws {
     let gate = FakeGate()
     gate.open()
-    let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate))
+    let fake = try FakeRequestHandler(ServerSettings(jobs: 1), FakeStream(gate: gate))
     let base = "/\(fake.id)/usual/\(try await fake.version)"
     _ = try await fake.ask("\(base)/540/0.m4s")
     try await gate.wait { $0.passed == 2 }
@@ -245,7 +245,7 @@ import Testing
   @Test("a seek stops the segment made ahead")
   func prefetchStop() async throws {
     let gate = FakeGate(free: 1)
-    let fake = try FakeDesk(ServerSettings(jobs: 3), FakeStream(gate: gate))
+    let fake = try FakeRequestHandler(ServerSettings(jobs: 3), FakeStream(gate: gate))
     let base = "/\(fake.id)/usual/\(try await fake.version)"
     _ = try await fake.ask("\(base)/540/0.m4s")
     try await gate.wait { $0.entered == 2 }
@@ -258,13 +258,13 @@ import Testing
   @Test("too many requests are told to try again later")
   func overload() async throws {
     let gate = FakeGate()
-    let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate))
+    let fake = try FakeRequestHandler(ServerSettings(jobs: 1), FakeStream(gate: gate))
     let version = try await fake.version
     let paths = (0..<3).flatMap { segment in ["540", "270", "audio"].map { "\($0)/\(segment).m4s" } }
     // One is made, eight wait.
     let all = paths.map { path in Task { try await fake.ask("/\(fake.id)/usual/\(version)/\(path)").status } }
     try await gate.wait { $0.entered == 1 }
-    while fake.desk.load.waiting < 8 { await Task.yield() }
+    while fake.handler.load.waiting < 8 { await Task.yield() }
     #expect(try await fake.ask("/\(fake.id)/usual/\(version)/270/init.mp4").status == 200, "which is there")
     let refused = try await fake.ask("/\(fake.id)/usual/\(version)/270/0-1.m4s")
     #expect(refused.status == 503)
@@ -276,24 +276,24 @@ import Testing
   @Test("a segment that no client waits for is stopped")
   func abandonedSegment() async throws {
     let gate = FakeGate()
-    let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate))
+    let fake = try FakeRequestHandler(ServerSettings(jobs: 1), FakeStream(gate: gate))
     let path = "/\(fake.id)/usual/\(try await fake.version)/540/2.m4s"
     let asking = Task { try await fake.ask(path) }
     try await gate.wait { $0.entered == 1 }
     asking.cancel()
     try await gate.wait { $0.cancelled == 1 }
     await #expect(throws: CancellationError.self) { try await asking.value }
-    while fake.desk.load.running > 0 { await Task.yield() }
+    while fake.handler.load.running > 0 { await Task.yield() }
   }
 
   @Test("closing ends running work and refuses new work")
   func closing() async throws {
     let gate = FakeGate()
-    let fake = try FakeDesk(ServerSettings(), FakeStream(gate: gate))
+    let fake = try FakeRequestHandler(ServerSettings(), FakeStream(gate: gate))
     let base = "/\(fake.id)/usual/\(try await fake.version)"
     let asking = Task { try await fake.ask("\(base)/540/2.m4s") }
     try await gate.wait { $0.entered == 1 }
-    fake.desk.close()
+    fake.handler.close()
     #expect(try await asking.value.status == 503)
     #expect(gate.seen.passed == 0)
     gate.open()
@@ -304,9 +304,9 @@ import Testing
 
   @Test("a changed file is opened again")
   func changedFile() async throws {
-    let fake = try FakeDesk()
+    let fake = try FakeRequestHandler()
     let version = try await fake.version
-    try (FakeDesk.wave + [0]).write(to: fake.folder.url.appending(path: "a film.wav"))
+    try (FakeRequestHandler.wave + [0]).write(to: fake.folder.url.appending(path: "a film.wav"))
     #expect(try await fake.version != version)
     #expect(try await fake.ask("/\(fake.id)/usual/\(version)/540/0.m4s").status == 404)
   }
@@ -319,7 +319,7 @@ import Testing
       ("", 200),
     ])
   func rangeQuery(query: String, status: Int) async throws {
-    let fake = try FakeDesk()
+    let fake = try FakeRequestHandler()
     #expect(try await fake.ask("/\(fake.id)/usual/command.json?\(query)").status == status)
   }
 
@@ -338,7 +338,7 @@ import Testing
       ("0..1 x0.5, 1..0", "from=1&to=2", "'a film (score).mp4' --score '0..1 x0.5, 1..0'"),
     ])
   func command(score: String, query: String, words: String) async throws {
-    let fake = try FakeDesk()
+    let fake = try FakeRequestHandler()
     let text = try await fake.ask("/\(fake.id)/\(score.percentEncoded)/command.json?\(query)").text
     let path = fake.folder.path("a film.wav")
     #expect(text == "{\"command\":\"retrograde reverse '\(path)' \(words)\"}")

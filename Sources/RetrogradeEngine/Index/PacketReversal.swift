@@ -3,7 +3,7 @@ import GStreamer
 
 /// Checks during indexing if a video's packets can be output in another order unchanged.
 /// Each packet must be an independent frame, in a codec with a known rule for that.
-struct PacketTurning {
+struct PacketReversal {
   private let codec: PacketCheck.Codec?
   private var check: PacketCheck?
   private let caps: Caps
@@ -11,13 +11,13 @@ struct PacketTurning {
 
   init(_ caps: Caps) {
     self.caps = caps
-    codec = PacketTurning.codec(caps)
+    codec = PacketReversal.codec(caps)
     check = codec.map { PacketCheck($0) }
     found = check == nil ? "\(caps.codecName) is not known to consist of independent frames" : nil
     // Parsers and demuxers report fields for most codecs; for the others the packets show them.
     let isWhole = ["progressive", nil].contains(caps.string("interlace-mode"))
     if found == nil, !isWhole || caps.string("coded-picture-structure") == "field" || caps.int("fields") == 2 {
-      found = PacketTurning.words(.hasFields)
+      found = PacketReversal.words(.hasFields)
     }
   }
 
@@ -44,9 +44,9 @@ struct PacketTurning {
     if let now = sample.caps, !now.isEqual(caps) {
       found = "its format changes within the video"
     } else if !sample.buffer.isKeyframe {
-      found = PacketTurning.words(.dependsOnOthers)
+      found = PacketReversal.words(.dependsOnOthers)
     } else {
-      found = try sample.buffer.withBytes { check?.obstacle(in: $0) }.map(PacketTurning.words)
+      found = try sample.buffer.withBytes { check?.obstacle(in: $0) }.map(PacketReversal.words)
     }
   }
 

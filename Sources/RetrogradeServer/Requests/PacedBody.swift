@@ -2,7 +2,7 @@ import RetrogradeEngine
 import Soup
 
 /// Sends an answer in pieces, at the client's speed.
-struct Pace: Sendable {
+struct PacedBody: Sendable {
   let exchange: Exchange
 
   /// Piece size in bytes: the part of an answer that is in memory.
@@ -31,8 +31,8 @@ struct Pace: Sendable {
   private func send(_ body: Answer.Body, _ range: Range<Int>) async throws {
     var start = range.lowerBound
     while start < range.upperBound {
-      let end = min(start + Pace.piece, range.upperBound)
-      try await exchange.write(try await Pace.bytes(of: body, start..<end))
+      let end = min(start + PacedBody.piece, range.upperBound)
+      try await exchange.write(try await PacedBody.bytes(of: body, start..<end))
       start = end
     }
   }

@@ -3,7 +3,7 @@ import Quirks
 import RetrogradeEngine
 
 /// Rates and channel layouts that an audio encoder, or a muxer for raw samples, accepts.
-struct AudioTaker {
+struct AudioCapabilities {
   private let codec: Codec
   private let container: Container
   private let encoder: String?
@@ -39,7 +39,7 @@ struct AudioTaker {
   /// none.
   func mask(for count: Int, like given: UInt64) -> UInt64? {
     if count <= 2 { return takes(count) ? Speakers.usual(count) : nil }
-    if hasFixedSpeakers { return takes(count) ? AudioTaker.fixed[count] ?? 0 : nil }
+    if hasFixedSpeakers { return takes(count) ? AudioCapabilities.fixed[count] ?? 0 : nil }
     // avenc_aac fails, or loses the positions, with side speakers.
     let wanted = codec.caps.mediaType == "audio/mpeg" ? Speakers.withRearPair(given) : given
     let usual = Speakers.usual(count)

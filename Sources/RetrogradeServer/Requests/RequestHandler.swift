@@ -6,28 +6,28 @@ import Soup
 import Paths
 
 /// Answers requests, independently of the transport.
-final class Desk: Sendable {
+final class RequestHandler: Sendable {
   private let settings: ServerSettings
   private let catalog: Catalog
   private let guarding: Guard
   private let line: WorkLine
   private let streams: OpenStreams
-  private let parts: MadeParts
+  private let parts: PartCache
   private let downloads: Downloads
   private let page: Page
 
   /// - Throws: ``RetrogradeError`` of code `inputOutput` if the spool folder is not writable.
   init(
     _ settings: ServerSettings, _ catalog: Catalog, run: @escaping ServerRunning = { $0.start() },
-    tell: @escaping @Sendable (RetrogradeError) -> Void = { _ in }, open: @escaping OpenStreams.Opening
+    onCrash: @escaping @Sendable (RetrogradeError) -> Void = { _ in }, open: @escaping OpenStreams.OpenFunction
   ) throws {
-    let crashes = CrashedFiles(tell: tell)
+    let crashes = CrashedFiles(onCrash: onCrash)
     (self.settings, self.catalog) = (settings, catalog)
     guarding = Guard(token: settings.token, loopback: settings.isLoopback ? settings.host : nil)
-    let ahead = Ahead(most: settings.jobs)
+    let ahead = Prefetcher(most: settings.jobs)
     line = WorkLine(slots: settings.jobs, longest: settings.jobs * 8) { ahead.cancel() }
     streams = OpenStreams(settings, line, crashes, open: open)
-    parts = MadeParts(
+    parts = PartCache(
       try ByteStore(directory: settings.resources.spoolDirectory, capacity: settings.cache.bytes), line, ahead, crashes,
       run: run)
     downloads = Downloads(settings.share, crashes, run: run)
@@ -97,7 +97,7 @@ final class Desk: Sendable {
       answer.fields[.retryAfter] = "1"
       return answer.secured()
     } catch let error as RetrogradeError {
-      return Answer.refusal(Desk.status(error.code), "\(error.message)").secured()
+      return Answer.refusal(RequestHandler.status(error.code), "\(error.message)").secured()
     } catch is CancellationError {
       return Answer.refusal(503, "The server is shutting down.").secured()
     } catch {
@@ -117,7 +117,7 @@ final class Desk: Sendable {
   private static let nothing = Answer.refusal(404, "There is nothing at this URL.").secured()
 
   private func found(_ route: Route?, _ path: RequestPath, isByQuery: Bool) async throws -> Answer {
-    guard let route else { return Desk.nothing }
+    guard let route else { return RequestHandler.nothing }
     switch route {
     case .start:
       let (files, isSingle) = try await list()
@@ -129,13 +129,13 @@ final class Desk: Sendable {
       return page.list(files, suffix: suffix(isByQuery))
     case .playlist:
       let (files, isSingle) = try await list()
-      guard isSingle, let id = files.first?.id else { return Desk.nothing }
+      guard isSingle, let id = files.first?.id else { return RequestHandler.nothing }
       let part = StreamPart.master(prefix: "\(id)/\(StreamName.usual.text)/")
       return try await answer(part, of: id, .usual, path.query, suffix(isByQuery))
     case .page(let id):
-      return try await opened(id) == nil ? Desk.nothing : page.player
+      return try await opened(id) == nil ? RequestHandler.nothing : page.player
     case .picture(let id):
-      guard let (file, content) = try await opened(id) else { return Desk.nothing }
+      guard let (file, content) = try await opened(id) else { return RequestHandler.nothing }
       return try await picture(of: file, content)
     case .stream(let id, let name, let part):
       return try await answer(part, of: id, name, path.query, suffix(isByQuery))
@@ -146,7 +146,7 @@ final class Desk: Sendable {
   private func answer(
     _ part: StreamPart, of id: String, _ name: StreamName, _ query: [String: String], _ suffix: String
   ) async throws -> Answer {
-    guard let (file, content) = try await opened(id) else { return Desk.nothing }
+    guard let (file, content) = try await opened(id) else { return RequestHandler.nothing }
     do {
       return try await answer(part, of: streams.stream(file, content, name), query, suffix)
     } catch let error as RetrogradeError {
@@ -187,44 +187,44 @@ final class Desk: Sendable {
       parts.makeFirst(of: stream)
       return Answer(StreamInfo(stream).json, .json).kept(forever: false).secured()
     case .command:
-      guard let stretch = Stretch(query) else { return Desk.noStretch }
+      guard let stretch = DownloadRange(query) else { return RequestHandler.noStretch }
       return Answer(StreamInfo.encoded(["command": stretch.command(stream)]), .json).kept(forever: false).secured()
     case .download:
-      guard let stretch = Stretch(query) else { return Desk.noStretch }
+      guard let stretch = DownloadRange(query) else { return RequestHandler.noStretch }
       var answer = Answer(try await downloads.file(stretch, of: stream), .mp4)
-      answer.fields[.contentDisposition] = Desk.attachment(stretch.fileName(stream))
+      answer.fields[.contentDisposition] = RequestHandler.attachment(stretch.fileName(stream))
       return answer.kept(forever: false).secured()
     case .made(let version, let part):
       // The address belongs to the file before it changed.
-      guard version == stream.version else { return Desk.nothing }
+      guard version == stream.version else { return RequestHandler.nothing }
       return try await made(part, stream, suffix)
     }
   }
 
-  private func made(_ part: MadePart, _ stream: OpenStream, _ suffix: String) async throws -> Answer {
+  private func made(_ part: PartID, _ stream: OpenStream, _ suffix: String) async throws -> Answer {
     let mirror = stream.mirror
     switch part {
     case .playlist(let name):
-      guard let rendition = stream.rendition(name) else { return Desk.nothing }
+      guard let rendition = stream.rendition(name) else { return RequestHandler.nothing }
       return Answer(Playlist.media(mirror.renditions[rendition], suffix: suffix), .playlist)
         .kept(forever: suffix.isEmpty).secured()
     case .subtitlePlaylist(let number):
-      guard mirror.subtitles.indices.contains(number) else { return Desk.nothing }
+      guard mirror.subtitles.indices.contains(number) else { return RequestHandler.nothing }
       return Answer(Playlist.subtitles(number, of: mirror.duration, suffix: suffix), .playlist)
         .kept(forever: suffix.isEmpty).secured()
     case .subtitles(let number):
-      guard mirror.subtitles.indices.contains(number) else { return Desk.nothing }
+      guard mirror.subtitles.indices.contains(number) else { return RequestHandler.nothing }
       return Answer(Playlist.timed(mirror.subtitles[number].text), .subtitles).kept(forever: true).secured()
     case .chapters:
       return Answer(StreamInfo.encoded(StreamInfo.marks(mirror.chapters)), .json).kept(forever: true).secured()
     case .initialization(let name):
-      guard let rendition = stream.rendition(name) else { return Desk.nothing }
+      guard let rendition = stream.rendition(name) else { return RequestHandler.nothing }
       // Available without waiting, so prefetching need not stop.
-      return Answer(try mirror.initialization(rendition, Cancellation()), Desk.type(part, mirror))
+      return Answer(try mirror.initialization(rendition, Cancellation()), RequestHandler.type(part, mirror))
         .kept(forever: true).secured()
     case .frames, .segment, .waveform, .picture:
-      guard let found = try await parts.part(part, of: stream) else { return Desk.nothing }
-      return Answer(found, Desk.type(part, mirror)).kept(forever: true).secured()
+      guard let found = try await parts.part(part, of: stream) else { return RequestHandler.nothing }
+      return Answer(found, RequestHandler.type(part, mirror)).kept(forever: true).secured()
     }
   }
 
@@ -237,7 +237,7 @@ final class Desk: Sendable {
     400, "from and to must be seconds within the stream, and from must be less than to."
   ).secured()
 
-  private static func type(_ part: MadePart, _ mirror: any MirrorStream) -> Answer.MediaType {
+  private static func type(_ part: PartID, _ mirror: any MirrorStream) -> Answer.MediaType {
     switch part {
     case .picture: .jpeg
     case .waveform: .json

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Ends the streams of an indexing pass at the end of the indexed part.
 /// Each stream ends after all packets that are presented before that time.
-final class StretchGate: Sendable {
+final class RangeGate: Sendable {
   /// State of one stream in the current pass.
   private struct Stream {
     var kind: StreamKind
@@ -19,7 +19,7 @@ final class StretchGate: Sendable {
     func isComplete(at time: ClockTime, _ end: ClockTime) -> Bool {
       switch kind {
       // Codecs reorder at most 16 frames (H.264, A.3.1; H.265, A.4.2), each of up to two fields.
-      case .video: past >= 40 || time >= end + StretchGate.reordering
+      case .video: past >= 40 || time >= end + RangeGate.reordering
       // Decoders hold back a packet, and the next one overlaps it.
       case .audio: time >= end + ClockTime(nanoseconds: 500_000_000)
       default: time >= end
@@ -45,7 +45,7 @@ final class StretchGate: Sendable {
       // Subtitles may be an hour apart. A stream that lags so far has no more packets before the
       // end.
       let isOver = streams.allSatisfy { $0.isClosed || ![.video, .audio].contains($0.kind) }
-      guard isOver || time >= end + StretchGate.reordering + ClockTime(seconds: 2) else { return over }
+      guard isOver || time >= end + RangeGate.reordering + ClockTime(seconds: 2) else { return over }
       for other in streams.indices where !streams[other].isClosed {
         streams[other].isClosed = true
         over.append(other)
@@ -72,7 +72,7 @@ final class StretchGate: Sendable {
     }
     pads.withLock { $0.append(pad) }
     pad.endStream { [weak self] packet, segment in
-      guard let self, let time = packet.pts ?? packet.dts else { return .goesOn }
+      guard let self, let time = packet.pts ?? packet.dts else { return .continues }
       return pass(number, segment.streamTime(of: time))
     }
     return true
@@ -105,7 +105,7 @@ final class StretchGate: Sendable {
     // One demuxer outputs all streams, on this thread.
     let pads = pads.withLock { $0 }
     for other in over where other != number { pads[other].endStream() }
-    guard over.contains(number) else { return .goesOn }
+    guard over.contains(number) else { return .continues }
     return isEnd ? .allHaveEnded : .ends
   }
 }

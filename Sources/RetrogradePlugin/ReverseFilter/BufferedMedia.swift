@@ -5,7 +5,7 @@ import RetrogradeEngine
 
 /// Buffers received since the segment began, in order: in memory up to the budget; beyond it the
 /// oldest ones move to the spool.
-final class HeldMedia {
+final class BufferedMedia {
   struct Item {
     /// In the segment's time; nil if the buffer has no timestamp.
     var start: ClockTime?

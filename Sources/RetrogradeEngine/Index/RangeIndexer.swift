@@ -7,8 +7,8 @@ import MediaTime
 /// It reads the beginning of the source first, for the start of the presentation and the audio
 /// anchors. For each part it then seeks, by the container's index, to the last keyframe before it,
 /// with enough pre-roll for the audio decoders. If a part may be inexact, it throws
-/// ``InexactStretch``, and the caller indexes the whole source.
-final class StretchIndexer {
+/// ``InexactRange``, and the caller indexes the whole source.
+final class RangeIndexer {
   /// Index of the first seconds.
   let beginning: SourceIndex
   /// Start of the presentation, in stream time.
@@ -17,7 +17,7 @@ final class StretchIndexer {
   var recipe: DecodingRecipe? { beginning.recipe }
   private let indexer: Indexer
   private let streams: ChosenStreams
-  private let gate = StretchGate()
+  private let gate = RangeGate()
   private let pipeline: IndexingPipeline
   /// Anchor of each audio stream; nil if the stream does not begin in the first seconds.
   private let anchors: [AudioAnchor?]
@@ -56,7 +56,7 @@ final class StretchIndexer {
       streams.texts.isEmpty,
       // An anchor in one edit does not place the audio of another.
       !indexer.topology.facts.tracks.contains(where: \.isEdited),
-      streams.all.allSatisfy({ stream in StretchIndexer.demuxers.contains { stream.stream.passes($0) } })
+      streams.all.allSatisfy({ stream in RangeIndexer.demuxers.contains { stream.stream.passes($0) } })
     else { return nil }
     self.indexer = indexer
     self.streams = streams
@@ -64,11 +64,11 @@ final class StretchIndexer {
     self.placesAudio = placesAudio
     self.preRolls = Array(preRolls.suffix(streams.tracks.count))
     pipeline = try IndexingPipeline(indexer, streams, gate: gate)
-    gate.open(for: StretchIndexer.head)
+    gate.open(for: RangeIndexer.head)
     let reading = try pipeline.read()
     let (first, closed) = (gate.firstTimes, gate.closed)
     let isListed = hole.map { hole in
-      first.allSatisfy { $0.map { $0 + StretchIndexer.mostOfHead <= hole.start } ?? false }
+      first.allSatisfy { $0.map { $0 + RangeIndexer.mostOfHead <= hole.start } ?? false }
     }
     anchors = reading.audio.map(\.anchor)
     isUnplaced = zip(reading.audio, anchors).map { $0.track != nil && $1 == nil }
@@ -89,29 +89,29 @@ final class StretchIndexer {
 
   /// Indexes the part from `start` to `end`, in stream time; a nil `end` means the end of the
   /// source.
-  /// - Throws: ``InexactStretch``.
+  /// - Throws: ``InexactRange``.
   func index(from start: ClockTime, to end: ClockTime?) throws -> SourceIndex {
     var before: [ClockTime?]?
-    let preRoll = (preRolls.max() ?? .zero) + StretchIndexer.interleaving
-    for step in StretchIndexer.steps {
+    let preRoll = (preRolls.max() ?? .zero) + RangeIndexer.interleaving
+    for step in RangeIndexer.steps {
       let target = start - preRoll - step
-      if let hole, target < hole.end { throw InexactStretch(reason: "no more is listed of what comes before \(start)") }
-      if target < self.start + StretchIndexer.head { return try index(to: end) }
+      if let hole, target < hole.end { throw InexactRange(reason: "no more is listed of what comes before \(start)") }
+      if target < self.start + RangeIndexer.head { return try index(to: end) }
       gate.open(until: end)
-      guard try pipeline.seek(toKeyframeBefore: target) else { throw InexactStretch(reason: "it can't be sought in") }
+      guard try pipeline.seek(toKeyframeBefore: target) else { throw InexactRange(reason: "it can't be sought in") }
       var reading = try pipeline.read(
         anchors.map { anchor in
           AudioFit(
             origin: anchor, start: start, end: end.map { $0 + ClockTime(nanoseconds: 250_000_000) },
             isExact: placesAudio)
         })
-      guard reading.isWhole else { throw InexactStretch(reason: "a part of it can't be read by itself") }
+      guard reading.isWhole else { throw InexactRange(reason: "a part of it can't be read by itself") }
       for (number, isUnplaced) in isUnplaced.enumerated() where isUnplaced {
         reading.audio[number].track?.isPlaced = false
       }
       let (first, closed) = (gate.firstTimes, gate.closed)
       if let hole, first.contains(where: { $0.map { $0 < hole.end } ?? false }) {
-        throw InexactStretch(reason: "what comes before \(start) is not listed")
+        throw InexactRange(reason: "what comes before \(start) is not listed")
       }
       let isCovered = isCovered(start, reading, first, closed, before)
       before = first
@@ -121,7 +121,7 @@ final class StretchIndexer {
       }
       return try finish(reading, first, closed)
     }
-    throw InexactStretch(reason: "what comes before \(start) is not found")
+    throw InexactRange(reason: "what comes before \(start) is not found")
   }
 
   /// True if the reading covers everything needed from `start` on.
@@ -135,7 +135,7 @@ final class StretchIndexer {
     let videos = reading.videos.enumerated().allSatisfy { number, video in
       guard let keyframe = video.firstKeyframe, keyframe <= start else { return false }
       // The duration of the last frame depends on the frames before it.
-      return closed[number] || video.complete(until: nil).starts.map { $0.count > FrameRhythm.length } ?? false
+      return closed[number] || video.complete(until: nil).starts.map { $0.count > FrameSpacing.length } ?? false
     }
     let audios = preRolls.enumerated().allSatisfy { number, preRoll in
       let stream = streams.videos.count + number
@@ -148,13 +148,13 @@ final class StretchIndexer {
 
   /// Indexes the source from its start to `end`.
   private func index(to end: ClockTime?) throws -> SourceIndex {
-    let gate = StretchGate()
+    let gate = RangeGate()
     let pipeline = try IndexingPipeline(indexer, streams, gate: gate)
     defer { pipeline.stop() }
     gate.open(until: end)
     let fit = AudioFit(end: end.map { $0 + ClockTime(nanoseconds: 250_000_000) })
     var reading = try pipeline.read(streams.tracks.map { _ in fit })
-    guard reading.isWhole else { throw InexactStretch(reason: "its beginning can't be read by itself") }
+    guard reading.isWhole else { throw InexactRange(reason: "its beginning can't be read by itself") }
     for (number, isClosed) in gate.closed.prefix(reading.videos.count).enumerated() where isClosed {
       reading.videos[number] = reading.videos[number].ended(at: end)
     }
@@ -166,7 +166,7 @@ final class StretchIndexer {
   ) throws -> SourceIndex {
     var reading = reading
     guard reading.videos.allSatisfy({ $0.starts?.isEmpty == false && !$0.isUntimed }) else {
-      throw InexactStretch(reason: "its packets don't say when they are shown")
+      throw InexactRange(reason: "its packets don't say when they are shown")
     }
     for (number, time) in first.suffix(streams.tracks.count).enumerated() where time == nil {
       reading.audio[number].warnings = []

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Work that is done once for any number of concurrent callers, and cancelled when no caller waits
 /// for it.
-final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Flight {
     var number: Int
     var waiting = 1
