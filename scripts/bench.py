@@ -291,7 +291,7 @@ def main():
         if options.quick:
             return bench.quick()
         version = subprocess.run([options.command, "--version"], stdout=subprocess.PIPE).stdout.decode().strip()
-        bench.say(f"{os.cpu_count()} processors, {version}, medians of {options.rounds}, in turn.")
+        bench.say(f"{os.cpu_count()} processors, {version}, medians of {options.rounds} runs, alternately.")
         for group in options.only:
             getattr(bench, group)()
             if options.write:

@@ -60,7 +60,7 @@ def ssim(path, output, *cut):
 
 
 def defaults(command, folder, only):
-    print("| file | bytes, source | bytes, mirror | ratio | SSIM |\n|---|---|---|---|---|")
+    print("| file | bytes of the source | bytes of the reversal | ratio | SSIM |\n|---|---|---|---|---|")
     for name, path, _ in files(folder, only):
         with tempfile.TemporaryDirectory() as scratch:
             output = os.path.join(scratch, "out" + PICTURE.get(os.path.splitext(name)[1].lower(), ".mp4"))
