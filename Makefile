@@ -172,6 +172,7 @@ lint: setup
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples
 	$(SWIFT) package dump-package | scripts/architecture.py
 	scripts/check-version $(VERSION)
+	@! grep -rnE 'ffmpeg -i \\\([^S]' Sources || { echo "quote the path in a suggested command: Shell.quoted" >&2; exit 1; }
 	@! grep -rnE '^([a-z]+ )?import Foundation$$' Sources --exclude-dir=Retrograde.docc || { echo "import FoundationEssentials: Foundation links ICU in, 40 MB" >&2; exit 1; }
 	@! grep -rnE '(^|[^.A-Za-z_])(l?stat|open|access|unlink|mkdir|rmdir|rename|statvfs|pathconf|realpath|fopen|opendir|inotify_add_watch|EGifOpenFileName|gst_filename_to_uri|gst_encoding_target_load_from_file|g_key_file_load_from_file|system_(open_unnamed|rename_new|exchange))\(([^)]|$$)|FileManager' Sources --include='*.swift' | grep -vE '\.cPath|: *///|func (open|stat)|open\((until|for|"/dev/null"|OutputRequirements)|try open\($$' || { echo "give C a path as its bytes (cPath in Sources/Paths), not a string that has to be UTF-8" >&2; exit 1; }
 	$(call testable,$(BUILD_FLAGS))

@@ -96,7 +96,8 @@ extension Quirk {
 
   static let matroskamux = [
     matroskamuxTagQuotes, matroskamuxTrackNames, matroskamuxComment, matroskamuxFieldOrder,
-    matroskamuxDefaultFlag,    matroskamuxDisplaySize, matroskamuxLuminance, matroskamuxLanguage, matroskamuxFFV1Version,
-    matroskamuxProResVariant, matroskamuxCoverArt, matroskamuxOrientation, matroskamuxOpusStart,
+    matroskamuxDefaultFlag, matroskamuxDisplaySize, matroskamuxLuminance, matroskamuxLanguage,
+    matroskamuxFFV1Version, matroskamuxProResVariant, matroskamuxCoverArt, matroskamuxOrientation,
+    matroskamuxOpusStart,
   ]
 }

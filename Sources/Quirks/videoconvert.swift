@@ -18,7 +18,10 @@ extension Quirk {
     symptom:
       "Between formats that have a fast path, limited range does not become full range if the matrix is the same.",
     upstream: "`video_converter_lookup_fastpath`",
-    workaround: "Frames for JPEG are converted by way of `ARGB64`, and frames for Theora by way of ten bits, which have no such path.")
+    workaround: """
+      Frames for JPEG are converted by way of `ARGB64`, and frames for Theora by way of ten bits, which have no such \
+      path.
+      """)
 
   static let videoconvert = [videoconvertAlphaForOpaque, videoconvertUnsaidColorimetry, videoconvertRange]
 }

@@ -19,21 +19,21 @@ struct AnimationReader {
   private let starts: [ClockTime]
   private let delays: [ClockTime]
   private let caps: Caps
-  /// Resources, with the part of the memory budget that remains for frames.
+  /// Resources, with the memory budget that remains for decoded frames.
   private let resources: Resources
   private let playback: PlaybackOptions
   private let output: OutputRequirements
 
   /// Indexes the frames of the file at `location`, without decoding.
-  /// - Parameter name: name of the file in messages; nil: its path.
-  /// - Returns: nil if it is neither animated WebP nor animated PNG.
+  /// - Parameter name: name of the file in messages; nil for its path.
+  /// - Returns: nil if the file is neither an animated WebP nor an animated PNG.
   /// - Throws: ``RetrogradeError``.
   init?(
     _ location: String, called name: String? = nil, playback: PlaybackOptions = PlaybackOptions(),
     for output: OutputRequirements = OutputRequirements(),
     _ resources: Resources
   ) throws {
-    // Read the header first: WAV and AVI are RIFF too, and can be of any size.
+    // Read the header first: WAV and AVI files are RIFF like WebP, and can be of any size.
     guard let file = RandomAccessFile(location) else { return nil }
     let path = name ?? location
     let start = file.read(0..<min(64, file.size)) ?? []
@@ -41,15 +41,15 @@ struct AnimationReader {
     // A read error must not make the file look like a still image.
     try file.checkReading(path)
     guard let canvas else { return nil }
-    // Bytes of the file, raw and parsed; the canvas, the canvas before the frame, and a frame in
-    // transit.
+    // Memory holds the bytes of the file, raw and parsed, the canvas, the canvas before the frame,
+    // and frames that are being passed on.
     let needed = file.size * (WebPFrames.isAnimated(start) ? 2 : 3) + canvas.width * canvas.height * 4 * 5
     guard needed < resources.memory.bytes else {
       throw RetrogradeError(
         .damagedInput,
         about: path,
-        "decoding this animation of \(canvas.width)x\(canvas.height) takes \(ByteCount(needed)) of memory; "
-          + "\(setting: .memory) is \(resources.memory)")
+        "decoding this animation of \(canvas.width)x\(canvas.height), in a file of \(ByteCount(file.size)), takes "
+          + "\(ByteCount(needed)) of memory; \(setting: .memory) is \(resources.memory)")
     }
     let all = file.read(0..<file.size)
     try file.checkReading(path)
@@ -62,7 +62,7 @@ struct AnimationReader {
     if case .png(let frames) = form, frames.frames.first?.png.withUnsafeBytes(PNGPacket.isDeepRGB) ?? false {
       throw RetrogradeError(
         .missingPlugin, about: path, "animated PNG in RGB with 16 bits a sample is not supported",
-        remedy: "convert it first: ffmpeg -i \(path) -pix_fmt rgb24 animation.apng")
+        remedy: "convert it first: ffmpeg -i \(Shell.quoted(path)) -pix_fmt rgb24 animation.apng")
     }
     Log.index.info("\(path): is an animation, read whole, and without GStreamer, which shows its first frame only")
     self.path = path
@@ -93,14 +93,14 @@ struct AnimationReader {
 
   private var rate: FrameRateLimit { FrameRateLimit(playback, output) }
 
-  /// Source for a report. Its frames can't be played.
+  /// Source for a report only: its frames can't be played.
   func described(_ gauge: MemoryGauge) throws -> PlayableSource {
     try source(
       try VideoSource.described(caps, starts: starts, lastDelay: delays.last, rate: rate, resources, gauge), [])
   }
 
   /// Decodes all frames.
-  /// - Parameter report: called after each frame, with its time.
+  /// - Parameter report: called after each frame, with the frame's time.
   func decoded(
     _ gauge: MemoryGauge, _ cancellation: Cancellation, report: (IndexProgress) -> Void
   ) throws -> PlayableSource {
@@ -149,7 +149,7 @@ struct AnimationReader {
 
   private var end: ClockTime { starts.last.map { $0 + (delays.last ?? .zero) } ?? .zero }
 
-  /// Warning if the animation has more bits per sample than are read.
+  /// Warning if the animation has more than the eight bits per sample that are read.
   private var rounding: [Warning] {
     guard case .png(let frames) = form, frames.frames.first?.png.withUnsafeBytes(PNGPacket.isDeep) ?? false else {
       return []
@@ -211,7 +211,7 @@ struct AnimationReader {
       }
       let pixels = try sample.buffer.withBytes { Array($0) }
       guard pixels.count >= frame.width * frame.height * 4 else { throw ImageError(message: "too damaged to read") }
-      // Only this disposal restores the previous canvas.
+      // Disposal 2 restores the canvas as it was before this frame.
       let before = frame.disposal == 2 ? canvas : []
       APNGFrames.draw(pixels, of: frame, on: &canvas, width: animation.width)
       try canvas.withUnsafeBytes { try add($0, number) }

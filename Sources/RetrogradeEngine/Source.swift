@@ -9,7 +9,7 @@ import Paths
 package struct Source: Sendable {
   /// Name of the source for the user.
   package let name: String
-  /// Path for GStreamer.
+  /// Path that GStreamer opens.
   package private(set) var path: String
   /// Element named `source` that reads the bytes, in `gst-launch-1.0` syntax.
   package private(set) var sourceDescription: String
@@ -20,14 +20,14 @@ package struct Source: Sendable {
   private var spool: Spool?
   /// Keeps the file open if its path names a descriptor.
   private var held: OpenDescriptor?
-  /// Spool file of a source from an address or a playlist.
+  /// Spool file of a source that was fetched from an address or through a playlist.
   private(set) var fetched: FetchedFile?
   /// True if the source is one or more image files.
   private(set) var holdsImages = false
 
   /// Opens a source, and spools a pipe or fetched media first.
-  /// A pipe can be read only once. In the spool, its compressed bytes can be indexed and sought
-  /// like any file, and take far less space than decoded frames.
+  /// A pipe can be read only once. In the spool, the pipe's compressed bytes can be indexed and
+  /// sought like a file, and they take far less space than decoded frames.
   /// - Parameter fetched: media that was already fetched from the address.
   package init(
     _ input: String, fetched: FetchedFile? = nil, sequenceRate: FrameRate = .usual, resources: Resources,
@@ -54,8 +54,8 @@ package struct Source: Sendable {
         blocks.brokenAt.map { "damaged: its first frame is incomplete; byte \($0) is not valid in a GIF" }
           ?? "cut: the file ends inside its first frame")
     }
-    // avdemux_gif waits for the rest of a GIF that is cut (Quirk.avdemuxEnd) or broken in the
-    // middle. With only the frames before that, the file is complete.
+    // avdemux_gif waits for the rest of a GIF that is truncated (Quirk.avdemuxEnd) or broken in the
+    // middle, so spool a complete GIF that has only the frames before that point.
     let whole = try Spool(directory: resources.spoolDirectory)
     try whole.append(blocks, of: path)
     Log.index.info(
@@ -146,8 +146,8 @@ package struct Source: Sendable {
     if let fault = facts.fault {
       throw RetrogradeError(.damagedInput, about: name, "too damaged to read: \(fault)")
     }
-    // wavparse ends such a file before any element downstream gets its audio, or takes headers for
-    // audio.
+    // With such a file, wavparse reaches the end before any element downstream receives audio, or
+    // outputs headers as audio.
     if facts.isEmptyWave {
       throw RetrogradeError(
         .damagedInput,
@@ -160,13 +160,13 @@ package struct Source: Sendable {
         .missingPlugin,
         about: name,
         "this release of GStreamer reads Y4M only with 8 bits a sample in 4:2:0, 4:2:2 or 4:4:4",
-        remedy: "convert it first: ffmpeg -i \(name) -c:v ffv1 video.mkv")
+        remedy: "convert it first: ffmpeg -i \(Shell.quoted(name)) -c:v ffv1 video.mkv")
     }
     try Playlist.refuse(facts.beginning, name: name)
     if let image = StillImage(facts) {
       return try image.sourceDescription(path, name: name, memory: resources.memory)
     }
-    // Quirk.wavparseSize: after a queue it cannot seek.
+    // Quirk.wavparseSize: after a queue, wavparse cannot seek.
     return "filesrc name=source location=\(Description.quoted(path))"
       + (facts.wave?.isCutShort == true ? " ! queue" : "")
   }
@@ -198,8 +198,8 @@ package struct Source: Sendable {
   }
 }
 
-/// Second descriptor of a file that is passed as an open descriptor.
-/// The owner may close the first one, and its number may then refer to another file.
+/// Own descriptor of a file that was passed as an open descriptor.
+/// The owner may close the passed descriptor, and the same number may then refer to another file.
 private final class OpenDescriptor: Sendable {
   private let descriptor: Int32
   var path: String { "/proc/self/fd/\(descriptor)" }
@@ -247,7 +247,7 @@ extension Spool {
 }
 
 extension ContainerFacts {
-  /// Demuxer to use instead of the one that GStreamer ranks first; nil if that one is right.
+  /// Demuxer to use instead of the demuxer that GStreamer ranks first; nil if the first is right.
   package var demuxer: String? {
     gif != nil && Quirk.gifdecRepeats.applies && Registry.has("avdemux_gif") ? "avdemux_gif" : nil
   }

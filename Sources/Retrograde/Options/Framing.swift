@@ -9,11 +9,11 @@ import RetrogradeEngine
 /// let story = Framing(crop: .shape(width: 9, height: 16), scale: .pad(width: 1080, height: 1920))
 /// ```
 public struct Framing: Sendable, Codable, Hashable {
-  /// Part of the frame to keep. `at` is its upper left corner, in pixels from that of the frame;
-  /// nil: centred.
+  /// Part of the frame to keep. `at` is the position of its upper left corner in the frame; nil:
+  /// centred.
   ///
-  /// Sizes and positions are rounded down to where the frame can be cut: to even numbers in video;
-  /// in images, to pixels with a chroma sample, which 4:2:0 has in every other row and column.
+  /// Sizes and positions are rounded down: in video, to even numbers; in images, to pixels that
+  /// have a chroma sample (with 4:2:0, every second row and column).
   public enum Crop: Sendable, Codable, Hashable {
     /// Largest rectangle of this aspect ratio, such as 9 to 16.
     case shape(width: Double, height: Double, at: Place? = nil)
@@ -53,7 +53,7 @@ public struct Framing: Sendable, Codable, Hashable {
     case width(Int)
     /// This height; the width follows.
     case height(Int)
-    /// Largest size that fits into this one.
+    /// Largest size that fits into this rectangle and keeps the frame's shape.
     case fit(width: Int, height: Int)
     /// Like `fit`, then padded with black bars to exactly this size.
     case pad(width: Int, height: Int)
@@ -83,8 +83,8 @@ extension Framing.Crop {
   public init?(parsing text: String) {
     let parts = text.lowercased().split(separator: "@", omittingEmptySubsequences: false)
     if parts.count == 2 || text.contains(":") {
-      guard parts.count <= 2, let (width, height) = Framing.pair(parts[0], ":", { Double(decimal: $0) }), width > 0, height > 0,
-        width.isFinite, height.isFinite
+      guard parts.count <= 2, let (width, height) = Framing.pair(parts[0], ":", { Double(decimal: $0) }), width > 0,
+        height > 0, width.isFinite, height.isFinite
       else { return nil }
       guard parts.count == 2 else {
         self = .shape(width: width, height: height)

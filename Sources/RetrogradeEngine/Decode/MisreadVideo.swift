@@ -2,41 +2,41 @@ import Containers
 import GStreamer
 import Quirks
 
-/// Detects video that GStreamer can't decode, or decodes wrongly, by its caps and its first packet.
-/// Such are pixel formats without a name in GStreamer (`Quirk.avdecUnnamedFormat`), and kinds that
-/// decode to another video.
+/// Detects video that GStreamer can't decode, or decodes wrongly, by the video's caps and first
+/// packet. Examples are pixel formats without a name in GStreamer (`Quirk.avdecUnnamedFormat`), and
+/// kinds of video whose decoded frames differ from the video.
 enum MisreadVideo {
-  /// Bit depths other than 8, 10 and 12; 12-bit grey, except in H.264, whose decoder adds colour to
-  /// it.
+  /// Bit depths other than 8, 10 and 12, and 12-bit grey. 12-bit grey H.264 is missing here,
+  /// because its decoder adds colour planes.
   private static let caps =
     "video/x-h264, bit-depth-luma=(uint){9, 11, 13, 14}; video/x-h265, bit-depth-luma=(uint){9, 11, 13, 14, 15, 16}; "
     + "video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)12"
-  /// 10-bit grey, whose format has a name in newer releases.
+  /// 10-bit grey, a format that has a name only in newer releases of GStreamer.
   private static let grey10 = "video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)10"
 
   /// Formats that `qtdemux` wrongly reports for raw video (`Quirk.qtdemuxRawFormats`).
   private static let misreadInMOV: Set = ["v308", "RGB15", "BGR15", "RGB16", "BGR16"]
 
-  /// Refuses raw video that `qtdemux` takes for another format, or whose rows are longer in the
-  /// file than GStreamer assumes: rows of `r210` are padded to 64 pixels (QuickTime; `r210_decode`
-  /// of FFmpeg).
+  /// Throws for raw video in a format that `qtdemux` reports wrongly, or whose rows are longer in
+  /// the file than GStreamer assumes: rows of `r210` are padded to 64 pixels (QuickTime;
+  /// `r210_decode` of FFmpeg).
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`.
   static func refuseRaw(_ raw: Caps, of path: StreamPath, source: String) throws {
     if path.passes("qtdemux"), let format = raw.string("format"), misreadInMOV.contains(format) {
       throw RetrogradeError(
         .missingPlugin, about: source, "GStreamer misreads this kind of raw video in MOV (\(format))",
-        remedy: "convert it first: ffmpeg -i \(source) -c:v ffv1 -c:a copy video.mkv")
+        remedy: "convert it first: ffmpeg -i \(Shell.quoted(source)) -c:v ffv1 -c:a copy video.mkv")
     }
     guard raw.string("format") == "r210", let width = raw.int("width"), width % 64 != 0 else { return }
     throw RetrogradeError(
       .missingPlugin, about: source,
       "GStreamer reads raw video with 10 bits (r210) only if its width is a multiple of 64, not \(width)",
-      remedy: "convert it first: ffmpeg -i \(source) -c:v ffv1 -c:a copy video.mkv")
+      remedy: "convert it first: ffmpeg -i \(Shell.quoted(source)) -c:v ffv1 -c:a copy video.mkv")
   }
 
-  /// Name of the kind of a video, for messages, if GStreamer's decoders crash on that kind or
-  /// decode it to another video; nil for other kinds.
+  /// Name of a kind of video that crashes GStreamer's decoders or is decoded wrongly, for messages;
+  /// nil for other kinds.
   static func misreadKind(_ caps: Caps, firstPacket packet: UnsafeRawBufferPointer) -> String? {
     switch caps.mediaType {
     case "image/png" where Quirk.pngdecDeepRGB.applies && PNGPacket.isDeepRGB(packet):
@@ -47,7 +47,7 @@ enum MisreadVideo {
       JPEG2000Packet(packet).flatMap {
         $0.mayBeRGB && $0.components[0].depth > 12 ? "JPEG 2000 with 16 bits a sample" : nil
       }
-    // The matrix is the second number; 1 is RGB.
+    // The second number in `colorimetry` is the matrix; 1 is RGB.
     case "video/x-av1":
       caps.string("colorimetry").map { $0 == "sRGB" || $0.wholeMatch(of: /[0-9]+:1:.*/) != nil } ?? false
         ? "RGB AV1" : nil
@@ -55,7 +55,7 @@ enum MisreadVideo {
     }
   }
 
-  /// Refuses a video that `decoder` would crash on, or decode to another video.
+  /// Throws for a video that would crash `decoder` or be decoded wrongly.
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`.
   static func refuse(_ video: VideoIndex, by decoder: String, source: String) throws {
@@ -63,20 +63,21 @@ enum MisreadVideo {
     if let kind = video.misreadKind {
       throw RetrogradeError(
         .missingPlugin, about: source, "GStreamer misreads \(kind)",
-        remedy: "convert it first: ffmpeg -i \(source) -c:v ffv1 -pix_fmt gbrp -c:a copy video.mkv")
+        remedy: "convert it first: ffmpeg -i \(Shell.quoted(source)) -c:v ffv1 -pix_fmt gbrp -c:a copy video.mkv")
     }
-    // avdec_h265 outputs them as `interlace-mode=alternate`, which few elements read.
+    // avdec_h265 outputs fields as `interlace-mode=alternate`, which few elements accept.
     if video.isFields, decoder == "avdec_h265" {
       throw RetrogradeError(
         .missingPlugin, about: source, "not supported: H.265 of single fields",
-        remedy: "weave them into frames first: ffmpeg -i \(source) -vf weave -c:v ffv1 -c:a copy video.mkv")
+        remedy: "weave them into frames first: ffmpeg -i \(Shell.quoted(source)) -vf weave -c:v ffv1 -c:a copy "
+          + "video.mkv")
     }
     guard decoder.hasPrefix("avdec_"), let format = video.pixelFormat else { return }
     if let name = format.name, gives(decoder, name) { return }
     throw error(video.caps, depth: "\(format.depth)", channels: format.channels, source)
   }
 
-  /// Refuses packets on which `decoder` would crash, according to their caps.
+  /// Throws if packets with these caps would crash `decoder`.
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`.
   static func refuse(_ packets: Caps, by decoder: String, source: String) throws {
@@ -88,7 +89,7 @@ enum MisreadVideo {
     throw error(packets, depth: depth, channels: packets.string("chroma-format") ?? "", source)
   }
 
-  /// True if the caps template of `decoder` has the pixel format `name`.
+  /// True if the source caps of `decoder` include the pixel format `name`.
   private static func gives(_ decoder: String, _ name: String) -> Bool {
     guard let template = Registry.sourceCaps(of: decoder), let format = Caps("video/x-raw, format=\(name)") else {
       return false
@@ -103,12 +104,12 @@ enum MisreadVideo {
       .missingPlugin, about: source,
       "no decoder for \(packets.codecName) with \(depth) bits a sample, \(channels): GStreamer has no such pixel "
         + "format",
-      remedy: "convert it first: ffmpeg -i \(source) -pix_fmt yuv420p10le video.mkv")
+      remedy: "convert it first: ffmpeg -i \(Shell.quoted(source)) -pix_fmt yuv420p10le video.mkv")
   }
 
-  /// Description of `decoder` for a pipeline. FFV1 is decoded without `direct-rendering`, since its
-  /// first packet may not specify the format. Formats without a name then usually end in an error
-  /// (`Quirk.avdecUnnamedFormat`).
+  /// Description of `decoder` for a pipeline. FFV1 is decoded without `direct-rendering`, because
+  /// its first packet may not specify the format. Formats without a name then usually cause an
+  /// error instead of a crash (`Quirk.avdecUnnamedFormat`).
   static func safe(_ decoder: String) -> String {
     decoder == "avdec_ffv1" ? "avdec_ffv1 direct-rendering=false" : decoder
   }

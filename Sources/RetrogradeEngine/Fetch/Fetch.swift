@@ -5,7 +5,7 @@ import Synchronization
 
 /// Fetches media from an address into the spool.
 struct Fetch {
-  /// Name of the source as users know it.
+  /// Name of the source in messages.
   let name: String
   let resources: Resources
   let cancellation: Cancellation
@@ -13,7 +13,8 @@ struct Fetch {
 
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
-  /// Element that reads an address, without radio metadata between the bytes.
+  /// Element that reads an address. Servers are not asked for radio metadata, which would be mixed
+  /// into the media.
   private static func reader(_ element: String, _ location: String) -> String {
     "\(element) name=source location=\(Description.quoted(location))"
       + (element == "souphttpsrc" ? " iradio-mode=false blocksize=65536" : "")
@@ -21,7 +22,7 @@ struct Fetch {
 
   // MARK: one file
 
-  /// Fetches a whole file; also returns true if the server declared its length.
+  /// Fetches a whole file. `isWhole` is true if the server declared the length.
   func file(at address: String) throws -> (Spool, isWhole: Bool) {
     let pipeline = try pipeline(
       "\(Fetch.reader("souphttpsrc", address)) ! appsink name=bytes sync=false max-buffers=64 enable-last-sample=false")
@@ -55,10 +56,12 @@ struct Fetch {
     }
   }
 
-  // MARK: what playlists name
+  // MARK: playlists
 
-  /// Fetches the media of a playlist as one file, in the variant of the highest rate.
-  /// - Parameter reader: element that reads the playlist. Only this element reads the names in it.
+  /// Fetches the media of a playlist as one file. Of several variants, uses the one with the
+  /// highest bit rate.
+  /// - Parameter reader: element that reads the playlist. Files that the playlist names are read
+  ///   only with the same kind of element.
   func media(of playlist: Playlist, from reader: String, at location: String) throws -> (Spool, [Warning]) {
     if playlist.isLive { throw live }
     guard playlist.promisedSegments <= Double(Playlist.mostSegments) else {
@@ -82,7 +85,7 @@ struct Fetch {
       throw RetrogradeError(
         .damagedInput, about: name,
         "is a playlist with audio and video in separate transport streams, which can't be synchronised to the sample",
-        remedy: "convert it to one file first: ffmpeg -i \(name) -c copy video.mkv")
+        remedy: "convert it to one file first: ffmpeg -i \(Shell.quoted(name)) -c copy video.mkv")
     }
     return (try joined(media), warnings)
   }
@@ -93,7 +96,7 @@ struct Fetch {
       remedy: "record a part of it first: ffmpeg -t 60 -i \(name) -c copy video.mkv")
   }
 
-  /// One stream of a playlist: the concatenated bytes of its segments.
+  /// One stream of a playlist: the concatenated bytes of its media segments.
   private struct Segments {
     let sink: AppSink
     let caps: @Sendable () -> Caps?
@@ -104,8 +107,8 @@ struct Fetch {
       return type.hasPrefix("text/") || type.hasPrefix("application/x-subtitle") || type.hasPrefix("application/ttml")
     }
 
-    /// True if each packet has a timestamp on a timeline that all streams share, as in MP4 and
-    /// WebM.
+    /// True if each packet has a timestamp, on a timeline that all streams of the playlist share,
+    /// as in MP4 and WebM.
     var hasTimes: Bool {
       get throws {
         var bytes = [UInt8](repeating: 0, count: min(8, try spool.size))
@@ -116,7 +119,7 @@ struct Fetch {
     }
   }
 
-  /// State shared between GStreamer's threads and this one while pads are added.
+  /// State shared between GStreamer's threads and the fetching thread while pads are added.
   private final class Pads: Sendable {
     private let state: Mutex<(pipeline: Pipeline?, added: [(name: String, pad: Pad)])>
 
@@ -141,13 +144,13 @@ struct Fetch {
     }
   }
 
-  /// Fetches all of each stream in a playlist.
+  /// Fetches all streams of a playlist, each from beginning to end.
   private func segments(of playlist: Playlist, from reader: String, at location: String) throws -> [Segments] {
     let copy = try playlist.kind == .dash ? best(playlist, at: location, by: reader) : nil
     defer { withExtendedLifetime(copy) {} }
     let manifest = copy.map { Fetch.reader("filesrc", $0.path) } ?? Fetch.reader(reader, location)
-    // A rate above that of any variant. Otherwise the demuxer measures the network's rate, and
-    // switches variants.
+    // Set a rate above that of any variant, because otherwise the demuxer measures the network's
+    // rate and switches between variants.
     let pipeline = try pipeline("\(manifest) ! \(playlist.kind.demuxer) name=demux connection-speed=4294967")
     guard let demuxer = pipeline.element("demux") else { throw CancellationError() }
     let pads = Pads(pipeline)
@@ -156,7 +159,8 @@ struct Fetch {
     pipeline.onElementAdded { transfers.watch($0) }
     defer {
       pipeline.set(.null)
-      // The signals' closures hold `pads`, and the pipeline holds the closures.
+      // Break a cycle: the pipeline holds the signals' closures, and the closures hold `pads`,
+      // which holds the pipeline.
       pads.releaseElements()
       transfers.releaseElements()
     }
@@ -190,7 +194,7 @@ struct Fetch {
       case .failed(let error):
         try transfers.check(name, isOver: true)
         throw failure(error, done, 0)
-      // All earlier data is in the sinks.
+      // At the end of the stream, all earlier data is in the sinks.
       case .endOfStream: isOver = true
       default: break
       }
@@ -222,10 +226,10 @@ struct Fetch {
         throw RetrogradeError(
           .damagedInput, about: name,
           "one of the playlist's streams has both video and audio, or neither, so they can't be combined",
-          remedy: "convert it to one file first: ffmpeg -i \(name) -c copy video.mkv")
+          remedy: "convert it to one file first: ffmpeg -i \(Shell.quoted(name)) -c copy video.mkv")
       }
-      // A muxer accepts no streams after it begins to write, so all its pads are requested at the
-      // start.
+      // A muxer accepts no new streams after it begins to write, so all its pads are requested at
+      // the start.
       let number = counts[kind] ?? 0
       counts[kind] = number + 1
       return "\(reader) ! parsebin ! queue ! mux.\(kind.rawValue)_\(number)"
@@ -262,8 +266,8 @@ struct Fetch {
       total > 0
       ? "the connection ended after \(length) of \(ByteCount(total))"
       : "the download is incomplete: the connection ended after \(length)"
-    // souphttpsrc requests the rest before it fails. A server that refuses did not end the
-    // connection.
+    // After a lost connection, souphttpsrc requests the remaining bytes before it fails. If the
+    // server refuses this request, the refusal is not the reason for the lost connection.
     let reason = error.flatMap { $0.isRefusedRange ? nil : ": \($0.reasonInTransfer)" } ?? ""
     return RetrogradeError(.inputOutput, about: name, "\(what)\(reason)", remedy: "try again", underlying: error)
   }
@@ -277,12 +281,12 @@ struct Fetch {
 }
 
 extension GStreamerError {
-  /// True if souphttpsrc requested a part of the file, and the server sent all of it.
+  /// True if souphttpsrc requested a range of the file, but the server sent the whole file.
   fileprivate var isRefusedRange: Bool { debug?.contains("does not accept Range") ?? false }
 
-  /// Reason for a failed transfer.
-  /// Only the debug text has it: souphttpsrc puts the server's answer there ("Not Found (404), URL:
-  /// …"), and adaptive demuxers the address.
+  /// Reason for a failed transfer, from the debug text, because the message is not specific.
+  /// souphttpsrc puts the server's answer there ("Not Found (404), URL: …"), and adaptive demuxers
+  /// the address.
   fileprivate var reasonInTransfer: String {
     guard let detail = debug?.split(separator: "\n").last.map(String.init), detail.contains(", URL: ") else {
       return cause
