@@ -4,7 +4,7 @@ import Testing
 
 @testable import Containers
 
-/// Tags that GStreamer does not read, in files with nonsensical sizes and depths.
+/// Tags that GStreamer does not read, in files with nonsensical sizes and nesting depths.
 @Suite struct UnreadTagTests {
   @Test("an AVI file whose declared size ends before its lists has no tags", arguments: 0...16)
   func shortAVI(size: UInt32) throws {
@@ -15,7 +15,7 @@ import Testing
     #expect(ContainerFacts(path).tags.isEmpty)
   }
 
-  @Test("a location too long for MP4 user data is written to meta")
+  @Test("a location too long for MP4 user data is written to the meta box")
   func longLocation() {
     let tag = MP4Tag(NamedTag(name: NamedTag.location, text: "+" + String(repeating: "1", count: 70_000)))
     let types = Box.all(in: [tag].added(to: [])[...]).map(\.type)
@@ -35,7 +35,7 @@ import Testing
     #expect(ContainerFacts(path).details.map(\.what) == ["the tags in A/A/A/A/A/A/A/A"])
   }
 
-  /// Yaw and pitch of 180° mirror the picture.
+  /// Yaw and pitch of 180° flip the picture.
   @Test(
     "a rotation in Matroska's header is reported",
     arguments: [(0x7673, "Yaw"), (0x7674, "Pitch"), (0x7675, "Roll")] as [(UInt32, String)])
@@ -57,7 +57,8 @@ import Testing
     #expect(try details(0) == [])
   }
 
-  /// apedemux adds 32 to the size in 32 bits, and its assertion ends the process.
+  /// apedemux adds 32 to the 32-bit size. If the sum overflows, a failed assertion ends the
+  /// process.
   @Test(
     "an APE tag whose size overflows is refused in any file",
     arguments: [0xFFFF_FFE0, 0xFFFF_FFFF, 0xFFFF_FFDF, 0] as [UInt32], ["end", "ID3v1", "start", "ID3v2", "nested"])
@@ -71,7 +72,7 @@ import Testing
       case "end": media + tag(size)
       case "ID3v1": media + tag(size) + bytes("TAG", [UInt8](repeating: 0, count: 125))
       case "start": tag(size) + media
-      case "ID3v2": bytes("ID3", [4, 0, 0, 0, 0, 0, 6], [UInt8](repeating: 0, count: 6)) + tag(size) + media
+      case "ID3v2": bytes("ID3", [4, 0, 0, 0, 0, 0, 6] as [UInt8], [UInt8](repeating: 0, count: 6)) + tag(size) + media
       default: media + tag(size) + tag(40) + [UInt8](repeating: 0, count: 8) + tag(40)
       }
     let folder = try TemporaryFolder()

@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Truncated files, and files with a damaged part.
+/// Truncated files, and files with a damaged range.
 @Suite struct CutFileTests {
   struct Kind: Sendable, CustomTestStringConvertible {
     var testDescription: String
@@ -45,7 +45,7 @@ import Testing
     Kind("s.ivf", video: "vp8enc deadline=1 keyframe-max-dist=20", audio: nil, muxer: "avmux_ivf"),
     Kind("s.y4m", video: "video/x-raw,format=I420", audio: nil, muxer: "y4menc"),
   ].filter {
-    // Quirk.avidemuxEmptyStream: some cuts leave one stream without packets.
+    // Quirk.avidemuxEmptyStream: some truncated files have one stream without packets.
     $0.media.muxer != "avimux" || ProcessInfo.processInfo.environment["G_DEBUG"]?.contains("fatal-criticals") != true
   }
 
@@ -170,7 +170,7 @@ import Testing
     media.name = "s.mov"
     let path = try media.write(to: folder)
     let whole = try Data(contentsOf: URL(fileURLWithPath: path))
-    // The last frame is one byte short.
+    // The last frame of the file lacks one byte.
     try whole.dropLast().write(to: URL(fileURLWithPath: path))
     let report = try await Reverser(path).plan()
     let warning = try #require(report.warnings.first)
@@ -188,7 +188,7 @@ import Testing
     #expect(folder.names == ["s.mov"])
   }
 
-  @Test("a truncated MP4 names the missing moov box")
+  @Test("the message about a truncated MP4 names the missing moov box")
   func missingIndex() async throws {
     let folder = try TemporaryFolder()
     let path = try TestMedia().write(to: folder)
@@ -211,7 +211,8 @@ import Testing
     // A graphic control extension with the delay precedes each frame (GIF89a, 23).
     let controls = bytes.indices.dropLast(3).filter { bytes[$0..<$0 + 3].elementsEqual([0x21, 0xF9, 0x04]) }
     #expect(controls.count == 12)
-    // Cuts off the trailer only, or half of the frame after the last complete one.
+    // Removes only the trailer, or half of the frame after the last complete one and everything
+    // behind it.
     let end = whole < 12 ? controls[whole] + 30 : bytes.count - 1
     try bytes.prefix(end).write(to: URL(fileURLWithPath: folder.path("cut.gif")))
     let reverser = Reverser(folder.path("cut.gif"))
@@ -225,7 +226,8 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == Array(0..<whole).reversed())
   }
 
-  /// Frames before the damage are reversed; the warning says how many are lost, and from when.
+  /// Frames before the damage are reversed. A warning gives the number of lost frames and the time
+  /// of the first.
   @Test("an animation is reversed up to the damage", arguments: ["gif", "webp"], [true, false])
   func damagedAnimation(_ format: String, _ isCut: Bool) async throws {
     let folder = try TemporaryFolder()
@@ -250,15 +252,16 @@ import Testing
     let warning = try #require(summary.warnings.first { $0.isLoss && $0.code != .detailLeftOut }, "\(summary.warnings)")
     #expect(warning.code == (isCut ? .truncated : .damaged))
     #expect(warning.span?.start == ClockTime(nanoseconds: 500_000_000), "\(warning)")
-    // The header of one of the seven is overwritten.
+    // The damage may overwrite the header of one of the seven frames.
     if !isCut { #expect(warning.count.map { (6...7).contains($0) } == true, "\(warning)") }
     let report = try await Reverser(folder.path("hole.\(format)")).plan()
     #expect(report.warnings.contains(warning) && report.streams.first?.count == 5)
   }
 
-  /// A lost disk sector: the rest of the file is intact; demuxers skip the unknown bytes, or stop.
+  /// Imitates a lost disk sector; the rest of the file is intact. Some demuxers skip the unknown
+  /// bytes, others stop.
   @Test(
-    "a hole in the middle is reported",
+    "a range of damaged bytes in the middle is reported",
     arguments: [
       ["s.flv", "flvmux", ""], ["s.mpg", "mpegpsmux", ""], ["s.mp3", "id3v2mux", "lamemp3enc ! mpegaudioparse"],
       ["s.ogg", "oggmux", "vorbisenc"],
@@ -288,18 +291,20 @@ import Testing
     #expect(warnings.contains { $0.code == .damaged }, "\(warnings)")
   }
 
-  /// As a recorder with an empty battery leaves it.
+  /// A recorder whose battery is empty leaves such a file.
   @Test("a WAV that ends before its audio is refused", arguments: [40, 44, 45])
   func wavWithoutAudio(_ count: Int) async throws {
     let folder = try TemporaryFolder()
     let path = try TestMedia.audioOnly("s.wav", muxer: "wavenc", sampleCount: 4800).write(to: folder)
     try Data(contentsOf: URL(fileURLWithPath: path)).prefix(count).write(to: URL(fileURLWithPath: path))
     let error = await #expect(throws: RetrogradeError.self) { _ = try await Reverser(path).plan() }
-    #expect(error?.code == .damagedInput && error?.message.contains("cut") ?? false, "\(String(describing: error))")
+    #expect(
+      error?.code == .damagedInput && error?.message.contains("the file ends before its audio begins") ?? false,
+      "\(String(describing: error))")
   }
 
   /// Tests the report alone, without a file.
-  @Test("rounding and unknown lengths are no loss")
+  @Test("rounded and unknown lengths are not reported as a loss")
   func roundedAndUnknownLengths() {
     let second = ClockTime(seconds: 1)
     let found = [ContainerReport.Found(kind: .video, frames: 30, end: second)]

@@ -5,8 +5,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Values that an encoder does not take are refused before anything is written; the message gives
-/// the valid ones.
+/// Values that an encoder does not accept are refused before anything is written. The message gives
+/// the valid values.
 @Suite struct EncoderValueTests {
   struct Refusal: Sendable, CustomTestStringConvertible {
     var output: String
@@ -58,7 +58,7 @@ import Testing
     Refusal(output: "o.mp4", words: "H.264 of 4x2") { $0.width = 4 },
   ]
 
-  @Test("a value that an encoder does not take is refused", arguments: refusals)
+  @Test("a value that an encoder does not accept is refused", arguments: refusals)
   func invalidValues(refusal: Refusal) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -75,7 +75,7 @@ import Testing
     #expect(folder.names == [media.name])
   }
 
-  @Test("an invalid property in a pipeline file is refused with its position")
+  @Test("the message about an invalid property in a pipeline file gives its position")
   func pipelineFilePosition() async throws {
     let file = try PipelineFile(
       "videotestsrc ! appsink name=v\n---\nappsrc name=v ! x264enc quantizer=99 ! fakesink", name: "f")
@@ -97,7 +97,7 @@ import Testing
   }
 
   /// The default bit rate of very large video exceeds x265enc's maximum.
-  @Test("a default bit rate is limited to what the encoder takes")
+  @Test("a default bit rate is limited to the encoder's maximum")
   func limitedBitrate() throws {
     let raw = try #require(Caps("video/x-raw,format=I420,width=7680,height=4320,framerate=60/1"))
     let settings = try EncoderSettings(options: EncodingOptions(), sourceBitrate: nil, frameRate: 60)
@@ -105,7 +105,7 @@ import Testing
     #expect(settings.first { $0.name == "bitrate" }?.value == "102400")
   }
 
-  /// With these, the SSIM of `superfast` is within 0.003 of `medium` (docs/quality.md).
+  /// With these settings, the SSIM of `superfast` is within 0.003 of `medium` (docs/quality.md).
   @Test("x264 gets extra settings unless a preset or quality is chosen")
   func x264Additions() throws {
     let raw = try #require(Caps("video/x-raw,format=I420,width=1280,height=720,framerate=25/1"))
@@ -122,16 +122,16 @@ import Testing
     }
   }
 
-  @Test("the bit rate of six-channel Opus is limited to what the encoder takes")
+  @Test("the bit rate of six-channel Opus is limited to the encoder's maximum")
   func surroundOpus() {
     let settings = EncoderSettings(options: EncodingOptions(quality: .high), sourceBitrate: nil, frameRate: 0)
       .audio("opusenc", rate: 48_000, channels: 6)
     #expect(settings.first { $0.name == "bitrate" }?.value == "650000")
   }
 
-  /// FFmpeg refuses FFV1 slices that are too large.
+  /// FFmpeg refuses FFV1 frames whose slices are too large.
   @Test(
-    "FFV1 takes very large frames",
+    "FFV1 can encode very large frames",
     arguments: [
       "3840,height=2160,format=GBRA_12LE", "7680,height=4320,format=Y444", "8192,height=8192,format=GRAY8",
     ])
@@ -162,7 +162,8 @@ import Testing
     do {
       let summary = try await Reverser(source).reverse(to: folder.path("o.\(container)"))
       #expect(summary.frames == 4)
-      #expect(summary.warnings.isEmpty)
+      // Theora can't hold the declared colours.
+      #expect(summary.warnings.map(\.code) == (container == "ogv" ? [.detailLeftOut] : []))
     } catch let error as RetrogradeError {
       #expect(error.code == .usage)
       #expect(error.message.contains("`encoding.width`"), "\(error.message)")
@@ -170,7 +171,7 @@ import Testing
     }
   }
 
-  @Test("a slide show in VP8 keeps its frames")
+  @Test("a slide show in VP8 keeps all its frames")
   func slideShow() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(

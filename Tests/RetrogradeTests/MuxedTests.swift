@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Summaries and file headers report what reached the muxer.
+/// Summaries and file headers must report the frames and samples that reached the muxer.
 @Suite struct MuxedTests {
   /// One second of numbered frames at 60 fps, with audio of the same length.
   private func clip(_ folder: TemporaryFolder) throws -> (path: String, media: TestMedia) {
@@ -69,10 +69,12 @@ import Testing
     let hasVideo = container.imageFormat != nil || !container.videoCodecs.isEmpty
     #expect(summary.frames == (hasVideo ? 60 : 0))
     #expect(summary.samples == (container.imageFormat == nil ? [88_200] : []))
-    #expect(summary.warnings.allSatisfy { $0.code == .streamLeftOut }, "\(summary.warnings)")
+    // Theora can't hold the declared colours.
+    let expected: Set<Warning.Code> = output == "o.ogv" ? [.detailLeftOut] : [.streamLeftOut]
+    #expect(summary.warnings.allSatisfy { expected.contains($0.code) }, "\(summary.warnings)")
   }
 
-  /// libvpx delays frames, and at the end outputs only as many as fill half its buffer.
+  /// libvpx delays frames. At the end, it outputs only as many frames as fill half its buffer.
   @Test("an encoder that delays frames loses none at the end", arguments: ["vp8", "vp9", "av1"])
   func delayedFrames(codec: String) async throws {
     let folder = try TemporaryFolder()
@@ -90,8 +92,8 @@ import Testing
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
   }
 
-  /// The Windows Media encoders end the process (see `Codec.choosingEncoders`).
-  @Test("Windows Media audio is written in another codec")
+  /// GStreamer's Windows Media encoders crash the process (see `Codec.choosingEncoders`).
+  @Test("Windows Media audio is converted to another codec")
   func windowsMedia() async throws {
     let folder = try TemporaryFolder()
     let media = TestMedia.audioOnly("s.wma", "avenc_wmav2", muxer: "asfmux")
@@ -122,7 +124,7 @@ import Testing
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
   }
 
-  /// Runs a pipeline file whose encoding half has `video` before the video encoder and `audio`
+  /// Runs a pipeline file. Its encoding half has `video` before the video encoder and `audio`
   /// before the audio encoder.
   private func run(_ video: String, _ audio: String, _ folder: TemporaryFolder) async throws -> (Summary, DecodedMedia)
   {
@@ -143,7 +145,7 @@ import Testing
 
   private func seconds(_ media: DecodedMedia) -> Double { Double(media.audio.count / 16) / 48_000 }
 
-  @Test("an encoding half that slows the media down is reported in full")
+  @Test("all output of an encoding half that slows the media down is reported")
   func slowedOutput() async throws {
     let folder = try TemporaryFolder()
     let (summary, mirror) = try await run("videorate rate=0.5", "pitch tempo=0.5", folder)
@@ -156,7 +158,7 @@ import Testing
     #expect(abs(Double(summary.samples[0]) / 48_000 - 2) < 0.01)
   }
 
-  @Test("an output that gets no frames is not created")
+  @Test("an output to which no frames are written is not created")
   func emptyOutput() async throws {
     let folder = try TemporaryFolder()
     let (source, _) = try clip(folder)
@@ -180,7 +182,7 @@ import Testing
     let lost = summary.warnings.filter { $0.code == .notWritten }
     #expect(lost.map(\.count) == [40, 48_000 - summary.samples[0]])
     let spans = try lost.map { try #require($0.span) }
-    // The end of the output is missing, which is the start of the source.
+    // The end of the output is missing. This end is the start of the source.
     #expect(spans.allSatisfy { $0.start == .zero })
     #expect(abs(spans[0].end.seconds - 40.0 / 60) < 0.001, "\(spans[0])")
     #expect(abs(spans[1].end.seconds - Double(lost[1].count ?? 0) / 48_000) < 0.03, "\(spans[1])")
@@ -188,10 +190,10 @@ import Testing
     #expect(mirror.audio.count / 16 < summary.samples[0] + 1024)
   }
 
-  /// Audio continues for half a second after the last frame. That frame comes first in the output
-  /// and is shown for as long.
+  /// Audio continues for half a second after the last frame. The output begins with this frame, and
+  /// shows it for half a second more.
   @Test(
-    "a warning reports a frame that AVI can't hold for long enough", arguments: [("o.avi", true), ("o.mkv", false)])
+    "a frame that AVI can't show for long enough causes a warning", arguments: [("o.avi", true), ("o.mkv", false)])
   func heldFrame(_ name: String, _ isReported: Bool) async throws {
     let folder = try TemporaryFolder()
     var (_, media) = try clip(folder)

@@ -18,8 +18,8 @@ import Testing
     return media
   }
 
-  /// Expected playback of two seconds: frames, their times in seconds, and ranges of samples. nil
-  /// stands for `silence` sample frames of silence.
+  /// Expected playback of two seconds: frames, their times in seconds, and ranges of audio samples.
+  /// A range of nil stands for `silence` sample frames of silence.
   struct Reading: Sendable, CustomTestStringConvertible {
     var score: String
     var frames: [Int]
@@ -29,8 +29,8 @@ import Testing
     var testDescription: String { score }
 
     /// - Parameters:
-    /// - played: first and last frame of each part, forwards or backwards.
-    /// - held: number of frames before a hold, and its length in seconds.
+    ///   - played: first and last frame of each part, forwards or backwards.
+    ///   - held: number of frames before a hold, and the duration of the hold in seconds.
     init(
       _ score: String, _ played: [(first: Int, last: Int)], held: (Int, Double) = (0, 0),
       audio: [(from: Int, to: Int)?], silence: Int = 0
@@ -45,11 +45,11 @@ import Testing
 
   static let readings: [Reading] = [
     Reading("0..end, end..0", [(0, 49), (48, 0)], audio: [(0, 96_000), (94_080, 0)]),
-    // At the second turn, frame 10 is not repeated, and neither is its audio.
+    // At the second turn, frame 10 and its audio are not repeated.
     Reading(
       "0..1, 1..0.4, 0.4..end", [(0, 24), (23, 10), (11, 49)],
       audio: [(0, 48_000), (46_080, 19_200), (21_120, 96_000)]),
-    // The second part does not start where the first one ends, so nothing is left out.
+    // The second part does not start where the first one ends, so no frame is left out.
     Reading("10f..20f; end-0.4..end", [(10, 19), (40, 49)], audio: [(19_200, 38_400), (76_800, 96_000)]),
     Reading("0..1, 1..end", [(0, 49)], audio: [(0, 96_000)]),
     Reading("hold 0.5, end..1.6", [(49, 40)], held: (1, 0.5), audio: [nil, (96_000, 76_800)], silence: 24_000),
@@ -82,7 +82,7 @@ import Testing
     bytes.withUnsafeBytes { Array($0.bindMemory(to: SIMD2<Double>.self)) }
   }
 
-  @Test("a soundtrack plays once and forwards, whatever the score")
+  @Test("a soundtrack plays once and forwards with any score")
   func soundtrack() async throws {
     let folder = try TemporaryFolder()
     let source = try Self.media.write(to: folder)
@@ -93,19 +93,19 @@ import Testing
     #expect(summary.warnings.isEmpty)
     let samples = try Self.samples(DecodedMedia(source, like: Self.media).audio)
     let output = try DecodedMedia(folder.path("o.mkv"), like: Self.media)
-    // The frame at the turn is left out: 0.36 s at half speed.
+    // The frame at the turn is left out, so the second leg plays 0.36 s at half speed.
     #expect(Self.samples(output.audio) == Array(samples[..<82_560]))
     options.playback.count = 2
     let longer = try await Reverser(source, options: options).reverse(to: folder.path("p.mkv"))
     #expect(
       longer.warnings.map(\.message.description) == [
-        "the soundtrack ends 0:00:01.440 before the end; the rest is silent"
+        "the soundtrack ends 0:00:01.440 before the end of the output; the rest is silent"
       ])
   }
 
-  /// If the speed changes linearly, position x is reached after 2x / (first + v), where v is the
-  /// speed at x.
-  @Test("frames are shown for as long as the speed says")
+  /// If the speed changes linearly, position x is reached after 2x / (first + v), where first is
+  /// the initial speed and v is the speed at x.
+  @Test("the speed determines how long a frame is shown")
   func frameDurations() async throws {
     let folder = try TemporaryFolder()
     let source = try Self.media.write(to: folder)
@@ -140,8 +140,9 @@ import Testing
     #expect(zip(thinned.numbers, thinned.numbers.dropFirst()).allSatisfy { $1 - $0 == 4 || $1 - $0 == 3 })
   }
 
-  /// 440 Hz has the same number of periods at any speed. Periods per second show the speed.
-  @Test("audio follows the speed")
+  /// A tone of 440 Hz has the same number of periods at any speed, so the periods per second show
+  /// the speed.
+  @Test("the speed of the audio is that of the score")
   func audioSpeed() async throws {
     let folder = try TemporaryFolder()
     let pipeline = try Pipeline(
@@ -169,7 +170,7 @@ import Testing
       #expect(signs.count == Int((seconds * 48_000).rounded()), "\(score)")
     }
     let (count, signs) = try await waves("end..0 x2", keepsPitch: true)
-    // SoundTouch may add or lose a period where it joins its pieces.
+    // SoundTouch may add or lose a period where it joins its windows of audio.
     #expect(abs(count - 440) <= 5)
     #expect(signs.count == 48_000)
     let error = await #expect(throws: RetrogradeError.self) {
@@ -197,13 +198,13 @@ import Testing
     let differing = cut.indices.filter { cut[$0] != joined[$0] }
     #expect(differing.first.map { $0 >= 48_000 } ?? false)
     #expect(differing.last.map { $0 < 48_240 } ?? false, "5 ms")
-    // No crossfade where the wave continues or reverses.
+    // There is no crossfade at joints where the wave continues or reverses.
     let whole = try await samples("0..end", joint: nil)
     #expect(try await samples("0..1, 1..end", joint: nil) == whole)
     #expect(try await samples("0..1, 1..0", joint: nil) == Array(whole[..<48_000] + whole[..<48_000].reversed()))
   }
 
-  /// Playback that starts in the middle shows each frame at its usual time.
+  /// If playback starts in the middle, each frame has the same time as in the whole leg.
   @Test("a clipped leg keeps the times of the whole leg")
   func clippedLeg() throws {
     var generator = SeededGenerator(14)
@@ -221,7 +222,7 @@ import Testing
       let cut = leg.start + ClockTime(nanoseconds: Int64.random(in: 0..<leg.duration.nanoseconds, using: &generator))
       func check(_ part: PlaybackLeg?, from start: ClockTime, to end: ClockTime) throws {
         let part = try #require(part)
-        // Tolerance: 1 ns of the source at a tenth of its speed, and rounding.
+        // Tolerance: 1 ns of the source, played at a tenth of its speed, and rounding.
         #expect(abs((part.start - start).nanoseconds) <= 12 && abs((part.end - end).nanoseconds) <= 12)
         let isHeld = part.span.duration.nanoseconds == 1
         #expect(isHeld || abs((part.place(part.span).start - leg.place(part.span).start).nanoseconds) <= 2)
@@ -231,7 +232,7 @@ import Testing
     }
   }
 
-  @Test("a score is read as it is written")
+  @Test("a score is parsed and printed again unchanged")
   func parsing() throws {
     let text = """
       0..4 x0.5   # slow there

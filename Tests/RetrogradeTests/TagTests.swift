@@ -6,7 +6,7 @@ import RetrogradeEngine
 import TestSupport
 import Testing
 
-/// Tags of a source are in the output, or named in a warning.
+/// Tags of a source are kept in the output, or a warning names them.
 @Suite struct TagTests {
   /// GStreamer's tags with free text (gsttaglist.h).
   private static let texts = [
@@ -26,7 +26,7 @@ import Testing
 
   private static func value(_ tag: String) -> String { "some \(tag.replacing("-", with: ""))" }
 
-  /// FFmpeg's name of the tag.
+  /// FFmpeg's name of a tag.
   private static func name(_ tag: String, in ending: String) -> String {
     let isVorbis = ["flac", "ogg"].contains(ending)
     let known =
@@ -49,7 +49,7 @@ import Testing
   ]
 
   @Test(
-    "each tag is kept or reported, from each container to each",
+    "each tag is kept or reported, between any two containers",
     arguments: [
       ("video", "mov"), ("video", "mp4"), ("video", "mkv"), ("video", "avi"), ("audio", "flac"), ("audio", "ogg"),
       ("audio", "mp3"), ("audio", "wav"), ("audio", "m4a"), ("audio", "wma"), ("audio", "wv"), ("audio", "aiff"),
@@ -57,7 +57,8 @@ import Testing
   func everyTag(_ kind: String, _ source: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("s.\(source)")
-    // In Matroska, FFmpeg's name of a track number is GStreamer's of an episode number.
+    // In Matroska, FFmpeg writes a track number under the name that GStreamer uses for episode
+    // numbers.
     let numbers = Self.numbers.filter { source != "mkv" || $0.key != "show-episode-number" }
     let tags =
       Self.texts.map { ($0, Self.value($0)) } + numbers.map { ($0, $1) }.sorted { $0.0 < $1.0 } + [
@@ -89,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("the language of a file is kept as its tag", arguments: ["s.mkv", "s.mp4"])
+  @Test("the language of a file is kept as the file's tag", arguments: ["s.mkv", "s.mp4"])
   func fileLanguage(_ name: String) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -98,16 +99,17 @@ import Testing
     #expect(try Self.pairs(folder.path("m.mkv")).contains { $0.0.lowercased() == "language" && $0.1 == "fin" })
   }
 
-  @Test("a comment has the name that other programs know", arguments: ["m.mkv", "m.webm"])
+  @Test("a comment has the tag name that other programs read", arguments: ["m.mkv", "m.webm"])
   func comment(_ output: String) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(Self.movie + ["-metadata", "comment=short", folder.path("s.mkv")])
     _ = try await Reverser(folder.path("s.mkv")).reverse(to: folder.path(output))
     let tags = try Self.pairs(folder.path(output))
-    #expect(tags.filter { $0.0.lowercased().hasPrefix("comment") }.map { "\($0.0.uppercased())=\($0.1)" } == ["COMMENT=short"])
+    let comments = tags.filter { $0.0.lowercased().hasPrefix("comment") }
+    #expect(comments.map { "\($0.0.uppercased())=\($0.1)" } == ["COMMENT=short"])
   }
 
-  /// Other names of a tag in GStreamer, if it is read from another container.
+  /// GStreamer's other names of a tag, which depend on the container.
   private static let otherNames = [
     "conductor": ["performer"], "performer": ["conductor"], "track-number": ["show-episode-number"], "lyrics": ["USLT"],
     // FFmpeg 8 writes comments as DESCRIPTION into FLAC and Ogg.
@@ -131,7 +133,7 @@ import Testing
   func phoneKeys(_ output: String) async throws {
     let folder = try TemporaryFolder()
     let place = "+48.8584+002.2945/"
-    // In the user data (`©xyz`), in 3GPP's form (`loci`), and as a key.
+    // The location as user data (`©xyz`), in 3GPP's form (`loci`), and as a QuickTime key.
     for (number, options) in [
       ["-metadata", "location=\(place)", "-f", "mov"], ["-metadata", "location=\(place)", "-f", "mp4"],
       ["-metadata", "com.apple.quicktime.location.ISO6709=\(place)", "-movflags", "use_metadata_tags", "-f", "mov"],
@@ -153,7 +155,7 @@ import Testing
     }
   }
 
-  @Test("tags of the only stream are not reported if the file keeps them")
+  @Test("tags of a file's only stream are not reported if the file keeps them")
   func onlyStream() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -177,7 +179,7 @@ import Testing
       let (tags, named) = try await Self.mirror(folder.path(name), folder.path(output))
       // qtmux writes no leading zeros (`2020-5-6`).
       let dates = tags.filter { $0.0.lowercased() == "date" }.map { $0.1.replacing("-5-6", with: "-05-06") }
-      // FFmpeg 8 does not read the ID3 comment that has the day.
+      // FFmpeg 8 does not read the ID3 comment that contains the day.
       let isInComment = output == "m.mp3" && dates == ["2020"] && date.hasPrefix("2020-")
       #expect(isInComment || Set(dates) == [date], "\(output): \(dates)")
       #expect(!named.contains("date"))
@@ -197,7 +199,7 @@ import Testing
     #expect(texts("album_artist") == ["Band"] || texts("albumartist") == ["Band"], "\(mirrored)")
   }
 
-  @Test("a year beside a recording time stays a year", arguments: ["s.mka", "s.m4a"])
+  @Test("a year is kept as a year beside a recording time", arguments: ["s.mka", "s.m4a"])
   func yearBesideTime(_ name: String) async throws {
     let folder = try TemporaryFolder()
     let tags = ["-metadata", "date=2020", "-metadata", "creation_time=2021-03-04T05:06:07Z"]
@@ -219,7 +221,7 @@ import Testing
       let known = try [created].compactMap { $0 } + Self.known(folder.path(output))
       #expect(known.contains { $0.hasPrefix(time) }, "\(output)")
     }
-    // A file without tags needs no warning in any format.
+    // If a file has no other tags, no format needs a warning.
     for output in ["m.avi", "m.ts", "m.gif"] {
       let (_, named) = try await Self.mirror(folder.path(name), folder.path(output))
       #expect(!named.contains("TIME") && !named.contains("date"), "\(output): \(named)")
@@ -241,7 +243,7 @@ import Testing
     #expect(lost.contains("MOOD of a chapter") && lost.uppercased().contains("MICROPHONE"))
   }
 
-  @Test("ID3 frames that GStreamer does not read are kept if they are text, else reported")
+  @Test("ID3 frames that GStreamer does not read are kept if they are text; others are reported")
   func id3Frames() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=0.5", "-write_id3v2", "0", folder.path("a.mp3")])
@@ -262,7 +264,7 @@ import Testing
     for name in ["GEOB", "MOOD", "scene"] { #expect(lost.contains(name)) }
   }
 
-  @Test("AVI entries that GStreamer does not read, and names of streams, are kept")
+  @Test("AVI entries that GStreamer does not read, and stream names, are kept")
   func aviEntries() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -280,7 +282,7 @@ import Testing
 
   private static func plain(_ text: String) -> String { text.lowercased().filter { $0.isLetter || $0.isNumber } }
 
-  /// Tags that FFmpeg reads, without technical ones. In Ogg they belong to the stream.
+  /// Tags that FFmpeg reads, except technical ones. In Ogg, tags belong to the stream.
   private static func pairs(_ path: String) throws -> [(String, String)] {
     let stream = path.hasSuffix(".ogg") ? ["-map_metadata", "0:s:0"] : []
     return try FFmpeg.lines(["-i", path] + stream + ["-f", "ffmetadata", "-"]).flatMap { line in
@@ -293,7 +295,7 @@ import Testing
     }
   }
 
-  /// Numbers and dates in the tags that GStreamer reads.
+  /// Numbers and dates among the tags that GStreamer reads.
   private static func known(_ path: String) throws -> Set<String> {
     let pipeline = try Pipeline("filesrc location=\(path) ! decodebin ! fakesink")
     defer { pipeline.set(.null) }
@@ -311,6 +313,6 @@ import Testing
 }
 
 extension Double {
-  /// Text without a fraction if there is none.
+  /// The number as text; without decimals if it is whole.
   fileprivate var formatted: String { self == rounded() ? "\(Int(self))" : "\(self)" }
 }

@@ -2,9 +2,10 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the expected frames of a source's video with those of a mirror, one by one.
+/// Compares the expected frames of a source's video with the frames of a mirror, one by one.
 struct FrameComparison {
-  /// Smallest PSNR of a lossy frame's ``Thumbnail`` against its source frame, in dB.
+  /// Smallest accepted PSNR of a lossy frame's ``Thumbnail`` against that of its source frame, in
+  /// dB.
   static let leastLikeness = 28.0
 
   var expected = 0
@@ -15,31 +16,33 @@ struct FrameComparison {
   private(set) var conversion: (source: String, mirror: String, isRounded: Bool)?
   /// Smallest likeness of a frame to its source frame in dB, and the number of the frame.
   var worst = (likeness: 99.0, frame: 0)
-  /// Numbers of frames that resemble a neighbour of their source frame more.
+  /// Numbers of frames that resemble a neighbour of their source frame more than the source frame.
   var misplaced: [Int] = []
-  /// Comparison of parts of the frames that are not identical.
+  /// Comparison, block by block, of those frames that are not identical.
   var picture = PictureComparison()
-  /// Check of the source's frames against a plain decode; nil if there is none.
+  /// Check of the source's frames against a plain decode (``PlainFrames``); nil if there was no
+  /// plain decode.
   var sourceFrames: SourceFrameCheck?
   /// Delay of each frame relative to its time in the presentation.
   private var delays: [ClockTime] = []
-  /// Tolerance for the start of the first frame, equal to its duration. It is shown from the start
-  /// if it outlasts the other streams.
+  /// Tolerance for the start of the first frame: the duration of that frame. If the frame outlasts
+  /// the other streams, it is shown from the start of the presentation.
   private var firstSlack = ClockTime.zero
-  /// Durations of the last frame that both have.
+  /// Durations of the last frame that both the source and the mirror have.
   private(set) var lastDuration = (found: ClockTime.zero, expected: ClockTime.zero)
 
   /// Compares all frames.
   /// - Parameters:
   ///   - source: player of the expected frames.
   ///   - mirror: player of the actual frames.
-  ///   - orientations: GST_TAG_IMAGE_ORIENTATION of both.
+  ///   - orientations: GST_TAG_IMAGE_ORIENTATION of both files.
   ///   - geometry: intended change of the source's frames; nil: none.
-  ///   - isForRGB: true if only the mirror is RGB: colours outside RGB are clipped first.
+  ///   - isForRGB: true if the mirror is RGB, but the source is not: then colours outside RGB are
+  ///     clipped first.
   ///   - isTransparent: true if the source's frames have transparency.
   ///   - isHalved: true if the mirror's codec subsampled the chroma, whatever its decoder outputs.
   ///   - comparesPixels: true to convert frames of a different format, and compare every pixel.
-  ///   - plain: source's frames from a plain decode; nil if there is none.
+  ///   - plain: source's frames from a plain decode; nil to skip that check.
   init(
     _ source: VideoPlayer, _ mirror: VideoPlayer, orientations: (source: String?, mirror: String?),
     geometry: FrameGeometry?, isForRGB: Bool, isTransparent: Bool, isHalved: Bool,
@@ -56,7 +59,7 @@ struct FrameComparison {
     var wanted = try ThumbnailedFrames(
       source, preparation + clip, orientation: ownOrientation, cancellation)
     var given = try ThumbnailedFrames(mirror, orientation: orientations.mirror, cancellation)
-    // If the mirror's pixels are rotated, rotate the source's too.
+    // If the mirror's pixels are rotated, rotate the source's pixels too.
     let turn = ownOrientation == orientations.mirror ? nil : ownOrientation
     var converter: FrameConverter?
     while let frame = try given.next() {
@@ -105,21 +108,22 @@ struct FrameComparison {
     while try wanted.next() != nil { expected += 1 }
   }
 
-  /// Median delay of all frames relative to the presentation. A codec's priming delays everything.
+  /// Median delay of all frames relative to the presentation. Priming of an audio codec delays all
+  /// streams.
   var delay: ClockTime {
     let sorted = delays.sorted()
     return sorted.isEmpty ? .zero : sorted[sorted.count / 2]
   }
 
-  /// Largest deviation of a frame's start after subtracting ``delay``, and the number of that
-  /// frame.
+  /// Largest deviation of a frame's start from the expected time after ``delay`` is subtracted, and
+  /// the number of that frame.
   var timing: (error: ClockTime, frame: Int) {
     let delay = delay
     var worst = (error: ClockTime.zero, frame: 0)
     for (number, own) in delays.enumerated() {
       var error = own - delay
-      // The first frame may start with the presentation or later by up to its own duration, without
-      // effect on the others.
+      // The first frame may start late by up to its own duration, without effect on the other
+      // frames.
       if number == 0, error > .zero { error = max(.zero, error - firstSlack) }
       error = error < .zero ? .zero - error : error
       if error > worst.error { worst = (error, number) }
@@ -134,7 +138,7 @@ private struct ThumbnailedFrames {
     var buffer: Buffer
     var caps: Caps
     var shown: TimeSpan
-    /// Duration in its own file, which may end later than its video.
+    /// Duration in the frame's own file, which may end later than the video in it.
     var duration: ClockTime
     var number: Int?
     var thumbnail: Thumbnail
@@ -188,12 +192,12 @@ private struct ThumbnailedFrames {
   }
 }
 
-/// Block means of frames of a source and its mirror, each rotated upright.
+/// Means of blocks of pixels, in frames of a source and its mirror, each rotated upright.
 private struct SquaredFrames {
   private let converters: (own: FrameConverter, other: FrameConverter)
   private let form: Caps
   let isRGB: Bool
-  /// libwebp converts RGB to 4:2:0 of BT.601 and back.
+  /// libwebp converts RGB to 4:2:0 with BT.601 colours, and back to RGB.
   private static let coloursInWebP = "bt601"
 
   init(
@@ -204,8 +208,8 @@ private struct SquaredFrames {
     if let turn = other.orientation, turn.hasSuffix("90") || turn.hasSuffix("270") {
       swap(&size.width, &size.height)
     }
-    // Compare in the mirror's colorimetry, as its encoder got it: subsampled chroma that is
-    // converted again exceeds YUV's range.
+    // Compare in the mirror's colorimetry, in which its encoder received the frames: if subsampled
+    // chroma is converted again, it exceeds the range of YUV.
     let colours =
       !other.caps.isRGB ? other.caps.withRange.string("colorimetry") : isHalved ? SquaredFrames.coloursInWebP : nil
     let isTransparent = other.caps.hasAlpha
@@ -218,16 +222,17 @@ private struct SquaredFrames {
     }
     self.form = form
     isRGB = colours == nil
-    // JPEG has full range, and Theora limited. Convert the source's frames in the same way as for
-    // the encoder.
+    // JPEG has full range and Theora limited range, so convert the source's frames in the same way
+    // as for these encoders.
     let isFull = colours?.hasPrefix("1:") ?? false
     let jpeg = isFull ? JPEGFrames(own.caps, width: own.caps.int("width")) : nil
     let theora = colours?.hasPrefix("2:4:5:0") ?? false ? TheoraFrames(own.caps, format: nil) : nil
-    let detour = (jpeg?.detour ?? theora?.detour).map { ["videoconvert dither=none", "video/x-raw,format=\($0)"] } ?? []
+    let detour = (jpeg?.detour ?? theora?.detour).map { ["videoconvert dither=none", "video/x-raw,format=\($0)"] }
     let named = (jpeg?.colours ?? theora?.colours).map { ["capssetter caps=\(Description.quoted($0))"] } ?? []
     converters = (
       try FrameConverter(
-        own.caps.withRange, named + own.preparation + detour, orientation: own.orientation, to: text, cancellation),
+        own.caps.withRange, named + own.preparation + (detour ?? []), orientation: own.orientation, to: text,
+        cancellation),
       try FrameConverter(other.caps.withRange, orientation: other.orientation, to: text, cancellation)
     )
   }
