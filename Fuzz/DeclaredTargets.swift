@@ -2,7 +2,8 @@ import Containers
 @testable import RetrogradeEngine
 
 enum DeclaredTargets {
-  /// What a container of any kind says of its own length, and what else is read from the file beside GStreamer.
+  /// Reads a file of any format without GStreamer: the length that its container declares, its
+  /// corrections, and whether it is a playlist.
   static func read(_ bytes: [UInt8]) {
     let path = ScratchFile.path(bytes)
     let facts = ContainerFacts(path)

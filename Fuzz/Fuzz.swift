@@ -1,7 +1,7 @@
 import Glibc
 
-/// What libFuzzer, whose `main` this program has, runs over and over, each on bytes of its making: the one that FUZZ_TARGET
-/// names. `scripts/fuzz` runs them all.
+/// Fuzz targets. libFuzzer provides `main`, and calls the target that FUZZ_TARGET names with bytes
+/// that it generates. `scripts/fuzz` runs all targets.
 enum Fuzz {
   typealias Body = @Sendable ([UInt8]) -> Void
 

@@ -16,14 +16,14 @@ enum ImageTargets {
   }
 
   static func webp(_ bytes: [UInt8]) {
-    // What a header of a few bytes may ask for is another matter than what is read from where: `AnimationReader` has the budget.
+    // Skips large canvases, which `AnimationReader` checks against the memory budget.
     guard let canvas = WebPFrames.canvas(bytes), canvas.width * canvas.height <= 1 << 18 else { return }
     _ = try? WebPFrames(bytes)?.read { pixels, number in
       precondition(pixels.count == canvas.width * canvas.height * 4 && pixels.allSatisfy { $0 >= 0 } && number >= 0)
     }
   }
 
-  /// Frames of any colours and times, written.
+  /// Writes a GIF from frames of arbitrary colours and times.
   static func gif(_ bytes: [UInt8]) {
     var draw = Draw(bytes)
     let (width, height) = (draw.number(1...24), draw.number(1...24))

@@ -1,9 +1,9 @@
 import CSystemSupport
 import Glibc
 
-/// A file without a name that holds what the fuzzer made, for readers that take a path.
+/// Unnamed file with the fuzzer's bytes, for readers that need a path.
 struct ScratchFile {
-  /// In memory.
+  /// Descriptor of a file in memory.
   private let descriptor = system_open_unnamed("/dev/shm", 0o600)
 
   var path: String { "/proc/self/fd/\(descriptor)" }
@@ -14,14 +14,14 @@ struct ScratchFile {
 
   static let shared = ScratchFile()
 
-  /// The path of a file of `bytes`, until the next call.
+  /// Writes `bytes` to the shared file and returns its path. The next call overwrites the file.
   static func path(_ bytes: [UInt8]) -> String {
     shared.fill(bytes)
     return shared.path
   }
 }
 
-/// Takes numbers from the fuzzer's bytes, in order; 0 where there are no more.
+/// Takes numbers from the fuzzer's bytes in order; returns 0 after the last byte.
 struct Draw {
   private var rest: ArraySlice<UInt8>
 
@@ -36,7 +36,7 @@ struct Draw {
     return range.lowerBound + Int(value % UInt64(range.count))
   }
 
-  /// Any time there is; oftener one of the first seconds, or an extreme.
+  /// Takes an arbitrary time; usually an extreme value or one of the first seconds.
   mutating func nanoseconds() -> Int64 {
     switch byte() % 4 {
     case 0: return Int64(byte()) << 24
@@ -46,7 +46,7 @@ struct Draw {
     }
   }
 
-  /// All that is left.
+  /// Takes all remaining bytes.
   mutating func remainder() -> [UInt8] {
     defer { rest = [] }
     return Array(rest)

@@ -1,7 +1,7 @@
 import Containers
 
 enum MatroskaTargets {
-  /// What is read as elements and written again must read the same.
+  /// Checks that EBML elements are the same after they are encoded and read again.
   static func elements(_ bytes: [UInt8]) {
     let elements = EBMLElement.all(in: bytes)
     let again = EBMLElement.all(in: elements.flatMap(\.encoded))

@@ -2,7 +2,7 @@ import Containers
 import MediaTime
 
 enum MovieTargets {
-  /// What is put into a file that a muxer has finished.
+  /// Writes an ``MP4Header`` into a finished file.
   static func write(_ bytes: [UInt8]) {
     let path = ScratchFile.path(bytes)
     let chapter = ChapterMark(start: .zero, title: String(repeating: "ü", count: 200))
@@ -16,7 +16,7 @@ enum MovieTargets {
     _ = try? header.apply(to: path)
   }
 
-  /// When samples are decoded and shown, by the file's tables.
+  /// Reads decoding and presentation times from the tables of an MP4 file.
   static func times(_ bytes: [UInt8]) {
     let path = ScratchFile.path(bytes)
     let spans = [ClockTime(seconds: -1)..<ClockTime(seconds: 0.05), ClockTime(seconds: 0.1)..<ClockTime(seconds: 0.15)]

@@ -7,15 +7,16 @@ import RetrogradeEngine
 import Soup
 import Synchronization
 
-/// What is asked of `retrograde serve`.
+/// HTTP requests to `retrograde serve`.
 enum RequestTargets {
-  /// A request: its target, in which ID and VERSION stand for those of the file, its host, a range, a tag that is known, and a secret, a line each.
+  /// Answers a request of five lines: target, host, range, known entity tag, and authorization. In
+  /// the target, ID and VERSION stand for the identifier and version of the file.
   static func answer(_ bytes: [UInt8]) {
     var lines = bytes.split(separator: 10, maxSplits: 4, omittingEmptySubsequences: false)
       .map { String(decoding: $0, as: UTF8.self) }
     lines += [String](repeating: "", count: 5 - lines.count)
     lines[0] = lines[0].replacing("ID", with: FileID.of(path)).replacing("VERSION", with: version)
-    // What is made of files is fuzzed elsewhere.
+    // Pictures and downloads are left out, because other targets fuzz the reading of files.
     switch RequestPath(lines[0]).flatMap(Route.init) {
     case .picture?, .stream(_, _, .download)?: return
     default: break
@@ -48,7 +49,7 @@ enum RequestTargets {
 
   private static let path = "/dev/shm/retrograde-fuzz.wav"
 
-  /// That in the addresses of what is made of the file.
+  /// Version of the file in the addresses of its outputs.
   private static let version: String = {
     let found = Mutex("")
     wait {
@@ -61,7 +62,8 @@ enum RequestTargets {
     return found.withLock { $0 }
   }()
 
-  /// One that answers everybody of this machine, and one that asks for a secret; they never end.
+  /// Two handlers that are never shut down: one answers every request from this computer, the other
+  /// one requires a token.
   private static let desks: [RequestHandler] = ["127.0.0.1", "0.0.0.0"].map { host in
     do {
       try wave.withUnsafeBytes { bytes in
@@ -76,7 +78,7 @@ enum RequestTargets {
     }
   }
 
-  /// What a file begins with that is taken for media.
+  /// Smallest WAVE file that is recognised as media.
   private static let wave: [UInt8] =
     Array("RIFF".utf8) + [36, 0, 0, 0] + Array("WAVEfmt ".utf8) + [
       16, 0, 0, 0, 1, 0, 1, 0, 64, 31, 0, 0, 128, 62, 0, 0,
@@ -84,7 +86,7 @@ enum RequestTargets {
     + [2, 0, 16, 0] + Array("data".utf8) + [0, 0, 0, 0]
 }
 
-/// A stream of which everything is there at once.
+/// Stream whose segments are all available at once.
 private struct SilentStream: MirrorStream {
   let renditions = [
     SegmentedMirror.Rendition(

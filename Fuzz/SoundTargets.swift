@@ -8,7 +8,8 @@ enum AudioTargets {
     if let wave = ContainerFacts(ScratchFile.path(bytes)).wave { precondition(wave.duration >= .zero) }
   }
 
-  /// Where PCM lies in a file, by its container: in the file, in whole sample frames.
+  /// Checks that the byte ranges of PCM, as the container declares them, are within the file and
+  /// consist of whole sample frames.
   static func stored(_ bytes: [UInt8]) {
     let facts = ContainerFacts(ScratchFile.path(bytes))
     for audio in facts.tracks.compactMap(\.stored) + [facts.wave?.stored].compactMap({ $0 }) {
@@ -27,14 +28,14 @@ enum AudioTargets {
     precondition(RandomAccessFile(path)?.size == bytes.count)
   }
 
-  /// Timestamps of any kind; what comes out is ascending, and of what went in.
+  /// Places buffers with arbitrary timestamps; checks that their positions ascend without overlap.
   static func layout(_ bytes: [UInt8]) {
     var draw = Draw(bytes)
     var segment = Segment()
     segment.start = ClockTime(nanoseconds: draw.nanoseconds())
     segment.time = ClockTime(nanoseconds: draw.nanoseconds())
     if draw.byte() & 1 == 1 { segment.stop = ClockTime(nanoseconds: draw.nanoseconds()) }
-    // The range of GStreamer's caps.
+    // GStreamer's caps allow sample rates up to `Int32.max`.
     let rate = draw.byte() & 1 == 1 ? 44100 : draw.number(1...Int(Int32.max))
     let packets = draw.byte() & 1 == 1 ? draw.number(0...20) : nil
     var buffers: [DecodedAudio] = []

@@ -4,7 +4,7 @@ import GStreamer
 import MediaTime
 
 enum TextTargets {
-  /// A file of halves and parameters, with values for all of them.
+  /// Parses a pipeline file, and sets all of its parameters.
   static func pipeline(_ bytes: [UInt8]) {
     let text = String(decoding: bytes, as: UTF8.self)
     guard let file = try? PipelineFile(text, name: "fuzz") else { return }
@@ -16,7 +16,7 @@ enum TextTargets {
     )
   }
 
-  /// What is shown of a cue, in every form that it is written in.
+  /// Converts a subtitle cue to text, and to the form for each container.
   static func subtitles(_ bytes: [UInt8]) {
     guard isStarted else { return }
     for caps in captions {
@@ -27,7 +27,7 @@ enum TextTargets {
     }
   }
 
-  /// What people write as a value of an option.
+  /// Parses the values of command-line options.
   static func values(_ bytes: [UInt8]) {
     let text = String(decoding: bytes, as: UTF8.self)
     if let position = SourcePosition(parsing: text) {

@@ -14,7 +14,8 @@ enum VideoTargets {
     _ = sets.joined(with: sets)?.record
   }
 
-  /// What the bytes of packets say of their order: a codec, what is kept beside the stream, two packets.
+  /// Checks whether packets can be reordered. Input: the codec, its configuration outside the
+  /// stream, and two packets.
   static func packets(_ bytes: [UInt8]) {
     guard let kind = bytes.first else { return }
     let length = (bytes.count - 1) / 3
@@ -35,7 +36,7 @@ enum VideoTargets {
     }
   }
 
-  /// From packets with times of any kind to a plan, an order of play, and the times of the mirror.
+  /// Plans the reversal of packets with arbitrary times, and computes the timestamps of its output.
   static func timeline(_ bytes: [UInt8]) {
     var draw = Draw(bytes)
     let loop = Loop.allCases[Int(draw.byte()) % Loop.allCases.count]

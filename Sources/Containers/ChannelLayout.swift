@@ -2,10 +2,10 @@
 /// `chan` in MOV and `CHAN` in AIFF.
 enum ChannelLayout {
   /// Converts a layout to a GStreamer channel mask.
-  /// - Parameter bytes: tag, bitmap and number of descriptions, followed by the descriptions of 20
-  ///   bytes each.
-  /// - Returns: one bit per `GstAudioChannelPosition`; nil if GStreamer lacks a position or has
-  ///   them in another order.
+  /// - Parameter bytes: tag, bitmap, number of descriptions, and the descriptions, of 20 bytes
+  ///   each.
+  /// - Returns: one bit per `GstAudioChannelPosition`; nil if GStreamer lacks a position, or orders
+  ///   the positions differently.
   static func mask(_ bytes: ArraySlice<UInt8>) -> UInt64? {
     let bytes = Array(bytes)
     guard bytes.count >= 12 else { return nil }
@@ -26,7 +26,7 @@ enum ChannelLayout {
   }
 
   /// `GstAudioChannelPosition` of a Core Audio label: left, right, centre, LFE, surround pair,
-  /// centre pair, rear centre, and the side pair, which follows a second LFE in GStreamer.
+  /// centre pair, rear centre, and side pair. In GStreamer, a second LFE precedes the side pair.
   private static func place(ofLabel label: Int) -> Int? {
     switch label {
     case 1...9: label - 1
@@ -35,7 +35,7 @@ enum ChannelLayout {
     }
   }
 
-  /// Channel masks by layout tag (layout number and channel count).
+  /// Channel masks by layout tag: layout number in the upper 16 bits, channel count in the lower.
   private static let masks: [Int: UInt64] = [
     101 << 16 | 2: 0x3, 108 << 16 | 4: 0x33, 113 << 16 | 3: 0x7, 115 << 16 | 4: 0x107, 117 << 16 | 5: 0x37,
     121 << 16 | 6: 0x3F, 125 << 16 | 7: 0x13F, 126 << 16 | 8: 0xFF, 131 << 16 | 3: 0x103, 133 << 16 | 3: 0xB,

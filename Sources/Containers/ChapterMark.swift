@@ -3,7 +3,7 @@ package import MediaTime
 /// Chapter as declared by the file.
 package struct ChapterMark: Equatable, Sendable {
   package var start: ClockTime
-  /// End; nil if the container declares none.
+  /// End of the chapter; nil if the container declares none.
   package var end: ClockTime?
   package var title: String
   /// Nested chapters.

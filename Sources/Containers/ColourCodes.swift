@@ -1,5 +1,5 @@
-/// Colour code points (ITU-T H.273, tables 3 and 4) without a GStreamer name
-/// (`gst_video_color_matrix_from_iso`, `gst_video_transfer_function_from_iso`, 1.22 to 1.28).
+/// Colour matrices and transfer functions (ITU-T H.273, tables 3 and 4) that GStreamer has no name
+/// for (`gst_video_color_matrix_from_iso`, `gst_video_transfer_function_from_iso`, 1.22 to 1.28).
 enum ColourCodes {
   private static let matrices = [
     8: "YCgCo", 10: "BT.2020 with constant luminance", 11: "SMPTE 2085", 12: "derived from the primaries",
@@ -7,7 +7,8 @@ enum ColourCodes {
   ]
   private static let transfers = [11: "xvYCC", 12: "BT.1361", 17: "SMPTE 428"]
 
-  /// Displayed names of colour labels that are lost in the output.
+  /// Displayed names of the colour labels that are lost in the output, because GStreamer has no
+  /// name for them.
   static func unnamed(matrix: Int?, transfer: Int?) -> [String] {
     [
       matrix.flatMap { matrices[$0] }.map { "the label of the colour matrix (\($0))" },

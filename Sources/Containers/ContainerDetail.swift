@@ -1,8 +1,8 @@
-/// Detail that cannot be kept in any output: a track of an unsupported kind, or a property of a
-/// track or of the file.
+/// Detail of a file that no output can keep: a track of an unsupported kind, or a property of a
+/// track or of the whole file.
 package struct ContainerDetail: Hashable, Sendable {
   package enum Owner: Hashable, Sendable {
-    /// A separate track that is neither video, audio nor subtitles.
+    /// Track that is neither video, audio nor subtitles.
     case track
     /// Property of all streams of a kind.
     case streams(StreamKind)
@@ -23,8 +23,8 @@ package struct ContainerDetail: Hashable, Sendable {
     owner = .file
   }
 
-  /// Creates a detail for speaker positions without a GStreamer name.
-  /// - Returns: nil if they have names, or for mono and stereo.
+  /// Creates a detail for speaker positions that GStreamer has no names for.
+  /// - Returns: nil if GStreamer has names for the positions, and for mono and stereo.
   init?(_ loudspeakers: (mask: UInt64?, channels: Int), _ name: String) {
     guard loudspeakers.mask == nil, loudspeakers.channels > 2 else { return nil }
     self.init("the loudspeaker positions of the \(loudspeakers.channels) channels (\(name))", of: .audio)

@@ -1,9 +1,9 @@
 package import MediaTime
 
-/// Facts in a file that GStreamer does not report, read once.
+/// Facts about a file that GStreamer does not report. They are read once.
 ///
-/// Each format has a folder; this is the only list of the facts that are read. Everything that
-/// GStreamer reports is taken from GStreamer.
+/// Each format has its own folder of readers, and this type lists all of the facts that they read.
+/// A fact that GStreamer reports is taken from GStreamer instead.
 package struct ContainerFacts: Sendable {
   /// First bytes of the file, at most 1,024.
   package private(set) var beginning: [UInt8] = []
@@ -12,9 +12,9 @@ package struct ContainerFacts: Sendable {
   package private(set) var isUsuallyMPEG = false
   /// Size of the file in bytes.
   package private(set) var size = 0
-  /// The file's own declaration of its content; nil if the format has none or is unknown.
+  /// Content that the file declares; nil if the format has no such declarations, or is unknown.
   package private(set) var report: ContainerReport?
-  /// Tracks of all kinds, in order. MP4, MOV, Matroska, WebM, AVI and AIFF only.
+  /// Tracks of all kinds, in file order. MP4, MOV, Matroska, WebM, AVI and AIFF only.
   package private(set) var tracks: [ContainerTrack] = []
   /// Details that cannot be kept in any output. MP4, MOV, Matroska, WebM, transport streams, AIFF,
   /// ASF, FLAC, MP3, WavPack and GIF only.
@@ -22,15 +22,15 @@ package struct ContainerFacts: Sendable {
   /// Tags of the whole file that GStreamer's demuxer does not read. MP4, MOV, Matroska, WebM, AIFF,
   /// ASF, AVI, FLV, WAVE, MP3 and WavPack only.
   package private(set) var tags: [NamedTag] = []
-  /// GStreamer names of tags that its demuxer sets wrongly; ``tags`` has the right ones. Matroska
+  /// GStreamer names of tags that the demuxer sets wrongly; ``tags`` has the right values. Matroska
   /// and ASF only.
   package private(set) var misreadTags: [String] = []
-  /// Tags that qtdemux does not read, in their stored form. MP4 and MOV only.
+  /// Tags that qtdemux does not read, in the form in which the file stores them. MP4 and MOV only.
   package private(set) var mp4Tags: [MP4Tag] = []
-  /// Creation time in seconds since 1970. MP4 and MOV only, because a date without a time of day
-  /// hides it from GStreamer.
+  /// Creation time in seconds since 1970. MP4 and MOV only: GStreamer does not report their
+  /// creation time if the file also has a date without a time of day.
   package private(set) var created: Int?
-  /// True if the header has a creation time, which GStreamer reports as a date with a time of day.
+  /// True if the header has a creation time. GStreamer reports it as a date with a time of day.
   /// MP4, MOV, Matroska and WebM only.
   package private(set) var hasHeaderTime = false
   /// Chapters. MP4, MOV, Matroska and WebM only.
@@ -39,45 +39,46 @@ package struct ContainerFacts: Sendable {
   package private(set) var tagChapterCount = 0
   package private(set) var correction: (any FileCorrection)?
   package private(set) var wave: WAVEHeader?
-  /// True for a WAVE file without readable audio: it ends before the audio, or the bytes before it
-  /// are damaged.
+  /// True for a WAVE file without readable audio: the file ends before the audio, or the header is
+  /// damaged.
   package private(set) var isEmptyWave = false
   /// Reason to refuse the file before a demuxer reads it, printed after "too damaged to read:".
   /// MP4, MOV, Matroska, WebM, IVF, Y4M, AIFF, AU and RealMedia, and files with APE tags only.
   package private(set) var fault: String?
   package private(set) var gif: GIFBlocks?
-  /// True if audio packets are contiguous, so that a gap in time means missing packets. Ogg, FLAC,
-  /// MP3, ADTS and AC-3 only.
+  /// True if the format requires contiguous audio packets, so that a gap in time means missing
+  /// packets. Ogg, FLAC, MP3, ADTS and AC-3 only.
   package private(set) var isContinuous = false
-  /// True for a Y4M file other than 4:2:0, 4:2:2 or 4:4:4 with eight bits per sample.
+  /// True for a Y4M file that is not 4:2:0, 4:2:2 or 4:4:4 with eight bits per component.
   package private(set) var isUnusualY4M = false
-  /// Field order of a Y4M file, as in caps; nil if it declares none.
+  /// Field order of a Y4M file, with the name used in caps; nil if the file declares none.
   package private(set) var y4mFieldOrder: String?
-  /// Change of format between the frames of a FLAC file; nil if there is none.
+  /// Difference in format between the frames of a FLAC file and its header; nil if there is none.
   package private(set) var formChange: FLACChange?
   /// Priming and padding of the audio. MP3, and MP4 without edit lists.
   package private(set) var gapless: GaplessInfo?
-  /// True for an MP4 or MOV file that ends before its index.
+  /// True for an MP4 or MOV file without an index (`moov`), because the file ends before it.
   package private(set) var lacksIndex = false
 
-  /// True for a Matroska or WebM file without an index of keyframes (Cues), as written to an
-  /// unseekable output.
+  /// True for a Matroska or WebM file without an index of keyframes (Cues), such as one that was
+  /// written to a pipe.
   package private(set) var lacksCues = false
 
-  /// True if the file begins with an ID3v2 tag, which typefind skips in ADTS.
+  /// True if the file begins with an ID3v2 tag. In front of ADTS, typefind skips the tag.
   package var beginsWithID3: Bool { beginning.starts(with: "ID3".utf8) }
 
-  /// Path of the file, if its format reveals damage only when all of it is read.
+  /// Path of the file, if damage is found only by reading the whole file; nil for other formats.
   private var walked: String?
 
-  /// System error (errno(3)) if the file could not be read. If set, facts may be missing.
+  /// System error (errno(3)) if the file could not be read; nil if it was. After an error, facts
+  /// may be missing.
   package private(set) var readingFailure: Int32?
 
   /// Reads the facts of a file.
   /// - Parameters:
   ///   - path: path of a regular file; other files are ignored.
-  ///   - isCancelled: polled while reading, because a long recording takes a while; reading stops
-  ///     once it returns true.
+  ///   - isCancelled: polled while reading; reading stops once this closure returns true. A long
+  ///     recording takes a while to read.
   package init(_ path: String, isCancelled: @escaping () -> Bool = { false }) {
     guard let file = RandomAccessFile(path, isCancelled: isCancelled) else { return }
     read(file)
@@ -85,13 +86,13 @@ package struct ContainerFacts: Sendable {
     if case .matroska = ContainerFormat(file) { walked = path }
   }
 
-  /// Searches the whole file for damaged bytes. Takes time in proportion to the packets: call it
-  /// after all of them have been read. Matroska and WebM only.
+  /// Searches the whole file for damaged bytes. Takes time in proportion to the number of packets,
+  /// so call this method only after all packets have been read. Matroska and WebM only.
   package func damage(isCancelled: @escaping () -> Bool = { false }) -> [Damage] {
     walked.flatMap { RandomAccessFile($0, isCancelled: isCancelled) }.flatMap { MatroskaDamage($0)?.places } ?? []
   }
 
-  /// Start times of the blocks of a track, in file order and stream time. Takes as long as
+  /// Returns the start times of a track's blocks in stream time, in file order. Takes as long as
   /// ``damage(isCancelled:)``. Matroska only.
   /// - Parameter number: track number used in blocks.
   package func blockTimes(ofTrack number: Int, isCancelled: @escaping () -> Bool = { false }) -> [ClockTime] {
@@ -137,7 +138,7 @@ package struct ContainerFacts: Sendable {
       report = .avi(file)
       tags = file.aviTags
       tracks = file.aviTracks
-      // Succeeds only for a file with a single track of PCM.
+      // `StoredAudio(avi:)` succeeds only for a file whose single track is PCM.
       if !tracks.isEmpty, let stored = StoredAudio(avi: file) { tracks[0].stored = stored }
     case .ogg:
       report = .ogg(file)
@@ -206,7 +207,7 @@ package struct ContainerFacts: Sendable {
     report = .aiff(file)
     let chunks = ContainerReport.aiffChunks(file)
     fault = chunks.fault
-    // An ID3 tag repeats the text chunks.
+    // The text chunks are ignored if there is an ID3 tag, which repeats them.
     if let place = chunks.tag { readID3(file, at: place) } else { tags = chunks.texts }
     details += chunks.details
     tracks = [ContainerTrack(kind: .audio, disposition: nil, loudspeakers: chunks.loudspeakers)]
@@ -233,8 +234,8 @@ package struct ContainerFacts: Sendable {
     details += last.details
   }
 
-  /// True for MPEG audio without a tag at the start or an ID3v1 tag at the end: only mpegaudioparse
-  /// reads it.
+  /// True for MPEG audio without a tag at the start and without an ID3v1 tag at the end. Such a
+  /// file is read only by mpegaudioparse, without a demuxer.
   private func isPlainMPEG(_ file: RandomAccessFile) -> Bool {
     beginning.count > 1 && beginning[0] == 0xFF && beginning[1] & 0xE0 == 0xE0
       && file.text(at: file.size - 128)?.hasPrefix("TAG") != true
@@ -246,13 +247,13 @@ package struct ContainerFacts: Sendable {
   }
 }
 
-/// Format of a file, by its first bytes.
+/// Format of a file, detected by its first bytes.
 enum ContainerFormat {
   case aiff, asf, au, avi, flic, flv, gif, ivf, matroska, mp4, mxf, nut, ogg, programStream, realMedia
   case wave, y4m
   case flac(FLACStream)
   case transportStream(TransportPackets)
-  /// Audio without a container, with or without tags, or anything else.
+  /// Audio without a container, with or without tags; also any unknown format.
   case audio
 
   /// - Returns: nil if the file is too short for any format.

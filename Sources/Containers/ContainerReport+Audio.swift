@@ -1,6 +1,6 @@
 import MediaTime
 
-/// Audio files without a container.
+/// Reports of audio files without a container.
 extension ContainerReport {
   static func audio(_ file: RandomAccessFile) -> ContainerReport? {
     let place = ID3Tag.end(in: file)
@@ -20,10 +20,10 @@ extension ContainerReport {
     return report
   }
 
-  /// Walks from frame to frame. Bytes after the last frame, such as tags and padding, do not count
-  /// as damage.
-  /// - Returns: true if the file ends within a frame; and the offset at which a frame is missing
-  ///   although others follow.
+  /// Walks from frame to frame through a file. Bytes after the last frame, such as tags and
+  /// padding, are not damage.
+  /// - Returns: true if the file ends within a frame; and the offset of damage between two frames,
+  ///   nil without damage.
   static func walk(
     _ file: RandomAccessFile, from start: Int, _ size: (Int) -> Int?
   ) -> (isCut: Bool, brokenAt: Int?) {

@@ -1,15 +1,15 @@
 package import MediaTime
 
-/// A container's declarations about its content, and whether its bytes are complete.
+/// A container's declarations about its content, and its structural damage.
 ///
-/// Demuxers output the packets of a truncated file and end normally: only the container's own
-/// declarations distinguish it from a complete file.
+/// Demuxers output the packets of a truncated file and end normally, so only the container's own
+/// declarations distinguish a truncated file from a complete one.
 package struct ContainerReport: Equatable, Sendable {
   package struct Stream: Equatable, Sendable {
     package var kind: StreamKind
-    /// Number of video frames; nil if not declared.
+    /// Number of video frames; nil if the container does not declare their number.
     package var frames: Int?
-    /// End in stream time; nil if not declared.
+    /// End of the stream in stream time; nil if the container does not declare it.
     package var end: ClockTime?
     /// True if the stream is listed but has no data in the file.
     package var isEmpty = false
@@ -21,9 +21,9 @@ package struct ContainerReport: Equatable, Sendable {
     }
   }
 
-  /// Gaps in counted packets, or in the bytes between packets.
+  /// Gaps in the packets of a format that numbers its packets, or damaged bytes between packets.
   package struct Gaps: Equatable, Sendable {
-    /// Displayed name of the source of the packets.
+    /// Displayed name of the format that contains the packets.
     package var of = "the transport stream"
     package var count: Int
     /// Bounds of the gaps in stream time: end of the data before the first gap, and start of the
@@ -32,39 +32,39 @@ package struct ContainerReport: Equatable, Sendable {
     package var end: ClockTime
   }
 
-  /// True if the file ends within a structure of declared size, or without the end mark of its
-  /// format.
+  /// True if the file is truncated: it ends within a structure of declared size, or without the end
+  /// mark of its format.
   package var isCut = false
-  /// Offset of the first byte that is not valid in the format although valid data follows; nil if
-  /// there is none, or the file was not searched.
+  /// Offset of the first invalid byte that is followed by valid data; nil if there is none, or if
+  /// the file was not searched.
   package var brokenAt: Int?
-  /// End of the presentation in stream time.
+  /// Declared end of the presentation in stream time; nil if the container declares none.
   package var end: ClockTime?
   package var streams: [Stream] = []
-  /// End of the last fragment of an MP4 file, in decoding time. Unlike ``end``, it is measured, not
+  /// End of the last fragment of an MP4 file, in decoding time. It is measured; ``end`` is
   /// declared.
   package var fragmentsEnd: ClockTime?
-  /// Numbers of all streams in file order: serial numbers of Ogg, PIDs of transport streams. Empty
-  /// for other formats.
+  /// Identifiers of all streams in file order: serial numbers in Ogg, PIDs in transport streams.
+  /// Empty for other formats.
   package var streamNumbers: [Int] = []
-  /// Time by which the media may end before ``presentationEnd`` without being considered truncated,
-  /// if nothing else indicates that. Nil if any difference is allowed, because the declared end is
-  /// not exact.
+  /// Tolerance: a file whose media ends at most this long before ``presentationEnd`` is not
+  /// considered truncated, unless something else indicates truncation. Nil for any difference,
+  /// because the declared end is not exact.
   package var slack: ClockTime?
-  /// True if the declared length counts samples: missing samples then mean a truncated end.
+  /// True if the declared length is a number of audio samples, so that any missing sample means a
+  /// truncated file.
   package var countsSamples = false
-  /// Number of concatenated files, as allowed by Ogg (RFC 3533, 4). At most two are counted in
-  /// other formats.
+  /// Number of concatenated files, which Ogg allows (RFC 3533, 4). At most 2 in other formats.
   package private(set) var links = 1
-  /// Offset of the second file in bytes.
+  /// Offset of the second concatenated file in bytes; nil if there is none.
   package private(set) var nextFile: Int?
 
-  /// Gaps in the packets; nil if there are none, or if the format does not count packets.
+  /// Gaps in the packets; nil if there are none, or if the format does not number its packets.
   package var gaps: Gaps?
-  /// Number of programs besides the one that is read, as in broadcasts.
+  /// Number of additional programs, as in broadcasts; only one program is read.
   package var furtherPrograms = 0
-  /// Number of FLI and FLC frames without content, which prolong the frame before them. `flxdec`
-  /// drops them, and their time is lost (seen with 1.22; 1.28 has the same source).
+  /// Number of FLI and FLC frames without content. Such a frame prolongs the previous one, but
+  /// `flxdec` drops it, so its time is lost (seen with 1.22; 1.28 has the same source).
   package var unchangedFrames = 0
 
   /// Declared end of the last stream; nil if none is declared.
@@ -81,7 +81,7 @@ package struct ContainerReport: Equatable, Sendable {
     self.countsSamples = countsSamples
   }
 
-  /// Counts another file that begins at `place`.
+  /// Counts another concatenated file, which begins at `place`.
   mutating func noteFile(at place: Int) {
     links += 1
     nextFile = nextFile ?? place

@@ -3,32 +3,34 @@ package import MediaTime
 /// Facts about a track that GStreamer's demuxer does not report.
 package struct ContainerTrack: Sendable {
   package let kind: StreamKind
-  /// How players choose the track; nil if the container cannot express it.
+  /// Flags by which players choose the track; nil if the container has no such flags.
   package let disposition: Disposition?
-  /// GST_TAG_IMAGE_ORIENTATION; nil if the container cannot express it or declares none.
+  /// Orientation of the video, as in GST_TAG_IMAGE_ORIENTATION; nil if the container declares none.
   package var orientation: String?
   /// Name of the track. MP4, MOV and AVI only.
   package var title: String?
-  /// Three-letter language (ISO 639-2); nil if not declared. MP4 and MOV only, whose demuxer
-  /// reports it only with the first packet of a stream.
+  /// Three-letter language (ISO 639-2); nil if not declared. MP4 and MOV only: qtdemux reports the
+  /// language only with the first packet of a stream.
   package var language: String?
   /// Pixel aspect ratio. MP4 and MOV only.
   package var pixelAspect: (width: Int, height: Int)?
-  /// Field order as in caps (`top-field-first`); nil for progressive video, or if not declared. MP4,
-  /// MOV and Matroska only.
+  /// Field order, with the name used in caps (`top-field-first`); nil for progressive video, or if
+  /// not declared. MP4, MOV and Matroska only.
   package var fieldOrder: String?
-  /// True if the edit list presents more than one part of the media. MP4 and MOV only.
+  /// True if the edit list presents more than one range of the media. MP4 and MOV only.
   package var isEdited = false
   /// Track number used in Matroska's blocks.
   package var number: Int?
   /// Channel mask of PCM, one bit per `GstAudioChannelPosition`; nil if not declared. GStreamer's
   /// demuxers do not read it. MOV and AIFF only.
   package var loudspeakers: UInt64?
-  /// GStreamer format of PCM, such as `F32LE`, if a separate box declares the byte order. MOV only.
+  /// GStreamer format of PCM, such as `F32LE`, if a separate box declares the byte order; otherwise
+  /// nil. MOV only.
   package var sampleFormat: String?
-  /// Duration of the codec's priming, by which all audio timestamps are late (Matroska's
+  /// Duration of the codec's priming. All audio timestamps are late by this duration (Matroska's
   /// `CodecDelay`, RFC 9559, 5.1.4.1.25).
   package var codecDelay = ClockTime.zero
-  /// Byte ranges of the audio samples, if the container declares them. The audio need not be PCM.
+  /// Byte ranges of the audio samples, if the container declares these ranges. The audio may be
+  /// compressed.
   package var stored: StoredAudio?
 }

@@ -1,16 +1,16 @@
 package import MediaTime
 
-/// Replacement of bytes that a GStreamer demuxer must see differently to output everything in the
-/// file.
+/// Replacement of bytes in a file before a GStreamer demuxer reads them, so that the demuxer
+/// outputs everything in the file.
 package protocol FileCorrection: Sendable {
-  /// Element name of the demuxer that needs it.
+  /// GStreamer element name of the demuxer that needs the correction.
   var demuxer: String { get }
-  /// True if the demuxer also needs it during stream discovery.
+  /// True if the demuxer needs the correction during stream discovery, too.
   var isForProbing: Bool { get }
-  /// Actual ends in stream time of streams that the correction declares longer, by demuxer pad
-  /// name.
+  /// Actual ends, in stream time, of those streams whose declared duration the correction extends,
+  /// by demuxer pad name.
   var ends: [String: ClockTime] { get }
-  /// True if any byte in `range` of the file changes.
+  /// True if the correction changes any byte in `range` of the file.
   func changes(_ range: Range<Int>) -> Bool
   /// Changes `bytes`, which were read at `offset` of the file.
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int)

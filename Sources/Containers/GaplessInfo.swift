@@ -1,16 +1,16 @@
 package import MediaTime
 
-/// Audible part of an audio stream, if the decoder does not trim it.
+/// Audible range of an audio stream whose priming and padding the decoder does not trim.
 package struct GaplessInfo: Sendable {
-  /// Time by which timestamps exceed the times of the audible samples.
+  /// Time by which the timestamps of audible samples are late.
   package var delay = ClockTime.zero
-  /// Priming that the demuxer trims (Opus in Matroska). Audio that begins within this time after 0
-  /// gets the timestamp 0.
+  /// Duration of the priming that the demuxer trims (Opus in Matroska). Audio with a timestamp
+  /// between 0 and this duration starts at 0.
   package var cut = ClockTime.zero
-  /// Duration of the audible part; nil for the rest of the stream.
+  /// Duration of the audible range; nil up to the end of the stream.
   package var duration: ClockTime?
-  /// Number of decoded sample frames if nothing was trimmed: the info applies only then. Nil if it
-  /// always applies.
+  /// Number of sample frames that the decoder outputs if it trims nothing. With any other number,
+  /// this information is ignored. Nil if it always applies.
   package var ifDecoded: Int?
 
   package init(delay: ClockTime = .zero, duration: ClockTime? = nil, ifDecoded: Int? = nil) {

@@ -1,4 +1,4 @@
-/// Tag with a free name, for tags that GStreamer does not define.
+/// Tag with an arbitrary name, for tags that GStreamer does not define.
 package struct NamedTag: Hashable, Sendable, Codable {
   package var name: String
   package var text: String
@@ -8,7 +8,7 @@ package struct NamedTag: Hashable, Sendable, Codable {
     self.text = text
   }
 
-  /// Creates a tag from a comment such as `NAME=text`; nil if it has no name.
+  /// Creates a tag from a comment such as `NAME=text`; nil if the comment has no name.
   package init?(comment: String) {
     let parts = comment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 2, !parts[0].isEmpty else { return nil }
@@ -17,27 +17,30 @@ package struct NamedTag: Hashable, Sendable, Codable {
 
   package var comment: String { "\(name.replacing("=", with: "-"))=\(text)" }
 
-  /// True for tags about the source file, its encoder or its length, which differ in an output.
+  /// True for a tag that describes the source file, its encoder or its length, and would be wrong
+  /// for the output.
   package var isTechnical: Bool {
     let name = name.uppercased()
     return NamedTag.technical.contains(name) || name.hasPrefix("_STATISTICS_")
       || NamedTag.statistics.contains { name.hasPrefix($0) }
   }
 
-  /// True for tags with times or frame numbers of the source, which are wrong in an output.
+  /// True for a tag with times or frame numbers of the source, which would be wrong in the output.
   package var saysTimes: Bool {
     let name = name.uppercased()
     return ["CUESHEET", "TIMECODE", "SYNCEDLYRICS"].contains(name)
       || name.hasPrefix("CHAPTER") && name.dropFirst(7).first?.isNumber ?? false
   }
 
-  /// FFmpeg writes `HANDLER_NAME` and the brands from the boxes of an MP4 file.
+  /// Names of technical tags. FFmpeg copies `HANDLER_NAME` and the brands from the boxes of an MP4
+  /// file.
   private static let technical: Set = [
     "MAJOR_BRAND", "MINOR_VERSION", "COMPATIBLE_BRANDS", "DURATION", "ENCODER", "ENCODER_OPTIONS", "HANDLER_NAME",
     "VENDOR_ID", "ITUNSMPB", "ENCODING PARAMS", "CDEC",
   ]
 
-  /// Prefixes of tags written by mkvmerge, with or without a language suffix (`BPS-eng`).
+  /// Prefixes of the names of statistics tags by mkvmerge, with or without a language suffix
+  /// (`BPS-eng`).
   private static let statistics = ["BPS", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES", "SOURCE_ID", "DURATION-"]
 }
 
@@ -45,7 +48,8 @@ package struct NamedTag: Hashable, Sendable, Codable {
 /// iTunes list.
 package struct MP4Tag: Hashable, Sendable, Codable {
   package var name: String
-  /// Item of the iTunes list with its header; nil for a QuickTime key, with `type` and `value`.
+  /// Item of the iTunes list, including its box header; nil for a QuickTime key, which has only
+  /// `type` and `value`.
   package var item: [UInt8]?
   /// Type of the value (QuickTime File Format, "Well-Known Types").
   package var type = 1
@@ -70,17 +74,17 @@ package struct MP4Tag: Hashable, Sendable, Codable {
     item = item(Array(box.utf8))
   }
 
-  /// Encodes this value as an item of the iTunes list.
+  /// Encodes `value` as the item `name` of the iTunes list.
   private func item(_ name: [UInt8]) -> [UInt8] {
     var item = Box.bytes("item", Box.bytes("data", .big(UInt32(type)), .zeros(4), value))
     item.replaceSubrange(4..<8, with: name)
     return item
   }
 
-  /// Numeric tags with an item in the iTunes list.
+  /// Numeric tags that have an item of their own in the iTunes list, by tag name.
   private static let numbers = ["SHOW_SEASON_NUMBER": "tvsn", "SHOW_EPISODE_NUMBER": "tves"]
 
-  /// Text form for display and other containers; nil if the value has none.
+  /// Value as text, for display and other containers; nil if it cannot be expressed as text.
   package var text: String? {
     switch type {
     case 1: String(validating: value, as: UTF8.self)
@@ -89,7 +93,7 @@ package struct MP4Tag: Hashable, Sendable, Codable {
         validating: (0..<value.count / 2).map { UInt16(value[2 * $0]) << 8 | UInt16(value[2 * $0 + 1]) },
         as: UTF16.self)
     case 21, 65, 66, 67, 74: number(isSigned: true)
-    // iTunes items without a type are numbers.
+    // A short iTunes item without a type is a number.
     case 0 where item != nil && value.count < 5: number(isSigned: true)
     case 22, 75, 76, 77, 78: number(isSigned: false)
     case 23 where value.count == 4: "\(Float(bitPattern: UInt32(value.integer(0))))"

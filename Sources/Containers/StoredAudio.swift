@@ -6,9 +6,9 @@ package struct StoredAudio: Sendable {
   package private(set) var runs: [Range<Int>] = []
   /// Bytes per sample frame.
   package let frameBytes: Int
-  /// In sample frames per second.
+  /// Sample rate, in sample frames per second.
   package let rate: Int
-  /// Presented part of the samples, and its times; the first sample's timestamp is 0.
+  /// GStreamer segment: the range of the samples to play. The first sample has timestamp 0.
   package var segment = Segment()
 
   /// - Returns: nil if `frameBytes` or `rate` is not positive.
@@ -22,7 +22,7 @@ package struct StoredAudio: Sendable {
   package var count: Int { bytes / frameBytes }
   private var bytes = 0
 
-  /// Appends a byte range, and merges it with an adjacent last one.
+  /// Appends a byte range. Merges the new range with the last one if they are adjacent.
   mutating func append(_ run: Range<Int>) {
     bytes += run.count
     if let last = runs.last, last.upperBound == run.lowerBound {

@@ -1,10 +1,10 @@
 import CPango
 
-/// Draws on a frame's own memory (Cairo, and Pango for text). Valid only inside the closure that
-/// receives it.
+/// Draws on a frame's own memory (Cairo, and Pango for text). A context is valid only inside the
+/// closure that receives it.
 ///
-/// Each frame starts without the drawings of the previous one; the state of the context starts anew
-/// too. The unit is the pixel, x points right, y points down, and the image is upright.
+/// Each frame gets a new context, without the drawings and the state of the previous frame. The
+/// unit is the pixel, x points right, y points down, and the image is upright.
 public final class DrawingContext {
   /// Size of the frame, in pixels.
   public let size: Size
@@ -21,8 +21,8 @@ public final class DrawingContext {
   /// Calls `body` with a context that draws on `pixels`.
   ///
   /// - Parameters:
-  ///   - pixels: 32 bits each: blue, green, red, and premultiplied alpha or padding.
-  ///   - transform: from drawing coordinates to pixels; nil if they are the same.
+  ///   - pixels: 32 bits a pixel: blue, green, red, and premultiplied alpha or padding.
+  ///   - transform: maps drawing coordinates to pixels; nil if both are the same.
   /// - Throws: ``DrawingError`` if the pixels are not an image, or drawing fails.
   package static func draw(
     on pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int, hasAlpha: Bool,
@@ -78,7 +78,7 @@ public final class DrawingContext {
     }
   }
 
-  /// Saves the transform and the clip, runs `body`, and restores them.
+  /// Saves the transform and the clip, runs `body`, and restores the transform and the clip.
   public func saved(_ body: () throws -> Void) rethrows {
     cairo_save(context)
     defer { cairo_restore(context) }
@@ -101,13 +101,13 @@ public final class DrawingContext {
         cairo_set_source_surface(context, surface, 0, 0)
         cairo_pattern_set_filter(cairo_get_source(context), CAIRO_FILTER_GOOD)
         cairo_paint_with_alpha(context, opacity)
-        // Drop the reference to the image's memory.
+        // Setting another source drops the reference to the image's memory.
         cairo_set_source_rgb(context, 0, 0, 0)
       }
     }
   }
 
-  /// Draws `text` from the top of `rectangle`, with lines wrapped to its width.
+  /// Draws `text` from the top of `rectangle`, and wraps lines to the width of `rectangle`.
   /// - Returns: the size of the text.
   @discardableResult
   public func draw(_ text: Text, in rectangle: Rectangle) -> Size {
@@ -128,8 +128,8 @@ public final class DrawingContext {
     return size(of: layout)
   }
 
-  /// Size of `text` if lines are wrapped to `width`; with `.infinity`, only its own line breaks
-  /// count.
+  /// Size of `text` if lines are wrapped to `width`; with `.infinity`, only the line breaks in the
+  /// text count.
   public func size(of text: Text, width: Double) -> Size {
     guard let layout = layout(text, width: width) else { return Size(width: 0, height: 0) }
     defer { g_object_unref(UnsafeMutableRawPointer(layout)) }

@@ -22,7 +22,7 @@ public struct Size: Hashable, Sendable {
 
 /// Axis-aligned rectangle, in pixels.
 public struct Rectangle: Hashable, Sendable {
-  /// Its upper left corner.
+  /// Upper left corner.
   public var origin: Point
   public var size: Size
 
@@ -37,7 +37,7 @@ public struct Rectangle: Hashable, Sendable {
 
   public var center: Point { Point(x: origin.x + size.width / 2, y: origin.y + size.height / 2) }
 
-  /// Largest rectangle with the aspect ratio of `size` that fits in this one, centred.
+  /// Largest rectangle with the aspect ratio of `size` that fits in this rectangle, centred.
   public func fitting(_ size: Size) -> Rectangle {
     guard size.width > 0, size.height > 0 else { return self }
     let scale = min(self.size.width / size.width, self.size.height / size.height)

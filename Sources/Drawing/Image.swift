@@ -11,7 +11,7 @@ public struct Image: Sendable {
   ///   - width: in pixels.
   ///   - height: in pixels.
   ///   - pixels: width times height times 4 bytes: blue, green, red, and straight alpha.
-  /// - Throws: ``DrawingError`` if the sizes do not match.
+  /// - Throws: ``DrawingError`` if the number of bytes does not match the size.
   public init(width: Int, height: Int, pixels: [UInt8]) throws {
     guard width > 0, height > 0, pixels.count == width * height * 4 else {
       throw DrawingError(
@@ -31,7 +31,7 @@ public struct Image: Sendable {
 
   func withSurface(_ body: (OpaquePointer?) -> Void) {
     pixels.withUnsafeBufferPointer { bytes in
-      // Cairo only reads a source surface.
+      // Cairo never writes to a source surface.
       let surface = cairo_image_surface_create_for_data(
         UnsafeMutablePointer(mutating: bytes.baseAddress), CAIRO_FORMAT_ARGB32, Int32(width), Int32(height),
         Int32(width * 4))

@@ -1,9 +1,9 @@
 /// Colour or gradient to fill or stroke a shape with.
 public enum Paint: Hashable, Sendable {
   case color(Color)
-  /// Gradient along a line; stops are placed from 0 (its start) to 1 (its end).
+  /// Gradient along a line; the place of a stop is from 0 (start of the line) to 1 (its end).
   case linear(from: Point, to: Point, stops: [Stop])
-  /// Gradient around a point; stops are placed from 0 (the centre) to 1 (at `radius`).
+  /// Gradient around a point; the place of a stop is from 0 (the centre) to 1 (at `radius`).
   case radial(center: Point, radius: Double, stops: [Stop])
 
   /// Colour at a position in a gradient.
@@ -43,7 +43,8 @@ public struct Text: Hashable, Sendable {
   public var font: String
   public var color: Color
   public var alignment: Alignment
-  /// Outline of the letters, for legibility over any image, and its width in pixels.
+  /// Colour of the letters' outline, which keeps text legible over any image, and its width in
+  /// pixels.
   public var outline: (color: Color, width: Double)? {
     get { outlineColor.map { ($0, outlineWidth) } }
     set { (outlineColor, outlineWidth) = (newValue?.color, newValue?.width ?? 0) }

@@ -55,7 +55,8 @@ public struct Path: Hashable, Sendable {
   public mutating func addCurve(to point: Point, control1: Point, control2: Point) {
     elements.append(.curve(control1, control2, point))
   }
-  /// Adds a clockwise arc, angles in radians from the right; a line joins it to the current point.
+  /// Adds a clockwise arc; angles are in radians from the right. A line joins the current point to
+  /// the start of the arc.
   public mutating func addArc(center: Point, radius: Double, from start: Double, to end: Double) {
     elements.append(.arc(center: center, radius: radius, from: start, to: end))
   }

@@ -1,12 +1,13 @@
 import CPango
 
 extension Text {
-  /// True if a font family named in `font` is installed; Pango substitutes another otherwise.
+  /// True if a font family named in `font` is installed; if none is, Pango substitutes another
+  /// family.
   /// - Parameter font: in Pango's syntax, such as `Serif Bold`.
   package static func isInstalled(_ font: String) -> Bool {
     guard let description = pango_font_description_from_string(font) else { return false }
     defer { pango_font_description_free(description) }
-    // If only a style such as `Bold` is given, Pango uses its default family.
+    // If `font` names only a style, such as `Bold`, Pango uses its default family.
     guard let names = pango_font_description_get_family(description) else { return true }
     let wanted = Set(String(cString: names).lowercased().split(separator: ",").map(String.init))
     var families: UnsafeMutablePointer<UnsafeMutablePointer<PangoFontFamily>?>?

@@ -19,8 +19,8 @@ package final class AppSink: @unchecked Sendable {
 
   /// Waits up to `timeout` for the next sample.
   ///
-  /// - Returns: nil after the timeout, at the end of the stream (``isEndOfStream`` is true then),
-  ///   or if the pipeline stops.
+  /// - Returns: nil after the timeout, at the end of the stream (see ``isEndOfStream``), or if the
+  ///   pipeline stops.
   package func pull(timeout: ClockTime) -> Sample? {
     gst_app_sink_try_pull_sample(raw, GstClockTime(timeout.raw)).flatMap { Sample(adopting: $0) }
   }
@@ -33,7 +33,7 @@ package final class AppSink: @unchecked Sendable {
   /// True if the stream ended and every sample was pulled.
   package var isEndOfStream: Bool { gst_app_sink_is_eos(raw) != 0 }
 
-  /// Restricts the sink to `caps` unless it already has caps.
+  /// Restricts the sink to `caps`, unless the sink already has caps.
   package func setDefaultCaps(_ caps: Caps) {
     if let known = gst_app_sink_get_caps(raw) {
       gst_caps_unref(known)
@@ -42,8 +42,8 @@ package final class AppSink: @unchecked Sendable {
     }
   }
 
-  /// Lets buffers outside their segments through, which sinks drop by default: packets that are
-  /// only decoded as references.
+  /// Keeps buffers outside their GStreamer segments, which sinks drop by default: such packets are
+  /// decoded as references.
   package func takeBuffersOutsideSegments() {
     gst_base_sink_set_drop_out_of_segment(
       UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GstBaseSink.self), 0)
@@ -57,9 +57,9 @@ package final class AppSink: @unchecked Sendable {
     seek(to: time, [GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_BEFORE])
   }
 
-  /// Seeks with no stop position. An unchanged stop makes matroskademux use the declared duration:
-  /// it then drops a last frame that begins there (`Quirk.matroskademuxSeekEnd`) and refuses a
-  /// later `time`.
+  /// Seeks with no stop position. With an unchanged stop, matroskademux uses the declared duration
+  /// as the stop: it drops a last frame that begins at that time (`Quirk.matroskademuxSeekEnd`),
+  /// and refuses a later `time`.
   private func seek(to time: ClockTime, _ flags: [GstSeekFlags]) -> Bool {
     let all = flags.reduce(GST_SEEK_FLAG_FLUSH.rawValue) { $0 | $1.rawValue }
     return gst_element_seek(

@@ -19,8 +19,9 @@ package final class AppSource: @unchecked Sendable {
 
   package func setCaps(_ caps: Caps) { gst_app_src_set_caps(raw, caps.raw) }
 
-  /// Sets the field order of the following buffers to that of `frames`; reversing changes it.
-  /// The other fields stay: muxers refuse a change of the frame rate, which is the output's.
+  /// Sets `field-order` of the following buffers to that of `frames`, because reversal changes the
+  /// order. Other fields of the caps stay: `framerate` is the output's, and muxers refuse to change
+  /// it.
   package func setFieldOrder(of frames: Caps) {
     guard let caps = gst_app_src_get_caps(raw).map({ Caps(adopting: $0) }),
       let order = frames.string("field-order"), let set = caps.string("field-order"), set != order
@@ -29,7 +30,8 @@ package final class AppSource: @unchecked Sendable {
   }
 
   /// Pushes `buffer`; blocks while the queue is full.
-  /// - Returns: false if the pipeline was stopped or has failed (the error is on its bus).
+  /// - Returns: false if the pipeline was stopped or has failed. The error is on the pipeline's
+  ///   bus.
   package func push(_ buffer: Buffer) -> Bool {
     gst_app_src_push_buffer(raw, gst_buffer_ref(buffer.raw)) == GST_FLOW_OK
   }
@@ -37,11 +39,11 @@ package final class AppSource: @unchecked Sendable {
   /// Ends the stream.
   package func endOfStream() { gst_app_src_end_of_stream(raw) }
 
-  /// Makes the source request its buffers. It must be seekable (`stream-type=seekable`). GStreamer
-  /// threads call both closures, which the element retains.
+  /// Makes the source request its buffers. The source must be seekable (`stream-type=seekable`).
+  /// GStreamer threads call the closures, and the source retains them.
   /// - Parameters:
   ///   - need: pushes at least one buffer, or ends the stream; called whenever the queue is empty.
-  ///   - seek: called on a seek; the next buffer follows the flush.
+  ///   - seek: called on a seek; the next pushed buffer comes after the flush.
   package func onDemand(need: @escaping @Sendable () -> Void, seek: @escaping @Sendable () -> Void) {
     final class Demand: Sendable {
       let need: @Sendable () -> Void

@@ -8,9 +8,9 @@ extension Buffer {
     return gst_video_info_from_caps(&info, caps.raw) != 0 && info.valueBytes != nil
   }
 
-  /// Mixes this frame with `other`; both have `caps`. Each component is a weighted mean, rounded to
-  /// the nearest. GStreamer's own mixers (`compositor`) are pipelines with a clock: each frame
-  /// would have to be waited for.
+  /// Mixes this frame with `other`; both frames have `caps`. Each component is a weighted mean,
+  /// rounded to the nearest integer. GStreamer's mixer (`compositor`) needs a pipeline and a clock,
+  /// so the caller would have to wait for each frame.
   ///
   /// - Parameter share: weight of `other`, 0 to 1, in steps of 1/256.
   /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped, or frames with these

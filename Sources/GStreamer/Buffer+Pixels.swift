@@ -35,7 +35,7 @@ extension Buffer {
     }
   }
 
-  /// Means of blocks of each plane of a raw video frame whose planes have one byte a value.
+  /// Block means of each plane of a raw video frame. Components must have one byte each.
   /// - Throws: ``GStreamerError`` if the memory cannot be mapped.
   package func blockMeans(_ caps: Caps) throws -> [PlaneMeans] {
     try withPlanes(caps) { planes in planes.map { PlaneMeans($0) } }
@@ -89,7 +89,7 @@ package struct PlaneMeans: Sendable {
   /// Means in row order.
   package let values: [UInt16]
 
-  /// Least and greatest mean of a block and its neighbours.
+  /// Range of the means of a block and its neighbours.
   package func levels(around place: Int) -> ClosedRange<UInt16> {
     let (row, column) = (place / columns, place % columns)
     var (least, greatest) = (values[place], values[place])
@@ -102,14 +102,14 @@ package struct PlaneMeans: Sendable {
     return least...greatest
   }
 
-  /// - Parameter plane: has one byte a value.
+  /// - Parameter plane: a plane with one byte per component.
   fileprivate init(_ plane: Buffer.Plane) {
     let side = PlaneMeans.side
     let (data, stride, width, rows) = (plane.data, plane.stride, plane.width, plane.rows)
     columns = (width + side - 1) / side
     var values: [UInt16] = []
     values.reserveCapacity(columns * ((rows + side - 1) / side))
-    // Masks every other byte, so that sums of eight rows fit in 16 bits.
+    // Select every other byte, so that the sums of eight rows fit in 16 bits.
     let mask: UInt64 = 0x00FF_00FF_00FF_00FF
     for top in Swift.stride(from: 0, to: rows, by: side) {
       let height = min(side, rows - top)
@@ -155,7 +155,7 @@ package struct ByteHash {
     value = hash
   }
 
-  /// Reversible, as the factor is odd: different hashes stay different.
+  /// Multiplying by an odd factor is reversible, so different hashes stay different.
   private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
     let mixed = (hash ^ word) &* 0xD6E8_FEB8_6659_FD93
     return mixed ^ (mixed >> 32)
@@ -163,8 +163,8 @@ package struct ByteHash {
 }
 
 extension GstVideoInfo {
-  /// Number of rows of each plane, and bytes of a row that hold pixels; the whole row for formats
-  /// whose pixels share bytes.
+  /// Number of rows of each plane, and number of bytes of a row that hold pixels: all bytes for
+  /// formats whose pixels share bytes.
   var planes: [(rows: Int, rowBytes: Int)] {
     guard let format = finfo?.pointee else { return [] }
     var planes = [(rows: Int, rowBytes: Int)](repeating: (0, 0), count: Int(format.n_planes))

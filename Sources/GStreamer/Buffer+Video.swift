@@ -1,9 +1,8 @@
 import CGStreamer
 
 extension Buffer {
-  /// True if the flags mark the top field as the first; nil if they do not mark the frame as
-  /// interlaced.
-  /// ``Sample/isTopFieldFirst`` considers the caps too.
+  /// True if the buffer flags mark the top field as the first; nil if the flags do not mark the
+  /// frame as interlaced. ``Sample/isTopFieldFirst`` also considers the caps.
   package var isTopFieldFirst: Bool? {
     let flags = UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags
     guard flags & GST_VIDEO_BUFFER_FLAG_INTERLACED.rawValue != 0 else { return nil }
@@ -35,8 +34,7 @@ extension Buffer {
     return try copied(&info)
   }
 
-  /// Frame in system memory; copied if the processor cannot read its memory
-  /// (`gst_video_frame_map`).
+  /// Copies the frame into system memory (`gst_video_frame_map`), in the default layout.
   /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped.
   package func inSystemMemory(_ caps: Caps) throws -> Buffer {
     var info = GstVideoInfo()
@@ -44,10 +42,11 @@ extension Buffer {
     return try copied(&info)
   }
 
-  /// Copies the frame into rows of a multiple of 32 pixels, repeating the last pixel of each row.
+  /// Copies the frame, extends each row to a multiple of 32 pixels, and repeats the row's last
+  /// pixel there.
   /// - Parameter caps: caps of the frame.
-  /// - Returns: nil if rows already end with a whole JPEG block, if samples take more than a byte,
-  ///   or if a plane holds several components.
+  /// - Returns: nil if rows already end with a whole JPEG block, if a component takes more than one
+  ///   byte, or if a plane holds several components.
   /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped.
   package func withRepeatedEdge(_ caps: Caps) throws -> Buffer? {
     var info = GstVideoInfo()
@@ -109,7 +108,8 @@ extension Buffer {
     finish(to)
     gst_video_frame_unmap(&to)
     guard isCopied else { throw Buffer.unmappable }
-    // Without memory in the copy, GStreamer skips metas that describe memory, such as GstVideoMeta.
+    // GST_BUFFER_COPY_META skips metas that describe memory, such as GstVideoMeta, if the memory is
+    // not copied too.
     let all = GST_BUFFER_COPY_FLAGS.rawValue | GST_BUFFER_COPY_TIMESTAMPS.rawValue | GST_BUFFER_COPY_META.rawValue
     gst_buffer_copy_into(plain, raw, GstBufferCopyFlags(all), 0, gsize.max)
     return copy
@@ -118,8 +118,8 @@ extension Buffer {
   /// Draws `overlay` over a copy of the frame (`gst_video_overlay_composition_blend`).
   ///
   /// - Parameters:
-  ///   - overlay: blue, green, red and alpha, premultiplied, without row padding, as wide as the
-  ///     frame.
+  ///   - overlay: pixels of blue, green, red and premultiplied alpha, as wide as the frame, without
+  ///     row padding.
   ///   - rows: rows of the overlay and of the frame to blend.
   ///   - caps: caps of the frame.
   package func blending(_ overlay: Buffer, rows: Range<Int>, caps: Caps) throws -> Buffer {
@@ -164,8 +164,8 @@ extension Caps {
     return Int(info.size)
   }
 
-  /// Columns and lines of raw video that share a chroma sample: 2 and 2 for 4:2:0
-  /// (`GstVideoFormatInfo.w_sub` and `h_sub`).
+  /// Number of columns and of lines of raw video that share one chroma value, such as 2 and 2 for
+  /// 4:2:0 (`GstVideoFormatInfo.w_sub` and `h_sub`).
   package var chromaSteps: (x: Int, y: Int) {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, raw) != 0, let format = info.finfo, format.pointee.n_components > 1 else {

@@ -4,7 +4,7 @@ package import MediaTime
 /// Reference to a `GstBuffer`. The reference may move between threads; a shared buffer is never
 /// written.
 package final class Buffer: @unchecked Sendable {
-  // GstBuffer is refcounted atomically; `make_writable` copies the metadata before it is changed.
+  // GstBuffer is refcounted atomically; `make_writable` copies shared metadata before a change.
   package private(set) var raw: UnsafeMutablePointer<GstBuffer>
 
   package init(adopting raw: UnsafeMutablePointer<GstBuffer>) { self.raw = raw }
@@ -22,13 +22,14 @@ package final class Buffer: @unchecked Sendable {
     try withMutableBytes(fill)
   }
 
-  /// Presentation timestamp, in the time of the buffer's segment.
+  /// Presentation timestamp, in the buffer's GStreamer segment.
   package var pts: ClockTime? { ClockTime(raw: raw.pointee.pts) }
-  /// Decoding timestamp, in the time of the buffer's segment.
+  /// Decoding timestamp, in the buffer's GStreamer segment.
   package var dts: ClockTime? { ClockTime(raw: raw.pointee.dts) }
   package var duration: ClockTime? { ClockTime(raw: raw.pointee.duration) }
 
-  /// Count of the buffer at its source, if the source counts: the frame number, for a camera.
+  /// Number of the buffer, such as a camera's frame number; nil if the source does not number its
+  /// buffers.
   package var offset: Int? { raw.pointee.offset == UInt64.max ? nil : Int(exactly: raw.pointee.offset) }
 
   /// Number of bytes in the buffer.
@@ -38,10 +39,11 @@ package final class Buffer: @unchecked Sendable {
   /// set.
   package var isKeyframe: Bool { !has(GST_BUFFER_FLAG_DELTA_UNIT) }
   /// True for codec headers without media, such as Theora's. Parsers also set
-  /// `GST_BUFFER_FLAG_HEADER` on keyframes with parameter sets; those have at least a DTS.
+  /// `GST_BUFFER_FLAG_HEADER` on keyframes with parameter sets, but these have a DTS at least.
   package var isCodecHeader: Bool { has(GST_BUFFER_FLAG_HEADER) && pts == nil && dts == nil }
 
-  /// True if it is only decoded as a reference and not shown: `GST_BUFFER_FLAG_DECODE_ONLY`.
+  /// True if the packet is only decoded as a reference and not shown:
+  /// `GST_BUFFER_FLAG_DECODE_ONLY`.
   package var isDecodedOnly: Bool { has(GST_BUFFER_FLAG_DECODE_ONLY) }
 
   /// True if the decoder marked the frame as damaged: `GST_BUFFER_FLAG_CORRUPTED`.
@@ -74,7 +76,7 @@ package final class Buffer: @unchecked Sendable {
   static let unmappable = GStreamerError(
     kind: .other, element: nil, message: "the memory of a buffer can't be mapped", debug: nil)
 
-  /// Buffer that shares the memory and the metas, with new times (`gst_buffer_copy`); no pixel is
+  /// Copy with new times that shares the memory and the metas (`gst_buffer_copy`); no pixel is
   /// copied.
   /// - Parameter isMirrored: swaps the order of the fields of interlaced frames
   ///   (`GST_VIDEO_BUFFER_FLAG_TFF`).
@@ -85,8 +87,9 @@ package final class Buffer: @unchecked Sendable {
   }
 
   /// Like ``retimed(pts:duration:isMirrored:)``, but in place: nothing is copied if the buffer has
-  /// no other owner. Once a copy shares its memory, a buffer cannot return to its pool, and the
-  /// decoder would need fresh memory for every frame (gstbufferpool.c, `default_release_buffer`).
+  /// no other owner. A buffer whose memory is shared with a copy cannot return to its pool
+  /// (gstbufferpool.c, `default_release_buffer`), so the decoder would need fresh memory for every
+  /// frame.
   package static func retime(
     _ buffer: inout Buffer, pts: ClockTime, dts: ClockTime? = nil, duration: ClockTime, isMirrored: Bool
   ) {
@@ -111,7 +114,7 @@ package final class Buffer: @unchecked Sendable {
       mini.pointee.flags ^= GST_VIDEO_BUFFER_FLAG_TFF.rawValue
     }
     removeMetas { api in
-      // Timecodes count up from the file's first frame; caption byte pairs are meaningless in
+      // Timecodes count up from the file's first frame. Byte pairs of captions are meaningless in
       // another order.
       api == gst_video_time_code_meta_api_get_type() || isMirrored && api == gst_video_caption_meta_api_get_type()
     }
@@ -134,9 +137,9 @@ package final class Buffer: @unchecked Sendable {
     for meta in unwanted { gst_buffer_remove_meta(raw, meta) }
   }
 
-  /// True if it has a timecode (`GstVideoTimeCodeMeta`).
+  /// True if the buffer has a timecode (`GstVideoTimeCodeMeta`).
   package var hasTimeCode: Bool { gst_buffer_get_meta(raw, gst_video_time_code_meta_api_get_type()) != nil }
-  /// True if it has caption data (`GstVideoCaptionMeta`: CEA-608 or 708).
+  /// True if the buffer has caption data (`GstVideoCaptionMeta`: CEA-608 or 708).
   package var hasCaptions: Bool { gst_buffer_get_meta(raw, gst_video_caption_meta_api_get_type()) != nil }
 
   /// Copy that shares the memory, with the same times, flags and metas.
@@ -146,7 +149,8 @@ package final class Buffer: @unchecked Sendable {
     return Buffer(adopting: UnsafeMutableRawPointer(copy).assumingMemoryBound(to: GstBuffer.self))
   }
 
-  /// Copy of the packet with only its last memory block (`GstMemory`); nil if it has only one.
+  /// Copy of the packet with only its last memory block (`GstMemory`); nil if the packet has only
+  /// one.
   package func withLastMemory() -> Buffer? {
     let count = gst_buffer_n_memory(raw)
     guard count > 1 else { return nil }
@@ -161,7 +165,8 @@ package final class Buffer: @unchecked Sendable {
     raw.pointee.duration = duration.raw
   }
 
-  /// Copy of the packet with a PTS earlier by `delay`.
+  /// Copy of the packet whose PTS is earlier by `delay`, and whose DTS is the same as this PTS; nil
+  /// if the packet has no PTS.
   package func withPresentationTime(earlierBy delay: ClockTime) -> Buffer? {
     guard let pts else { return nil }
     let copy = shallowCopy()
@@ -173,8 +178,8 @@ package final class Buffer: @unchecked Sendable {
   /// Copy with the flags, times and metas (among them strides and offsets of planes), without the
   /// memory.
   ///
-  /// The memory is removed after the copy: GStreamer skips metas that describe memory, such as
-  /// GstVideoMeta, if it copies metas without memory.
+  /// The memory is removed only after the copy, because GStreamer skips metas that describe memory,
+  /// such as GstVideoMeta, if it copies metas without memory.
   package func withoutMemory() -> Buffer {
     let copy = shallowCopy()
     gst_buffer_remove_all_memory(copy.raw)
@@ -186,10 +191,10 @@ package final class Buffer: @unchecked Sendable {
     gst_buffer_copy_into(raw, other.raw, GST_BUFFER_COPY_MEMORY, 0, gsize.max)
   }
 
-  /// Copy with its own memory.
+  /// Copy that does not share memory with this buffer.
   package func deepCopy() -> Buffer { gst_buffer_copy_deep(raw).map { Buffer(adopting: $0) } ?? shallowCopy() }
 
-  /// True if its pool is limited: `max_buffers` of the pool's configuration is not 0.
+  /// True if the buffer's pool is limited: `max_buffers` of its configuration is not 0.
   package var isOfBoundedPool: Bool {
     guard let pool = raw.pointee.pool, let configuration = gst_buffer_pool_get_config(pool) else { return false }
     defer { gst_structure_free(configuration) }
@@ -215,7 +220,8 @@ package final class Buffer: @unchecked Sendable {
     return Buffer(adopting: part)
   }
 
-  /// Sets `GST_BUFFER_FLAG_DISCONT`, which marks a gap before the buffer; it must not be shared.
+  /// Sets `GST_BUFFER_FLAG_DISCONT`, which marks a gap before the buffer. The buffer must not be
+  /// shared.
   package func markDiscontinuous() {
     UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags |=
       GST_BUFFER_FLAG_DISCONT.rawValue
@@ -224,9 +230,9 @@ package final class Buffer: @unchecked Sendable {
   /// New reference for a C function that takes ownership.
   package func retained() -> UnsafeMutablePointer<GstBuffer> { gst_buffer_ref(raw) }
 
-  /// Calls `body` for each plane of raw audio, with the bytes of one sample frame in it.
-  /// Interleaved audio has one plane of whole sample frames, other layouts have one plane a
-  /// channel. The buffer must not be shared.
+  /// Calls `body` for each plane of raw audio, with the number of bytes per sample frame in that
+  /// plane. Interleaved audio has one plane of whole sample frames; other audio has one plane for
+  /// each channel. The buffer must not be shared.
   package func withAudioPlanes(
     _ caps: Caps, _ body: (UnsafeMutableRawBufferPointer, _ bytesPerFrame: Int) -> Void
   ) throws {

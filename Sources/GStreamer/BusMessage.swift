@@ -9,10 +9,9 @@ package enum BusMessage: Sendable {
   /// A decoder or demuxer is not installed.
   case missingPlugin(MissingPlugin)
   case tags(TagList)
-  /// A key was pressed in a video sink's window; its X11 name.
+  /// A key was pressed in a video sink's window. Contains the key's X11 name.
   case key(String)
-  /// Result of the element `spectrum`, starting at a stream time: level of each frequency band, in
-  /// dB.
+  /// Result of the element `spectrum`: level of each frequency band in dB, from a stream time on.
   case spectrum(start: ClockTime, decibels: [Float])
   case other
 
@@ -58,7 +57,7 @@ package enum BusMessage: Sendable {
   private static func spectrum(_ message: UnsafeMutablePointer<GstMessage>) -> (ClockTime, [Float])? {
     guard message.pointee.type == GST_MESSAGE_ELEMENT, let structure = gst_message_get_structure(message),
       gst_structure_has_name(structure, "spectrum") != 0, let list = gst_structure_get_value(structure, "magnitude"),
-      // With `multi-channel` it is an array of lists.
+      // With `multi-channel`, the magnitude is an array of lists.
       g_type_check_value_holds(list, gst_value_list_get_type()) != 0
     else { return nil }
     var start = GstClockTime(0)
@@ -80,27 +79,27 @@ package enum BusMessage: Sendable {
   }
 }
 
-/// Plugin that is not installed, and the media it would read.
+/// Plugin that is not installed, and the media that it would read.
 package struct MissingPlugin: Sendable, Hashable {
   /// Readable name, such as `H.264 decoder`.
   package let description: String
-  /// Media type that it would decode, such as `video/x-h264`; nil if another kind of element is
-  /// missing, such as a demuxer without caps.
+  /// Media type that the plugin would decode, such as `video/x-h264`; nil if another kind of
+  /// element is missing, such as a demuxer without caps.
   package let mediaType: String?
 
-  /// Creates the entry of a missing decoder of `caps`.
+  /// Describes a missing decoder for `caps`.
   package init(decoderOf caps: Caps) {
     mediaType = caps.mediaType
     description = MissingPlugin.description(of: mediaType) ?? "\(caps.codecName) decoder"
   }
 
-  /// Creates the entry of a missing parser that takes `caps` unchanged.
+  /// Describes a missing parser that accepts `caps` unchanged.
   package init(parserOf caps: Caps) {
     mediaType = caps.mediaType
     description = "this variant of \(caps.codecName)"
   }
 
-  /// - Parameter message: must satisfy `gst_is_missing_plugin_message`.
+  /// - Parameter message: a message for which `gst_is_missing_plugin_message` is true.
   fileprivate init(_ message: UnsafeMutablePointer<GstMessage>) {
     let given = takeString(gst_missing_plugin_message_get_description(message)) ?? "a plugin"
     // "gstreamer|1.0|program|description|decoder-video/x-h264, …": gst_missing_plugin_message_get_installer_detail.

@@ -1,12 +1,13 @@
 import CGStreamer
 
-/// Memory of frames: system memory or that of a GPU (caps features such as `memory:GLMemory`).
+/// Memory of frames: system memory or GPU memory (caps features such as `memory:GLMemory`).
 extension Caps {
-  /// Memory that `gst_video_frame_map` can copy to system memory. `memory:DMABuf` is excluded: it
-  /// marks memory that cannot be mapped, or whose mapping is useless (gst/allocators/gstdmabuf.h).
+  /// Caps features of memory that `gst_video_frame_map` can copy to system memory. `memory:DMABuf`
+  /// is excluded: its memory cannot be mapped, or mapping it is useless
+  /// (gst/allocators/gstdmabuf.h).
   private static let mappable = ["memory:VAMemory", "memory:GLMemory"]
 
-  /// These caps with mappable frames in system memory.
+  /// These caps, with system memory in place of any mappable memory.
   package var inSystemMemory: Caps {
     guard gst_caps_is_any(raw) == 0, let copy = gst_caps_copy(raw) else { return self }
     for index in 0..<gst_caps_get_size(copy) {
@@ -19,7 +20,7 @@ extension Caps {
     return Caps(adopting: gst_caps_simplify(copy) ?? copy)
   }
 
-  /// These caps, followed by the same caps in any mappable memory.
+  /// These caps, followed by the same caps with each kind of mappable memory.
   package var inAnyMappableMemory: Caps {
     guard gst_caps_is_any(raw) == 0, let all = gst_caps_copy(raw) else { return self }
     for feature in Caps.mappable {
@@ -39,7 +40,7 @@ extension Caps {
     return gst_caps_features_is_equal(features, plain) != 0
   }
 
-  /// Caps in both, in the order of these caps; these caps if `other` is nil.
+  /// Intersection with `other`, in the order of these caps; these caps if `other` is nil.
   package func intersection(_ other: Caps?) -> Caps {
     guard let other, let both = gst_caps_intersect_full(raw, other.raw, GST_CAPS_INTERSECT_FIRST) else { return self }
     return Caps(adopting: both)

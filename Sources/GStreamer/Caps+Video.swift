@@ -12,7 +12,7 @@ extension Caps {
     }
   }
 
-  /// HDR transfer function of the frames (ITU-R BT.2100); nil if they have another.
+  /// HDR transfer function of the frames (ITU-R BT.2100); nil for other transfer functions.
   package var highDynamicRange: String? {
     let colours = string("colorimetry") ?? ""
     let transfer = colours.split(separator: ":").dropFirst(2).first.flatMap { Int($0) }
@@ -21,8 +21,8 @@ extension Caps {
     return isPQ ? "PQ" : isHLG ? "HLG" : nil
   }
 
-  /// Caps of decoded frames, completed with the fields that the container of `packets` knows
-  /// better.
+  /// Caps of decoded frames, with the pixel aspect ratio of `packets`, which are the container's
+  /// caps, and with a colour matrix if none is known.
   package func completed(from packets: Caps) -> Caps {
     var caps = self
     // The container's pixel aspect ratio overrides the codec's, as in every player.
@@ -51,8 +51,8 @@ extension Caps {
   /// (`set_default_colorimetry` in video-info.c).
   package var isHighDefinition: Bool { (int("height") ?? 0) > 576 }
 
-  /// True if the colour ranges or matrices are both known and differ: the same values are different
-  /// colors, and can be converted.
+  /// True if range and matrix are known in both caps, and the ranges or the matrices differ: equal
+  /// pixel values are then different colours, which can be converted.
   package func differsInMatrix(from other: Caps) -> Bool {
     guard let own = matrix, let theirs = other.matrix else { return false }
     return own.range != theirs.range || own.matrix != theirs.matrix
@@ -64,8 +64,8 @@ extension Caps {
     return (codes[0], codes[1])
   }
 
-  /// Range, matrix, transfer function and primaries, as numbers of GStreamer's `GstVideoColorimetry`;
-  /// 0 for each one that is unknown. Nil if there is no colorimetry.
+  /// Range, matrix, transfer function and primaries, as numbers of `GstVideoColorimetry`, where 0
+  /// means unknown. nil if the caps have no colorimetry.
   package var colourCodes: [Int]? {
     var value = GstVideoColorimetry()
     guard let text = string("colorimetry"), gst_video_colorimetry_from_string(&value, text) != 0 else { return nil }
@@ -75,7 +75,7 @@ extension Caps {
 }
 
 extension FrameRate {
-  /// Creates the common frame rate closest to frames `step` apart; nil if there is none.
+  /// Creates the common frame rate closest to one frame every `step`; nil if there is none.
   package init?(guessing step: ClockTime) {
     var (numerator, denominator): (gint, gint) = (0, 1)
     guard step > .zero, gst_video_guess_framerate(step.raw, &numerator, &denominator) != 0 else { return nil }

@@ -2,7 +2,7 @@ package import CGStreamer
 
 /// Description of a media type (`GstCaps`). Immutable, so it may be shared between threads.
 package final class Caps: @unchecked Sendable, CustomStringConvertible {
-  // GstCaps is refcounted atomically and never written after creation here.
+  // GstCaps is refcounted atomically, and this class never writes to it after creation.
   package let raw: UnsafeMutablePointer<GstCaps>
 
   init(adopting raw: UnsafeMutablePointer<GstCaps>) { self.raw = raw }
@@ -68,7 +68,8 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
     return Caps(adopting: copy)
   }
 
-  /// Copy of the caps with `field` set to `value`, in caps syntax such as `(fraction)30/1`.
+  /// Copy of the caps with `field` set to `value`, which is in caps syntax, such as
+  /// `(fraction)30/1`.
   package func setting(_ field: String, _ value: String) -> Caps {
     let rest = removing([field]).description
     return Caps("\(rest), \(field)=\(value)") ?? self
@@ -83,14 +84,14 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
   /// Readable name of the codec, such as `H.264 (High Profile)`:
   /// `gst_pb_utils_get_codec_description`.
   package var codecName: String {
-    // gst-libav's own type, unnamed in GStreamer.
+    // GStreamer has no name for this media type, which only gst-libav uses.
     if mediaType == "image/gst-libav-gif" { return "GIF" }
     if isALS { return "MPEG-4 ALS" }
     return takeString(gst_pb_utils_get_codec_description(raw)) ?? mediaType
   }
 
-  /// True for MPEG-4 Audio Lossless Coding, which GStreamer reports as AAC: object type 36, written
-  /// as the escape 31 plus 4 more than 32 (ISO/IEC 14496-3, 1.6.2.1).
+  /// True for MPEG-4 Audio Lossless Coding, which GStreamer reports as AAC: object type 36, coded
+  /// as the escape value 31, followed by 36 - 32 = 4 (ISO/IEC 14496-3, 1.6.2.1).
   package var isALS: Bool {
     guard mediaType == "audio/mpeg", int("mpegversion") == 4, let start = buffer("codec_data"),
       start.count >= 2
@@ -111,7 +112,7 @@ extension Caps {
 
 extension Caps {
   /// Creates caps of interleaved 32-bit float samples. Up to 8 channels get GStreamer's default
-  /// positions for that number (`gst_audio_channel_get_fallback_mask`).
+  /// positions for their number (`gst_audio_channel_get_fallback_mask`).
   package convenience init?(floatSamplesOf channels: Int, rate: Int) {
     let mask = UInt64(gst_audio_channel_get_fallback_mask(gint(clamping: channels)))
     self.init(
@@ -141,7 +142,7 @@ extension Caps {
     mediaType == "audio/x-raw" && int("channels").map { $0 > 2 } ?? false && !has("channel-mask")
   }
 
-  /// Field of caps for a mask, as ``channelMask`` reads it.
+  /// Caps field `channel-mask` with the value `mask`, in caps syntax.
   package static func field(channelMask mask: UInt64) -> String {
     "channel-mask=(bitmask)0x\(String(mask, radix: 16))"
   }

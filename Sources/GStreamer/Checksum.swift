@@ -13,11 +13,11 @@ package final class Checksum {
     g_checksum_update(raw, bytes.bindMemory(to: guchar.self).baseAddress, gssize(bytes.count))
   }
 
-  /// Digest in hexadecimal. No data can be added after reading it.
+  /// Digest in hexadecimal. After the digest was read, no data can be added.
   package var digest: String { raw.flatMap { g_checksum_get_string($0) }.map { String(cString: $0) } ?? "" }
 
   /// Digest and size of a file.
-  /// - Returns: nil if it cannot be read; `errno` has the reason.
+  /// - Returns: nil if the file cannot be read; `errno` has the reason.
   package static func digest(ofFile path: String) -> (digest: String, size: Int)? {
     guard let file = fopen(path.cPath, "re") else { return nil }
     defer { fclose(file) }

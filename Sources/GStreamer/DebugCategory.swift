@@ -1,7 +1,7 @@
 package import CGStreamer
 
-/// GStreamer debug category. Its messages show if `GST_DEBUG` enables it, as in
-/// `GST_DEBUG=retrograde*:5`. The text of a disabled level is never built.
+/// GStreamer debug category. Its messages are logged if `GST_DEBUG` enables the category, as in
+/// `GST_DEBUG=retrograde*:5`. Texts of disabled levels are never built.
 package struct DebugCategory: @unchecked Sendable {
   // A GstDebugCategory is created once and lives as long as the process.
   private let raw: UnsafeMutablePointer<GstDebugCategory>?
@@ -9,7 +9,7 @@ package struct DebugCategory: @unchecked Sendable {
   package enum Level: Sendable {
     /// Something is wrong, but there is a workaround.
     case warning
-    /// A decision, and why.
+    /// A decision and its reason.
     case info
     /// A step.
     case debug
@@ -24,7 +24,7 @@ package struct DebugCategory: @unchecked Sendable {
   }
 
   package init(_ name: String, _ description: String) {
-    // Initializing reads GST_DEBUG.
+    // Initializing GStreamer reads GST_DEBUG.
     try? GStreamer.initialize()
     raw = _gst_debug_category_new(name, 0, description)
   }

@@ -21,8 +21,8 @@ public struct Device: Sendable {
     self.caps = caps
   }
 
-  /// Creates a camera from its device file, for those that no monitor lists, such as a loopback
-  /// driver's.
+  /// Creates a camera from its device file. `GstDeviceMonitor` does not list some cameras, such as
+  /// those of a loopback driver.
   public init(videoAt path: String) {
     self.init(kind: .video, name: path, source: "v4l2src device=\(Description.quoted(path))", caps: nil)
   }
@@ -62,7 +62,7 @@ public struct Device: Sendable {
     self.kind = kind
     name = takeString(gst_device_get_display_name(raw)) ?? factory
     caps = gst_device_get_caps(raw).map { Caps(adopting: $0) }
-    // Properties that the device sets to other values than those of a fresh element.
+    // Keep only properties that the device sets to other values than a fresh element has.
     let settings = ["device", "path", "target-object", "device-name"].compactMap { property -> String? in
       guard let value = element.string(property), value != plain.string(property) else { return nil }
       return "\(property)=\(Description.quoted(value))"

@@ -7,8 +7,8 @@ extension Element {
 
   static func isPath(_ property: String) -> Bool { paths.contains(property) }
 
-  /// Sets a path's raw bytes. Text in `gst-launch-1.0` syntax must be UTF-8
-  /// (`gst_value_deserialize_string`).
+  /// Sets a property to the raw bytes of a path, because text in `gst-launch-1.0` syntax must be
+  /// UTF-8 (`gst_value_deserialize_string`).
   func setPath(_ property: String, _ path: String) {
     var value = GValue()
     g_value_init(&value, FundamentalType.string)
@@ -17,7 +17,8 @@ extension Element {
     g_object_set_property(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, &value)
   }
 
-  /// Replaces each path from a pipeline description by its raw bytes.
+  /// Replaces the text of each path property, as set by a pipeline description, with the path's raw
+  /// bytes.
   func setDescribedPaths() {
     for property in Element.paths {
       if let path = text(of: property, { String(cString: $0) }), path.hasRawBytes { setPath(property, path) }

@@ -25,10 +25,11 @@ package final class Element: @unchecked Sendable {
   /// First sink pad; nil if the element has none.
   package var firstSinkPad: Pad? { pads(gst_element_foreach_sink_pad).first }
 
-  /// This element and those linked before it, nearest first: through first sink pads and into bins.
+  /// This element and all upstream elements, nearest first. Follows the first sink pad of each
+  /// element, also into bins.
   package var upstream: [Element] { [self] + origins.map(\.element) }
 
-  /// Output pads on the path to this element, nearest first, each with its element. Follows the
+  /// Source pads on the path to this element, each with its element, nearest first. Follows the
   /// first sink pad of each element.
   package var origins: [(element: Element, pad: Pad)] {
     var chain: [(element: Element, pad: Pad)] = []
@@ -40,11 +41,11 @@ package final class Element: @unchecked Sendable {
     return chain
   }
 
-  /// True if its sink pad is not linked.
+  /// True if the element's first sink pad is not linked.
   package var isOpenEnded: Bool { firstSinkPad.map { $0.peer == nil } ?? false }
 
-  /// This element and those linked after it, nearest first: through all source pads, into bins and
-  /// out of them.
+  /// This element and all downstream elements, nearest first. Follows all source pads, into bins
+  /// and out of bins.
   package var downstream: [Element] {
     var found: [Element] = [self]
     var next = 0
@@ -60,7 +61,8 @@ package final class Element: @unchecked Sendable {
     return found
   }
 
-  /// Pad after this element through which data reaches an element that `isWanted`; the nearest one.
+  /// Sink pad through which this element's data enters the nearest downstream element that
+  /// satisfies `isWanted`.
   package func entered(_ isWanted: (Element) -> Bool) -> Pad? {
     for element in downstream {
       for pad in element.sourcePads {
@@ -72,10 +74,11 @@ package final class Element: @unchecked Sendable {
 
   package var sourcePads: [Pad] { pads(gst_element_foreach_src_pad) }
 
-  /// True if a thread drives this element or those after it. Sources and demuxers pause their task
-  /// (`GstTask`) before they send EOS, and a decoder may output many frames on EOS; typefind stops
-  /// its task before it links the next element. Such a thread holds the pad's stream lock until it
-  /// returns.
+  /// True if a streaming thread runs in this element, or pushes data to the elements downstream. A
+  /// started `GstTask` is not the only sign: sources and demuxers pause their task before they send
+  /// EOS, on which a decoder may output many frames, and typefind stops its task before it links
+  /// the next element. The thread holds the pad's stream lock until it returns, so the lock is
+  /// checked too.
   var isRunning: Bool {
     pads(gst_element_foreach_pad).contains { pad in
       if gst_pad_get_task_state(pad.raw) == GST_TASK_STARTED { return true }
@@ -85,8 +88,8 @@ package final class Element: @unchecked Sendable {
     }
   }
 
-  /// Pads that `forEach` iterates over. It holds the object's lock and works on a copy of the list,
-  /// as other threads may add and remove pads.
+  /// Pads that `forEach` iterates over. `forEach` copies the list of pads under the object's lock,
+  /// so other threads may add and remove pads meanwhile.
   private func pads(
     _ forEach: (UnsafeMutablePointer<GstElement>, GstElementForeachPadFunc?, gpointer?) -> gboolean
   ) -> [Pad] {
@@ -116,7 +119,8 @@ package final class Element: @unchecked Sendable {
     return g_value_get_string(&value).map { decode($0) }
   }
 
-  /// Value of a property as an integer; nil if there is no such property, or it is not an integer.
+  /// Value of a property as an integer; nil if there is no such property, or its value is not an
+  /// integer.
   package func integer(_ property: String) -> Int? {
     guard let spec = specification(of: property) else { return nil }
     var value = GValue()
@@ -127,8 +131,8 @@ package final class Element: @unchecked Sendable {
     return Int(g_value_get_int64(&value))
   }
 
-  /// Value of a property as a floating-point number; nil if there is no such property, or it is not
-  /// a number.
+  /// Value of a property as a floating-point number; nil if there is no such property, or its value
+  /// is not a number.
   package func number(_ property: String) -> Double? {
     guard let spec = specification(of: property) else { return nil }
     var value = GValue()
@@ -139,31 +143,32 @@ package final class Element: @unchecked Sendable {
     return g_value_get_double(&value)
   }
 
-  /// Total bytes of a source; nil if unknown.
+  /// Size of a source in bytes; nil if unknown.
   package var byteCount: Int? {
     var value: gint64 = 0
     guard gst_element_query_duration(raw, GST_FORMAT_BYTES, &value) != 0, value > 0 else { return nil }
     return Int(value)
   }
 
-  /// Duration of the media it reads; nil if unknown.
+  /// Duration of the media that the element reads; nil if unknown.
   package var duration: ClockTime? {
     var value: gint64 = 0
     guard gst_element_query_duration(raw, GST_FORMAT_TIME, &value) != 0, value > 0 else { return nil }
     return ClockTime(nanoseconds: Int64(value))
   }
 
-  /// True if the class of its factory, such as `Codec/Decoder/Audio`, contains `part`.
+  /// True if the class of the element's factory, such as `Codec/Decoder/Audio`, contains the word
+  /// `part`.
   package func isOfClass(_ part: String) -> Bool {
     guard let factory = gst_element_get_factory(raw), let metadata = gst_element_factory_get_metadata(factory, "klass")
     else { return false }
     return String(cString: metadata).split(separator: "/").contains { $0 == part }
   }
 
-  /// Name within its bin.
+  /// Name of the element, unique within its bin.
   package var name: String { takeString(gst_object_get_name(raw.withObject)) ?? "" }
 
-  /// Name of its factory, such as `x264enc`.
+  /// Name of the element's factory, such as `x264enc`.
   package var factoryName: String? { Element.factoryName(of: raw) }
 
   static func factoryName(of raw: UnsafeMutablePointer<GstElement>) -> String? {
@@ -187,14 +192,14 @@ package final class Element: @unchecked Sendable {
     gst_util_set_object_arg(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, value)
   }
 
-  /// Makes its pipeline fail: posts `error` on the bus.
+  /// Makes the element's pipeline fail: posts `error` on its bus.
   package func fail(_ error: GStreamerError) {
     gst_element_message_full(
       raw, GST_MESSAGE_ERROR, gst_core_error_quark(), gint(GST_CORE_ERROR_FAILED.rawValue), g_strdup(error.description),
       nil, #file, #function, #line)
   }
 
-  /// Always-present pad called `name`.
+  /// Static pad called `name`: a pad that the element always has.
   package func staticPad(_ name: String) -> Pad? {
     gst_element_get_static_pad(raw, name).map { Pad(adopting: $0) }
   }
@@ -233,8 +238,8 @@ package final class Element: @unchecked Sendable {
     connect("deep-element-added", unsafeBitCast(handler, to: GCallback.self), Callback(body))
   }
 
-  /// Calls `body` on the plugging thread before a factory is plugged (`autoplug-select`), with the
-  /// factory and the caps to read. Does nothing if the element has no such signal.
+  /// Calls `body` before this element plugs a factory (`autoplug-select`), with the factory and the
+  /// caps to read, on the thread that plugs. Does nothing if the element has no such signal.
   func onAutoplugSelect(_ body: @escaping @Sendable (_ factory: OpaquePointer, Caps) -> Autoplug) {
     let type = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
     guard let type, g_signal_lookup("autoplug-select", type.pointee.g_type) != 0 else { return }
@@ -277,13 +282,13 @@ private final class Callback<Argument, Result>: Sendable {
 }
 
 extension UnsafeMutablePointer {
-  /// The same instance as a GstObject, which it derives from.
+  /// The same instance as a pointer to its base class GstObject.
   var withObject: UnsafeMutablePointer<GstObject> {
     UnsafeMutableRawPointer(self).assumingMemoryBound(to: GstObject.self)
   }
 }
 
 extension Element {
-  /// True if both refer to the same element.
+  /// True if both references are to the same GStreamer element.
   package func isSame(as other: Element) -> Bool { raw == other.raw }
 }

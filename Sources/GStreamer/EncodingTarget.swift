@@ -1,14 +1,15 @@
 import CGStreamer
 import Paths
 
-/// GStreamer encoding target (`GstEncodingTarget`), and other keys in its file.
+/// GStreamer encoding target (`GstEncodingTarget`), and the values of one more key group in its
+/// file.
 package struct EncodingTarget: Sendable {
   package var name: String
   package var description: String
   /// Video format of the target, as caps; nil if not specified.
   package var video: String?
   package var audio: String?
-  /// Values of a key group that GStreamer ignores.
+  /// Values of the key group that GStreamer ignores, by key.
   private let values: [String: String]
 
   /// - Parameter group: name of the key group that GStreamer ignores.
@@ -55,7 +56,7 @@ package struct EncodingTarget: Sendable {
     self.values = values
   }
 
-  /// The names of the values.
+  /// Keys of the key group that GStreamer ignores, sorted.
   package var keys: [String] { values.keys.sorted() }
 
   package subscript(key: String) -> String? { values[key] }

@@ -1,14 +1,16 @@
 import CGStreamer
 
-/// Decoder pool of system-memory video frames, which differs from GStreamer's own in one respect.
+/// Pool of video frames in system memory for decoders. Differs from GStreamer's own pool only in
+/// how a frame is first mapped.
 ///
-/// gst-libav keeps a frame mapped for writing as long as FFmpeg uses it as a reference, long after
-/// it was output (`gst_ffmpegviddec_get_buffer2`). A frame mapped for writing cannot be shared, so
-/// GstVideoDecoder copies the pixels of most frames to set their times
-/// (`gst_video_decoder_finish_frame`, `gst_buffer_make_writable`). This pool makes a frame's first
-/// map, the decoder's, a read map: both are the same for system memory. The frame can then be
-/// shared. Any other element that wants to write to it gets a copy, and FFmpeg does not write to
-/// frames that it has output (`AV_BUFFER_FLAG_READONLY` in the same function).
+/// gst-libav keeps a frame mapped for writing as long as FFmpeg uses the frame as a reference, long
+/// after the frame was output (`gst_ffmpegviddec_get_buffer2`). A frame mapped for writing cannot
+/// be shared, so GstVideoDecoder copies the pixels of most frames to set their times
+/// (`gst_video_decoder_finish_frame`, `gst_buffer_make_writable`). This pool turns the first
+/// mapping of a frame, by the decoder, into a mapping for reading: for system memory, the two are
+/// the same. The frame can then be shared. Any other element that wants to write to the frame gets
+/// a copy, and FFmpeg does not write to frames after their output (`AV_BUFFER_FLAG_READONLY` in the
+/// same function).
 enum FramePool {
   /// Creates an unconfigured pool.
   static func make() -> UnsafeMutablePointer<GstBufferPool>? {
@@ -21,7 +23,7 @@ enum FramePool {
   /// GType of the pool; 0 if it cannot be registered.
   private static let type: GType = {
     let name = "RetrogradeFramePool"
-    // The plugin may have registered it already, in a program that also uses the library.
+    // In a program that also uses the library, the plugin may have registered the type already.
     let known = g_type_from_name(name)
     if known != 0 { return known }
     var query = GTypeQuery()
@@ -66,7 +68,8 @@ enum FramePool {
     return map(meta, plane, info, data, stride, reading)
   }
 
-  /// GStreamer's function that maps a plane, which only a frame exposes.
+  /// GStreamer's function that maps a plane. The function is not exported, but a frame's
+  /// GstVideoMeta has a pointer to it.
   private static let map: Map? = {
     guard let frame = gst_buffer_new() else { return nil }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(frame).assumingMemoryBound(to: GstMiniObject.self)) }

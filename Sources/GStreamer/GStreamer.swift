@@ -1,11 +1,11 @@
 import CGStreamer
-// Users of buffers need their times.
+// Clients that use buffers also need the type of a buffer's times.
 import MediaTime
 import Paths
 
 /// GStreamer library of this process.
 package enum GStreamer {
-  /// Error of `gst_init_check`, or nil. It runs once, on first use; later calls cost nothing.
+  /// Error of `gst_init_check`; nil if GStreamer was initialized. Evaluated once, on first use.
   private static let initialized: String? = {
     var error: UnsafeMutablePointer<GError>?
     guard gst_init_check(nil, nil, &error) != 0 else {
@@ -33,8 +33,8 @@ package enum GStreamer {
 }
 
 extension GStreamer {
-  /// Seeds GLib's random numbers, from which muxers make track and file identifiers. Parallel
-  /// GStreamer work in the process draws from the same sequence.
+  /// Seeds GLib's random number generator, from which muxers take track and file identifiers. All
+  /// GStreamer threads of the process share one generator.
   package static func seed(_ seed: UInt32) { g_random_set_seed(seed) }
 
   /// Parses text that `gst_value_serialize` quoted; nil if invalid.
@@ -47,7 +47,7 @@ extension GStreamer {
     return g_value_get_string(&value).map { String(cString: $0) }
   }
 
-  /// The URI of a local file of any name (`gst_filename_to_uri`).
+  /// URI of a local file, whose name may contain any bytes (`gst_filename_to_uri`).
   package static func uri(ofFile path: String) throws -> String {
     try initialize()
     var error: UnsafeMutablePointer<GError>?
@@ -58,14 +58,14 @@ extension GStreamer {
   }
 }
 
-/// Takes ownership of a path that C allocated, and frees it.
+/// Converts a path that C allocated, and frees the C string.
 func takePath(_ path: UnsafeMutablePointer<CChar>?) -> String? {
   guard let path else { return nil }
   defer { g_free(path) }
   return String(cPath: path)
 }
 
-/// Takes ownership of a string that C allocated, and frees it.
+/// Converts a string that C allocated, and frees the C string.
 func takeString(_ text: UnsafeMutablePointer<CChar>?) -> String? {
   guard let text else { return nil }
   defer { g_free(text) }

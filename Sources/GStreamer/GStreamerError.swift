@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// Error reported by GStreamer, with its element.
+/// Error that a GStreamer element or function reported.
 public struct GStreamerError: Error, Sendable, CustomStringConvertible {
   /// Kinds of error that a program may react to.
   public enum Kind: Sendable, Equatable {
@@ -28,8 +28,8 @@ public struct GStreamerError: Error, Sendable, CustomStringConvertible {
     element.map { "\($0): \(cause)" } ?? cause
   }
 
-  /// Reason in words: the message, or the debug detail if the message is a generic one of
-  /// GStreamer's.
+  /// Reason in words: the message, or the debug detail if the message is generic, such as
+  /// GStreamer's `Internal data stream error`.
   package var cause: String {
     let general = ["Internal data", "Could not multiplex stream"]
     guard general.contains(where: message.hasPrefix), let detail = debug?.split(separator: "\n").last,

@@ -1,9 +1,9 @@
 import CGStreamer
 
-/// Properties whose text is markup: `&` and `<` are special in them.
+/// Properties whose text is markup, in which `&` and `<` are special.
 package enum Markup {
-  /// Types that have one, including subclasses: Pango markup for the text overlays (`textoverlay`,
-  /// `clockoverlay`, `timeoverlay`), SVG for rsvgoverlay.
+  /// Types with such a property, which their subclasses inherit: Pango markup in the text overlays
+  /// (`textoverlay`, `clockoverlay`, `timeoverlay`), SVG in rsvgoverlay.
   private static let properties = [(type: "GstBaseTextOverlay", name: "text"), (type: "GstRsvgOverlay", name: "data")]
 
   /// True if `property` of elements of `factory` is markup.

@@ -1,7 +1,7 @@
 import CGStreamer
 package import MediaTime
 
-/// Header of a packet: everything except its bytes.
+/// Times and flags of a packet, without its bytes.
 package struct PacketHeader: Sendable {
   /// Stream times in nanoseconds, `UInt.max` if missing (`GST_CLOCK_TIME_NONE`).
   private var pts, dts, duration: UInt
@@ -12,20 +12,20 @@ package struct PacketHeader: Sendable {
   package let isHidden: Bool
 
   /// - Parameters:
-  ///   - segment: segment of the packet; times are converted to stream time
+  ///   - segment: GStreamer segment of the packet, by which times are converted to stream time
   ///     (`gst_segment_to_stream_time`).
-  ///   - showsCutFrames: true if a frame that begins before the segment but ends within it is
-  ///     shown.
+  ///   - showsCutFrames: true to show a frame that begins before `segment` and ends within
+  ///     `segment`.
   package init(_ buffer: Buffer, in segment: Segment, showsCutFrames: Bool) {
     let decoded = buffer.dts.map { segment.streamTime(of: $0) }
     isHidden = buffer.isOutside(segment) || !showsCutFrames && buffer.pts.map { !segment.presents($0) } ?? false
-    // A hidden packet only needs some time, as its frame is dropped.
+    // Any time will do for a hidden packet, since its frame is dropped.
     pts = buffer.presentationTime(in: segment).map { max($0, .zero).raw } ?? UInt.max
-    // A decoder only needs the order of these times.
+    // Clamping is harmless, since a decoder needs only the order of decoding times.
     dts = decoded.map { max($0, .zero).raw } ?? UInt.max
     duration = buffer.duration?.raw ?? UInt.max
     let own = GST_BUFFER_FLAG_DISCONT.rawValue | GST_BUFFER_FLAG_RESYNC.rawValue | GST_BUFFER_FLAG_TAG_MEMORY.rawValue
-    // The lowest bits are those of every GstMiniObject.
+    // The lowest four bits are flags of GstMiniObject, not of the buffer.
     flags = UnsafeRawPointer(buffer.raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags & ~own & ~0xF
   }
 
@@ -51,15 +51,15 @@ extension Buffer {
 
   private static let hidden = Int(Int32.max)
 
-  /// Appends the metas of `other` that do not describe its memory; this buffer must not be shared
-  /// yet.
+  /// Copies the metas of `other` to this buffer, except metas that describe memory. This buffer
+  /// must not be shared yet.
   package func append(metasOf other: Buffer) {
     gst_buffer_copy_into(raw, other.raw, GST_BUFFER_COPY_META, 0, gsize.max)
   }
 
-  /// Number shared by a packet and its decoded frame: decoders copy a `GstReferenceTimestampMeta`
-  /// (`gst_video_decoder_transform_meta_default`). The setter needs a buffer that is not shared
-  /// yet.
+  /// Number of a packet, and of the frame decoded from the packet: a `GstReferenceTimestampMeta`,
+  /// which decoders copy (`gst_video_decoder_transform_meta_default`). To set the number, the
+  /// buffer must not be shared yet.
   package var number: Int? {
     get {
       Buffer.numbers.flatMap { gst_buffer_get_reference_timestamp_meta(raw, $0.raw) }
@@ -73,7 +73,7 @@ extension Buffer {
 
   private static let numbers = Caps("timestamp/x-packet-number")
 
-  /// True if it has any `GstMeta`.
+  /// True if the buffer has any `GstMeta`.
   package var hasMetas: Bool {
     var state: gpointer?
     return gst_buffer_iterate_meta(raw, &state) != nil

@@ -12,13 +12,14 @@ package enum StreamProgress: Sendable {
 }
 
 extension Pad {
-  /// Calls `progress` for each buffer that reaches this sink pad, with its segment. If the stream
-  /// ends, this buffer and the following ones are dropped, and the upstream element gets
-  /// `GST_FLOW_EOS`. The pad retains `progress`, which must not retain the pad. Call this before
-  /// adding probes that change segments on this pad.
+  /// Calls `progress` for each buffer that reaches this sink pad, with the buffer's GStreamer
+  /// segment. If the stream ends, that buffer and the following ones are dropped, and the upstream
+  /// element gets `GST_FLOW_EOS`. The pad retains `progress`, which must not retain the pad. Must
+  /// be called before pad probes that change GStreamer segments are added to this pad.
   ///
-  /// Once all streams have ended, upstream gets `GST_FLOW_FLUSHING` until the next seek: qtdemux
-  /// ignores `GST_FLOW_EOS` from all of its streams (`Quirk.qtdemuxUnwantedStreams`).
+  /// Once all streams have ended, the upstream element gets `GST_FLOW_FLUSHING` until the next
+  /// seek, because qtdemux continues after `GST_FLOW_EOS` from all linked streams
+  /// (`Quirk.qtdemuxUnwantedStreams`).
   package func endStream(when progress: @escaping @Sendable (Buffer, Segment) -> StreamProgress) {
     let segment = Mutex(Segment())
     watchSegments { new in segment.withLock { $0 = new } }
@@ -35,7 +36,8 @@ extension Pad {
     }
   }
 
-  /// Calls `body` after a seek has flushed this pad: later buffers are from the new position.
+  /// Calls `body` after a seek has flushed this pad. Buffers after this call are from the new
+  /// position.
   package func onFlush(_ body: @escaping @Sendable () -> Void) {
     addProbe(GST_PAD_PROBE_TYPE_EVENT_FLUSH) { _, info in
       let event = info.pointee.data?.assumingMemoryBound(to: GstEvent.self)
@@ -44,8 +46,8 @@ extension Pad {
     }
   }
 
-  /// Ends the stream into this sink pad, unless it has ended. Must be called on the thread that
-  /// pushes to the pad.
+  /// Sends EOS to this sink pad, unless its stream has ended already. Must be called on the thread
+  /// that pushes to the pad.
   package func endStream() {
     guard gst_pad_get_sticky_event(raw, GST_EVENT_EOS, 0).map({ gst_mini_object_unref($0.asMiniObject) }) == nil else {
       return

@@ -22,8 +22,8 @@ package final class Pad: @unchecked Sendable {
   /// Caps that the pad's template allows.
   package var possibleCaps: Caps? { gst_pad_get_pad_template_caps(raw).map { Caps(adopting: $0) } }
 
-  /// Tags received on the stream so far: global ones (`isGlobal`) or those of the stream; nil if
-  /// there are none.
+  /// Tags received on the pad so far: tags of the whole file (`isGlobal`), or tags of the stream;
+  /// nil if there are none.
   package func tags(global isGlobal: Bool) -> TagList? {
     let scope = isGlobal ? GST_TAG_SCOPE_GLOBAL : GST_TAG_SCOPE_STREAM
     var result: TagList?
@@ -41,7 +41,8 @@ package final class Pad: @unchecked Sendable {
     return result
   }
 
-  /// Element of the pad, and the real pad behind a ghost pad.
+  /// Element that owns the pad, and the pad itself; for a ghost pad, its target and the element
+  /// that owns the target.
   package var origin: (element: Element, pad: Pad)? {
     var pad = Pad(retaining: raw)
     while g_type_check_instance_is_a(pad.raw.typeInstance, gst_ghost_pad_get_type()) != 0 {
@@ -53,7 +54,8 @@ package final class Pad: @unchecked Sendable {
     return (Element(adopting: element), pad)
   }
 
-  /// Sets a property from text (`gst_util_set_object_arg`) if it exists and has its default value.
+  /// Sets a property from text (`gst_util_set_object_arg`), if the property exists and has its
+  /// default value.
   package func setUnlessChanged(_ property: String, _ value: String) {
     let object = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self)
     let type = object.pointee.g_type_instance.g_class.map(UnsafeMutableRawPointer.init)
@@ -72,10 +74,11 @@ package final class Pad: @unchecked Sendable {
   /// Pad that this one is linked to.
   package var peer: Pad? { gst_pad_get_peer(raw).map { Pad(adopting: $0) } }
 
-  /// Element and pad that this source pad is linked to, also across the bin that contains this pad.
+  /// Element and pad that this source pad is linked to. If this pad is linked to a source pad of
+  /// its bin, follows the link of that pad.
   var destination: (element: Element, pad: Pad)? {
     var next = peer
-    // Inner side of the bin's source pad; follow the link of the outer side.
+    // `inside` is the inner side of the bin's source pad, so follow the link of the outer side.
     while let inside = next, g_type_check_instance_is_a(inside.raw.typeInstance, gst_ghost_pad_get_type()) == 0,
       g_type_check_instance_is_a(inside.raw.typeInstance, gst_proxy_pad_get_type()) != 0
     {
@@ -109,7 +112,7 @@ package final class Pad: @unchecked Sendable {
   }
 
   /// Calls `body` for each buffer, with the pad. The pad retains `body`, which must not retain the
-  /// pad. Buffers in lists, such as RTP's, are reported one by one.
+  /// pad. For a buffer list, as RTP elements push, `body` is called once per buffer.
   package func watchBuffers(_ body: @escaping @Sendable (Buffer, Pad) -> Void) {
     let lists = GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
     addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_BUFFER.rawValue | lists)) { pad, info in
@@ -137,10 +140,10 @@ package final class Pad: @unchecked Sendable {
   /// Drops all buffers and events from now on, except flushes.
   func dropAllData() { addProbe(GST_PAD_PROBE_TYPE_DATA_DOWNSTREAM) { _, _ in GST_PAD_PROBE_DROP } }
 
-  /// Calls `body` with each segment, unchanged.
+  /// Calls `body` with each GStreamer segment, which stays unchanged.
   func watchSegments(_ body: @escaping @Sendable (Segment) -> Void) { onSegment { body(Segment($0)) } }
 
-  /// Most recent segment of the stream.
+  /// Most recent GStreamer segment of the stream.
   package var segment: Segment {
     guard let event = gst_pad_get_sticky_event(raw, GST_EVENT_SEGMENT, 0) else { return Segment() }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(event).assumingMemoryBound(to: GstMiniObject.self)) }
@@ -149,9 +152,9 @@ package final class Pad: @unchecked Sendable {
     return Segment(segment)
   }
 
-  /// Replaces each segment by one without start and stop, so that downstream clips nothing, and
-  /// calls `body` with the original. `body` returns a number for it, which goes downstream as
-  /// `base`: only sinks that sync to a clock use that field.
+  /// Removes start and stop from each GStreamer segment, so that downstream elements clip nothing.
+  /// Calls `body` with the original segment, and sends the number that `body` returns downstream in
+  /// the field `base`, which only sinks that sync to a clock use.
   package func openSegments(_ body: @escaping @Sendable (Segment) -> Int) {
     onSegment { segment in
       segment.base = UInt(body(Segment(segment)))
@@ -178,10 +181,11 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Keeps the start of a segment that starts after 0 as its stream time.
+  /// Sets the stream time of each GStreamer segment to the segment's start, if the stream time is
+  /// 0.
   fileprivate func keepStartTimes() { onSegment { if $0.time == 0 { $0.time = $0.start } } }
 
-  /// Limits each segment to `end`, in stream time.
+  /// Limits each GStreamer segment to `end`, in stream time.
   package func endSegments(at end: ClockTime) {
     onSegment { segment in
       guard segment.stop != UInt.max, segment.time != UInt.max else { return }
@@ -191,11 +195,11 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Makes the first segment begin at 0 if its times are those of the file but it begins later:
+  /// Sets start and stream time of the first GStreamer segment to 0 if both are equal, because
   /// earlier buffers still belong to the stream.
   package func openFirstSegment() { onFirstSegment { if $0.start == $0.time { ($0.start, $0.time) = (0, 0) } } }
 
-  /// Extends the first segment back to the position whose stream time is 0.
+  /// Extends the first GStreamer segment back to the position whose stream time is 0.
   fileprivate func openFirstSegmentToItsZero() {
     onFirstSegment { segment in
       guard segment.time <= segment.start else { return }
@@ -211,8 +215,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Replaces caps by those that `change` returns; nil keeps them. The pad retains `change`, which
-  /// must not retain the pad.
+  /// Replaces caps by the ones that `change` returns; nil keeps the caps. The pad retains `change`,
+  /// which must not retain the pad.
   package func onCaps(_ change: @escaping @Sendable (Caps, Pad) -> Caps?) {
     addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
@@ -231,20 +235,22 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Lets a decoder write frames directly into the memory that is kept. Answers its allocation
-  /// query with support for any plane layout (`GstVideoMeta`) and with a pool (``FramePool``).
+  /// Lets a decoder write frames directly into the memory that the caller keeps. Answers the
+  /// decoder's allocation query with support for any plane layout (`GstVideoMeta`) and with a pool
+  /// (``FramePool``).
   ///
-  /// Without `GstVideoMeta`, decoders copy every frame into the default layout; appsink cannot
-  /// announce it (`Quirk.appsinkAllocation`).
-  /// Without the pool, gst-libav copies every frame whose height is not a multiple of the
-  /// macroblock size, such as 1080: it compares the display height with that of its own pool
+  /// Without `GstVideoMeta`, decoders copy every frame into the default layout, and appsink cannot
+  /// announce support for that meta (`Quirk.appsinkAllocation`). Without the pool, gst-libav copies
+  /// every frame whose height is not a multiple of the macroblock size, such as 1080, because it
+  /// compares the display height with the height of its own pool
   /// (`gst_ffmpegviddec_decide_allocation`).
   ///
-  /// The pool is offered once for the same caps. A decoder that asks again has dropped it:
-  /// gst-libav compares the pool's width with the coded one, such as 426 with 432, and may crash
-  /// (`Quirk.avdecNarrowerThanCoded`). Such frames are copied.
+  /// The pool is offered only once for the same caps. A decoder that asks again has dropped the
+  /// pool: gst-libav compares the pool's width with the coded width, such as 426 with 432, and may
+  /// crash if these widths differ (`Quirk.avdecNarrowerThanCoded`). Frames of such a decoder are
+  /// copied.
   ///
-  /// - Parameter offersPool: false for decoders that use their own memory; their frames are not
+  /// - Parameter offersPool: false for decoders that use their own memory, whose frames are not
   ///   copied.
   package func acceptFramesAnywhere(offersPool: Bool = true) {
     let offered = OfferedPools()
@@ -266,7 +272,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Calls `body` on the reading thread whenever the downstream element pulls bytes from `offset`.
+  /// Calls `body` on the reading thread whenever the downstream element pulls bytes, with the
+  /// offset of the first one.
   package func onPull(_ body: @escaping @Sendable (_ offset: Int, _ pad: Pad) -> Void) {
     addPullProbe { offset, pad in
       body(offset, pad)
@@ -279,7 +286,7 @@ package final class Pad: @unchecked Sendable {
     addPullProbe { offset, _ in offset >= size ? GST_PAD_PROBE_HANDLED : GST_PAD_PROBE_PASS }
   }
 
-  /// Adds a probe for pulls, before any bytes are read.
+  /// Adds a pad probe that is called for each pull, before any bytes are read.
   private func addPullProbe(_ body: @escaping @Sendable (_ offset: Int, _ pad: Pad) -> GstPadProbeReturn) {
     let types = [GST_PAD_PROBE_TYPE_PULL, GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER]
     addProbe(GstPadProbeType(types.reduce(0) { $0 | $1.rawValue })) { pad, info in
@@ -287,8 +294,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Blocks all buffers and events until it is unblocked or the pad stops.
-  /// - Returns: probe ID for ``unblock(_:)``.
+  /// Blocks all buffers and events until the block is removed or the pad stops.
+  /// - Returns: ID of the pad probe, for ``unblock(_:)``.
   @discardableResult
   package func block() -> UInt { gst_pad_add_probe(raw, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM, nil, nil, nil) }
 
@@ -299,7 +306,7 @@ package final class Pad: @unchecked Sendable {
 
   typealias ProbeBody = @Sendable (Pad, UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
 
-  /// Adds a probe; the pad retains `body`.
+  /// Adds a pad probe; the pad retains `body`.
   func addProbe(_ type: GstPadProbeType, _ body: @escaping ProbeBody) {
     final class Box: Sendable {
       let body: ProbeBody
@@ -325,17 +332,19 @@ extension UnsafeMutablePointer where Pointee == GstPad {
 }
 
 extension Pipeline {
-  /// Makes matroskademux's streams keep the file's times (`Quirk.matroskademuxStartTime`).
+  /// Makes the streams of matroskademux keep the times of the file
+  /// (`Quirk.matroskademuxStartTime`).
   package func keepMatroskaTimes() {
     for demuxer in elements(ofFactory: "matroskademux") { demuxer.onPadAdded { $0.keepStartTimes() } }
   }
 
-  /// Makes flvdemux, qtdemux and mpegpsdemux keep packets before the declared start of a stream.
-  /// That start is the time of the first video frame for audio (flvdemux, tsdemux), of the first
-  /// fragment for samples before it (qtdemux), and of a clock reference that is not the first
-  /// (mpegpsdemux, which counts from the first one): `Quirk.flvdemuxEarlyAudio`,
-  /// `Quirk.tsdemuxEarlyAudio`, `Quirk.mpegpsdemuxStart`. FLV frames that are shown before the
-  /// first keyframe cannot be decoded.
+  /// Makes flvdemux, tsdemux, qtdemux and mpegpsdemux keep packets whose times are before the start
+  /// of the first GStreamer segment. Otherwise, such packets are clipped. For audio from flvdemux
+  /// and tsdemux, that start may be the time of the first video frame (`Quirk.flvdemuxEarlyAudio`,
+  /// `Quirk.tsdemuxEarlyAudio`). For qtdemux, that start is the time of the first fragment, but
+  /// packets may have earlier times. mpegpsdemux counts times from the first clock reference, but
+  /// that start may be a later clock reference (`Quirk.mpegpsdemuxStart`). Video of FLV needs no
+  /// change: frames before the first keyframe cannot be decoded.
   package func keepEarlyPackets() {
     for demuxer in elements(ofFactory: "flvdemux") {
       demuxer.onPadAdded { if $0.name == "audio" { $0.openFirstSegment() } }
@@ -352,7 +361,8 @@ extension Pipeline {
 private final class OfferedPools: Sendable {
   private let caps = Mutex<[Caps]>([])
 
-  /// Records that a pool is offered for `asked`; false if that was done before.
+  /// Records that a pool is offered for `asked`. Returns false if one was offered for the same caps
+  /// before.
   func isFirst(_ asked: Caps) -> Bool {
     caps.withLock { caps in
       if caps.contains(where: asked.isEqual) { return false }

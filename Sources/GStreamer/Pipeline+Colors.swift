@@ -18,12 +18,12 @@ extension Pipeline {
   }
 }
 
-/// Container colorimetry that is hidden from a parser.
+/// Colorimetry of the container, which is hidden from a parser.
 private final class ContainerColors: Sendable {
   private let stated = Mutex<String?>(nil)
 
-  /// Hides the colorimetry at `first` from the element, and restores it at `second` if the element
-  /// states none.
+  /// Removes the colorimetry from the caps at `first`, the element's sink pad. Restores that
+  /// colorimetry at `second`, the source pad, if the element sets none.
   static func fillIn(from first: Pad?, to second: Pad?) {
     let colors = ContainerColors()
     first?.onCaps { caps, _ in

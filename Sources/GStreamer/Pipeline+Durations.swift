@@ -2,7 +2,7 @@ import MediaTime
 import Synchronization
 
 extension Pipeline {
-  /// Keeps the packet durations of encoders if a parser after the encoder drops them.
+  /// Keeps the encoders' packet durations if a parser after the encoder drops or changes them.
   package func keepEncodedDurations() {
     for encoder in elements(ofClass: "Encoder") {
       guard let parser = encoder.downstream.dropFirst().first(where: { $0.isOfClass("Parser") }) else { continue }
@@ -21,7 +21,7 @@ extension Pipeline {
 /// Durations of packets that enter a parser, by PTS.
 private final class PacketDurations: Sendable {
   private let known = Mutex<[(pts: ClockTime, duration: ClockTime)]>([])
-  /// Limit of stored packets; a parser holds back fewer.
+  /// Limit of stored durations; a parser queues fewer packets.
   private static let most = 64
 
   /// Restores at `second` the durations that packets had at `first`.
@@ -42,7 +42,8 @@ private final class PacketDurations: Sendable {
     }
   }
 
-  /// Packet with its recorded duration; nil if it has that, or none was recorded.
+  /// Copy of a packet with its recorded duration; nil if the packet has that duration already, or
+  /// none was recorded.
   @Sendable private func restored(_ packet: Buffer) -> Buffer? {
     guard let pts = packet.pts,
       let duration = known.withLock({ known in

@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// Element that the file's contents require, and that was refused.
+/// Element that the contents of a file require, but that was refused.
 package struct RefusedElement: Sendable {
   /// Name of the factory, such as `hlsdemux`.
   package let factory: String
@@ -8,7 +8,8 @@ package struct RefusedElement: Sendable {
   package let mediaType: String?
 }
 
-/// Decision of a bin about a factory (GstAutoplugSelectResult, which no header declares).
+/// Answer to a bin's question whether to plug a factory (GstAutoplugSelectResult, which no header
+/// declares).
 package enum Autoplug: Int32, Sendable {
   case plug = 0
   /// Exposes the stream undecoded.
@@ -19,17 +20,17 @@ package enum Autoplug: Int32, Sendable {
 
 extension Pipeline {
   /// Makes decodebin, parsebin and similar bins plug only elements that read media from their
-  /// input: demuxers, parsers and decoders. Elements that open other files named in a file
+  /// input: demuxers, parsers and decoders. Elements that open the files named in another file
   /// (adaptive demuxers, edit projects, sources) are skipped before they are created
   /// (`autoplug-select`).
   ///
-  /// Bins without that signal, such as urisourcebin, plug such elements anyway. These get no data,
-  /// and the pipeline fails. Must be called before the pipeline starts.
+  /// Bins without that signal, such as urisourcebin, plug the other elements anyway. Then these
+  /// elements get no data, and the pipeline fails. Must be called before the pipeline starts.
   ///
   /// - Parameters:
   ///   - choice: decides about a media factory, given the caps to read.
-  ///   - refused: called for each refused element, on the thread that would plug it. The pipeline
-  ///     retains it.
+  ///   - refused: called for each refused element, on the thread that would plug the element. The
+  ///     pipeline retains this closure.
   package func plugOnlyMedia(
     choosing choice: @escaping @Sendable (_ factory: String, Caps) -> Autoplug,
     _ refused: @escaping @Sendable (RefusedElement) -> Void
@@ -60,7 +61,7 @@ extension Pipeline {
 }
 
 extension Element {
-  /// Skips all but media factories, if the element has `autoplug-select`.
+  /// Skips all factories that do not read media, if the element has the signal `autoplug-select`.
   fileprivate func selectOnlyMedia(
     _ choice: @escaping @Sendable (String, Caps) -> Autoplug, _ refused: @escaping @Sendable (RefusedElement) -> Void
   ) {
@@ -74,7 +75,7 @@ extension Element {
 
   fileprivate var factory: Factory? { gst_element_get_factory(raw).map { Factory(raw: $0) } }
 
-  /// True for the source that a bin creates for its own property `uri`, as uridecodebin does.
+  /// True for a source that its bin, such as uridecodebin, creates for the bin's property `uri`.
   fileprivate var isReaderOfBin: Bool {
     guard isOfClass("Source"), let parent = gst_object_get_parent(raw.withObject) else { return false }
     defer { gst_object_unref(parent) }
@@ -93,7 +94,7 @@ private struct Factory {
     takeString(gst_object_get_name(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstObject.self))) ?? ""
   }
 
-  /// Words of its class, such as `Codec`, `Demuxer` and `Adaptive`.
+  /// Words in the class of the factory, such as `Codec`, `Demuxer` and `Adaptive`.
   private var parts: Set<Substring> {
     guard let text = gst_element_factory_get_metadata(raw, "klass") else { return [] }
     return Set(String(cString: text).split(whereSeparator: { $0 == "/" || $0 == " " }))
@@ -101,14 +102,14 @@ private struct Factory {
 
   private var handlesURIs: Bool { gst_element_factory_get_uri_type(raw) != GST_URI_UNKNOWN }
 
-  /// True if it only reads media from its input, and opens nothing itself.
+  /// True if elements of the factory read media from their input, and open nothing themselves.
   var readsMedia: Bool {
     let parts = parts
     return !handlesURIs && parts.isSubset(of: Factory.known)
       && !parts.isDisjoint(with: ["Demuxer", "Parser", "Decoder"])
   }
 
-  /// True if it opens files or addresses.
+  /// True if elements of the factory open files or addresses.
   var opensFiles: Bool {
     handlesURIs || !parts.isDisjoint(with: ["Source", "Adaptive", "Playlist", "Editing", "Network"])
   }

@@ -3,8 +3,8 @@ package import MediaTime
 import CSystemSupport
 import Paths
 
-/// `GstPipeline`, usually built from a description in `gst-launch-1.0` syntax. It is set to NULL
-/// when it is released.
+/// `GstPipeline`, usually built from a description in `gst-launch-1.0` syntax. The pipeline is set
+/// to NULL when this object is released.
 package final class Pipeline: @unchecked Sendable {
   // State changes of GstElement, and its bus, are MT-safe.
   package let raw: UnsafeMutablePointer<GstElement>
@@ -45,8 +45,8 @@ package final class Pipeline: @unchecked Sendable {
     giveSignalStacks()
   }
 
-  /// Gives each streaming thread a signal stack, so that a stack overflow can be reported. A thread
-  /// posts its first message itself.
+  /// Gives each streaming thread a signal stack, so that a stack overflow can be reported. The sync
+  /// handler runs on that thread, because a streaming thread posts a message when it starts.
   private func giveSignalStacks() {
     guard let bus = gst_element_get_bus(raw) else { return }
     defer { gst_object_unref(bus) }
@@ -85,10 +85,10 @@ package final class Pipeline: @unchecked Sendable {
     return elements.filter { element in wanted.allSatisfy { element.isOfClass($0) } }
   }
 
-  /// Elements, also inside bins, made by `factory`.
+  /// Elements of the factory `factory`, also inside bins.
   package func elements(ofFactory factory: String) -> [Element] { elements.filter { $0.factoryName == factory } }
 
-  /// Local files of its elements: their properties `location` and `uri`.
+  /// Local files in the properties `location` and `uri` of the pipeline's elements.
   package var files: [String] {
     elements.flatMap { element -> [String] in
       let named = element.string("uri").flatMap { takePath(g_filename_from_uri($0, nil, nil)) }
@@ -107,9 +107,10 @@ package final class Pipeline: @unchecked Sendable {
   package func setTags(_ tags: TagList) {
     let setters = elements(implementing: gst_tag_setter_get_type())
     let muxers = setters.filter { $0.isOfClass("Muxer") }
-    // Encoders that write tags pass them to the muxer as stream tags, in place of its own.
+    // An encoder that writes tags passes them to the muxer as tags of its stream, in place of the
+    // stream's own.
     for element in muxers.isEmpty ? setters : muxers {
-      // flacenc writes covers as blocks; flactag would also write them as comments.
+      // flacenc writes cover art as blocks, so flactag must not write it again as comments.
       let tags = element.factoryName == "flactag" ? tags.removing(["image", "preview-image"]) : tags
       gst_tag_setter_merge_tags(OpaquePointer(element.raw), tags.raw, GST_TAG_MERGE_REPLACE)
     }
@@ -122,11 +123,11 @@ package final class Pipeline: @unchecked Sendable {
     }
   }
 
-  /// True if data may still arrive: after an error some elements continue and others pause their
+  /// True if data may still arrive: after an error, some elements continue, and others pause their
   /// threads.
   ///
-  /// A thread starts and adds the elements after it before it ends. So the oldest elements are
-  /// checked first, and false is returned only if no element was added meanwhile.
+  /// A thread adds and starts the elements downstream before the thread itself ends. So the oldest
+  /// elements are checked first, and the result is false only if no element was added meanwhile.
   package var isStreaming: Bool {
     let elements = elements
     if elements.reversed().contains(where: \.isRunning) { return true }
@@ -188,10 +189,10 @@ package final class Pipeline: @unchecked Sendable {
   @discardableResult
   package func set(_ state: State) -> Bool {
     guard state == .playing else { return change(to: state) }
-    // Block appsinks until the pipeline plays. An appsink at EOS or full waits for its consumer and
-    // holds the lock that the change from PAUSED to PLAYING needs (gst_app_sink_event and
-    // gst_app_sink_render; gst_base_sink_change_state). With async=false that deadlocks if this
-    // thread is the consumer.
+    // Block appsinks until the pipeline plays. An appsink that is full or at EOS waits for its
+    // consumer, and holds the lock that the change from PAUSED to PLAYING needs (gst_app_sink_event
+    // and gst_app_sink_render; gst_base_sink_change_state). If this thread is the consumer, that is
+    // a deadlock with async=false.
     let pads = elements(ofFactory: "appsink").compactMap { $0.staticPad("sink") }
     let blocks = pads.map { $0.block() }
     defer { zip(pads, blocks).forEach { $0.unblock($1) } }
@@ -209,8 +210,8 @@ package final class Pipeline: @unchecked Sendable {
       GST_SEEK_TYPE_SET, gint64(time.nanoseconds), GST_SEEK_TYPE_NONE, -1) != 0
   }
 
-  /// Ends the streams of all sources (`GST_EVENT_EOS`); queued buffers still come out. Waits until
-  /// each source has delivered them, so a consumer must take them.
+  /// Ends the streams of all sources (`GST_EVENT_EOS`). Queued buffers still come out. Blocks until
+  /// each source has delivered its buffers, so a consumer must keep pulling.
   package func endSources() { gst_element_send_event(raw, gst_event_new_eos()) }
 
   /// Position in stream time.
@@ -220,7 +221,8 @@ package final class Pipeline: @unchecked Sendable {
     return ClockTime(nanoseconds: Int64(value))
   }
 
-  /// Calls `body` with the source that a `playbin` creates, before it starts (`source-setup`).
+  /// Calls `body` with the source that a `playbin` creates, before the source starts
+  /// (`source-setup`).
   package func onSourceSetup(_ body: @escaping @Sendable (Element) -> Void) {
     Element(retaining: raw).onSourceSetup(body)
   }
@@ -232,7 +234,8 @@ package final class Pipeline: @unchecked Sendable {
     return ClockTime(nanoseconds: Int64(value))
   }
 
-  /// Takes the next relevant message from the bus; waits up to `timeout`.
+  /// Takes the next error, warning, EOS, element or tag message from the bus; waits up to
+  /// `timeout`.
   package func nextMessage(timeout: ClockTime = .zero) -> BusMessage? {
     guard let bus = gst_element_get_bus(raw) else { return nil }
     defer { gst_object_unref(bus) }
@@ -247,7 +250,7 @@ package final class Pipeline: @unchecked Sendable {
     return BusMessage(message)
   }
 
-  /// First error on the bus; removes all messages from it.
+  /// First error on the bus. Removes all messages from the bus.
   package var pendingFailure: GStreamerError? {
     var failure: GStreamerError?
     while let message = nextMessage() {
@@ -271,7 +274,8 @@ extension Pipeline {
               "videorate can't change the speed of video without a fixed frame rate (framerate=0/1): it would repeat "
               + "frames endlessly; put videorate ! video/x-raw,framerate=30/1 before it",
             debug: nil))
-        // The pipeline may push more frames before it stops, and one is enough for the crash.
+        // The pipeline may push more frames before it stops, and a single frame makes videorate
+        // repeat frames endlessly.
         pad.dropAllData()
         return nil
       }

@@ -8,13 +8,15 @@ package struct PixelFormat: Sendable {
   private let depths: [UInt32]
   /// Subsampling of chroma, as powers of two; nil if there is no chroma.
   private let halvings: (columns: UInt32, lines: UInt32)?
-  /// Colour model, components, and each component's bits and subsampling of columns and lines.
+  /// Colour model, then the bits, the column subsampling and the line subsampling of each
+  /// component.
   private let layout: [UInt32]
 
   /// - Returns: nil if GStreamer has no format of that name.
   ///
-  /// Does not use `gst_video_format_from_string`: it is declared `G_GNUC_CONST` (1.22 to 1.28)
-  /// although it reads the string, so a compiler may move the call after the string was freed.
+  /// Does not use `gst_video_format_from_string`: this function is declared `G_GNUC_CONST` (1.22 to
+  /// 1.28) although it reads the string, so a compiler may move the call to after the string is
+  /// freed.
   package init?(_ name: String) {
     guard let format = PixelFormat.numbers.lazy.compactMap({ PixelFormat($0) }).first(where: { $0.name == name })
     else { return nil }
@@ -43,7 +45,7 @@ package struct PixelFormat: Sendable {
   /// Bits of the deepest component.
   package var depth: Int { Int(depths.max() ?? 0) }
 
-  /// Chroma subsampling such as `4:2:0`; nil for formats without chroma, and for rare ones.
+  /// Chroma subsampling such as `4:2:0`; nil for formats without chroma, and for rare subsamplings.
   package var chroma: String? {
     switch halvings {
     case (0, 0)?: "4:4:4"
@@ -57,7 +59,8 @@ package struct PixelFormat: Sendable {
   /// True if chroma has fewer columns or lines than luma.
   package var hasHalvedChroma: Bool { halvings.map { $0 != (0, 0) } ?? false }
 
-  /// True if it has less chroma than `other`; false if either has none.
+  /// True if this format has fewer columns or lines of chroma than `other`; false if either format
+  /// has no chroma.
   package func hasLessChroma(than other: PixelFormat) -> Bool {
     guard let halvings, let theirs = other.halvings else { return false }
     return halvings.columns > theirs.columns || halvings.lines > theirs.lines
@@ -70,7 +73,7 @@ package struct PixelFormat: Sendable {
       .sorted { $0.depth > $1.depth }
   }
 
-  /// Formats with the same components in another order: this one first, the others by GStreamer's
+  /// This format, then the formats with the same components in another order, by GStreamer's
   /// numbers.
   package var equivalents: [PixelFormat] {
     let others = PixelFormat.numbers.compactMap { PixelFormat($0) }

@@ -2,10 +2,10 @@ import CGStreamer
 import Glibc
 import Synchronization
 
-/// Collects GObject's warnings while properties are set. If GObject refuses a value, it only prints
-/// a warning and keeps the old value; the setter reports nothing.
+/// Collects GObject's warnings while properties are set. If GObject refuses a value, the property
+/// keeps its old value and the setter reports nothing: the only sign is a printed warning.
 enum PropertyWarnings {
-  /// Warnings by thread, while collecting.
+  /// Warnings of each thread that is inside ``during(_:)``.
   private static let collected = Mutex<[pthread_t: [String]]>([:])
 
   private static let isInstalled: Bool = {
@@ -24,7 +24,7 @@ enum PropertyWarnings {
     return true
   }()
 
-  /// Runs `body`; returns its result and the GObject warnings on this thread meanwhile.
+  /// Runs `body`; returns its result and the GObject warnings that this thread printed meanwhile.
   static func during<Value>(_ body: () throws -> Value) rethrows -> (value: Value, warnings: [String]) {
     _ = isInstalled
     let outer = collected.withLock { $0.updateValue([], forKey: pthread_self()) }

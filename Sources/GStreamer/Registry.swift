@@ -15,7 +15,8 @@ package enum Registry {
   }
 
   /// Factories of `kind` that accept (`sinks`) or produce (`sources`) `caps`.
-  /// - Parameter isRanked: leaves out factories of rank NONE, which are only used by name.
+  /// - Parameter isRanked: true to leave out factories of rank NONE, which are meant to be used by
+  ///   name only.
   package static func factories(
     _ kind: Kind, sinks: Caps? = nil, sources: Caps? = nil, isRanked: Bool = true
   ) -> [String] {
@@ -43,11 +44,11 @@ package enum Registry {
     return names
   }
 
-  /// Runs `body` with `preferred` factories ranked first and `avoided` ones disabled, for
-  /// autoplugging and ``factories(_:sinks:sources:)``. Ranks are process-wide; they are restored
+  /// Runs `body` with `preferred` factories ranked first and `avoided` factories disabled, for
+  /// autoplugging and ``factories(_:sinks:sources:)``. Ranks are process-wide, and are restored
   /// afterwards.
   ///
-  /// Must not be called within `body`.
+  /// `body` must not call this function.
   package static func choosing<Value: Sendable, Failure: Error>(
     _ preferred: [String], avoiding avoided: [String], _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -61,7 +62,7 @@ package enum Registry {
     }
   }
 
-  /// Held while ranks differ from the host's.
+  /// Locked while ranks differ from the ranks that the host program has set.
   private static let ranking = Mutex(())
 
   /// - Returns: previous rank; nil if there is no such factory.
@@ -72,7 +73,7 @@ package enum Registry {
     return gst_plugin_feature_get_rank(feature)
   }
 
-  /// Loads a plugin in advance, if it is installed (`gst_plugin_load_by_name`).
+  /// Loads a plugin in advance, if the plugin is installed (`gst_plugin_load_by_name`).
   package static func load(plugin name: String) {
     guard (try? GStreamer.initialize()) != nil, let plugin = gst_plugin_load_by_name(name) else { return }
     gst_object_unref(UnsafeMutableRawPointer(plugin))
@@ -96,7 +97,8 @@ package enum Registry {
   /// Caps that the source pads of `factory` may produce.
   package static func sourceCaps(of factory: String) -> Caps? { templateCaps(of: factory, GST_PAD_SRC) }
 
-  /// Template caps of the first sink pad of `factory`; nil if it has none, or is not installed.
+  /// Template caps of the first sink pad of `factory`; nil if there is no such pad, or the factory
+  /// is not installed.
   package static func sinkCaps(of factory: String) -> Caps? { templateCaps(of: factory, GST_PAD_SINK) }
 
   private static func templateCaps(of factory: String, _ direction: GstPadDirection) -> Caps? {
@@ -137,20 +139,21 @@ extension Registry {
     return element.specification(of: name) != nil
   }
 
-  /// Description of a property of `factory`, by its author; nil if there is no such property.
+  /// Description of a property of `factory` by the author of the element; nil if there is no such
+  /// property.
   package static func purpose(of property: String, of factory: String) -> String? {
     Element(factory: factory)?.specification(of: property).flatMap { g_param_spec_get_blurb($0) }.map {
       String(cString: $0)
     }
   }
 
-  /// Values that a property accepts; nil if there is no such property, or it is neither a number
-  /// nor an enumeration.
+  /// Values that a property accepts; nil if there is no such property, or the property is neither a
+  /// number nor an enumeration.
   package static func allowed(_ name: String, of factory: String) -> AllowedValues? {
     Element(factory: factory).flatMap { allowed(name, of: $0) }
   }
 
-  /// True if it is an encoding profile in GStreamer's serialised syntax, or the name of an
+  /// True if `text` is an encoding profile in GStreamer's serialised syntax, or the name of an
   /// installed encoding target.
   package static func isEncodingProfile(_ text: String) -> Bool {
     guard (try? GStreamer.initialize()) != nil else { return false }
@@ -206,10 +209,10 @@ extension Registry {
 package enum AllowedValues: CustomStringConvertible {
   case whole(ClosedRange<Int>)
   case number(ClosedRange<Double>)
-  /// Nicks of the values, and the values.
+  /// Each value of the enumeration with its nick.
   case names([(nick: String, value: Int)])
 
-  /// True if it accepts `text`, in the syntax of ``Element/set(_:_:)``.
+  /// True if the property accepts `text`, in the syntax of ``Element/set(_:_:)``.
   package func contains(_ text: String) -> Bool {
     switch self {
     case .whole(let range): Int(text).map(range.contains) ?? false
@@ -218,7 +221,7 @@ package enum AllowedValues: CustomStringConvertible {
     }
   }
 
-  /// Text such as `0 to 50`, or the nicks.
+  /// Text such as `0 to 50`, or the nicks of an enumeration.
   package var description: String {
     switch self {
     case .whole(let range): "\(range.lowerBound) to \(range.upperBound)"

@@ -36,7 +36,7 @@ extension GStreamer {
 
 extension Registry {
   /// Release of the plugin that contains `factory` (`gst_plugin_get_version`); nil if no plugin
-  /// does, or its version is not a release.
+  /// contains the factory, or the plugin's version is not a release.
   package static func release(ofPluginWith factory: String) -> Release? {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return nil }
     defer { gst_object_unref(UnsafeMutableRawPointer(found)) }

@@ -1,11 +1,11 @@
 import CGStreamer
 import Synchronization
 
-/// Log lines; each is printed once and counted.
+/// Counts log lines, so that each distinct line is printed only once.
 package struct RepeatedLines: Sendable {
   private var counts: [String: Int] = [:]
   private var order: [String] = []
-  /// Lines that were not printed because there were too many different ones.
+  /// Number of lines that were not printed because the limit of distinct lines was reached.
   package private(set) var omitted = 0
 
   /// Limit of distinct lines.
@@ -14,7 +14,7 @@ package struct RepeatedLines: Sendable {
   package init() {}
 
   /// Counts a line.
-  /// - Returns: true if it should be printed.
+  /// - Returns: true if the line should be printed.
   package mutating func note(_ line: String) -> Bool {
     if let count = counts[line] {
       counts[line] = count + 1
@@ -38,8 +38,8 @@ package struct RepeatedLines: Sendable {
 extension GStreamer {
   private static let lines = Mutex(RepeatedLines())
 
-  /// Prints each warning and error of GLib's log only once: a damaged file may cause one per
-  /// packet. Must be called only once.
+  /// Prints each warning and error of GLib's log only once: a damaged file may cause the same
+  /// message for every packet. Must be called only once.
   package static func printLogLinesOnce() {
     g_log_set_writer_func(
       { level, fields, count, _ in
@@ -58,7 +58,8 @@ extension GStreamer {
       }, nil, nil)
   }
 
-  /// Messages about unprinted lines: one for each repeated line.
+  /// Messages about unprinted lines: one for each repeated line, and one for lines beyond the
+  /// limit.
   package static var unprintedLogLines: [String] {
     lines.withLock { lines in
       lines.repeated.map { "\($0.line) (\($0.count) times)" }

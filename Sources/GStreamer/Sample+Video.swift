@@ -4,8 +4,7 @@ import MediaTime
 extension Sample {
   /// True if the top field of an interlaced frame comes first; nil for a progressive frame.
   ///
-  /// A field order in the caps applies to all frames, whatever their flags are
-  /// (`gst_video_frame_map`).
+  /// A field order in the caps overrides the flags of the frames (`gst_video_frame_map`).
   package var isTopFieldFirst: Bool? {
     switch caps?.string("field-order") {
     case "top-field-first": true
@@ -15,15 +14,16 @@ extension Sample {
   }
 
   /// Converts the frame to the size, pixel format, colour range and matrix of `caps`. Adds borders
-  /// if the shape differs (`gst_video_convert_sample`). nil if nothing has to be converted.
+  /// if the shape differs (`gst_video_convert_sample`). Returns nil if nothing has to be converted.
   ///
-  /// - Throws: ``GStreamerError`` if it cannot be converted.
+  /// - Throws: ``GStreamerError`` if the frame cannot be converted.
   package func fitted(to caps: Caps) throws -> Sample? {
     guard let own = self.caps, own.raw != caps.raw, !own.isEqual(caps),
       own.frameForm != caps.frameForm || own.differsInMatrix(from: caps)
     else { return nil }
     var error: UnsafeMutablePointer<GError>?
-    // Only pixels are converted; the interlacing fields of the caps cannot be.
+    // Leave out the interlacing from both caps, because `gst_video_convert_sample` cannot convert
+    // it.
     let fields = ["interlace-mode", "field-order"]
     let (from, to) = (own.removing(fields), caps.removing(fields))
     guard let sample = gst_sample_new(buffer.raw, from.raw, nil, nil) else { return nil }
@@ -38,9 +38,9 @@ extension Sample {
 }
 
 extension Sample {
-  /// Adds the plane layout (`GstVideoMeta`) to a raw video frame from a container, if its rows have
-  /// no padding: demuxers of GStreamer 1.22 omit it, and the default layout pads rows to four
-  /// bytes.
+  /// Adds the plane layout (`GstVideoMeta`) to a raw video frame from a container, if the rows of
+  /// the frame have no padding: demuxers of GStreamer 1.22 omit this meta, and the default layout
+  /// pads rows to four bytes.
   ///
   /// - Throws: ``GStreamerError`` if there are too few bytes for a frame.
   package func withPlainLayout() throws -> Sample {
@@ -63,7 +63,7 @@ extension Sample {
 
 extension GstVideoInfo {
   /// Offsets and row lengths of the planes, without padding.
-  /// - Returns: bytes of the frame; nil for formats whose pixels share bytes.
+  /// - Returns: size of the frame in bytes; nil for formats whose pixels share bytes.
   fileprivate func unpadded(_ offsets: inout [gsize], _ strides: inout [gint]) -> Int? {
     guard let format = finfo?.pointee, format.flags.rawValue & GST_VIDEO_FORMAT_FLAG_COMPLEX.rawValue == 0 else {
       return nil
@@ -90,7 +90,7 @@ extension GstVideoInfo {
 }
 
 extension Caps {
-  /// Properties that frames of one stream must share.
+  /// Width, height and format, which all frames of a stream must share.
   fileprivate var frameForm: [String] {
     [int("width").map(String.init) ?? "", int("height").map(String.init) ?? "", string("format") ?? ""]
   }

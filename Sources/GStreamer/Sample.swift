@@ -1,7 +1,7 @@
 import CGStreamer
 package import MediaTime
 
-/// Buffer with its caps and segment.
+/// Buffer with its caps and GStreamer segment (`GstSample`).
 package struct Sample: Sendable {
   package let buffer: Buffer
   package let caps: Caps?
@@ -15,7 +15,7 @@ package struct Sample: Sendable {
     segment = gst_sample_get_segment(raw).map { Segment($0.pointee) } ?? Segment()
   }
 
-  /// Creates a sample; with the default segment the timestamps are stream time.
+  /// Creates a sample. With the default GStreamer segment, timestamps are stream times.
   package init(buffer: Buffer, caps: Caps?, segment: Segment = Segment()) {
     self.buffer = buffer
     self.caps = caps
@@ -25,8 +25,8 @@ package struct Sample: Sendable {
   /// PTS in stream time.
   package var streamTime: ClockTime? { buffer.pts.map { segment.streamTime(of: $0) } }
 
-  /// Like ``streamTime``, but the start of the segment for a frame that begins earlier and ends
-  /// within it.
+  /// Like ``streamTime``, but for a frame that begins before the GStreamer segment and ends within
+  /// it, the start of that segment.
   package var presentationTime: ClockTime? { buffer.presentationTime(in: segment) }
 }
 
@@ -47,7 +47,7 @@ extension Buffer {
     pts.map { segment.presentation(of: $0, lasting: duration) ?? segment.streamTime(of: $0) }
   }
 
-  /// True if it has a PTS and lies outside `segment`.
+  /// True if the buffer has a PTS and lies outside `segment`.
   package func isOutside(_ segment: Segment) -> Bool {
     pts.map { segment.presentation(of: $0, lasting: duration) == nil } ?? false
   }

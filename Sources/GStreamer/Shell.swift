@@ -12,10 +12,11 @@ package enum Shell {
     package var errors: String
   }
 
-  /// Runs a program and waits for its end. It is searched in `PATH` unless its name is a path.
+  /// Runs a program and waits for its end. Searches the program in `PATH` unless its name is a
+  /// path.
   ///
   /// - Parameter arguments: the program's name first.
-  /// - Returns: nil if there is no such program, or it cannot be run.
+  /// - Returns: nil if the program does not exist or cannot be run.
   package static func run(_ arguments: [String]) -> Ending? {
     var words = arguments.map { strdup($0.cPath) } + [nil]
     defer { words.forEach { free($0) } }
@@ -29,7 +30,8 @@ package enum Shell {
     guard g_spawn_sync(nil, &words, nil, G_SPAWN_SEARCH_PATH, nil, nil, &output, &errors, &status, nil) != 0 else {
       return nil
     }
-    // Format of wait(2): the signal in the low seven bits, or the exit status above the low eight.
+    // Format of wait(2): the signal is in the low seven bits; without a signal, the exit status is
+    // above the low eight.
     let signal = status & 0x7f
     return Ending(
       status: signal == 0 ? status >> 8 & 0xff : 128 + signal,
@@ -48,8 +50,8 @@ package enum Shell {
     return (0..<Int(count)).compactMap { words?[$0].map { String(cString: $0) } }
   }
 
-  /// Quotes a word for `bash`, `zsh` and `ksh`: in quotes if it contains special characters, as
-  /// `$'caf\xe9.mp4'` if a terminal cannot show all of it.
+  /// Quotes a word for `bash`, `zsh` and `ksh`: in quotes if the word contains special characters,
+  /// as `$'caf\xe9.mp4'` if it contains characters that a terminal cannot show.
   package static func quoted(_ word: String) -> String {
     let isHidden = word.unicodeScalars.contains { $0.rawByte != nil || $0.properties.generalCategory == .control }
     guard isHidden else { return quotedInScript(word) }
@@ -69,7 +71,7 @@ package enum Shell {
     }
   }
 
-  /// Quotes a word for a `sh` script: in single quotes if it contains special characters.
+  /// Quotes a word for a `sh` script: in single quotes if the word contains special characters.
   package static func quotedInScript(_ word: String) -> String {
     let isPlain = word.utf8.allSatisfy { byte in
       (97...122).contains(byte) || (65...90).contains(byte) || (48...57).contains(byte)

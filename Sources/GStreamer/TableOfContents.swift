@@ -5,7 +5,7 @@ package import MediaTime
 package struct TableOfContents: Sendable {
   package struct Entry: Sendable {
     package var start: ClockTime
-    /// End of the chapter; nil if the container does not state it.
+    /// End of the chapter; nil if the container does not declare an end.
     package var end: ClockTime?
     package var title: String?
     package var children: [Entry]
@@ -94,13 +94,13 @@ extension Pad {
 
 extension Pipeline {
   /// Sets chapters on every muxer, or on every `GstTocSetter` if there is no muxer.
-  /// - Returns: true if any element accepted them.
+  /// - Returns: true if the pipeline has a `GstTocSetter`.
   package func setTableOfContents(_ contents: TableOfContents) -> Bool {
     let setters = elements(implementing: gst_toc_setter_get_type())
     guard !setters.isEmpty, let toc = contents.make() else { return false }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(toc).assumingMemoryBound(to: GstMiniObject.self)) }
-    // matroskamux 1.22 writes no titles if `flacenc`, which makes a cue sheet of chapters, gets
-    // them too.
+    // Leave out encoders: matroskamux 1.22 writes no titles if `flacenc` gets the chapters too,
+    // because flacenc creates a cue sheet from them.
     let muxers = setters.filter { $0.isOfClass("Muxer") }
     for setter in muxers.isEmpty ? setters : muxers { gst_toc_setter_set_toc(OpaquePointer(setter.raw), toc) }
     return true

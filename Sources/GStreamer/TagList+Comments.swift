@@ -1,8 +1,8 @@
 import CGStreamer
 
 extension TagList {
-  /// Creates tags from their names in other containers; unknown names become `extended-comment`.
-  /// nil if there are none.
+  /// Creates tags from names that other containers use. Tags with unknown names become
+  /// `extended-comment`. nil if `tags` is empty.
   package convenience init?(named tags: [(name: String, text: String)]) {
     guard !tags.isEmpty, (try? GStreamer.initialize()) != nil, let raw = gst_tag_list_new_empty() else { return nil }
     for (name, text) in tags {
@@ -17,8 +17,8 @@ extension TagList {
     self.init(adopting: raw)
   }
 
-  /// GStreamer's tag for a Vorbis comment name, or for its own name with underscores; nil if there
-  /// is none.
+  /// GStreamer's tag for a name, which is a Vorbis comment name, or GStreamer's name of the tag
+  /// with underscores; nil if there is no such tag.
   package static func tag(named name: String) -> String? {
     guard (try? GStreamer.initialize()) != nil else { return nil }
     if let listed = gst_tag_from_vorbis_tag(name) { return String(cString: listed) }
@@ -29,8 +29,8 @@ extension TagList {
     return own
   }
 
-  /// Value of a tag in GStreamer's syntax; nil if the tag has another type, or the text does not
-  /// fit it.
+  /// Value of a tag in GStreamer's syntax; nil if the tag is neither text nor a number, or `text`
+  /// is not a valid value.
   fileprivate static func value(_ tag: String, _ text: String) -> String? {
     switch gst_tag_get_type(tag) {
     case FundamentalType.string: "(string)\(Description.quoted(text))"
@@ -40,13 +40,14 @@ extension TagList {
     }
   }
 
-  /// Values of a tag as `NAME=text` comments; nil if they are not text.
+  /// Values of a tag as `NAME=text` comments; nil if the values have no text form.
   package func comments(of tag: String) -> [String]? {
     if tag == GST_TAG_EXTENDED_COMMENT { return strings(tag) }
     let own = tag.uppercased().replacing("-", with: "_")
     return texts(of: tag)?.map { text in
-      // GStreamer's comment name for the license's URI is LICENSE, which means the license itself.
-      // Other programs expect coordinates where GStreamer writes the name of a place.
+      // Keep GStreamer's own tag names in two cases. GStreamer's comment name for the URI of a
+      // license is LICENSE, which other programs use for the license itself. Where GStreamer writes
+      // the name of a place, other programs expect coordinates.
       let isPlain =
         tag == GST_TAG_GEO_LOCATION_NAME ? text.hasPrefix("+") || text.hasPrefix("-") : tag != GST_TAG_LICENSE_URI
       guard isPlain else { return "\(own)=\(text)" }
@@ -54,7 +55,7 @@ extension TagList {
     }
   }
 
-  /// Values of a tag as text; nil if they have no text form.
+  /// Values of a tag as text; nil if the values have no text form.
   package func texts(of tag: String) -> [String]? {
     let type = gst_tag_get_type(tag)
     if type == FundamentalType.string { return strings(tag) }

@@ -1,9 +1,10 @@
 import CGStreamer
 
-/// Dates: GStreamer has whole days (`date`), and `datetime`, which may be a year, a month, a day or
-/// a time.
+/// Dates. GStreamer has two tags: `date` is a whole day; `datetime` may be a year, a month, a day
+/// or a time.
 extension TagList {
-  /// The list with a `date`, if it only has a `datetime`: GStreamer's muxers write only `date`.
+  /// The list with a `date` added if it has only a `datetime`, because GStreamer's muxers write
+  /// only `date`.
   package var withDate: TagList {
     guard !has(GST_TAG_DATE), dateComments.isEmpty, let (year, month, day) = dateParts, let month, let day,
       let list = TagList("taglist, date=(date)\(year)-\(month)-\(day)")
@@ -26,7 +27,8 @@ extension TagList {
     return texts(of: GST_TAG_DATE_TIME)?.first
   }
 
-  /// The list without a whole date that a demuxer derived from a year, or from a year and a month.
+  /// The list without its `date` if a demuxer invented the day, from a year, or from a year and a
+  /// month.
   package var withoutInventedDate: TagList {
     guard let date = texts(of: GST_TAG_DATE)?.first else { return self }
     var isInvented = dateComments.contains { (4..<date.count).contains($0.count) && date.hasPrefix($0) }
@@ -36,7 +38,8 @@ extension TagList {
     return isInvented ? removing([GST_TAG_DATE]) : self
   }
 
-  /// Date comments, which stand beside the time in the header.
+  /// Values of comments called `DATE`, which a file may have besides the creation time in its
+  /// header.
   private var dateComments: [Substring] {
     strings(GST_TAG_EXTENDED_COMMENT).filter { $0.hasPrefix("DATE=") }.map { $0.dropFirst(5) }
   }
@@ -52,7 +55,7 @@ extension TagList {
     )
   }
 
-  /// Text of a time, such as `2020-05-06T07:08:09Z`.
+  /// Converts a time to text such as `2020-05-06T07:08:09Z`.
   /// - Parameter time: seconds since 1970.
   package static func dateTime(_ time: Int) -> String {
     guard let value = gst_date_time_new_from_unix_epoch_utc(gint64(time)) else { return "" }
@@ -60,7 +63,7 @@ extension TagList {
     return takeString(gst_date_time_to_iso8601_string(value)) ?? ""
   }
 
-  /// Creation time in seconds since 1970; nil if it has no time of day.
+  /// Creation time in seconds since 1970; nil if the list has none, or one without a time of day.
   package var time: Int? {
     var dateTime: OpaquePointer?
     guard gst_tag_list_get_date_time(raw, GST_TAG_DATE_TIME, &dateTime) != 0, let dateTime else { return nil }

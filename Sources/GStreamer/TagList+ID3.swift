@@ -5,7 +5,7 @@ extension TagList {
   /// (`Quirk.id3v2muxComments`): `COMM`, and `TXXX` for comments with a name.
   package var withCommentFrames: TagList {
     let own = strings(GST_TAG_COMMENT).enumerated().map { number, text in
-      // Comments with equal descriptions would replace each other.
+      // Comments with equal descriptions would replace each other, so number them.
       TagList.frame("COMM", Array("XXX".utf8) + Array((number == 0 ? "" : "c\(number)").utf8) + [0] + Array(text.utf8))
     }
     let named = strings(GST_TAG_EXTENDED_COMMENT).map { comment in

@@ -1,8 +1,8 @@
 package import CGStreamer
 
-/// Tags of a stream: title, language, orientation (`GstTagList`).
+/// Tags of a stream or file, such as title, language and orientation (`GstTagList`).
 package final class TagList: @unchecked Sendable, CustomStringConvertible {
-  // GstTagList is refcounted atomically and never written after creation here.
+  // GstTagList is refcounted atomically, and this class never writes to it after creation.
   package let raw: UnsafeMutablePointer<GstTagList>
 
   init(adopting raw: UnsafeMutablePointer<GstTagList>) { self.raw = raw }
@@ -51,7 +51,7 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     self.init("taglist, language-code=(string)\(Description.quoted(code))")
   }
 
-  /// Creates a list of comments such as `NAME=text`; nil if there are none.
+  /// Creates a list of comments such as `NAME=text`; nil if `comments` is empty.
   package convenience init?(comments: [String]) {
     guard !comments.isEmpty else { return nil }
     let values = comments.map { "(string)\(Description.quoted($0))" }.joined(separator: ", ")
@@ -70,7 +70,7 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
 
   package func has(_ tag: String) -> Bool { count(of: tag) > 0 }
 
-  /// Hash of the first image of a tag; nil if there is none.
+  /// Hash of the first image of a tag; nil if the tag has no image.
   package func hash(ofImage tag: String) -> UInt64? {
     var raw: OpaquePointer?
     guard gst_tag_list_get_sample(self.raw, tag, &raw) != 0, let raw else { return nil }
@@ -81,12 +81,12 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     }
   }
 
-  /// Merges both lists; values of this list take precedence.
+  /// Merges this list with `other`. If a tag is in both, the values of this list are kept.
   package func merging(_ other: TagList) -> TagList {
     gst_tag_list_merge(raw, other.raw, GST_TAG_MERGE_KEEP).map { TagList(adopting: $0) } ?? self
   }
 
-  /// The list with images of undefined type marked as having no type.
+  /// The list with images of undefined type changed to images without a type.
   package var withoutUndefinedImageTypes: TagList {
     let none = gst_structure_from_string("GstTagImageInfo, image-type=(GstTagImageType)none", nil)
     guard has(GST_TAG_IMAGE), let none else { return self }

@@ -2,21 +2,21 @@ import CImages
 
 /// Converts PNG frames into the chunks of an animated PNG.
 ///
-/// PNG, third edition, sections 4.9 and 11.3.6: an APNG is a PNG whose further frames have their
-/// compressed pixels in `fdAT` instead of `IDAT` chunks. An `fcTL` before each frame states its
-/// duration.
+/// PNG, third edition, sections 4.9 and 11.3.6: an APNG is a PNG in which the frames after the
+/// first one have their compressed pixels in `fdAT` chunks instead of `IDAT`. An `fcTL` chunk
+/// before each frame declares its duration.
 package struct APNGChunks {
   private var sequence: UInt32 = 0
   private let plays: Int
 
-  /// - Parameter plays: number of times players show it; 0 loops forever.
+  /// - Parameter plays: number of times that players show the animation; 0 loops forever.
   package init(plays: Int = 0) { self.plays = plays }
 
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
   /// Returns the bytes to write for a frame.
   /// - Parameters:
-  ///   - png: the frame as a PNG file, with the size and format of all others.
+  ///   - png: the frame as a PNG file; all frames must have the same size and format.
   ///   - milliseconds: duration of the frame.
   package mutating func frame(_ png: UnsafeRawBufferPointer, milliseconds: Int) throws -> [UInt8] {
     var output: [UInt8] = sequence == 0 ? APNGChunks.signature : []
@@ -36,7 +36,8 @@ package struct APNGChunks {
       case "IEND", "IHDR":
         break
       default:
-        // Colour space and the like apply to the file, so they precede its first pixels.
+        // Colour space and the like apply to the whole file, so write them once, before the first
+        // pixels.
         if isFirst && !hasControl { output += APNGChunks.chunk(type, body) }
       }
     }
@@ -50,7 +51,7 @@ package struct APNGChunks {
   package func count(_ frames: Int) -> [UInt8] {
     APNGChunks.chunk("acTL", bigEndian(UInt32(clamping: frames)) + bigEndian(UInt32(clamping: plays)))
   }
-  /// Position after the signature and the `IHDR` chunk.
+  /// Position of the `acTL` chunk, which comes after the signature and the `IHDR` chunk.
   package static let countOffset = 8 + 25
 
   private mutating func next() -> UInt32 {
@@ -73,7 +74,8 @@ package struct APNGChunks {
     return found.chunks
   }
 
-  /// Complete chunks, and the position after `IEND` in bytes; nil if the file is truncated.
+  /// Complete chunks, and the position after `IEND` in bytes, which is nil if the file is
+  /// truncated.
   static func whole(in png: UnsafeRawBufferPointer) -> (chunks: [(type: String, body: [UInt8])], end: Int?) {
     var found: [(String, [UInt8])] = []
     var place = signature.count

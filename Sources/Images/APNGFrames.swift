@@ -6,7 +6,8 @@ package struct APNGFrames {
   package struct Frame {
     /// Compressed pixels.
     fileprivate var data: [UInt8]
-    /// Chunks before the data in a PNG file, except for the size: shared by all frames.
+    /// Chunks that precede the data in the frame's PNG file, without the size. All frames share
+    /// them.
     fileprivate var form: (header: [UInt8], common: [UInt8])
     package var x: Int
     package var y: Int
@@ -14,9 +15,9 @@ package struct APNGFrames {
     package var height: Int
     /// Duration.
     package var milliseconds: Double
-    /// Disposal of its area afterwards: kept, cleared, or restored.
+    /// What happens to the frame's area after the frame: 0 keeps it, 1 clears it, 2 restores it.
     package var disposal: UInt8
-    /// True if it is blended over the canvas instead of replacing it.
+    /// True if the frame is blended over the canvas; false if it replaces its area of the canvas.
     package var blends: Bool
 
     /// Complete PNG file.
@@ -31,24 +32,25 @@ package struct APNGFrames {
 
   package let width: Int
   package let height: Int
-  /// Complete frames, up to the first incomplete one.
+  /// Complete frames before the first incomplete one.
   package private(set) var frames: [Frame] = []
   /// Number of frames that `acTL` declares.
   package let promised: Int
   /// Number of plays; 0 loops forever.
   package let plays: Int
-  /// True if the file ends before its last chunk.
+  /// True if the file ends before the chunk `IEND`.
   package let isCut: Bool
-  /// Start of another file after this one, in bytes.
+  /// Position of another PNG after this one, in bytes; nil if there is none.
   package let next: Int?
 
   /// True if a file with these first bytes is a PNG, animated or not.
   package static func isPNG(_ start: [UInt8]) -> Bool { start.starts(with: APNGChunks.signature) }
 
-  /// Longest side of a canvas, as in WebP. A tiny file must not be able to allocate all memory.
+  /// Maximum width and height of a canvas, as in WebP. Without a limit, a tiny file could allocate
+  /// all memory.
   private static let longest = 16_383
 
-  /// Size of the canvas from the first bytes of a file; nil if it is not a supported PNG.
+  /// Size of the canvas from the first bytes of a file; nil if the file is not a supported PNG.
   package static func canvas(_ start: [UInt8]) -> (width: Int, height: Int)? {
     guard isPNG(start), start.count >= 24 else { return nil }
     func word(_ place: Int) -> Int { start[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
@@ -57,10 +59,10 @@ package struct APNGFrames {
   }
 
   /// True if a PNG is animated: `acTL` comes before the first pixels.
-  /// - Parameter read: reads bytes of the file; nil if it is shorter.
+  /// - Parameter read: reads bytes of the file; returns nil if the file is shorter.
   package static func isAnimated(_ read: (Range<Int>) -> [UInt8]?) -> Bool {
     var place = APNGChunks.signature.count
-    // Limit of chunks before the pixels; no real file has more.
+    // No real file has more chunks before the pixels.
     for _ in 0..<1000 {
       guard let start = read(place..<place + 8) else { return false }
       switch String(decoding: start[4...], as: UTF8.self) {
@@ -115,7 +117,7 @@ package struct APNGFrames {
     frames = Array(frames.prefix { $0.x + $0.width <= width && $0.y + $0.height <= height })
   }
 
-  /// Draws the pixels of a frame on the canvas; both are RGBA with straight alpha.
+  /// Draws the pixels of a frame on the canvas. Frame and canvas are RGBA with straight alpha.
   package static func draw(_ pixels: [UInt8], of frame: Frame, on canvas: inout [UInt8], width: Int) {
     for y in 0..<frame.height {
       for x in 0..<frame.width {

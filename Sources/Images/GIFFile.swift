@@ -10,7 +10,7 @@ package final class GIFFile {
   private let height: Int
 
   /// Creates a file at `path`.
-  /// - Parameter plays: number of times players show it; 0 loops forever.
+  /// - Parameter plays: number of times that players show the animation; 0 loops forever.
   package init(_ path: String, width: Int, height: Int, palette: Palette, plays: Int = 0) throws {
     guard (1...65_535).contains(width), (1...65_535).contains(height) else {
       throw ImageError(message: "a GIF can have up to 65535x65535 pixels, not \(width)x\(height)")
@@ -31,7 +31,8 @@ package final class GIFFile {
     defer { GifFreeMapObject(map) }
     try check(EGifPutScreenDesc(file, Int32(width), Int32(height), 8, 0, map))
     guard plays != 1 else { return }
-    // Netscape's extension counts repetitions; 0 loops forever.
+    // Netscape's extension declares the number of repetitions after the first play; 0 loops
+    // forever.
     let repetitions = UInt16(clamping: max(plays - 1, 0))
     try check(EGifPutExtensionLeader(file, APPLICATION_EXT_FUNC_CODE))
     try check(EGifPutExtensionBlock(file, 11, "NETSCAPE2.0"))
@@ -41,13 +42,13 @@ package final class GIFFile {
 
   deinit { if let file { EGifCloseFile(file, nil) } }
 
-  /// Adds a frame; only the changed area is written.
+  /// Adds a frame. Writes only the area that changed, unless `isWhole`.
   ///
   /// - Parameters:
   ///   - values: palette indices, rows without padding.
   ///   - centiseconds: duration of the frame.
-  ///   - isWhole: replaces the previous frame: transparent pixels show the background of the
-  ///     animation.
+  ///   - isWhole: true to replace the whole previous frame, so that transparent pixels show the
+  ///     background of the animation.
   package func add(_ values: [UInt8], centiseconds: Int, isWhole: Bool = false) throws {
     let area = isWhole ? (x: 0..<width, y: 0..<height) : changed(values)
     var control = GraphicsControlBlock(
@@ -66,8 +67,7 @@ package final class GIFFile {
     }
   }
 
-  /// Rectangle that contains all changes since the previous frame; one pixel if nothing has
-  /// changed.
+  /// Smallest rectangle with all pixels that are not transparent; one pixel if all are transparent.
   private func changed(_ values: [UInt8]) -> (x: Range<Int>, y: Range<Int>) {
     var (left, right, top, bottom) = (width, -1, height, -1)
     for y in 0..<height {
@@ -98,7 +98,8 @@ package final class GIFFile {
 
 private func failure(_ status: Int32) -> ImageError {
   let reason = errno
-  // giflib 6 adds 200 to giflib 5's error numbers, and both are libgif.so.7.
+  // The error numbers of giflib 6 are those of giflib 5 plus 200, and both releases are
+  // libgif.so.7.
   let ofWriting = [E_GIF_ERR_OPEN_FAILED, E_GIF_ERR_WRITE_FAILED, E_GIF_ERR_CLOSE_FAILED].map { $0 % 200 }
   if ofWriting.contains(status % 200) {
     return ImageError(message: String(cString: strerror(reason)), isWriting: true)

@@ -2,10 +2,9 @@ import CImages
 
 /// Palette of up to 256 colours for all frames of an animation (libimagequant).
 ///
-/// All frames share it, so that a frame gets the same colours each time it is shown, forwards and
-/// backwards.
+/// All frames share one palette, so that a frame gets the same colours forwards and backwards.
 package final class Palette {
-  /// Colours: red, green and blue, 0 to 255 each; the index is a pixel's value.
+  /// Red, green and blue of each colour. The value of a pixel is an index of this array.
   package let colors: [(red: UInt8, green: UInt8, blue: UInt8)]
   /// Value of a transparent pixel, which shows the previous frame.
   package let transparent: UInt8
@@ -20,10 +19,10 @@ package final class Palette {
     /// - Parameter colors: maximum number of colours, 2 to 256, including the transparent one.
     package init(colors: Int = 256) throws {
       guard let attributes = liq_attr_create() else { throw ImageError(message: "no memory for a palette") }
-      // 1 is the slowest and best of 1 to 10. From 8 on it does not detect edges, which took half
-      // of the time (docs/benchmarks.md).
+      // Speeds are 1 (slowest, best quality) to 10. From 8 on, libimagequant does not detect edges,
+      // which took half of the time (docs/benchmarks.md).
       liq_set_speed(attributes, 8)
-      // A maximum of two would leave one colour.
+      // With a maximum of two, one colour would be left besides the transparent one.
       liq_set_max_colors(attributes, Int32(min(max(colors, 3), 256)))
       guard let histogram = liq_histogram_create(attributes) else {
         liq_attr_destroy(attributes)
@@ -48,7 +47,7 @@ package final class Palette {
     }
   }
 
-  /// Chooses the colours closest to all counted ones.
+  /// Chooses the colours that fit all counted colours best.
   package init(_ builder: Builder) throws {
     var result: OpaquePointer?
     try check(liq_histogram_quantize(builder.histogram, builder.attributes, &result))
@@ -70,14 +69,14 @@ package final class Palette {
     liq_attr_destroy(attributes)
   }
 
-  /// Maps pixels to palette values, dithered. A pixel that `shown`, the frame on screen, matches as
-  /// well as any colour becomes ``transparent``.
+  /// Maps pixels to palette values, with dithering. A pixel becomes ``transparent`` if `shown`
+  /// matches it at least as well as any colour of the palette.
   ///
   /// - Parameters:
   ///   - pixels: RGBA, 8 bits each, rows without padding.
-  ///   - shown: in the same format; nil before the first frame.
-  ///   - dither: strength, 0 to 1. More adds noise, which costs bytes and fidelity; less leaves
-  ///     bands.
+  ///   - shown: previous frame as it is displayed, in the same format; nil before the first frame.
+  ///   - dither: strength of the dithering, 0 to 1. A high value adds noise, which costs bytes and
+  ///     fidelity; a low value leaves bands of colour.
   package func map(
     _ pixels: UnsafeRawBufferPointer, over shown: UnsafeRawBufferPointer?, width: Int, height: Int,
     dither: Double = 0.35
@@ -86,7 +85,7 @@ package final class Palette {
     defer { liq_image_destroy(image) }
     if let shown {
       let background = try makeImage(attributes, shown, width, height)
-      // From here on the image owns it.
+      // On success, the image takes ownership of the background.
       try check(liq_image_set_background(image, background))
     }
     try check(liq_set_dithering_level(result, Float(dither)))

@@ -1,7 +1,7 @@
 import CImages
 
 /// Writer of an animated WebP (libwebp's WebPAnimEncoder). The compressed file stays in memory
-/// until it is complete, as its header contains its length.
+/// until it is complete, because its header declares its length.
 package final class WebPAnimation {
   private let encoder: OpaquePointer
   private var config = WebPConfig()
@@ -12,8 +12,8 @@ package final class WebPAnimation {
   private var starts: [Int] = []
 
   /// - Parameters:
-  ///   - quality: 0 to 100; nil: lossless.
-  ///   - plays: number of times players show it; 0 loops forever.
+  ///   - quality: 0 to 100; nil for lossless.
+  ///   - plays: number of times that players show the animation; 0 loops forever.
   package init(width: Int, height: Int, quality: Double?, plays: Int = 0) throws {
     guard (1...16_383).contains(width), (1...16_383).contains(height) else {
       throw ImageError(message: "a WebP can have up to 16383x16383 pixels, not \(width)x\(height)")
@@ -39,10 +39,11 @@ package final class WebPAnimation {
 
   /// Pixel layout of a frame.
   package enum Layout: Sendable {
-    /// 8 bits each, rows without padding.
+    /// 8 bits per component, rows without padding.
     case rgba
-    /// Y, U and V planes, 4:2:0, BT.601 (RFC 9649, 2.5). Rows are padded to four bytes, and their
-    /// number to an even one. Lossy WebP stores this format, so no conversion is lost.
+    /// Y, U and V planes, 4:2:0, BT.601 (RFC 9649, 2.5). The length of rows is padded to a multiple
+    /// of four bytes, and the number of rows to an even number. Lossy WebP stores this format, so
+    /// no quality is lost in a conversion.
     case i420
   }
 
@@ -74,7 +75,7 @@ package final class WebPAnimation {
     guard pixels.count >= size + rows * halfStride, let start = pixels.baseAddress else {
       throw ImageError(message: "a frame has fewer bytes than its size requires")
     }
-    // libwebp only reads them.
+    // libwebp only reads the planes.
     func plane(_ offset: Int) -> UnsafeMutablePointer<UInt8> {
       UnsafeMutablePointer(mutating: (start + offset).assumingMemoryBound(to: UInt8.self))
     }
@@ -83,7 +84,7 @@ package final class WebPAnimation {
     (image.y_stride, image.uv_stride) = (Int32(stride), Int32(halfStride))
   }
 
-  /// Ends the animation `milliseconds` after its start, and passes its bytes to `body`.
+  /// Ends the animation `milliseconds` after its start, and passes the bytes of the file to `body`.
   package func finish(at milliseconds: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     var data = WebPData()
     WebPDataInit(&data)

@@ -1,15 +1,16 @@
 import CImages
 
-/// Restores the frames that WebPAnimEncoder merged. It extends a frame if the next one looks the
-/// same, and writes a still image if only one frame remains. The number and times of the frames
-/// would be lost.
+/// Restores the frames that WebPAnimEncoder merged. The encoder extends a frame if the next one
+/// looks the same, and writes a still image if only one frame remains, so the number and the times
+/// of the frames would be lost.
 ///
-/// An omitted frame is replaced by a fully transparent one, blended over the canvas. The encoder
-/// does the same if a frame lasts too long (`IncreasePreviousDuration` in libwebp's anim_encode.c).
+/// For each omitted frame, adds a fully transparent frame, which is blended over the canvas. The
+/// encoder does the same if a frame lasts too long (`IncreasePreviousDuration` in libwebp's
+/// anim_encode.c).
 struct WebPFrameSplitter {
   let width: Int
   let height: Int
-  /// Number of times players show it; 0 loops forever.
+  /// Number of times that players show the animation; 0 loops forever.
   let plays: Int
 
   /// - Parameters:
@@ -48,8 +49,10 @@ struct WebPFrameSplitter {
     try body(UnsafeRawBufferPointer(start: made.bytes, count: made.size))
   }
 
-  /// Adds a frame, and a transparent frame for each one merged into it.
-  /// - Parameter remaining: durations of the frames still to add; the first may be partly used.
+  /// Adds a frame of the encoder's output, and a transparent frame for each frame that was merged
+  /// into it.
+  /// - Parameter remaining: durations of the frames still to add. The first duration may already be
+  ///   shorter, if an added frame took some of it.
   private func add(_ frame: WebPMuxFrameInfo, to target: OpaquePointer, _ remaining: inout ArraySlice<Int>) throws {
     var (shown, left) = (frame, Int(frame.duration))
     var cover: WebPData?
@@ -62,7 +65,7 @@ struct WebPFrameSplitter {
         if first == own { remaining.removeFirst() }
       }
       shown.duration = Int32(clamping: own)
-      // Keep the canvas until the last of them ends.
+      // Keep the canvas until the last of these frames ends.
       shown.dispose_method = left > 0 ? WEBP_MUX_DISPOSE_NONE : frame.dispose_method
       try check(WebPMuxPushFrame(target, &shown, 1))
       if left > 0 {

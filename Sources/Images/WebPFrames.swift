@@ -5,16 +5,17 @@ package struct WebPFrames {
   package struct Frame {
     /// Duration.
     package var milliseconds: Int
-    /// Start of its chunk in the file.
+    /// Position of the frame's chunk in the file, in bytes.
     package var offset: Int
   }
 
-  /// Reason why the frames end before the file, or before its declared end.
+  /// Reason why later frames cannot be read.
   package enum Damage: Equatable {
     /// The file ends within a frame, or before its declared end.
     case cut
     /// Invalid data at this offset. At least `missing` frames are lost, counted by the frame
-    /// headers found after it. They cannot be shown, as they are drawn over a missing frame.
+    /// headers after the offset. These frames cannot be shown, because they are drawn over a
+    /// missing frame.
     case broken(offset: Int, missing: Int)
   }
 
@@ -25,7 +26,7 @@ package struct WebPFrames {
   package private(set) var damage: Damage?
   /// Number of plays; 0 loops forever.
   package private(set) var plays = 0
-  /// Start of another file after this one, in bytes.
+  /// Position of another file after this one, in bytes; nil if there is none.
   package let next: Int?
   /// Bytes of the file, up to the end of the last complete frame.
   private let whole: [UInt8]
@@ -37,7 +38,7 @@ package struct WebPFrames {
       && start[20] & 2 != 0
   }
 
-  /// Size of the canvas from the first bytes of a file; nil if it is not an animated WebP.
+  /// Size of the canvas from the first bytes of a file; nil if the file is not an animated WebP.
   package static func canvas(_ start: [UInt8]) -> (width: Int, height: Int)? {
     guard isAnimated(start), start.count >= 30 else { return nil }
     return (number(start, 24, 3) + 1, number(start, 27, 3) + 1)
@@ -86,8 +87,8 @@ package struct WebPFrames {
     return .broken(offset: place, missing: 1 + further)
   }
 
-  /// True if a frame's chunk has an image of the declared size within the canvas; otherwise libwebp
-  /// refuses the whole file.
+  /// True if a frame's chunk has an image of the declared size that lies within the canvas. libwebp
+  /// refuses the whole file if any chunk has not.
   private static func holdsImage(_ bytes: [UInt8], _ chunk: Range<Int>, _ canvas: (width: Int, height: Int)) -> Bool {
     let start = chunk.lowerBound
     let (x, y) = (number(bytes, start, 3) * 2, number(bytes, start + 3, 3) * 2)
@@ -100,9 +101,10 @@ package struct WebPFrames {
     return status == VP8_STATUS_OK && Int(features.width) == width && Int(features.height) == height
   }
 
-  /// Calls `body` with each composed frame, RGBA, rows without padding, and its number (libwebp's
-  /// WebPAnimDecoder).
-  /// - Returns: number of frames; less than that of ``frames`` if one cannot be decoded.
+  /// Calls `body` with each frame as displayed (RGBA, rows without padding) and the frame's number.
+  /// Decodes with libwebp's WebPAnimDecoder.
+  /// - Returns: number of decoded frames; less than the count of ``frames`` if a frame cannot be
+  ///   decoded.
   package func read(_ body: (_ pixels: UnsafeRawBufferPointer, _ number: Int) throws -> Void) throws -> Int {
     guard !frames.isEmpty else { return 0 }
     return try whole.withUnsafeBufferPointer { buffer in

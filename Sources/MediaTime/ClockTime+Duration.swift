@@ -21,7 +21,7 @@ extension Duration {
   public init(_ time: ClockTime) { self = .nanoseconds(time.nanoseconds) }
 }
 
-/// Encoded as a number of seconds, exact to the nanosecond up to 48 days.
+/// Times are encoded as a number of seconds, which is exact to the nanosecond up to 48 days.
 extension ClockTime: Codable {
   public init(from decoder: any Decoder) throws {
     self.init(seconds: try decoder.singleValueContainer().decode(Double.self))

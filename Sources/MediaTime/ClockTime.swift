@@ -1,7 +1,7 @@
 /// Point in time or duration, in nanoseconds. Signed, since a reversed or shifted time may be below
 /// 0.
 ///
-/// Files and streams may contain any time, so nothing here traps: results beyond 292 years
+/// Files and streams may contain any time, so these operations never trap: results beyond 292 years
 /// saturate.
 public struct ClockTime: Hashable, Comparable, Sendable {
   /// The value in nanoseconds.
@@ -24,8 +24,8 @@ public struct ClockTime: Hashable, Comparable, Sendable {
   }
 
   /// Creates the start time of sample frame `index` at `rate` Hz, rounded to the nearest
-  /// nanosecond; out-of-range results saturate, at 73 years. Rates are clamped to 1 to 2^32, here
-  /// and in ``sampleIndex(rate:)``.
+  /// nanosecond; results above 73 years saturate. This initializer and ``sampleIndex(rate:)`` clamp
+  /// the rate to 1 to 2^32.
   public init(sampleIndex index: Int, rate: Int) {
     let rate = ClockTime.possible(rate)
     let whole = index / rate
@@ -37,8 +37,8 @@ public struct ClockTime: Hashable, Comparable, Sendable {
     nanoseconds = Int64(whole) * 1_000_000_000 + (Int64(rest) * 1_000_000_000 + Int64(rate) / 2) / Int64(rate)
   }
 
-  /// Index of the sample frame nearest to this time at `rate` Hz; out-of-range results saturate, as
-  /// times in damaged files may need.
+  /// Index of the sample frame nearest to this time at `rate` Hz; out-of-range results saturate,
+  /// because times in damaged files may be of any size.
   public func sampleIndex(rate: Int) -> Int {
     let rate = ClockTime.possible(rate)
     let whole = Int(nanoseconds / 1_000_000_000).multipliedReportingOverflow(by: rate)
@@ -50,10 +50,10 @@ public struct ClockTime: Hashable, Comparable, Sendable {
     return whole.partialValue + Int((rest * Int64(rate) + half) / 1_000_000_000)
   }
 
-  /// Saturated value; sums of a few of them do not overflow.
+  /// Limit at which values saturate. Sums of a few such values do not overflow.
   private static let saturation = Int64.max / 4
 
-  /// Rate clamped so that its product with a second's units fits in 64 bits.
+  /// Rate, clamped so that the rate times 10^9 fits in 64 bits.
   private static func possible(_ rate: Int) -> Int { min(max(rate, 1), 1 << 32) }
 
   public static let zero = ClockTime(nanoseconds: 0)

@@ -3,8 +3,8 @@ extension FrameRate: ExpressibleByIntegerLiteral {
   public init(integerLiteral value: Int) { self.init(whole: min(max(value, 1), 1000)) }
 }
 
-/// Literal such as `29.97`, which is 30000/1001 as in ``init(parsing:)``. Rates below one frame an
-/// hour become 1, rates above 1000 a second become 1000.
+/// Literal such as `29.97`, which means 30000/1001, as in ``init(parsing:)``. Rates below one frame
+/// an hour become one frame a second; rates above 1000 frames a second become 1000.
 extension FrameRate: ExpressibleByFloatLiteral {
   public init(floatLiteral value: Double) {
     self = FrameRate(parsing: "\(value)") ?? FrameRate(whole: value > 1 ? 1000 : 1)

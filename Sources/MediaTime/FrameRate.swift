@@ -3,7 +3,8 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
   public let numerator: Int
   public let denominator: Int
 
-  /// - Parameters: positive, and below 2^31, as in GstFraction.
+  /// - Returns: nil unless numerator and denominator are positive and below 2^31 - 1: GstFraction
+  ///   has 32 bits.
   public init?(_ numerator: Int, _ denominator: Int) {
     guard numerator > 0, denominator > 0, numerator < Int32.max, denominator < Int32.max else { return nil }
     self.numerator = numerator
@@ -18,8 +19,8 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
   /// Default rate of image sequences.
   public static let usual = FrameRate(whole: 25)
 
-  /// Parses `25`, `29.97` or `30000/1001`. nil if invalid, above 1000 frames per second, or below
-  /// one an hour.
+  /// Parses `25`, `29.97` or `30000/1001`. nil if the text is invalid, or the rate is above 1000
+  /// frames per second or below one frame an hour.
   public init?(parsing text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     if parts.count == 2, let numerator = Int(parts[0]), let denominator = Int(parts[1]) {
@@ -40,8 +41,8 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
   /// Frames per second.
   public var value: Double { Double(numerator) / Double(denominator) }
 
-  /// Start time of frame `index`, rounded to the nearest nanosecond; out-of-range results saturate,
-  /// at 146 years.
+  /// Start time of frame `index`, rounded to the nearest nanosecond; results above 146 years
+  /// saturate.
   public func start(of index: Int) -> ClockTime {
     guard Double(index) / value < 4.6e9 else { return ClockTime(nanoseconds: .max / 2) }
     let (high, low) = Int64(index).multipliedFullWidth(by: 1_000_000_000 * Int64(denominator))
@@ -58,15 +59,16 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
     let (high, low) = limit.multipliedFullWidth(by: Int64(numerator))
     let unit = 1_000_000_000 * Int64(denominator)
     guard high < unit / 2 else { return Int.max / 2 }
-    // Off by at most one, since starts are rounded; frames are never shorter than a nanosecond.
+    // The quotient is off by at most one, since starts are rounded, and frames are never shorter
+    // than a nanosecond.
     var count = Int(unit.dividingFullWidth((high, low)).quotient)
     if start(of: count).nanoseconds < limit { count += 1 }
     if count > 0, start(of: count - 1).nanoseconds >= limit { count -= 1 }
     return count
   }
 
-  /// Rate of the same frames at another speed; nil if the speed is not a whole number of
-  /// thousandths, or the result is not representable.
+  /// This rate multiplied by `speed`; nil if the speed is not a whole number of thousandths, or the
+  /// result is not representable.
   package func times(_ speed: Double) -> FrameRate? {
     let thousandths = speed * 1000
     guard thousandths == thousandths.rounded(), let factor = Int(exactly: thousandths), factor > 0 else { return nil }

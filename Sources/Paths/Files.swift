@@ -1,7 +1,7 @@
 import Glibc
 
 /// Names of all entries of a folder except `.` and `..`, unordered.
-/// - Returns: nil if it cannot be read; `errno` has the reason.
+/// - Returns: nil if the folder cannot be read; `errno` has the reason.
 package func fileNames(in folder: String) -> [String]? {
   guard let directory = opendir(folder.cPath) else { return nil }
   defer { closedir(directory) }
@@ -17,7 +17,8 @@ package func fileNames(in folder: String) -> [String]? {
 
 /// Contents of a file.
 /// - Parameter most: size limit, in bytes.
-/// - Returns: nil if it cannot be read; `errno` has the reason: `EFBIG` if it is too large.
+/// - Returns: nil if the file cannot be read; `errno` has the reason, which is `EFBIG` if the file
+///   exceeds the limit.
 package func fileBytes(at path: String, most: Int = .max) -> [UInt8]? {
   let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return nil }
@@ -41,7 +42,7 @@ package func fileBytes(at path: String, most: Int = .max) -> [UInt8]? {
 package func exists(at path: String) -> Bool { access(path.cPath, F_OK) == 0 }
 
 /// Path with links, `.` and `..` resolved.
-/// - Returns: nil if it does not exist.
+/// - Returns: nil if the path does not exist.
 package func realPath(_ path: String) -> String? {
   guard let real = realpath(path.cPath, nil) else { return nil }
   defer { free(real) }

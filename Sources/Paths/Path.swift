@@ -1,11 +1,11 @@
 // A Linux file name is any sequence of bytes except `/` and NUL; a `String` holds only Unicode. As
 // with Python's `surrogateescape`, a path is a `String` in which U+10E080 to U+10E0FF stand for the
-// bytes 0x80 to 0xFF that are not valid UTF-8. The real characters U+10E080 to U+10E0FF (private
-// use) are escaped as their four bytes. So each sequence of bytes has exactly one `String`, and
-// converts back unchanged.
+// bytes 0x80 to 0xFF where these are not valid UTF-8. If a name contains one of these characters
+// (private use) itself, its four bytes are escaped in the same way. So each sequence of bytes has
+// exactly one `String`, which converts back to the same bytes.
 //
-// Paths become strings on input: arguments, readdir(3), inotify(7), the environment, URIs. They
-// become bytes on output: `cPath`, in each C call.
+// Paths become strings on input, from arguments, readdir(3), inotify(7), the environment and URIs.
+// Paths become bytes again (`cPath`) in each C call.
 
 /// Code points that stand for the bytes 0x80 to 0xFF.
 private let rawBytes: ClosedRange<UInt32> = 0x10E080...0x10E0FF
@@ -25,7 +25,7 @@ extension Unicode.Scalar {
 extension String {
   /// Decodes a path; any sequence of bytes is valid.
   package init(pathBytes bytes: some Collection<UInt8>) {
-    // Only scalars from U+100000 on start with this byte.
+    // Only scalars from U+100000 on start with this byte in UTF-8.
     if !bytes.contains(0xF4), let text = String(validating: bytes, as: UTF8.self) {
       self = text
       return
@@ -64,7 +64,7 @@ extension String {
     }
   }
 
-  /// True if some bytes of the path are not UTF-8.
+  /// True if the path contains escaped bytes.
   package var hasRawBytes: Bool { utf8.contains(0xF4) && unicodeScalars.contains { $0.rawByte != nil } }
 
   /// Bytes of the path, as the system uses them.
@@ -76,7 +76,7 @@ extension String {
   /// Path for a C call: its bytes and a NUL.
   package var cPath: [CChar] { pathBytes.map { CChar(bitPattern: $0) } + [0] }
 
-  /// Path with each byte that is not UTF-8 replaced by text.
+  /// Path in which `text` replaces each byte that is not UTF-8.
   package func replacingRawBytes(_ text: (UInt8) -> String) -> String {
     guard hasRawBytes else { return self }
     return unicodeScalars.reduce(into: "") { path, scalar in
@@ -87,7 +87,8 @@ extension String {
   /// Folder of a path: the part before the last slash, `/` for a file in the root, `.` for a bare
   /// name.
   package var folderPath: String {
-    // Compare bytes: a slash with a combining mark is another `Character`, but the same separator.
+    // Compare bytes: a slash with a combining mark is another `Character`, but is still a
+    // separator.
     guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == startIndex ? "/" : String(self[..<slash])
   }

@@ -1,7 +1,7 @@
 import GStreamer
 
-/// Limits of GStreamer's elements without a workaround. docs/limits.md and docs/limits-outputs.md
-/// list each one, with the release that ends it.
+/// Limits of GStreamer's elements that have no workaround. docs/limits.md and
+/// docs/limits-outputs.md list each limit, with the release that removes it.
 extension Quirk {
   package static let limits = demuxerLimits + decoderLimits + encoderLimits + muxerLimits
 
@@ -157,7 +157,7 @@ extension Quirk {
 }
 
 extension Releases {
-  /// First stable release after these, as in `1.26` or `1.26.2`; nil if none is known.
+  /// First stable release after this range, such as `1.26` or `1.26.2`; nil if none is known.
   package var end: String? {
     until.map { until in
       until.minor.isMultiple(of: 2)

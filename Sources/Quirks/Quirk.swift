@@ -3,20 +3,22 @@ import Synchronization
 
 /// Workaround for a fault or a limit of a GStreamer element.
 ///
-/// Callers ask for a quirk by name, `if Quirk.qtmuxOpusByteOrder.applies { … }`, and never for a
-/// release. `QuirksTests` reproduces each symptom with plain elements, and expects it on exactly
-/// ``releases``. When a release fixes the fault, the test fails and names the obsolete quirk.
+/// Callers check a quirk by name, `if Quirk.qtmuxOpusByteOrder.applies { … }`, and never compare
+/// releases. `QuirksTests` reproduces each symptom with plain elements, and expects the symptom on
+/// exactly ``releases``. When a release fixes the fault, the test fails and names the obsolete
+/// quirk.
 package struct Quirk: Sendable {
   /// Unique name, `element-symptom`, as in `qtmux-opus-byte-order`.
   package let name: String
-  /// Factory name of the element. The version of its plugin decides whether the quirk applies.
+  /// Factory name of the element. The release of the element's plugin decides whether the quirk
+  /// applies.
   package let element: String
   /// Releases of the plugin that have the symptom.
   package let releases: Releases
   /// Effect without the workaround: one or two sentences.
   package let symptom: String
-  /// Upstream function, commit, merge request or issue that causes or fixes the fault; nil if
-  /// unknown.
+  /// Upstream function or commit that causes the fault, or commit, merge request or issue that
+  /// fixes it; nil if unknown.
   package let upstream: String?
   /// Countermeasure in this project: one or two sentences.
   package let workaround: String
@@ -24,8 +26,8 @@ package struct Quirk: Sendable {
   package let isForSeeks: Bool
   private let probe: (@Sendable () -> Bool)?
 
-  /// - Parameter probe: tests the behaviour of the installed element, if a caps template, a
-  ///   property or a short run can show it. It runs once and overrides ``releases``.
+  /// - Parameter probe: tests whether the installed element has the symptom, by a caps template, a
+  ///   property or a short run. Called once; its result overrides ``releases``.
   package init(
     _ name: String, element: String, releases: Releases, symptom: String, upstream: String? = nil,
     workaround: String, isForSeeks: Bool = false, probe: (@Sendable () -> Bool)? = nil
@@ -40,10 +42,10 @@ package struct Quirk: Sendable {
     self.probe = probe
   }
 
-  /// True if the installed element needs the workaround; false if it is not installed.
+  /// True if the installed element needs the workaround; false if the element is not installed.
   package var applies: Bool {
     if let known = Quirk.answers.withLock({ $0[name] }) { return known }
-    // Outside the lock: a probe may run a pipeline or use another quirk.
+    // Call `probe` outside the lock, because it may run a pipeline or use another quirk.
     let answer = probe?() ?? isExpected
     Quirk.answers.withLock { $0[name] = answer }
     return answer
@@ -57,9 +59,9 @@ package struct Quirk: Sendable {
 
 /// Range of releases, open at either end.
 package struct Releases: Sendable, CustomStringConvertible {
-  /// First release with the symptom; nil if older ones may have it too.
+  /// First release with the symptom; nil if all older releases may have the symptom too.
   package let from: Release?
-  /// First release without it; nil if none is known.
+  /// First release without the symptom; nil if none is known.
   package let until: Release?
 
   package static let all = Releases(from: nil, until: nil)

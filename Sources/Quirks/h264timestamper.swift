@@ -1,7 +1,7 @@
 import GStreamer
 
 extension Quirk {
-  /// Elements that encodebin must not use.
+  /// Factories that encodebin must not plug.
   package static let timestampers = ["h264timestamper", "h265timestamper"]
 
   package static let h264timestamperVariableRate = Quirk(

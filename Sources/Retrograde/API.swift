@@ -1,5 +1,5 @@
-// Types of the lower layers that are part of this library's interface. A client that imports
-// Retrograde needs none of their modules.
+// Types of lower targets that are part of this library's interface. A client that imports
+// Retrograde need not import the modules of these types.
 
 public import Containers
 public import Drawing
@@ -25,7 +25,7 @@ public typealias StreamKind = Containers::StreamKind
 public typealias StreamSelection = RetrogradeEngine::StreamSelection
 public typealias Timing = RetrogradeEngine::Timing
 
-/// Interleaved samples in memory, reversed in place.
+/// Interleaved audio samples in memory, which are reversed in place.
 public typealias SampleFrames = RetrogradeEngine::SampleFrames
 
 // Results and messages.

@@ -6,7 +6,7 @@ public struct CodecReport: Codable, Sendable {
   public struct Element: Codable, Sendable {
     /// Name of the element, such as `x264enc`.
     public var name: String
-    /// True if it declares itself a hardware element.
+    /// True if the element's class includes `Hardware`.
     public var isHardware: Bool
   }
 

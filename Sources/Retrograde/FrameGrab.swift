@@ -7,8 +7,8 @@ public import RetrogradeEngine
 /// ```
 ///
 /// Each image is the frame on screen at a position, as it is displayed: upright, with square
-/// pixels. For a time, only the surrounding part of the source is read, if the container allows
-/// seeking.
+/// pixels. For a position in time, only the surrounding part of the source is read if the container
+/// allows seeking.
 public struct FrameGrab: Sendable {
   /// Path of the source; `-` is standard input.
   public let input: String
@@ -23,8 +23,8 @@ public struct FrameGrab: Sendable {
 
   /// Writes the frames. Either all files appear, complete, or none.
   ///
-  /// - Parameter output: its extension selects the format. For more than one frame, it contains a
-  ///   number pattern such as `%02d`, which counts from 1.
+  /// - Parameter output: its extension selects the format. For more than one frame, it must contain
+  ///   a number pattern such as `%02d`, which counts from 1.
   /// - Returns: the summary.
   /// - Throws: ``RetrogradeError``, or `CancellationError`.
   @discardableResult
@@ -61,8 +61,8 @@ public struct FrameGrab: Sendable {
   private func open(_ output: OutputRequirements, _ work: Work) throws -> PlayableSource {
     var playback = PlaybackOptions(
       loop: .forward, sequenceRate: options.playback.sequenceRate, streams: options.playback.streams)
-    // Times count from the start of the presentation, which depends on the audio. Frame numbers do
-    // not.
+    // Times count from the start of the presentation, which depends on the audio. If all positions
+    // are frame numbers, audio is not needed.
     playback.noAudio = places.allSatisfy { $0.isFrame }
     let settings = PlaybackSettings(
       playback, count: 1, for: output, resources: options.resources, gauge: work.gauge,
@@ -88,6 +88,6 @@ public struct FrameGrab: Sendable {
 }
 
 extension SourcePosition {
-  /// True if it selects a frame by number, or the last one.
+  /// True if the position is a frame number, or the last frame.
   fileprivate var isFrame: Bool { if case .frame = self { true } else { self == .end } }
 }

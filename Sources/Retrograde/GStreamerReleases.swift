@@ -7,7 +7,7 @@ public struct GStreamerReleases: Sendable, Codable {
   /// Release of each plugin, such as `libav: 1.26.2`. Plugins that are not installed are missing.
   public var plugins: [String: String]
 
-  /// One element of each plugin that most results depend on.
+  /// Plugins that most results depend on, each with one of its elements.
   private static let elements = [
     "isomp4": "qtdemux", "matroska": "matroskamux", "mpegtsdemux": "tsdemux", "avi": "avidemux", "ogg": "oggmux",
     "wavparse": "wavparse", "audioparsers": "aacparse", "videoparsersbad": "h264parse", "libav": "avdec_h264",
@@ -20,7 +20,8 @@ public struct GStreamerReleases: Sendable, Codable {
     plugins = Self.elements.compactMapValues { Registry.release(ofPluginWith: $0)?.description }
   }
 
-  /// Report in lines: the library, plugins of other releases, and missing plugins.
+  /// Report in up to three lines: the library's release, plugins of other releases, missing
+  /// plugins.
   package var description: String {
     let others = plugins.filter { $0.value != library }.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
     let missing = Self.elements.keys.filter { plugins[$0] == nil }.sorted()

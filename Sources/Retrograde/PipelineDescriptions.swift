@@ -10,7 +10,7 @@ public struct PipelineDescriptions: Sendable {
   /// reversal.
   public var warnings: [Warning] = []
 
-  /// Text of a pipeline file.
+  /// Text of a pipeline file with both pipelines.
   public var file: String {
     (["# Made by retrograde reverse --print-pipeline; retrograde run FILE runs it."] + settings
       + [decoding, "---", encoding]).joined(separator: "\n") + "\n"

@@ -6,8 +6,8 @@ extension PlayableSource {
   /// file, if any.
   ///
   /// - Parameters:
-  ///   - inputs: at least one; they are played one after the other.
-  ///   - step: progress step of the indexing.
+  ///   - inputs: at least one; several are joined in this order.
+  ///   - step: step under which the indexing reports its progress.
   static func open(
     _ inputs: [String], _ options: ReverseOptions, for output: OutputRequirements = OutputRequirements(), _ work: Work,
     as step: Step = .indexing, purpose: PlaybackSettings.Purpose = .output
@@ -31,7 +31,7 @@ extension PlayableSource {
     return source
   }
 
-  /// Replaces the audio with that of the file at `path`.
+  /// Replaces the audio with the audio of the file at `path`.
   private mutating func replaceAudio(_ path: String, _ settings: PlaybackSettings) throws {
     var own = PlaybackSettings(
       PlaybackOptions(loop: .forward, noVideo: true), count: 1, resources: settings.resources, gauge: settings.gauge,

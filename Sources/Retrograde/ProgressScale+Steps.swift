@@ -1,11 +1,11 @@
 import MediaTime
 import RetrogradeEngine
 
-// Relative durations of the steps, approximately: encoding video takes by far the longest.
+// The steps have approximate relative durations: encoding video takes by far the longest.
 
 extension [ExpectedStep] {
-  /// Steps of reversing a source before anything is known about it.
-  /// - Parameter isFetched: true if it is fetched from the web.
+  /// Expected steps of a reversal, before anything is known about the source.
+  /// - Parameter isFetched: true if the source is fetched from the web.
   static func reversing(isVerified: Bool, isFetched: Bool = false) -> [ExpectedStep] {
     [
       ExpectedStep(.fetching, isFetched ? 3 : 0), ExpectedStep(.indexing, 1), ExpectedStep(.reversing, 12),
@@ -39,7 +39,7 @@ extension OutputPlan {
   var steps: [ExpectedStep] {
     let writing: (reversing: Double, finishing: Double) =
       if choice.container.animation == .gif {
-        (1, 9)  // The palette, and the file, need all frames.
+        (1, 9)  // The palette depends on all frames, so the file is written after the last one.
       } else if videos.isEmpty {
         (2, 0.1)
       } else if choice.videos.allSatisfy({ $0.packets != nil }) {

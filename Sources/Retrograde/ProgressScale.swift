@@ -5,7 +5,7 @@ import Synchronization
 /// Step of a run that takes time.
 enum Step: Hashable, Sendable {
   case countdown, capturing, fetching, indexing, searching, reversing, finishing, joining
-  /// Steps of a comparison: index both files, then read each stream of both.
+  /// Steps of a comparison: index both files, then read each stream of both files.
   case indexingSource, indexingMirror, comparingVideo(Int), comparingAudio(Int)
 
   var stage: ReversalProgress.Stage {
@@ -23,7 +23,7 @@ enum Step: Hashable, Sendable {
   }
 }
 
-/// Step to come, with its duration relative to the others.
+/// Step that is still to come, with its expected duration relative to the other steps.
 struct ExpectedStep: Sendable {
   var step: Step
   var weight: Double
@@ -34,7 +34,7 @@ struct ExpectedStep: Sendable {
 /// Progress of a run on one scale from 0 to 1, shared by all steps in proportion to their expected
 /// time.
 ///
-/// It never goes back, and reaches 1 only when the run ends.
+/// The progress never decreases, and reaches 1 only when the run ends.
 final class ProgressScale: Sendable {
   private struct State {
     /// Remaining steps in order; the first one is under way.
@@ -49,8 +49,8 @@ final class ProgressScale: Sendable {
   private let state = Mutex(State())
   private static let last = 0.999
 
-  /// Sets the remaining steps, in order. They share the rest of the scale, so reported progress
-  /// stays as it is when more is known about the work.
+  /// Sets the remaining steps, in order. They share the rest of the scale, so the reported progress
+  /// does not jump when the expected steps change.
   func expect(_ steps: [ExpectedStep]) {
     state.withLock { state in
       state.steps = steps.filter { $0.weight > 0 }
@@ -59,7 +59,7 @@ final class ProgressScale: Sendable {
     }
   }
 
-  /// Reports that `share` of `step` is done, from 0 to 1, and all steps before it.
+  /// Reports that all steps before `step` are done, and a share of `step`, from 0 to 1.
   ///
   /// An unexpected step changes nothing, unless no steps are expected: then it is the only step.
   /// - Parameter listener: gets the fraction of the whole run, and the remaining time, extrapolated
@@ -77,7 +77,7 @@ final class ProgressScale: Sendable {
         state.begun = nil
       }
       let told = state.start + unit * weights[place] * min(max(share, 0), 1)
-      // False for NaN, from a source without a length.
+      // This comparison is false for NaN, which a source without a length causes.
       if told > state.reached { state.reached = min(told, ProgressScale.last) }
       let begun = state.begun ?? (Stopwatch(), state.reached)
       state.begun = begun

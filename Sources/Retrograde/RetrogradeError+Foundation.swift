@@ -1,4 +1,5 @@
-// Foundation itself depends on ICU, which would triple the size of the command.
+// FoundationEssentials, because Foundation depends on ICU, which would triple the size of the
+// command.
 public import FoundationEssentials
 public import RetrogradeEngine
 

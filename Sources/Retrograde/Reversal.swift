@@ -3,7 +3,7 @@ import RetrogradeEngine
 /// Running reversal.
 public struct Reversal: Sendable {
   /// Progress of the work, several times a second. The stream finishes when the work ends or fails.
-  /// Values without a consumer are dropped.
+  /// If the consumer is slow, only the newest value is kept.
   public let progress: AsyncStream<ReversalProgress>
   private let cancellation: Cancellation
   private let work: Task<Summary, any Error>
@@ -22,7 +22,7 @@ public struct Reversal: Sendable {
   }
 
   /// Waits for the end of the work. Cancelling the waiting task cancels the work.
-  /// - Throws: ``RetrogradeError``, or `CancellationError` if it was cancelled.
+  /// - Throws: ``RetrogradeError``, or `CancellationError` if the work was cancelled.
   public func summary() async throws -> Summary {
     try await withTaskCancellationHandler {
       try await work.value

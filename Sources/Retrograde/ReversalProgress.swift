@@ -18,7 +18,8 @@ public struct ReversalProgress: Sendable, Codable {
     case searching
     /// Decoding the frames backwards, and encoding.
     case reversing
-    /// All frames were pushed. The encoder flushes its last ones; a GIF gets its palette.
+    /// Flushing the last frames from the encoder, after all frames were pushed; a GIF gets its
+    /// palette.
     case finishing
     /// Joining chunks.
     case joining
@@ -29,18 +30,18 @@ public struct ReversalProgress: Sendable, Codable {
   public var stage: Stage
   /// Number of video frames pushed into the encoder; sample frames of audio if there is no video.
   public var done: Int
-  /// Total that `done` counts towards.
+  /// Value of `done` at the end of the stage; 0 if unknown.
   public var total: Int
-  /// Position in the mirror that is reached.
+  /// Position in the mirror that the work has reached.
   public var position: ClockTime
   /// Length of the mirror; 0 while unknown.
   public var duration: ClockTime
-  /// Time taken so far, by the current stage if there are several.
+  /// Time since the start of the run, or of the current stage if the run has several.
   public var elapsed: ClockTime
   /// Bytes of decoded media in memory now.
   public var memoryHeld: Int
-  /// Share of the whole run that is done, from 0 to 1, over all stages. It never goes back, and
-  /// reaches 1 only when the run ends.
+  /// Share of the whole run that is done, from 0 to 1, over all stages. The value never decreases,
+  /// and reaches 1 only when the run ends.
   public var fraction: Double
   /// Estimated remaining time at the current pace; nil if unknown.
   public var remaining: ClockTime?
@@ -50,7 +51,7 @@ public struct ReversalProgress: Sendable, Codable {
     if total > 0 { return min(1, Double(done) / Double(total)) }
     return duration > .zero ? min(1, position / duration) : 0
   }
-  /// Average frames per second of this stage; 0 if it counts bytes.
+  /// Average frames per second of this stage; 0 if the stage counts bytes.
   public var rate: Double { stage != .fetching && elapsed > .zero ? Double(done) / elapsed.seconds : 0 }
   /// Seconds of media processed per second.
   public var speed: Double { elapsed > .zero ? position / elapsed : 0 }
@@ -71,11 +72,11 @@ public struct Summary: Sendable, Codable {
   public var plan: Plan?
   /// Warnings about details of the source that the mirror lacks or changes.
   public var warnings: [Warning]
-  /// Content of the file; nil if a user's pipeline writes several.
+  /// Content of the file; nil if a user's pipeline writes several files.
   public var written: WrittenMedia?
   /// Streams that changed to another codec, and why.
   public var changes: [CodecChange] = []
-  /// Number of frames recorded from a live source; nil for others.
+  /// Number of frames recorded from a live source; nil for other sources.
   public var captured: Int?
   /// Loop that was found, if one was searched for.
   public var loop: FoundLoop?

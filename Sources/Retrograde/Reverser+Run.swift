@@ -3,7 +3,7 @@ import MediaTime
 import RetrogradeEngine
 
 extension Reverser {
-  /// Reverses the source into `output`. The whole design can be read here, from top to bottom.
+  /// Reverses the source into `output`. The body shows the whole design, from top to bottom.
   func run(to output: String, _ work: Work) throws -> Summary {
     try checkVerification(of: output)
     Log.job.info(
@@ -44,8 +44,8 @@ extension Reverser {
       changes: plan.choice.changes, fetched: plan.source.fetchedBytes.map { ByteCount($0) })
   }
 
-  /// Checks early whether the mirror can be verified against the source before it is renamed, if
-  /// that is requested.
+  /// If verification is requested, checks early that the mirror can be compared with the source
+  /// before the mirror gets its name.
   private func checkVerification(of output: String) throws {
     guard options.output.isVerified else { return }
     if let pipe = files.first(where: { !Source.isReopenable($0) }) {

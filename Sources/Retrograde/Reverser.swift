@@ -12,8 +12,8 @@ import RetrogradeEngine
 /// first file's format. The other files are converted to its frame size (with bars if the shape
 /// differs), orientation, sample rate and channels. A warning lists the changes.
 ///
-/// A reverser is a value. Several can work at once, each on its own threads. Cancelling the waiting
-/// task stops the work at once, and removes its files.
+/// A reverser is a value. Several reversers can work at once, each on its own threads. Cancelling
+/// the waiting task stops the work at once, and removes its files.
 public struct Reverser: Sendable {
   /// Paths of the files to reverse, in the order of play; `-` is standard input.
   public let inputs: [String]

@@ -8,7 +8,7 @@ struct SourceOpener {
   var settings: PlaybackSettings
   /// Number of files.
   var count: Int
-  /// Progress step of the indexing.
+  /// Step under which the indexing reports its progress.
   var step: Step
   var work: Work
 
@@ -26,13 +26,14 @@ struct SourceOpener {
     }
   }
 
-  /// Share of the whole step that is done if `part` of file `number` is done, 0 to 1.
+  /// Returns the share of the whole step that is done if a share of file `number` is done; both
+  /// from 0 to 1.
   private func share(_ part: Double, of number: Int) -> Double {
     (Double(number) + min(max(part, 0), 1)) / Double(count)
   }
 
-  /// - Parameter isQuick: reads only as much of a long source as playback needs. Damage in the
-  ///   remainder goes unreported.
+  /// - Parameter isQuick: true to read only as much of a long source as playback needs. Damage in
+  ///   the remainder goes unreported.
   private func indexed(
     _ input: String, _ fetched: FetchedFile?, _ number: Int, _ settings: PlaybackSettings, isQuick: Bool = false
   ) throws -> PlayableSource {
@@ -72,7 +73,7 @@ struct SourceOpener {
     whole.output.takesPackets = { _ in false }
     whole.output.keepsForwardWhole = false
     if settings.playback.dissolve > .zero { whole.resources = settings.resources.shared(by: 2) }
-    // Decode only what is needed to know how each file is read.
+    // Decode only as much as is needed to choose how each file is read.
     if settings.purpose == .output { whole.purpose = .watching }
     let sources = try zip(inputs, fetched).enumerated().map { number, input in
       let source = try indexed(input.0, input.1, number, whole)

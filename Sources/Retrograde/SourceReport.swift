@@ -8,7 +8,7 @@ public struct SourceReport: Sendable, Codable {
     public var kind: StreamKind
     /// Codec in words, such as `H.264 (High Profile)`.
     public var codec: String
-    /// Part of the presentation that the stream covers.
+    /// Start and end of the stream in the presentation.
     public var start: ClockTime
     public var end: ClockTime
     /// Number of video frames, audio sample frames, or subtitle cues.
@@ -23,8 +23,8 @@ public struct SourceReport: Sendable, Codable {
     public var orientation: String?
     /// Order of the fields of interlaced video, in words.
     public var fieldOrder: String?
-    /// True if players play the stream by default; and if they show it regardless of the viewer's
-    /// choice (forced). nil if the container does not say.
+    /// True if players play the stream by default; true if they show it whatever the viewer chooses
+    /// (forced). nil if the container does not say.
     public var isDefault: Bool?
     public var isForced: Bool?
     /// File name extensions of the containers in which the video's packets can be reversed without
@@ -57,17 +57,18 @@ public struct SourceReport: Sendable, Codable {
     public var leftOut: [Warning]
   }
 
-  /// Part of the source in the order of play.
+  /// Part of the source that is played, in the order of play.
   public struct Played: Sendable, Codable {
     /// Start and end in the output.
     public var start: ClockTime
     public var end: ClockTime
-    /// Start and end in the presentation. Played backwards if `to` is before `from`.
+    /// Start and end in the presentation. The part is played backwards if `to` is before `from`.
     public var from: ClockTime
     public var to: ClockTime
     public var speed: Speed
     public var audio: Score.Audio
-    /// How long the first frame is held before playback starts, and the last one after it ends.
+    /// How long the first frame is shown before playback starts, and the last frame after playback
+    /// ends.
     public var heldBefore: ClockTime
     public var heldAfter: ClockTime
 
@@ -81,15 +82,15 @@ public struct SourceReport: Sendable, Codable {
 
   public var input: String
   public var duration: ClockTime
-  /// Duration declared by the container, if longer than the actual one.
+  /// Duration that the container declares, if it is longer than the actual duration.
   public var declaredDuration: ClockTime?
   public var streams: [Stream]
   public var chapters: [ChapterReport]
   /// Tags of the whole file, in GstTagList's syntax.
   public var tags: String?
-  /// True if it has cover art.
+  /// True if the source has cover art.
   public var hasCoverArt: Bool
-  /// Mirrors in the containers that hold the most.
+  /// Mirrors in the containers that can hold most details of the source.
   public var mirrors: [MirrorReport]
   /// Times of the keyframes.
   public var keyframes: [ClockTime]

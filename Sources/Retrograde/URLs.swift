@@ -2,8 +2,8 @@ public import FoundationEssentials
 public import MediaTime
 public import RetrogradeEngine
 
-// File URLs, wherever a path is accepted. URLs of other schemes are taken as paths literally, and
-// are not found.
+// Variants with URLs, for functions that accept a path. A URL that is not a file URL is passed on
+// as its text.
 
 extension Reverser {
   public init(
@@ -51,8 +51,8 @@ extension PipelineFile {
 }
 
 extension Image {
-  /// Reads an image file: PNG, JPEG, or any format that GStreamer decodes. Of a video, it takes the
-  /// first frame.
+  /// Reads an image file: PNG, JPEG, or any format that GStreamer decodes. From a video, the first
+  /// frame is read.
   /// - Throws: ``RetrogradeError``.
   public init(contentsOf file: URL) async throws { try await self.init(contentsOf: file.filePath) }
 }

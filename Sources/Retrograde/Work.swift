@@ -19,7 +19,7 @@ struct Work: Sendable {
     self.listener = listener
   }
 
-  /// Runs `body` on its own thread. Cancelling the waiting task cancels it.
+  /// Runs `body` on its own thread. Cancelling the waiting task cancels `body`.
   /// - Parameter name: name of the thread.
   static func perform<Value: Sendable>(
     _ name: String, _ listener: @escaping @Sendable (ReversalProgress) -> Void = { _ in },
@@ -29,7 +29,7 @@ struct Work: Sendable {
     return try await onOwnThread(name, work.cancellation) { try body(work) }
   }
 
-  /// Copy with a separate memory count, for a check after the work.
+  /// Copy with its own memory gauge and stopwatch, for a check after the work.
   var apart: Work { Work(cancellation, scale: scale, listener) }
 
   /// Time since the start of the work.
@@ -40,7 +40,7 @@ struct Work: Sendable {
   ///   - share: how much of the step is done, from 0 to 1; nil: `done` / `total`, or `position` /
   ///     `duration`.
   ///   - total: 0 if unknown, like `duration`.
-  ///   - stageWatch: runs since the stage began; nil: the stage began with the work.
+  ///   - stageWatch: stopwatch that was started with the stage; nil: the stage began with the work.
   func report(
     _ step: Step, share: Double? = nil, done: Int = 0, of total: Int = 0, position: ClockTime,
     duration: ClockTime = .zero, since stageWatch: Stopwatch? = nil
@@ -55,7 +55,7 @@ struct Work: Sendable {
     }
   }
 
-  /// Passes on the progress of the same work in a child process.
+  /// Passes on the progress that a child process reports for this work.
   func relay(_ progress: ReversalProgress) { listener(progress) }
 
   /// Reports the indexing progress of a source.

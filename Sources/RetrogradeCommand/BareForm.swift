@@ -5,7 +5,7 @@ import Paths
 
 /// Short form `retrograde clip.mov out.mp4` of `retrograde reverse clip.mov out.mp4`.
 enum BareForm {
-  /// Arguments that need no command.
+  /// First arguments that are valid without a command.
   private static let own: Set = ["-h", "--help", "--help-hidden", "--version", "--experimental-dump-help"]
 
   /// Adds the omitted command name to the arguments.
@@ -31,7 +31,7 @@ enum BareForm {
     throw unknown(first, known, ", and no file of that name")
   }
 
-  /// First words before which no command was omitted.
+  /// First words that show that no command was omitted.
   static func firstWords(_ commands: [any ParsableCommand.Type]) -> [String] {
     names(of: commands) + WorkCommand.names + own.sorted()
   }

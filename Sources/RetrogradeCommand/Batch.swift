@@ -3,17 +3,17 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// Output of a batch, and the job that makes it.
+/// Job of a batch that writes one output.
 struct MirrorJob: Sendable {
   /// Index in the batch, from 0.
   var number: Int
   var reverser: Reverser
   var output: String
-  /// Reason why it cannot be made, if known in advance.
+  /// Reason why the output can't be made, if known in advance.
   var refusal: RetrogradeError?
 
   var input: String { reverser.input }
-  /// Task for the process that makes it.
+  /// Task for the process that makes the output.
   var task: ChildTask { .reverse(inputs: reverser.inputs, reverser.options, output: output) }
   /// Size of the source in bytes; 0 if unknown.
   var size: Double {
@@ -22,7 +22,8 @@ struct MirrorJob: Sendable {
   }
 }
 
-/// Outputs of several files. None is made if an output exists, or would replace another.
+/// Jobs for several files. No job starts if an output exists and may not be replaced, or would
+/// replace another output.
 struct Batch {
   private(set) var jobs: [MirrorJob] = []
 
@@ -69,8 +70,8 @@ struct Batch {
     for place in jobs.indices { jobs[place].reverser = jobs[place].reverser.sharing(by: count) }
   }
 
-  /// Checks the outputs before any work. If an output's name is the only problem, the other outputs
-  /// are still made.
+  /// Checks the outputs before any work. A job with an error of code `usage`, such as an extension
+  /// without a container, is only skipped if other jobs remain.
   /// - Throws: the first error, with the names of other outputs that have the same problem.
   mutating func check() throws {
     let inputs = jobs.map(\.input)
@@ -95,7 +96,7 @@ struct Batch {
       remedy: first.remedy, underlying: first.underlying)
   }
 
-  /// Error with a remedy, if no container has the extension in `--name`.
+  /// Adds a remedy to an error about an extension in `--name` that no container has.
   private static func advised(_ error: RetrogradeError) -> RetrogradeError {
     guard error.code == .usage, error.remedy == nil, error.subject != nil else { return error }
     return RetrogradeError(
@@ -105,7 +106,8 @@ struct Batch {
   }
 
   private func checkNames() throws {
-    // Compare bytes: strings with equal letters in different encodings are equal.
+    // Compare bytes, because Swift strings are equal even if the letters in them are encoded
+    // differently.
     var inputs: [[UInt8]: String] = [:]
     for job in jobs where job.refusal == nil {
       guard job.input != "-" else {

@@ -117,7 +117,7 @@ final class BatchDisplay: Sendable {
   }
 
   /// Reports how many outputs were made.
-  /// - Throws: the error of the first failed job, in the order of naming.
+  /// - Throws: the error of the failed job whose input was named first.
   func finish(isCancelled: Bool) throws {
     let (made, failures, left) = state.withLock { state in
       wipe(&state)

@@ -9,7 +9,7 @@ struct BatchRun: Sendable {
   /// Number of concurrent jobs.
   let jobs: Int
   let limits: ChildLimits
-  /// Files that have crashed before.
+  /// Record of the files whose processes crashed before.
   let record: WatchRecord
 
   /// Default number of concurrent jobs. Each uses about two cores, one for decoding and one for
@@ -18,9 +18,9 @@ struct BatchRun: Sendable {
     max(1, min(sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2, memory.bytes / (64 << 20)))
   }
 
-  /// Runs jobs until there are no more, or a signal cancels.
+  /// Runs jobs until the stream ends, or a signal cancels the batch.
   /// - Parameter ended: called with the result of each job.
-  /// - Throws: the error of the first failed job; all errors were reported.
+  /// - Throws: the error of the first failed job; all errors have been displayed before.
   func run(
     _ coming: AsyncStream<MirrorJob>,
     ended: @escaping @Sendable (MirrorJob, Result<Summary, any Error>) -> Void = { _, _ in }

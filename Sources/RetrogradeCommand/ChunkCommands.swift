@@ -150,7 +150,7 @@ struct Status: AsyncParsableCommand {
     if let remaining = status.remaining, count(.done) < status.chunks.count {
       Terminal.print("time left  about \(ClockTime.seconds(remaining.rounded(.up)))")
     }
-    // For many chunks, list only the exceptions.
+    // If there are many chunks, list only running and failed ones.
     let isLong = status.chunks.count > 100
     for chunk in status.chunks where !isLong || [.running, .failed].contains(chunk.state) {
       Terminal.print("  " + line(chunk))

@@ -1,4 +1,4 @@
-// Foundation's own function for this needs ICU, which would triple the size of the command.
+// Foundation's function for padding needs ICU, which would triple the size of the command.
 
 extension String {
   /// Pads the text with spaces to `width` characters.

@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// Completion scripts of ArgumentParser, extended by the short form `retrograde clip.mov out.mp4`.
+/// Completion scripts of ArgumentParser, extended for the short form `retrograde clip.mov out.mp4`.
 ///
-/// The parser's scripts offer options only behind a command's name. Here a first word that is not a
+/// The parser's scripts offer options only after a command's name. Here a first word that is not a
 /// command is completed as if `reverse` stood before it (`BareForm`). For the first word itself,
 /// files are offered besides the commands.
 enum CompletionScript {
-  /// Script that `--generate-completion-script SHELL` asks for. Nil if the arguments do not ask for
-  /// one, or name an unknown shell.
-  /// - Parameter firstWords: words before which no `reverse` was omitted.
+  /// Script that `--generate-completion-script SHELL` asks for. nil if the arguments do not ask for
+  /// a script, or name an unknown shell.
+  /// - Parameter firstWords: first words that show that `reverse` was not omitted.
   static func wanted(by arguments: [String], _ firstWords: [String]) -> String? {
     guard arguments.count == 2, arguments[0] == "--generate-completion-script",
       let shell = CompletionShell(rawValue: arguments[1])

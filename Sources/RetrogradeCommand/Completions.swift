@@ -2,7 +2,7 @@ import ArgumentParser
 import Paths
 import Retrograde
 
-/// Shell completions from the installed files.
+/// Shell completions for presets, codecs, encoders and pipeline files.
 enum Completions {
   static let presets = CompletionKind.custom { _, _, _ in PresetFolders().files().map(\.name) }
 

@@ -4,11 +4,12 @@ import Glibc
 import Retrograde
 import RetrogradeEngine
 
-/// Crash reports. GStreamer plugins and their libraries abort or crash on some damaged files. They
-/// run in this process and end it; the report still says that there is no output, and why.
+/// Crash reports. GStreamer plugins and their libraries abort or crash on some damaged files. Such
+/// a crash ends this process, but the report still says that there is no output, and why.
 enum Crash {
-  /// Makes a crash end the process with a message and the status of an internal failure. With
-  /// SWIFT_BACKTRACE set, the Swift runtime's message appears instead, which shows the location.
+  /// Makes a crash end the process with a message and the status of an internal failure. If
+  /// SWIFT_BACKTRACE is set, the Swift runtime prints its own message instead, with the location of
+  /// the crash.
   static func report() {
     GStreamer.printLogLinesOnce()
     GStreamer.onThreadShortage {

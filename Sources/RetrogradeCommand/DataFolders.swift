@@ -19,10 +19,11 @@ struct DataFolders {
     }
   }
 
-  /// Search order: the user's files, those installed with this command or in its source tree, then
-  /// the system's.
+  /// Search order: the user's files, files that were installed with this command or are in its
+  /// source tree, then the system's files.
   ///
-  /// The variables follow the XDG Base Directory Specification; relative paths in them are ignored.
+  /// The environment variables follow the XDG Base Directory Specification; relative paths in them
+  /// are ignored.
   /// - Parameters:
   ///   - name: name of the folder in `retrograde`.
   ///   - executable: path of the running program, `…/bin/retrograde`.
@@ -53,7 +54,7 @@ struct DataFolders {
     executable.firstRange(of: "/.build/").map { String(executable[..<$0.lowerBound]) }
   }
 
-  /// Files in these folders, by name.
+  /// Files in ``paths``, sorted by name.
   func files() -> [(name: String, path: String)] {
     var found: [String: String] = [:]
     for folder in paths {

@@ -2,8 +2,7 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// Reports new files in a folder (inotify(7)). A dedicated thread only waits for the kernel's
-/// events.
+/// Reports new files in a folder (inotify(7)). A dedicated thread waits for the kernel's events.
 final class FolderWatch: Sendable {
   enum Event: Sendable {
     /// The file was closed by its writer or moved here: it is complete.
@@ -12,7 +11,8 @@ final class FolderWatch: Sendable {
     case appeared(String)
     /// The kernel's queue overflowed: the folder must be read again.
     case missedSome
-    /// The folder was removed or renamed, or its file system was unmounted. No further events.
+    /// The folder was removed or renamed, or its file system was unmounted. No further events
+    /// follow.
     case gone
   }
 
@@ -21,7 +21,7 @@ final class FolderWatch: Sendable {
   private let ends: (read: Int32, write: Int32)
   private let worker: Worker<Void>
 
-  /// - Parameter tell: called on the watch's thread.
+  /// - Parameter tell: gets the events; called on the watch's thread.
   /// - Throws: ``RetrogradeError`` of code `noInput` if the folder cannot be watched.
   init(_ folder: String, _ tell: @escaping @Sendable (Event) -> Void) throws {
     let kernel = inotify_init1(O_CLOEXEC | O_NONBLOCK)

@@ -2,7 +2,7 @@ import ArgumentParser
 import GStreamer
 import Retrograde
 
-/// Frame rate of numbered images as input.
+/// Option for the frame rate of numbered input images.
 struct ImageRateArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp("Frame rate of INPUT, if it is numbered images. (default: 25)", valueName: "rate"))

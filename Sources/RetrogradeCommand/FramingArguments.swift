@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import Retrograde
 
-/// Options for the frame's shape.
+/// Options for the shape of the frame.
 struct FramingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(

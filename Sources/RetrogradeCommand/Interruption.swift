@@ -4,14 +4,14 @@ import Glibc
 import Retrograde
 import Synchronization
 
-/// Handler of termination signals. The first one cancels the current work, and the process ends
-/// after cleanup; without work it ends immediately. A second SIGINT or SIGTERM ends it immediately,
-/// even if something hangs.
+/// Handler of termination signals. The first signal cancels the current work, and the process ends
+/// after cleanup; without work, the process ends immediately. A second SIGINT or SIGTERM ends the
+/// process immediately, even if cleanup hangs.
 final class Interruption {
-  /// Ctrl-C, `kill`, a closed terminal, Ctrl-\, a pipe without a reader, and the file size limit
-  /// (`ulimit -f`).
+  /// In this order: Ctrl-C, `kill`, a closed terminal, Ctrl-\, a pipe without a reader, and the
+  /// file size limit (`ulimit -f`).
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ]
-  /// Signal handlers, next one first; nil if no work is running.
+  /// Signal handlers in the order of their calls; nil if no work is running.
   private static let handlers = Mutex<[@Sendable () -> Void]?>(nil)
   private static let received = Mutex<Int32>(SIGINT)
   /// Time at which SIGINT or SIGTERM cancelled the current work; nil before.
@@ -26,7 +26,7 @@ final class Interruption {
       source = nil
       return
     }
-    // A separate queue: hanging work must not block it.
+    // Signals need a separate queue, so that hanging work does not block them.
     let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: DispatchQueue(label: "signals"))
     source.setEventHandler {
       var number: UInt8 = 0
@@ -42,7 +42,7 @@ final class Interruption {
       guard let known = handlers else { return (nil, true) }
       return known.count > 1 && number == SIGINT ? (handlers?.removeFirst(), false) : (known.last, true)
     }
-    // timeout(1) sends each request as two signals: to the process, and to its group.
+    // timeout(1) sends each signal twice: to the process, and to its process group.
     let isSecond =
       [SIGINT, SIGTERM].contains(number) && isLast
       && cancelled.withLock { cancelled in
@@ -57,7 +57,7 @@ final class Interruption {
       killChildren()
       _exit(128 + number)
     }
-    // Cancelling may hang too.
+    // Cancelling may hang, so run the handler on another thread.
     DispatchQueue.global().async { handler() }
   }
 
@@ -67,13 +67,14 @@ final class Interruption {
     return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Exit status of the process: 128 plus the signal number for cancelled work, as in shells.
+  /// Exit status of the process: for cancelled work, 128 plus the signal number, as in shells.
   func status(of error: any Error) -> Int32 {
     error is CancellationError
       ? 128 + Interruption.received.withLock { $0 } : ((error as? RetrogradeError)?.code ?? .internalFailure).exitStatus
   }
 
-  /// Runs `body`. A signal calls `handler`; the first Ctrl-C calls `first` instead, if given.
+  /// Runs `body`. The first Ctrl-C calls `first`, if there is one; any other signal calls
+  /// `handler`.
   static func handled<T>(
     by handler: @escaping @Sendable () -> Void, first: (@Sendable () -> Void)? = nil, _ body: () async throws -> T
   ) async rethrows -> T {

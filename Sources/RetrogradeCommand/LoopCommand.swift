@@ -1,7 +1,7 @@
 import ArgumentParser
 import Retrograde
 
-/// Options of the loop search and of its seam.
+/// Options for the loop search and the seam of the loop.
 struct LoopSearchArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp("Minimum and maximum length of the loop, in seconds. (default: 2..6)", valueName: "from..to"))
@@ -23,7 +23,7 @@ struct LoopSearchArguments: ParsableArguments {
   var seam: [String] = []
 }
 
-/// Image of a loop's seam.
+/// Option for an image of the loop's seam.
 struct SeamImageArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(

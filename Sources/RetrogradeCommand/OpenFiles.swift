@@ -1,16 +1,16 @@
 import Glibc
 import RetrogradeEngine
 
-/// Limit of open files in this process (`ulimit -n`, `RLIMIT_NOFILE`).
+/// Limit on the number of open files in this process (`ulimit -n`, `RLIMIT_NOFILE`).
 enum OpenFiles {
-  /// A small file needs up to 24. Below this limit, GStreamer's plugins appear to be missing, and
-  /// files damaged.
+  /// Smallest usable limit: reversing a small file opens up to 24 files. Below this limit,
+  /// GStreamer fails to load plugins, and files appear to be damaged.
   private static let fewest: rlim_t = 64
-  /// Limit for libraries that call select(2).
+  /// Highest limit that is safe for libraries that call select(2).
   private static let most: rlim_t = 1024
 
-  /// Raises the limit as far as allowed, up to the usual one.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput` if it is too low.
+  /// Raises the limit as far as the system allows, up to 1024.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput` if the limit remains too low.
   static func check() throws {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < most else { return }

@@ -17,7 +17,7 @@ struct ResourceArguments: ParsableArguments {
   var resources: Resources { Resources(memory: memory, spoolDirectory: spoolDir) }
 }
 
-/// Order-of-play option.
+/// Option for the order of play.
 struct LoopArguments: ParsableArguments {
   @Option(help: .loop)
   var loop: Loop = .reverse
@@ -53,7 +53,7 @@ struct StrictArguments: ParsableArguments {
   var strict = false
 }
 
-/// Options of progress output.
+/// Options for the display of progress.
 struct DisplayArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -65,7 +65,7 @@ struct DisplayArguments: ParsableArguments {
   var quiet = false
 
   var display: ProgressDisplay {
-    // JSON progress is meant for programs, so --quiet does not silence it.
+    // JSON progress is meant for programs, so --quiet does not suppress it.
     let isSilent = quiet && progress != .json
     return ProgressDisplay(isSilent ? .none : progress ?? (Terminal.isInteractive ? .line : .none), isQuiet: quiet)
   }

@@ -10,9 +10,9 @@ struct OutputArgument: ParsableArguments {
   var output: String
 }
 
-/// Output options, except for names; used by every command that writes media files.
+/// Output options, except for file names, of every command that writes media files.
 struct OutputArguments: ParsableArguments {
-  // The help lists headings and options in this order.
+  // The help lists headings and options in the order of these properties.
   @OptionGroup(title: "What to play") var repetition: CountArguments
 
   @OptionGroup(title: "Picture") var framing: FramingArguments
@@ -40,7 +40,7 @@ struct OutputArguments: ParsableArguments {
     }
   }
 
-  /// Sets these options in `options`.
+  /// Copies the values of these options to `options`.
   func apply(to options: inout ReverseOptions) {
     options.playback.count = repetition.count
     options.output.overwrites = writing.overwrite
@@ -61,13 +61,13 @@ struct OutputArguments: ParsableArguments {
   }
 }
 
-/// Number of times that a loop is played.
+/// Option for the number of times to play a loop.
 struct CountArguments: ParsableArguments {
   @Option(help: ArgumentHelp("Number of times to play the loop, 1 to 100000.", valueName: "n"))
   var count = 1
 }
 
-/// Text drawn into the video, and deinterlacing.
+/// Options for text drawn into the video, and for deinterlacing.
 struct DrawingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -90,7 +90,7 @@ struct DrawingArguments: ParsableArguments {
   var deinterlace = false
 }
 
-/// Options of codecs and of the file's format.
+/// Options for codecs and the file format.
 struct FormatArguments: ParsableArguments {
   @Option(
     name: .customLong("for"),

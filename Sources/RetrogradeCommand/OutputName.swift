@@ -6,7 +6,7 @@ import Retrograde
 struct OutputName: ExpressibleByArgument, Equatable {
   private let template: String
 
-  /// Keeps the source's name.
+  /// Pattern that keeps the source's file name.
   static let same = OutputName(template: "{stem}.{ext}")
 
   private init(template: String) { self.template = template }
@@ -19,12 +19,14 @@ struct OutputName: ExpressibleByArgument, Equatable {
 
   var defaultValueDescription: String { template }
 
-  /// Returns the output name. A final `{ext}` becomes `mkv` if the source's container cannot be
-  /// written.
+  /// Returns the output name. If the pattern ends in `{ext}` and the source's container cannot be
+  /// written, the extension is `mkv`.
   /// - Parameters:
   ///   - path: path of the source.
-  ///   - format: output format, if an option selects one: the extension is then kept.
-  ///   - isFull: keeps the source's extension before `mkv`, as another output has the shorter name.
+  ///   - format: output format from an option, with which `{ext}` is never replaced; nil if the
+  ///     extension selects the format.
+  ///   - isFull: true to keep the source's extension before `mkv`, because another output already
+  ///     has the shorter name.
   func name(of path: String, format: String?, isFull: Bool = false) -> String {
     let name = path.lastPart
     let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
@@ -32,7 +34,7 @@ struct OutputName: ExpressibleByArgument, Equatable {
     let ending = dot.map { String(name[name.index(after: $0)...]) } ?? ""
     let isMade = format != nil || !template.hasSuffix("{ext}") || Reverser.writes(fileExtension: ending)
     let template = isMade ? template : "\(template.dropLast("{ext}".count))\(isFull ? "{ext}.mkv" : "mkv")"
-    // Replace in one pass, as file names may contain braces.
+    // Replace in one pass, because file names may contain braces.
     return template.split(separator: "{stem}", omittingEmptySubsequences: false).map {
       $0.replacing("{ext}", with: ending)
     }.joined(separator: stem)

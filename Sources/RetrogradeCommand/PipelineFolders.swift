@@ -20,11 +20,12 @@ struct PipelineFolders {
   /// Folders in search order.
   var paths: [String] { folders.paths }
 
-  /// Files in these folders, by name.
+  /// Pipeline files in these folders, by name.
   func files() -> [(name: String, path: String)] { folders.files() }
 
-  /// Resolves a pipeline `name`: a path or a file in the current folder is used as is; another
-  /// name, with or without `.pipeline`, is searched in these folders.
+  /// Returns the path of the pipeline file `name`. A path, or the name of a file in the current
+  /// folder, is returned unchanged; another name, with or without `.pipeline`, is searched in these
+  /// folders.
   /// - Throws: ``RetrogradeError`` of code `noInput`, with the searched folders.
   func path(of name: String) throws -> String {
     if name.contains("/") || exists(at: name) { return name }

@@ -6,7 +6,7 @@ import RetrogradeEngine
 import RetrogradePlayer
 import Synchronization
 
-/// Order-of-play options, including endless playback.
+/// Options for the order of play, including endless playback.
 struct PlayOrderArguments: ParsableArguments {
   @Option(help: .loop)
   var loop: Loop = .reverse
@@ -129,7 +129,7 @@ struct Play: AsyncParsableCommand {
   }
 }
 
-/// Reader of single key presses in the terminal, while it lives.
+/// Reads single key presses from the terminal until it is stopped.
 private final class Keyboard: Sendable {
   private let before: termios?
   private let isStopped = Mutex(false)

@@ -9,10 +9,10 @@ struct PresetFolders {
 
   var paths: [String] { folders.paths }
 
-  /// Files in these folders, by name.
+  /// Preset files in these folders, by name.
   func files() -> [(name: String, path: String)] { folders.files() }
 
-  /// Resolves a preset `name`: one in these folders, or a path.
+  /// Loads the preset `name`: a file in these folders, or a path.
   /// - Throws: ``RetrogradeError`` of code `usage`, with the available names.
   func preset(_ name: String) throws -> Preset {
     if name.contains("/") { return try Preset(path: name) }
@@ -38,7 +38,7 @@ extension Preset {
     }
   }
 
-  /// Readable limits of the preset.
+  /// Limits of the preset in words.
   fileprivate var limits: String {
     var parts: [String] = []
     if !extensions.isEmpty { parts.append(extensions.map { ".\($0)" }.joined(separator: " or ")) }

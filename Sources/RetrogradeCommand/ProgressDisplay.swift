@@ -20,8 +20,8 @@ struct ProgressDisplay {
 
   /// Shows the progress and the summary of `reversal`; Ctrl-C and SIGTERM cancel it.
   /// - Parameters:
-  ///   - work: folder from which the same command resumes, if any.
-  ///   - first: replaces the action of the first Ctrl-C; the next one cancels.
+  ///   - work: folder from which the same command resumes; nil if there is none.
+  ///   - first: called on the first Ctrl-C instead of cancelling; the next Ctrl-C cancels.
   func follow(
     _ reversal: Reversal, _ budget: ByteCount, work: String? = nil, first: (@Sendable () -> Void)? = nil
   ) async throws {
@@ -50,7 +50,7 @@ struct ProgressDisplay {
     switch form {
     case .none: break
     case .line:
-      // A line that fills the last column may wrap.
+      // Leave the last column empty, because a line that fills it may wrap.
       Terminal.write("\r" + ProgressLine(progress).text(width: Terminal.width - 1) + "\u{1B}[K", to: STDERR_FILENO)
     case .json: Terminal.error(json: ProgressReport(progress))
     }
@@ -61,7 +61,7 @@ struct ProgressDisplay {
     if form == .line { Terminal.write("\r\u{1B}[K", to: STDERR_FILENO) }
   }
 
-  /// - Parameter input: source of the summary, if there are several files.
+  /// - Parameter input: name of the source in the summary, if there are several files.
   func show(_ summary: Summary, _ budget: ByteCount, input: String? = nil) {
     if form == .json {
       Terminal.error(json: ProgressReport.Done(summary, input: input))

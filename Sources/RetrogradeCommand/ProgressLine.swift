@@ -3,9 +3,9 @@ import Retrograde
 
 /// Progress of a run, as one terminal line. Less important facts are omitted if there is no room.
 struct ProgressLine {
-  /// Facts in order, with their ranks: the fact with the highest rank is omitted first.
+  /// Facts from left to right, with their ranks: the fact with the highest rank is omitted first.
   private var facts: [(text: String, rank: Int)]
-  /// Filled share of the bar; nil if the end is unknown.
+  /// Filled fraction of the bar, 0 to 1; nil if the end is unknown.
   private var share: Double?
 
   init(_ progress: ReversalProgress) {
@@ -41,7 +41,7 @@ struct ProgressLine {
     }
   }
 
-  /// Creates the total progress of several runs.
+  /// Creates a line for the total progress of several runs.
   init(_ words: String, share: Double, remaining: ClockTime?) {
     self.init(
       [("\(Int(share * 100))%", 0), (words, 1), (remaining.map { "\($0.inWords) left" }, 2)], share)
@@ -53,14 +53,15 @@ struct ProgressLine {
   }
 
   /// Formats the line, at most `width` columns wide.
-  /// - Parameter name: name of the file, in `nameWidth` columns.
+  /// - Parameter name: file name at the start of the line, padded or shortened to `nameWidth`
+  ///   columns.
   func text(_ name: String = "", nameWidth: Int = 0, width: Int) -> String {
     let label = nameWidth > 0 ? name.fitted(to: nameWidth).filled(to: nameWidth) + "  " : ""
     let room = width - label.columns
     var kept = facts
     func columns() -> Int { kept.reduce(0) { $0 + $1.text.columns } + max(kept.count - 1, 0) * 2 }
     while kept.count > 1, let least = kept.indices.max(by: { kept[$0].rank < kept[$1].rank }) {
-      // A bar is worth more than figures, and less than words.
+      // To make room for the bar, omit facts of rank 3 and higher, but no others.
       let bar = share != nil && kept[least].rank > 2 ? ProgressLine.shortestBar + 3 : 0
       guard columns() + bar > room else { break }
       kept.remove(at: least)
@@ -77,7 +78,7 @@ struct ProgressLine {
 }
 
 extension ClockTime {
-  /// Readable duration with a useful precision: `75 s`, `12 min`, `3 h 20 min`.
+  /// Duration in words with a useful precision: `75 s`, `12 min`, `3 h 20 min`.
   var inWords: String {
     let seconds = Int(self.seconds.rounded(.up))
     if seconds < 100 { return "\(seconds) s" }
@@ -87,7 +88,7 @@ extension ClockTime {
 }
 
 extension String {
-  /// Text without its middle if it is wider than `width` columns.
+  /// Text whose middle is replaced by `…` if the text is wider than `width` columns.
   func fitted(to width: Int) -> String {
     guard columns > width else { return self }
     guard width > 1 else { return String(repeating: "…", count: max(width, 0)) }

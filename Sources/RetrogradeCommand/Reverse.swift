@@ -8,7 +8,7 @@ struct PrintArguments: ParsableArguments {
   var printPipeline = false
 }
 
-/// Number of concurrent files or chunks.
+/// Option for the number of files or chunks reversed at once.
 struct JobsArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -18,7 +18,7 @@ struct JobsArguments: ParsableArguments {
   var jobs: Int?
 }
 
-/// Folder of chunks.
+/// Option for the folder in which chunks are stored.
 struct WorkArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -48,7 +48,7 @@ struct Reverse: AsyncParsableCommand {
         retrograde reverse film.mkv out.mkv --work film.work
       """)
 
-  // The help lists headings and options in this order.
+  // The help lists headings and options in the order of these properties.
   @OptionGroup var arguments: ReverseArguments
 
   @OptionGroup(title: "Output") var printing: PrintArguments
@@ -66,8 +66,8 @@ struct Reverse: AsyncParsableCommand {
   var work: String? { workFolder.work }
 
   func validate() throws {
-    // `run()` reports wrong names: an unknown option, whose value counts as a name, must be
-    // reported first.
+    // `run()` reports wrong names later: an unknown option must be reported first, and its value
+    // would count as a name.
     if let joined = try? files.list().inputs.first(where: { $0.count > 1 }) {
       let others = [("--into", files.into != nil), ("--work", work != nil), ("--print-pipeline", printPipeline)]
       if let other = others.first(where: \.1)?.0 {

@@ -2,16 +2,16 @@ import ArgumentParser
 import Retrograde
 import RetrogradeEngine
 
-/// Source and output of commands with one of each.
+/// Arguments of commands with one source and one output.
 struct InputOutputArguments: ParsableArguments {
   @OptionGroup var from: InputArgument
 
   @OptionGroup var into: OutputArgument
 }
 
-/// Options of reversing, except for file names: for `reverse`, `split` and `submit`.
+/// Options of `reverse`, `split` and `submit`, except for file names.
 struct ReverseArguments: ParsableArguments {
-  // The help lists headings and options in this order.
+  // The help lists headings and options in the order of these properties.
   @OptionGroup(title: "What to play") var order: LoopArguments
 
   @OptionGroup(title: "Picture") var rate: FrameRateArguments
@@ -45,7 +45,7 @@ struct ReverseArguments: ParsableArguments {
 
   func reverser(_ input: String) -> Reverser { reverser([input]) }
 
-  /// - Parameter inputs: files that are joined before reversing.
+  /// - Parameter inputs: files to join before reversing.
   func reverser(_ inputs: [String]) -> Reverser {
     var options = source.options
     output.apply(to: &options)
@@ -65,7 +65,7 @@ struct ReverseArguments: ParsableArguments {
   }
 }
 
-/// Frame rate of the output.
+/// Option for the output's frame rate.
 struct FrameRateArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -93,7 +93,7 @@ struct TimingArguments: ParsableArguments {
   var timing: Timing = .mirror
 }
 
-/// Options to copy packets or encode frames.
+/// Options to copy packets or to encode frames.
 struct CodingArguments: ParsableArguments {
   @Flag(
     help: ArgumentHelp(
@@ -126,7 +126,7 @@ struct CheckArguments: ParsableArguments {
   var verify = false
 }
 
-/// Length of chunks.
+/// Option for the length of chunks.
 struct ChunkLengthArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -4,7 +4,7 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// Options of a score, which replaces a loop.
+/// Options for a score, which is used instead of a loop.
 struct ScoreArguments: ParsableArguments {
   @OptionGroup(title: "What to play") var parts: ScorePartArguments
 
@@ -28,7 +28,7 @@ struct ScoreArguments: ParsableArguments {
   }
 }
 
-/// Parts of a score.
+/// Options for the parts of a score.
 struct ScorePartArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -41,7 +41,7 @@ struct ScorePartArguments: ParsableArguments {
   var score: Score?
 }
 
-/// Frames of a score.
+/// Options for the frames of a score.
 struct ScoreFrameArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -56,7 +56,7 @@ struct ScoreFrameArguments: ParsableArguments {
   var interpolate: PlaybackOptions.Interpolation?
 }
 
-/// Audio of a score.
+/// Options for the audio of a score.
 struct ScoreAudioArguments: ParsableArguments {
   @Flag(help: "With --score: keep the audio's pitch in parts with another speed. Without it, pitch changes with speed.")
   var keepPitch = false
@@ -69,7 +69,7 @@ struct ScoreAudioArguments: ParsableArguments {
 }
 
 extension Score {
-  /// Parses an argument, or the file that it names.
+  /// Parses the text of an argument, or the file that the argument names.
   @Sendable static func argument(_ text: String) throws -> Score {
     do {
       guard text.hasPrefix("@") else { return try Score(parsing: text) }

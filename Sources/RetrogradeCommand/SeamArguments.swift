@@ -1,7 +1,7 @@
 import ArgumentParser
 import Retrograde
 
-/// Options of a loop's seam.
+/// Options for the seam of a loop.
 struct SeamArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -12,7 +12,7 @@ struct SeamArguments: ParsableArguments {
   func apply(to playback: inout PlaybackOptions) { playback.dropsSeam = seam.map { $0 == .drop } }
 }
 
-/// Treatment of the repeated frame at the seam, when a player loops the file.
+/// Treatment of the frame that is shown twice at the seam when a player loops the file.
 enum Seam: String, ExpressibleByArgument, CaseIterable {
   case keep, drop
 }

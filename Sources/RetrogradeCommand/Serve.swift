@@ -123,7 +123,7 @@ struct Serve: AsyncParsableCommand {
     let server = try Server(
       settings, catalog, Child.runner(limits),
       onLine: { path, line in
-        // The path of an open file in /proc links to its real path.
+        // The path of an open file in /proc is a symbolic link to the file's real path.
         Terminal.error("retrograde: \(realPath(path) ?? path): \(line)")
       },
       onCrash: { Terminal.error("retrograde: \($0.message.inOptions)") })

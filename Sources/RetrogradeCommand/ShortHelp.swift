@@ -1,7 +1,7 @@
 /// Help for `-h`: the usage and the first options of `--help`, each shortened to one sentence.
 enum ShortHelp {
   private static let mostOptions = 10
-  /// Column of the explanations, as in `--help`, and the line width.
+  /// Column in which explanations start, as in `--help`, and the line width.
   private static let (column, width) = (26, 80)
 
   /// - Parameter help: text of `--help`.
@@ -32,7 +32,7 @@ enum ShortHelp {
 
   private struct Section {
     let lines: [String]
-    /// Heading of a list; nil for other text.
+    /// Heading of a list of options; nil for other text.
     let heading: String?
     let options: [Entry]
     let others: [Entry]
@@ -46,8 +46,8 @@ enum ShortHelp {
     }
   }
 
-  /// Number of options to show for each section. Every section gets its first option before any
-  /// section gets a second one.
+  /// Number of options to show in each section. No section shows a second option before every
+  /// section shows its first one.
   private static func optionCounts(of sections: [Section]) -> [Int] {
     var counts = sections.map { _ in 0 }
     var left = mostOptions
@@ -70,7 +70,7 @@ enum ShortHelp {
         if !entries.isEmpty { entries[entries.count - 1].text += " " + line.drop { $0 == " " } }
       } else {
         let label = line.count >= column ? line.prefix(column) : line[...]
-        // A label that is too long for its column is on a separate line.
+        // A label that is too wide for its column is on a separate line.
         let isLong = !label.hasSuffix(" ") && line.count >= column
         entries.append(
           Entry(label: isLong ? line : label.trimmedAtEnd, text: isLong ? "" : String(line.dropFirst(column))))
@@ -79,7 +79,7 @@ enum ShortHelp {
     return entries.map { Entry(label: $0.label, text: sentence($0.text)) }
   }
 
-  /// First sentence, without surrounding spaces.
+  /// First sentence of `text`, without surrounding spaces.
   private static func sentence(_ text: String) -> String {
     let words = text.split(separator: " ")
     let end = words.firstIndex { $0.hasSuffix(".") }.map { $0 + 1 } ?? words.endIndex

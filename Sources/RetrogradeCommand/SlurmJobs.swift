@@ -11,16 +11,17 @@ struct SlurmJobs {
   var folder: String
   /// Number of chunks in the plan.
   var chunkCount: Int
-  /// Unfinished chunks.
+  /// Numbers of the unfinished chunks.
   var wanted: [Int]
   /// Maximum number of tasks in an array.
   var tasksAtMost: Int
   /// Options of `retrograde work chunk`.
   var chunkOptions: [String]
-  /// User's sbatch options. They override ours, except for those that the jobs require.
+  /// User's sbatch options. They override this program's options, except for those that the jobs
+  /// require.
   var options: [String]
 
-  /// Number of chunks that a task makes in sequence.
+  /// Number of consecutive chunks that one task makes.
   var run: Int { max(1, (chunkCount + tasksAtMost - 1) / max(tasksAtMost, 1)) }
 
   /// Numbers of the tasks with unfinished chunks.
@@ -29,8 +30,8 @@ struct SlurmJobs {
   var chunkScriptPath: String { "\(folder)/submit-chunks.sh" }
   var joinScriptPath: String { "\(folder)/submit-join.sh" }
 
-  /// Script that makes the chunks of a task. It uses `exec`, so that Slurm's signals reach the
-  /// program.
+  /// Script that makes the chunks of a task. The script uses `exec`, so that Slurm's signals reach
+  /// the program.
   var chunkScript: String {
     let chunks: String
     var lines = ["#!/bin/sh"]
@@ -53,13 +54,14 @@ struct SlurmJobs {
     "#!/bin/sh\nexec \([program, "work", "join", folder].map(Shell.quotedInScript).joined(separator: " "))\n"
   }
 
-  /// Log file of a task, in the work folder. The numbers may be Slurm's patterns.
+  /// Path of a task's log file, in the work folder. The numbers may be Slurm patterns such as `%A`.
   func taskOutput(array: String, task: String) -> String { "\(folder)/slurm-\(array)_\(task).out" }
 
-  /// Log file of the join, next to the work folder, which the join removes.
+  /// Path of the join's log file, next to the work folder, because the join removes the work
+  /// folder.
   func joinOutput(job: String) -> String { "\(folder).join-\(job).out" }
 
-  /// Command that submits the array.
+  /// Command that submits the array job.
   var chunkCommand: [String] {
     let usual = [
       "--job-name=retrograde-chunks", "--requeue", "--open-mode=append", output(taskOutput(array: "%A", task: "%a")),
@@ -69,11 +71,11 @@ struct SlurmJobs {
     ]
   }
 
-  /// Command that submits the join.
+  /// Command that submits the job that joins the chunks.
   /// - Parameter array: ID of the array job; nil if all chunks are done.
   func joinCommand(after array: String?) -> [String] {
     let usual = ["--job-name=retrograde-join", "--requeue", "--open-mode=append", output(joinOutput(job: "%j"))]
-    // Without the second option, the join would wait forever after a failed chunk.
+    // Without `--kill-on-invalid-dep`, the join would wait forever after a failed chunk.
     let dependency = array.map { ["--dependency=afterok:\($0)", "--kill-on-invalid-dep=yes"] } ?? []
     return ["sbatch"] + usual + options + ["--parsable"] + dependency + [joinScriptPath]
   }
@@ -83,7 +85,7 @@ struct SlurmJobs {
     "--output=" + folder.replacing("%", with: "%%") + path.dropFirst(folder.count)
   }
 
-  /// Writes the scripts to the folder; sbatch copies them.
+  /// Writes the scripts to the work folder; sbatch copies them when a job is submitted.
   func writeScripts() throws {
     for (path, text) in [(chunkScriptPath, chunkScript), (joinScriptPath, joinScript)] {
       do {

@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import Retrograde
 
-/// Source of a command.
+/// Argument for the source of a command.
 struct InputArgument: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
@@ -27,7 +27,7 @@ struct StreamArguments: ParsableArguments {
   var noVideo = false
 }
 
-/// Options of every command that reads a source, except for its name.
+/// Options, except for the file name, of every command that reads a source.
 struct SourceArguments: ParsableArguments {
   @OptionGroup(title: "What to play") var range: RangeArguments
 
@@ -47,8 +47,8 @@ struct SourceArguments: ParsableArguments {
 }
 
 extension SourceArguments {
-  /// Reports the contents of a source, as JSON or with `show`.
-  /// - Throws: ``RetrogradeError``; of code `damagedInput` with --strict if content would be
+  /// Reports the contents of a source: prints JSON, or calls `show`.
+  /// - Throws: ``RetrogradeError``; of code `damagedInput` if --strict is set and content would be
   ///   missing.
   func report(
     _ input: String, _ options: ReverseOptions, asJSON isJSON: Bool, _ show: (SourceReport) -> Void

@@ -68,8 +68,8 @@ struct Submit: AsyncParsableCommand {
       chunkOptions: ["--memory", "\(resources.memory.bytes)"] + spool, options: try sbatchOptions())
   }
 
-  /// Maximum number of tasks in a Slurm array, which are numbered from 0; Slurm's default if
-  /// unknown.
+  /// Maximum number of tasks in a Slurm array, whose tasks are numbered from 0; Slurm's default if
+  /// the setting is unknown.
   private static func tasksAtMost() -> Int {
     let known = Shell.run(["scontrol", "show", "config"])
       .flatMap { $0.output.firstMatch(of: /MaxArraySize\s*=\s*([0-9]+)/) }.flatMap { Int($0.output.1) }
@@ -77,11 +77,11 @@ struct Submit: AsyncParsableCommand {
   }
 
   /// Submits a job.
-  /// - Parameter array: ID of the array job that it depends on.
+  /// - Parameter array: ID of the array job that this job depends on.
   /// - Returns: the job's ID.
   private func submit(_ command: [String], _ what: String, _ jobs: SlurmJobs, _ array: String? = nil) throws -> String {
     let ending = Shell.run(command)
-    // NUMBER, or NUMBER;CLUSTER
+    // sbatch prints `NUMBER` or `NUMBER;CLUSTER`.
     if let ending, ending.status == 0,
       let job = ending.output.split(whereSeparator: \.isNewline).last?.prefix(while: \.isNumber), !job.isEmpty
     {
@@ -121,7 +121,7 @@ struct Submit: AsyncParsableCommand {
 }
 
 extension String {
-  /// Text without leading and trailing white space; `fallback` if that is empty.
+  /// Text without leading and trailing white space; `fallback` if the trimmed text is empty.
   fileprivate func trimmed(or fallback: String) -> String {
     let text = trimmingPrefix(while: \.isWhitespace)
     let end = text.lastIndex { !$0.isWhitespace }

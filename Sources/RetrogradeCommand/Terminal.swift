@@ -8,20 +8,22 @@ import Paths
 
 /// Terminal output.
 enum Terminal {
-  /// Ends the process after flushing its output. Threads may be running, for example loading a
-  /// plugin. exit(3) would unload their libraries, and the loader would initialise them again
-  /// (glibc's `_dl_fini` marks them as uninitialised), at which GObject aborts.
+  /// Ends the process after flushing its output, without exit(3).
+  /// Threads may be running, for example loading a plugin. exit(3) would unload their libraries and
+  /// mark them as uninitialised (glibc's `_dl_fini`). A thread that loads a plugin would then
+  /// initialise the libraries again, and GObject would abort.
   static func exit(_ status: Int32) -> Never {
     for line in GStreamer.unprintedLogLines { error("retrograde: \(line)") }
     _ = system_flush_output()
     _exit(status)
   }
 
-  /// Opens closed standard descriptors, so that no file opened later gets their number and a
-  /// message. Writing to a closed one still fails.
+  /// Opens standard descriptors that are closed, so that no file opened later gets one of their
+  /// numbers, and with it this program's messages. Writing to standard output or standard error
+  /// still fails.
   static func holdStandardDescriptors() {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
-      // The lowest free number is this one.
+      // open(2) returns the lowest free number, which is this descriptor.
       _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
   }
@@ -76,7 +78,8 @@ enum Terminal {
   /// Writes several lines to standard error.
   static func error(lines: String) { write(lines.withoutControls(keepingLines: true) + "\n", to: STDERR_FILENO) }
 
-  /// Writes text unescaped: its effect on a terminal must be known.
+  /// Writes text without escaping control characters. Pass only text whose effect on a terminal is
+  /// known.
   static func write(_ text: String, to descriptor: Int32) {
     var text = text
     text.withUTF8 { bytes in

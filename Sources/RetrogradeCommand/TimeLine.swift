@@ -1,7 +1,7 @@
 import Retrograde
 import RetrogradeEngine
 
-/// Drawing of a score: one line for each part; the source runs from left to right.
+/// Drawing of a score: one line for each part, with the source's time from left to right.
 struct TimeLine {
   private let report: SourceReport
   private static let width = 40

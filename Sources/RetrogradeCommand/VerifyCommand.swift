@@ -11,7 +11,7 @@ struct VerifyArguments: ParsableArguments {
   var json = false
 }
 
-/// Order of play and frame times of the reversed file.
+/// Options for the order of play and the frame times of the reversed file.
 struct MirrorOrderArguments: ParsableArguments {
   @Option(help: ArgumentHelp("Order of play that the mirror was made with.", valueName: "order"))
   var loop: Loop = .reverse

@@ -4,9 +4,9 @@ extension String {
   /// Text with control characters escaped as in JSON (`\n`, `\u001b`), and bytes of file names that
   /// are not UTF-8 as `\xe9`.
   ///
-  /// File names, tags and titles are untrusted. Control characters (ECMA-48: C0, DEL and C1) could
-  /// colour or clear the terminal, or fake this program's output.
-  /// - Parameter keepingLines: keeps line feeds, for text with several lines.
+  /// File names, tags and titles are untrusted. Their control characters (ECMA-48: C0, DEL and C1)
+  /// could colour or clear the terminal, or imitate this program's output.
+  /// - Parameter keepingLines: true to keep line feeds, for text with several lines.
   func withoutControls(keepingLines: Bool = false) -> String {
     readablePath.spellingControls { scalar in
       switch scalar {
@@ -18,8 +18,8 @@ extension String {
     }
   }
 
-  /// JSON with escaped control characters, and bytes of file names that are not UTF-8: 0xE9 as
-  /// `\udbf8\udce9` (U+10E0E9).
+  /// JSON with escaped control characters. Bytes of file names that are not UTF-8 are escaped as
+  /// well: 0xE9 as `\udbf8\udce9` (U+10E0E9).
   var safeJSON: String {
     spellingControls { $0 == "\n" ? "\n" : $0.escapedForJSON }
   }

@@ -5,15 +5,15 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Folder whose complete files are each reversed into another folder, once.
+/// Folder whose complete files are each reversed once, into another folder.
 final class WatchedFolder: Sendable {
   private struct State {
-    /// Queued or running files with their stamps at that time, by the bytes of their names. Strings
-    /// with equal letters in different encodings would be equal.
+    /// Stamps, at queuing time, of queued or running files, by the bytes of the file names. As
+    /// strings, names in different Unicode forms would be equal.
     var underWay: [[UInt8]: FileStamp] = [:]
-    /// Files that changed meanwhile.
+    /// Names of queued or running files that have changed since then.
     var again: Set<[UInt8]> = []
-    /// Files that failed for an external reason, with their stamps at that time.
+    /// Stamps of files that failed for an external reason, taken when they were queued.
     var failed: [[UInt8]: FileStamp] = [:]
     var count = 0
     var isGone = false
@@ -23,16 +23,16 @@ final class WatchedFolder: Sendable {
   let record: WatchRecord
   private let makeJob: @Sendable (_ path: String, _ number: Int) -> MirrorJob
   private let line: AsyncStream<MirrorJob>.Continuation
-  /// Jobs, as their sources arrive; ends when the folder is gone.
+  /// Jobs of the files as they arrive; ends when the folder is removed or renamed.
   let coming: AsyncStream<MirrorJob>
   private let state = Mutex(State())
 
-  /// Extensions of unfinished files, as other programs use them.
+  /// File name extensions that other programs use for unfinished files.
   private static let unfinished: Set = ["part", "partial", "crdownload", "download", "tmp"]
 
   /// - Parameters:
-  ///   - target: folder of the outputs and of their record.
-  ///   - makeJob: creates the job of a file.
+  ///   - target: folder of the outputs and of the record of finished files.
+  ///   - makeJob: creates the job for a file.
   init(
     _ folder: String, into target: String, _ makeJob: @escaping @Sendable (_ path: String, _ number: Int) -> MirrorJob
   ) throws {
@@ -42,11 +42,11 @@ final class WatchedFolder: Sendable {
     (coming, line) = AsyncStream.makeStream(of: MirrorJob.self)
   }
 
-  /// Runs `body`, which takes the jobs of ``coming``, while the folder is watched.
+  /// Runs `body`, which takes the jobs of ``coming``, and watches the folder meanwhile.
   /// - Throws: errors of `body`; ``RetrogradeError`` of code `noInput` if the folder cannot be
-  ///   watched, or is gone.
+  ///   watched, or was removed or renamed.
   func watching(_ body: () async throws -> Void) async throws {
-    // Start first: files that arrive during the scan are reported too.
+    // Start watching first, so that files that arrive during the scan are reported too.
     let watch = try FolderWatch(folder) { [self] event in
       switch event {
       case .closed(let name): take(name)
@@ -65,7 +65,7 @@ final class WatchedFolder: Sendable {
       .noInput, about: folder, "the watched folder was removed or renamed", remedy: "watch another folder")
   }
 
-  /// Records the result of a job; if its file changed meanwhile, queues it again.
+  /// Records the result of a job, and queues the file again if it changed meanwhile.
   func end(_ job: MirrorJob, _ result: Result<Summary, any Error>) {
     let name = job.input.lastPart
     guard let before = state.withLock({ $0.underWay[name.pathBytes] }) else { return }
@@ -93,15 +93,17 @@ final class WatchedFolder: Sendable {
     for name in (fileNames(in: folder) ?? []).sorted() { take(name, isFound: true) }
   }
 
-  /// Queues a file, unless its output is up to date, or it is incomplete.
+  /// Queues a file, unless the file is incomplete or its output is up to date.
   ///
   /// - Parameters:
-  ///   - isFound: true if it was there before: it is done if its output is newer.
-  ///   - unlessUnknown: skips it if it may still be written; it will be reported again when closed.
+  ///   - isFound: true if a scan of the folder found the file: no job is needed if its output is
+  ///     newer.
+  ///   - unlessUnknown: true to skip the file if it may still be open for writing, because a later
+  ///     event reports that it was closed.
   private func take(_ name: String, isFound: Bool = false, unlessUnknown isUnknownLeft: Bool = false) {
     let path = "\(folder)/\(name)"
     guard !name.hasPrefix("."), !WatchedFolder.unfinished.contains(name.fileExtension),
-      // A recorder creates the file before it writes anything.
+      // A recorder creates its file before writing any data, so empty files are skipped.
       let stamp = FileStamp(plainFile: path, atLeast: 1)
     else { return }
     switch WatchedFolder.isBeingWritten(path) {
@@ -126,8 +128,8 @@ final class WatchedFolder: Sendable {
     if let job { line.yield(job) }
   }
 
-  /// True if the file is open for writing; nil if unknown: other users' files, and file systems
-  /// without leases.
+  /// True if the file is open for writing; nil if unknown, as for files of other users and on file
+  /// systems without leases.
   private static func isBeingWritten(_ path: String) -> Bool? {
     let descriptor = open(path.cPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

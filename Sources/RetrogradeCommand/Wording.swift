@@ -1,15 +1,15 @@
 import Retrograde
 
 extension Message {
-  /// Text with settings named as options, such as `--memory`.
+  /// Text that names settings as command-line options, such as `--memory`.
   var inOptions: String { naming { $0.option } }
 }
 
 extension Setting {
-  /// Option of a setting.
+  /// Name of a setting's option.
   @Sendable fileprivate static func option(_ setting: Setting) -> String { setting.option }
 
-  /// Coding user info that makes JSON name settings as options.
+  /// Coding user info that makes encoded JSON name settings as options.
   static let jsonNaming: [CodingUserInfoKey: any Sendable] =
     Warning.naming.map { [$0: option as @Sendable (Setting) -> String] } ?? [:]
 
@@ -55,8 +55,8 @@ extension RetrogradeError.Code {
 }
 
 extension SourceReport.Stream {
-  /// Containers in which a video's packets are reversed without decoding, or the reason why there
-  /// are none.
+  /// Containers in which a video's packets are reversed without decoding, or the reason why packets
+  /// must be decoded; nil if neither is known.
   var turning: String? {
     if let whyDecoded { return "decoded and encoded: \(whyDecoded)" }
     let names = turnsAsPacketsIn?.map { ".\($0)" }.joined(separator: ", ")

@@ -22,7 +22,7 @@ struct WorkCommand: AsyncParsableCommand {
       """,
     subcommands: [Split.self, Chunk.self, Join.self, Status.self, Submit.self])
 
-  /// Names of the commands. Up to 0.3 these were top-level commands, and are still accepted as
-  /// such.
+  /// Names of the subcommands. Up to release 0.3 they were top-level commands, and these old names
+  /// are still accepted.
   static let names = configuration.subcommands.map { $0._commandName }
 }

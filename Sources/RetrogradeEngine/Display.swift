@@ -1,10 +1,11 @@
 import Glibc
 
-/// Choice of the sink that opens a window.
+/// Finds the sink for video playback in a window.
 package enum Display {
   /// Returns the sink that opens a window.
-  /// GStreamer tries all installed sinks. Without a display the last one may crash the process
-  /// (`Quirk.dfbvideosinkCrash`), so this checks for a display first.
+  ///
+  /// GStreamer tries all installed sinks. Without a display, the last sink may crash the process
+  /// (`Quirk.dfbvideosinkCrash`), so this function checks for a display first.
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin` if there is no display.
   package static func sink() throws -> String {

@@ -3,12 +3,12 @@ import GStreamer
 import MediaTime
 import Paths
 
-/// Images in numbered files, named by a pattern such as `frames/%05d.png`.
+/// Images in numbered files. A pattern such as `frames/%05d.png` stands for their names.
 package struct ImageSequence: Sendable {
   package let pattern: String
   package let numbers: ClosedRange<Int>
 
-  /// True if `path` is a pattern, with one `%d` or `%05d` in the file name.
+  /// True if the file name of `path` contains one number placeholder, such as `%d` or `%05d`.
   package static func isPattern(_ path: String) -> Bool { parts(of: path) != nil }
 
   private static func parts(of path: String) -> (folder: String, prefix: String, width: Int, suffix: String)? {
@@ -16,28 +16,28 @@ package struct ImageSequence: Sendable {
     return (path.folderPath, String(match.1), match.2.flatMap { Int($0) } ?? 0, String(match.3))
   }
 
-  /// Returns the file name of image `number`, without its folder; `pattern` itself if it is no
-  /// pattern.
+  /// Returns the file name of image `number`, without a folder; if `pattern` is not a pattern,
+  /// returns it unchanged.
   package static func name(_ pattern: String, _ number: Int) -> String {
     guard let (_, prefix, width, suffix) = parts(of: pattern) else { return pattern }
     let digits = String(number)
     return prefix + String(repeating: "0", count: max(0, width - digits.count)) + digits + suffix
   }
 
-  /// Returns the names of the existing files of `pattern`, without their folder, in numerical
+  /// Returns the names of the existing files that match `pattern`, without folders, in numerical
   /// order.
   package static func names(of pattern: String) throws -> [String] {
     try files(of: pattern).map { name(pattern, $0) }
   }
 
-  /// Returns the numbers of the existing files of `pattern`, ascending.
+  /// Returns the numbers of the existing files that match `pattern`, ascending.
   package static func files(of pattern: String) throws -> [Int] {
     guard let (folder, prefix, width, suffix) = parts(of: pattern) else { return [] }
     guard let names = fileNames(in: folder) else {
       throw RetrogradeError(.noInput, about: folder, "\(String(cString: strerror(errno)))")
     }
     return names.compactMap { name -> Int? in
-      // Bytes are compared: a letter in another Unicode form belongs to another file.
+      // Compare bytes: a letter in another Unicode form belongs to another file.
       let bytes = Array(name.utf8)
       let digits = bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
       guard bytes.starts(with: prefix.utf8), bytes.reversed().starts(with: suffix.utf8.reversed()),
@@ -49,10 +49,10 @@ package struct ImageSequence: Sendable {
     }.sorted()
   }
 
-  /// Finds the files of `pattern`, whose numbers must be consecutive.
+  /// Finds the files that match `pattern`. Their numbers must be consecutive.
   ///
-  /// - Returns: nil if `pattern` is no pattern.
-  /// - Throws: ``RetrogradeError`` of code `noInput` if no file exists, or one is missing.
+  /// - Returns: nil if `pattern` is not a pattern.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if no file exists, or a number is missing.
   package init?(_ pattern: String) throws {
     guard ImageSequence.isPattern(pattern) else { return nil }
     let found = try ImageSequence.files(of: pattern)

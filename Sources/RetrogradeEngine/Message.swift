@@ -1,19 +1,19 @@
 import Paths
 
-/// Sentence for the user, without a full stop. The program that shows it supplies the names of
-/// settings in it.
+/// Sentence for the user, without a full stop. The program that shows the sentence supplies the
+/// names of the settings in it.
 public struct Message: Sendable, Hashable, CustomStringConvertible {
   fileprivate enum Part: Hashable, Sendable {
     case text(String)
     case setting(Setting)
   }
 
-  /// Parts, without empty or adjacent texts.
+  /// Texts and settings, in order. No text is empty, and no two texts are adjacent.
   private var parts: [Part] = []
 
   public init(_ text: String) { append(.text(text)) }
 
-  /// Text with the library's names of settings, in backquotes.
+  /// Text with the settings named as in the Swift library, in backquotes.
   public var description: String { naming { "`\($0.rawValue)`" } }
 
   /// - Parameter name: returns the displayed name of a setting.
@@ -52,7 +52,8 @@ public struct Message: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Encoded as a list of strings, and of objects with the name of a `setting`.
+/// Encoded as a list: a string for each text, and for each setting an object with the name of the
+/// `setting`.
 extension Message: Codable {
   private struct Named: Codable { var setting: String }
 

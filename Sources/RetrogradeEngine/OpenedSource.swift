@@ -1,12 +1,12 @@
 import Containers
 import MediaTime
 
-/// Opened source with known bytes and streams.
-/// It can be indexed more than once: for example, its end first, and then the whole source.
+/// Opened source, whose streams have been found.
+/// The source can be indexed more than once: for example, the end first, and then all of it.
 package struct OpenedSource: Sendable {
   /// Name of the source for the user.
   let name: String
-  /// Source of the bytes; keeps the spool file of a pipe.
+  /// Origin of the bytes; keeps a pipe's spool file open.
   let stored: Source
   private(set) var topology: Topology
   /// Pauses the full indexing pass during urgent work.
@@ -30,7 +30,7 @@ package struct OpenedSource: Sendable {
     stored = try Source(
       input, fetched: fetched, sequenceRate: playback.sequenceRate, resources: settings.resources,
       cancellation: settings.cancellation)
-    // qtdemux can take half a minute to detect this.
+    // qtdemux can take half a minute to detect a missing index.
     if stored.facts.lacksIndex, stored.facts.boxedImage == nil {
       throw RetrogradeError(
         .damagedInput,
@@ -61,7 +61,8 @@ package struct OpenedSource: Sendable {
 
   /// Returns the source with a demuxer that sees only the beginning and the packets of `span`, in
   /// stream time.
-  /// - Returns: the source and the hole between both parts; nil if an excerpt has no advantage.
+  /// - Returns: the source, and the hole: the range between the beginning and `span`; nil if an
+  ///   excerpt has no advantage.
   func excerpt(of span: TimeSpan) -> (opened: OpenedSource, hole: TimeSpan)? {
     let known = tail.flatMap { $0.span == span ? $0.excerpt : nil }
     guard OpenedSource.beginning < span.start,
@@ -81,7 +82,7 @@ package struct OpenedSource: Sendable {
     beginning < span.start ? [ClockTime(seconds: -1)..<beginning, span.start..<span.end] : []
   }
 
-  /// Length of an excerpt's beginning.
+  /// Length of the beginning in an excerpt.
   private static let beginning = ClockTime(seconds: 16)
 
   /// - Parameters:

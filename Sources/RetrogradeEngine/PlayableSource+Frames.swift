@@ -1,14 +1,14 @@
 import MediaTime
 
-/// Single frames at given positions of a source, in the requested order. Only the necessary data is
-/// read and decoded.
+/// Single frames at the requested positions of a source, in the order of the request. Only the
+/// necessary data is read and decoded.
 extension PlayableSource {
   /// - Parameters:
-  ///   - places: positions inside the source; its end means the last frame.
-  ///   - settings: settings; the only playback option that counts is the rate of numbered images.
+  ///   - places: positions inside the source; the source's end means the last frame.
+  ///   - settings: settings; of the playback options, only the rate of numbered images is used.
   ///   - progress: called with the progress of indexing.
-  /// - Throws: ``RetrogradeError``; of code `usage` if the source has no frames or not such a
-  ///   position.
+  /// - Throws: ``RetrogradeError``; of code `usage` if the source has no frames, or a position is
+  ///   not in it.
   package init(
     _ opened: OpenedSource, framesAt places: [SourcePosition], _ settings: PlaybackSettings,
     progress: @escaping @Sendable (IndexProgress) -> Void
@@ -22,7 +22,7 @@ extension PlayableSource {
     }
   }
 
-  /// Returns frames of a source that is already fully known.
+  /// Returns frames of a source that is already fully indexed.
   package func frames(at places: [SourcePosition], of name: String, _ settings: PlaybackSettings) throws
     -> PlayableSource
   {
@@ -53,7 +53,7 @@ extension PlayableSource {
   ) throws -> (source: PlayableSource, isExact: Bool) {
     var index = index
     index.furtherVideos = []
-    // The window decoded to check if windows are exact is the one needed first.
+    // To check that windows are exact, decode the window that is needed first.
     let near = try index.video.flatMap { video in
       try video.starts.map { starts in
         let timeline = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
@@ -110,7 +110,7 @@ extension PlayableSource {
           .usage, about: name, "is \(whole.duration) long, so there is no frame at \(place)",
           remedy: "use a position before its end")
       }
-      // Times before the first frame show the first frame.
+      // At times before the first frame, the first frame is shown.
       return max(timeline.starts.endOfPrefix { $0 <= time } - 1, 0)
     }
   }

@@ -14,7 +14,7 @@ package struct PlayableSource: Sendable {
   /// Played part of the source, in stream time; nil for all of it.
   package let range: TimeSpan?
   package var index: SourceIndex
-  /// Opened source; keeps the spool file of a pipe.
+  /// Origin of the bytes; keeps a pipe's spool file open.
   private let stored: Source?
   /// Facts in the file's bytes that GStreamer does not report; nil for joined or non-file sources.
   package var facts: ContainerFacts? { stored?.facts }
@@ -22,8 +22,8 @@ package struct PlayableSource: Sendable {
   package var isReadInPlace: Bool { stored.map { $0.path == Address.path(of: $0.name) } ?? false }
   /// Joined sources, in order; empty if this is a single source.
   package internal(set) var parts: [PlayableSource] = []
-  /// Number of bytes fetched from the network, or by way of a playlist, into the spool; nil if
-  /// none.
+  /// Number of bytes that were fetched into the spool, from the network or through a playlist; nil
+  /// if none.
   package var fetchedBytes: Int? {
     let all = [stored?.fetched?.size].compactMap { $0 } + parts.compactMap(\.fetchedBytes)
     return all.isEmpty ? nil : all.reduce(0, +)
@@ -32,8 +32,8 @@ package struct PlayableSource: Sendable {
   /// Indexes only the part of a source that is to be played.
   ///
   /// - Parameters:
-  ///   - seam: stream time from which another source plays the frames and samples; nil if none
-  ///     does.
+  ///   - seam: stream time from which another source plays the frames and samples; nil if there is
+  ///     no other source.
   ///   - progress: called with the progress of indexing.
   /// - Throws: ``RetrogradeError``.
   package init(
@@ -48,13 +48,13 @@ package struct PlayableSource: Sendable {
       return
     }
     var index = try PlayableSource.index(all: opened, indexer)
-    // Frames and times of a part are counted in the index of the whole source.
+    // The bounds of a part are frame numbers or times in the index of the whole source.
     if settings.playback.start != nil || settings.playback.end != nil { try index.askDecoderForTimes(settings) }
     let parts = try SourceParts(index, settings, PlayableSource.range(in: index, settings.playback), until: seam)
     self = try PlayableSource(opened, index, parts, settings)
   }
 
-  /// Indexes a source, with the same result, but without reading all of a long source if possible.
+  /// Indexes a source with the same result, if possible without reading all of a long source.
   package init(
     quickly opened: OpenedSource, _ settings: PlaybackSettings,
     progress: @escaping @Sendable (IndexProgress) -> Void
@@ -89,7 +89,7 @@ package struct PlayableSource: Sendable {
   /// Indexes only the part to be played; nil if the whole source has to be indexed.
   static func stretch(_ indexer: Indexer, _ settings: PlaybackSettings) throws -> SourceIndex? {
     let playback = settings.playback
-    // Frame numbers count from the first frame, and a copied part is copied whole.
+    // Frame numbers count from the first frame of the source, and a copied part is copied whole.
     guard !settings.output.keepsForwardWhole, playback.start != nil || playback.end != nil,
       playback.start.map({ $0.time != nil }) ?? true, playback.end.map({ $0.time != nil }) ?? true
     else { return nil }
@@ -104,7 +104,7 @@ package struct PlayableSource: Sendable {
     }
   }
 
-  /// Makes the streams of a partly indexed source; nil if they can't be read in windows.
+  /// Creates the streams of a partly indexed source; nil if the video can't be read in windows.
   private static func exactParts(
     _ index: SourceIndex, _ settings: PlaybackSettings, _ seam: ClockTime?
   ) throws -> SourceParts? {
@@ -128,7 +128,7 @@ package struct PlayableSource: Sendable {
       opened.name, index, parts, settings.playback, count: settings.count, for: settings.output, stored: opened.stored)
   }
 
-  /// Makes a source from an existing index.
+  /// Creates a source from an existing index.
   package init(
     _ input: String, _ index: SourceIndex, _ video: VideoSource?, playback: PlaybackOptions, count: Int?,
     for output: OutputRequirements = OutputRequirements(), range: TimeSpan? = nil, stored: Source? = nil
@@ -138,7 +138,8 @@ package struct PlayableSource: Sendable {
       for: output, stored: stored)
   }
 
-  /// - Parameter whole: full presentation of a partly played source; nil if all of it is played.
+  /// - Parameter whole: full presentation of a partly played source; nil if the whole source is
+  ///   played.
   init(
     _ input: String, _ index: SourceIndex, _ parts: SourceParts, _ playback: PlaybackOptions, count: Int?,
     for output: OutputRequirements, stored: Source?, whole: TimeSpan? = nil
@@ -174,7 +175,7 @@ package struct PlayableSource: Sendable {
 
   /// Replaces the audio with a soundtrack, played once and unchanged from its start, for at most
   /// the length of this source.
-  /// - Returns: length of the end without audio.
+  /// - Returns: length of the end of the output that has no audio.
   package mutating func setSoundtrack(_ soundtrack: PlayableSource) -> ClockTime {
     let span = soundtrack.legs.presentation.span
     let length = min(legs.duration ?? span.duration, span.duration)
@@ -192,7 +193,8 @@ package struct PlayableSource: Sendable {
     return min(legs.frameRate?.value ?? rate, rate)
   }
 
-  /// End of the whole source, in stream time; by its container if only a part was indexed.
+  /// End of the whole source, in stream time; as the container declares it if the end was not
+  /// indexed.
   package var sourceEnd: ClockTime {
     let known = index.presentationEnd
     guard index.part?.reachesEnd == false else { return known }

@@ -5,12 +5,12 @@ public import GStreamer
 /// Failure of an operation: the operation, its subject, the reason, and a remedy.
 public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   /// Kind of failure. The raw values are stable, so programs may rely on them. Later versions may
-  /// add more.
+  /// add more values.
   public struct Code: RawRepresentable, Hashable, Sendable, Codable {
     public var rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The result is not an exact reversal of its source, as a comparison found.
+    /// A comparison found that the result is not an exact reversal of its source.
     public static let notAMirror = Code(rawValue: "not-a-mirror")
     /// Wrong or contradictory options.
     public static let usage = Code(rawValue: "usage")
@@ -22,7 +22,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     public static let missingPlugin = Code(rawValue: "missing-plugin")
     /// GStreamer failed in a way that the input does not explain.
     public static let internalFailure = Code(rawValue: "internal-failure")
-    /// The output can't be made.
+    /// The output can't be created.
     public static let cannotCreateOutput = Code(rawValue: "cannot-create-output")
     /// A process that read the input crashed, stalled or took too much memory, and was ended.
     public static let crashed = Code(rawValue: "crashed")
@@ -31,8 +31,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   }
 
   public let code: Code
-  /// File, device or place in a pipeline file that was being read or made; nil if there is none, or
-  /// if the reason names it.
+  /// File, device or place in a pipeline file that was being read or written; nil if there is none,
+  /// or if the reason names it.
   public let subject: String?
   /// Operation that failed, and the reason.
   public let reason: Message
@@ -41,7 +41,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   /// GStreamer's own error, if there is one.
   public let underlying: GStreamerError?
 
-  /// Creates an error from its parts: see the properties of the same names.
+  /// Creates an error; the parameters are the properties of the same names.
   public init(
     _ code: Code, about subject: String? = nil, _ reason: Message, remedy: Message? = nil,
     underlying: GStreamerError? = nil
@@ -61,7 +61,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
 
   public var description: String { message.description }
 
-  /// Returns the error with the user's name for a spool file, which has no name.
+  /// Returns the error with the user's name for the source in place of a spool file's path.
   package func naming(spooled name: String) -> RetrogradeError {
     guard let subject, subject.hasPrefix("/proc/"), subject.contains("/fd/") else { return self }
     return RetrogradeError(code, about: name, reason, remedy: remedy, underlying: underlying)
@@ -71,8 +71,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     RetrogradeError(code, about: subject, reason, remedy: remedy, underlying: underlying)
   }
 
-  /// Elements that refuse some valid files of their own format: four-component or high-throughput
-  /// JPEG 2000, and Musepack.
+  /// GStreamer elements that refuse some valid files of their own format: four-component or
+  /// high-throughput JPEG 2000, and Musepack.
   private static let particular = ["jpeg2000parse", "musepackdec"]
 
   /// Error to report for GStreamer's `error` while reading `path`.
@@ -156,8 +156,8 @@ package enum PackageHint {
   package static let all =
     "install gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-plugins-ugly and gstreamer1.0-libav"
 
-  /// Returns the package to install to decode `mediaType`; nil if there is none, or it is
-  /// installed.
+  /// Returns the package to install to decode `mediaType`; nil if no package helps, or the package
+  /// is installed.
   package static func decoding(_ mediaType: String?) -> String? {
     guard let mediaType else { return all }
     let (package, element) =

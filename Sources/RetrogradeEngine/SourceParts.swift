@@ -1,6 +1,6 @@
 import MediaTime
 
-/// Decodable video streams of a source, and its played part.
+/// Decodable video streams of a source, and the played part of the source.
 struct SourceParts {
   let range: TimeSpan?
   private(set) var video: VideoSource?
@@ -12,7 +12,7 @@ struct SourceParts {
   /// True if all indexed video can be read in windows.
   var isExact: Bool { videos.allSatisfy { $0.store == nil } && warnings.isEmpty }
 
-  /// - Parameter video: only video stream; nil if there is none.
+  /// - Parameter video: the only video stream; nil without video.
   init(_ video: VideoSource?, _ range: TimeSpan?) {
     self.video = video
     self.range = range
@@ -20,14 +20,15 @@ struct SourceParts {
 
   /// - Parameters:
   ///   - range: played part of the source; nil for all of it.
-  ///   - seam: stream time from which another source plays the frames; nil if none does.
+  ///   - seam: stream time from which another source plays the frames; nil if there is no other
+  ///     source.
   ///   - opened: open decoder of the first video stream; nil to open one.
   init(
     _ index: SourceIndex, _ settings: PlaybackSettings, _ range: TimeSpan?, until seam: ClockTime? = nil,
     _ opened: VideoDecoder? = nil
   ) throws {
     self.range = range
-    // One memory budget for all concurrent decoders.
+    // All concurrent decoders share one memory budget.
     let readers = settings.playback.dissolve > .zero ? 2 : 1
     let shared = settings.resources.shared(by: readers * (1 + index.furtherVideos.count))
     let rate = settings.sourceRate

@@ -19,7 +19,7 @@ package struct SourceRange: Sendable {
 }
 
 /// Long source, any part of which can be played backwards before the whole source is indexed.
-/// The end comes first, then each part that is sought.
+/// The end is played first, then the target of each seek.
 package final class SourceRanges: Sendable {
   /// Last part of the source.
   package let tail: SourceRange
@@ -35,7 +35,7 @@ package final class SourceRanges: Sendable {
     var last: SourceRange
   }
 
-  /// Length of a part. Below three times this, a full index is as fast.
+  /// Length of a part. If the source is not longer than three parts, a full index is as fast.
   private static let length = ClockTime(seconds: 8)
 
   /// - Returns: nil if the whole source has to be indexed first.
@@ -54,8 +54,8 @@ package final class SourceRanges: Sendable {
     state = Mutex(State(indexer: indexer, last: tail))
   }
 
-  /// Returns the part that plays at `time` in the output, and after it.
-  /// - Returns: nil if it needs an index of the whole source.
+  /// Returns the part that plays from `time` on in the output.
+  /// - Returns: nil if the part needs an index of the whole source.
   /// - Throws: ``CancellationError``.
   package func stretch(at time: ClockTime) throws -> SourceRange? {
     let end = whole.end - time
@@ -73,14 +73,16 @@ package final class SourceRanges: Sendable {
     }
   }
 
-  /// Returns the part of a source that must be listed to index from `start` to `end`.
+  /// Returns the range that an excerpt must list, so that the part from `start` to `end` can be
+  /// indexed.
   private static func reach(_ start: ClockTime, _ end: ClockTime?) -> TimeSpan {
     TimeSpan(
       start: start - RangeIndexer.reach.before,
       end: end.map { $0 + RangeIndexer.reach.behind } ?? ClockTime(nanoseconds: .max))
   }
 
-  /// Returns the reach of the last part; nil if the whole source has to be indexed first.
+  /// Returns the range that an excerpt must list to index the last part; nil if the whole source
+  /// has to be indexed first.
   static func spanOfLastRange(of facts: ContainerFacts, _ settings: PlaybackSettings) -> TimeSpan? {
     declaredEnd(facts, settings).map { reach($0 - length, nil) }
   }
@@ -125,7 +127,7 @@ package final class SourceRanges: Sendable {
       Log.index.info("\(opened.name): all of it is indexed: \(error.reason)")
       return nil
     } catch let error as RetrogradeError {
-      // The full pass reports the error, and what is still playable.
+      // The full pass reports the error, and finds the data that is still playable.
       Log.index.info("\(opened.name): all of it is indexed: \(error.message)")
       return nil
     }
@@ -141,7 +143,7 @@ extension SourceRange {
     _ opened: OpenedSource, _ settings: PlaybackSettings, _ stretches: RangeIndexer, from beginning: ClockTime,
     to end: ClockTime?, of whole: TimeSpan?
   ) throws {
-    // The demuxer's seek may take as long as all other work here.
+    // The demuxer's seek may take as long as all other work here, so open the decoder meanwhile.
     let opening = try stretches.recipe.map { recipe in
       if recipe.largestPacket == nil { try Planner.refuseHugeFrames(of: recipe.packetCaps, settings.resources) }
       return try Worker("open decoder") {
@@ -168,7 +170,8 @@ extension SourceRange {
     let start = keyframe.flatMap { $0 < end ? $0 : nil } ?? beginning
     guard whole.start <= start, start < end else { return nil }
     let range = TimeSpan(start: start, end: end)
-    // All pads are created for the streams at the end.
+    // Pads are created for the streams at the end of the source, so each part must have all of
+    // them.
     guard index.audio.count == stretches.trackCount,
       index.audio.allSatisfy({ !$0.frames(during: range).isEmpty }),
       index.video.map({ $0.starts?.contains { range.start <= $0 && $0 < range.end } ?? false }) ?? true

@@ -6,10 +6,11 @@ import GStreamer
 enum StillImage {
   /// One or more JPEG images in sequence, which `jpegparse` separates.
   case jpeg
-  /// Media type and size of a file that is read in one piece.
+  /// Media type and size of a file that is read as one buffer.
   case whole(String, bytes: Int)
 
-  /// Detects an image by its first bytes (JFIF 1.02; BITMAPFILEHEADER; TIFF 6.0, 2); nil otherwise.
+  /// Detects an image by its first bytes (JFIF 1.02; BITMAPFILEHEADER; TIFF 6.0, 2); nil for other
+  /// files.
   init?(_ file: ContainerFacts) {
     let start = file.beginning
     guard start.count >= 10 else { return nil }
@@ -21,7 +22,7 @@ enum StillImage {
     }
   }
 
-  /// Elements that read the image, in `gst-launch-1.0` syntax.
+  /// GStreamer elements that read the image, in `gst-launch-1.0` syntax.
   /// - Throws: ``RetrogradeError`` of code `damagedInput` if reading it would take more than
   ///   `memory`.
   func sourceDescription(_ path: String, name: String, memory: ByteCount) throws -> String {
@@ -36,7 +37,7 @@ enum StillImage {
           "decoding this image of \(ByteCount(bytes)) takes three times as much memory; \(setting: .memory) is \(memory)"
         )
       }
-      // multifilesrc takes the location for a pattern of numbered files.
+      // multifilesrc reads its location as a pattern for numbered files, in which `%%` means `%`.
       let pattern = path.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
       return "multifilesrc name=source location=\(Description.quoted(pattern)) start-index=0 stop-index=0 caps=\(type)"
     }

@@ -92,8 +92,8 @@ extension Message {
 }
 
 extension Array where Element: Hashable {
-  /// Elements without duplicates, in their first order: several streams and legs may have the same
-  /// warning.
+  /// Elements without duplicates, in the order in which they first appear: several streams and legs
+  /// may have the same warning.
   package var unique: [Element] {
     var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }

@@ -47,7 +47,7 @@ public final class Player: Sendable {
   /// - Parameters:
   ///   - input: a path; `-` is standard input, which is kept in a temporary file during playback.
   ///   - playback: loop, score, joint, dissolve, interpolation, keepsPitch, count, timing, start
-  ///     and end; the others are ignored.
+  ///     and end; all other options are ignored.
   ///   - isEndless: repeats the loop forever, regardless of the count.
   ///   - resources: memory and spool.
   ///   - videoSink: video sink in `gst-launch-1.0` syntax; nil: a window.
@@ -127,7 +127,7 @@ public final class Player: Sendable {
       case .endOfStream: return
       case .failed(let error) where error.message.contains("window was closed"): return
       case .failed(let error) where error.element == "reversesrc":
-        // Its message names the file and the reason.
+        // The message of reversesrc names the file and the reason.
         throw RetrogradeError(
           RetrogradeError.reading(input, error).code, "\(error.message.replacing(source.path, with: source.name))",
           underlying: error)
@@ -159,7 +159,7 @@ public final class Player: Sendable {
     pipeline?.set(isPaused ? .paused : .playing)
   }
 
-  /// Seeks forward by `time` of the output, or back if it is negative.
+  /// Seeks forward by `time` of the output, or back if `time` is negative.
   public func seek(by time: ClockTime) {
     guard let pipeline = state.withLock({ $0.pipeline }), let position = pipeline.position else { return }
     let end = isEndless ? nil : pipeline.duration

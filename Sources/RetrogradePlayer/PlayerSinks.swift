@@ -26,7 +26,7 @@ struct PlayerSinks: Sendable {
       }.joined(separator: " ")
   }
 
-  /// Error to report for a failure of a sink; nil if another element failed.
+  /// Error to report for a failure of a sink; nil if the element that failed is not a sink.
   func failure(_ error: GStreamerError) -> RetrogradeError? {
     guard let element = error.element, let made = Element(factory: element), made.isOfClass("Sink") else { return nil }
     // The sink writes a file instead of showing or playing anything.
@@ -46,7 +46,7 @@ struct PlayerSinks: Sendable {
   }
 
   /// Text of a warning. `autoaudiosink` continues without audio if no device can be opened, and
-  /// forwards only the error of the first device it tried.
+  /// forwards only the error of the first device that it tried.
   static func text(of warning: GStreamerError) -> String {
     warning.element == "autoaudiosink"
       ? "the video is played without audio: no audio device can be opened (\(warning.message))"

@@ -16,7 +16,7 @@ func registerElements(_ plugin: OpaquePointer?) -> gboolean {
   return 1
 }
 
-/// Registers the elements in this process, for programs that link them.
+/// Registers the elements in this process, for programs that are linked with them.
 package enum RetrogradeElements {
   private static let registered: Bool = {
     guard (try? GStreamer.initialize()) != nil else { return false }

@@ -3,7 +3,7 @@ package import Retrograde
 package import RetrogradeEngine
 import Soup
 
-/// Starts work that makes a file.
+/// Function that starts a child's task on a file.
 typealias ServerRunning = @Sendable (ChildTask) -> Reversal
 
 /// Serves reversed files to browsers and players on this or other machines.
@@ -47,7 +47,8 @@ package final class Server: Sendable {
   /// Listens and serves until stopped.
   ///
   /// - Parameter onListening: called with the address of the start page.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput` if it cannot listen there.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput` if the server cannot listen at its
+  ///   address.
   package func run(_ onListening: @escaping @Sendable (_ address: String) -> Void) async throws {
     do {
       try await withTaskCancellationHandler {

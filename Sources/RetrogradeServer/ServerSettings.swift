@@ -5,13 +5,13 @@ import RetrogradeEngine
 package struct ServerSettings: Sendable {
   /// Address or name of this machine to listen at.
   package var host: String
-  /// Port; 0 selects a free one.
+  /// Port; 0 selects a free port.
   package var port: Int
   /// Token that clients must present; nil: none.
   package var token: String?
   /// Part and order of play of each file, unless an address overrides them.
   package var playback: PlaybackOptions
-  /// Heights of the video renditions; empty: the source's own, up to 1080.
+  /// Heights of the video renditions; empty: the source's own height, up to 1080.
   package var heights: [Int]
   /// Limits for all concurrent work.
   package var resources: Resources
@@ -31,7 +31,7 @@ package struct ServerSettings: Sendable {
     (self.resources, self.cache, self.jobs, self.patience) = (resources, cache, jobs, patience)
   }
 
-  /// Limits for each job, if all of them and a download run at once.
+  /// Limits for each job, if all jobs and a download run at once.
   var share: Resources {
     Resources(
       memory: ByteCount(max(resources.memory.bytes / (max(jobs, 1) + 1), 1 << 20)),

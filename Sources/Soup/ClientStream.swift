@@ -10,7 +10,7 @@ final class ClientStream {
   private let localAddress: UnsafeMutablePointer<GSocketAddress>
   private let remoteAddress: UnsafeMutablePointer<GSocketAddress>
 
-  /// - Parameter socket: its reference is consumed, also on failure.
+  /// - Parameter socket: the reference is consumed, also on failure.
   init?(adopting socket: UnsafeMutablePointer<GSocket>) {
     defer { g_object_unref(UnsafeMutableRawPointer(socket)) }
     // Fails if the client has already disconnected.
@@ -37,17 +37,17 @@ final class ClientStream {
   /// True once libsoup or ``closeStream()`` has closed it.
   var isClosed: Bool { g_io_stream_is_closed(stream) != 0 }
 
-  /// Ends the connection but keeps the descriptor: writes fail from now on, including those that a
-  /// libsoup thread is blocked in.
-  /// - Parameter withReset: sends a reset, so that the client notices the incomplete body. HTTP/1.0
-  ///   has no other sign.
+  /// Ends the connection but keeps the descriptor. From now on all writes fail, also a write that
+  /// blocks a libsoup thread.
+  /// - Parameter withReset: sends a TCP reset. In HTTP/1.0, only a reset shows the client that the
+  ///   body is incomplete.
   func cut(withReset: Bool) {
     guard !isClosed else { return }
     guard withReset else {
       shutdown(descriptor, Int32(SHUT_RDWR))
       return
     }
-    // Disconnects a TCP socket immediately (connect(2)).
+    // Connecting to AF_UNSPEC disconnects a TCP socket immediately (connect(2)).
     var nowhere = sockaddr()
     nowhere.sa_family = sa_family_t(AF_UNSPEC)
     _ = connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))

@@ -3,7 +3,7 @@ final class Connection {
   enum Phase {
     /// Idle, or receiving a request.
     case reading
-    /// Producing the answer, or its next piece.
+    /// Producing the answer or the next piece of it.
     case working
     /// Sending a piece of the answer.
     case writing
@@ -16,14 +16,14 @@ final class Connection {
   /// Number of finished requests.
   var requests = 0
   var task: Task<Void, Never>?
-  /// Resumed when the client has taken a piece.
+  /// Resumed when the client has received a piece.
   private var waiter: CheckedContinuation<Void, any Error>?
   private(set) var phase = Phase.reading
-  /// Start of the phase.
+  /// Start of the current phase.
   private(set) var since = Clock.now
-  /// True if it will be closed at the end of the loop iteration.
+  /// True if the connection will be closed at the end of the loop iteration.
   var isClosing = false
-  /// True if the answer is incomplete.
+  /// True if the answer ended before it was complete.
   var isCutShort = false
   private var hangup: Source?
   private var server: SoupServerObject?
@@ -45,7 +45,7 @@ final class Connection {
 
   func enter(_ phase: Phase) { (self.phase, since) = (phase, Clock.now) }
 
-  /// True if the server has been waiting for the client, since ``since``.
+  /// True if the server is waiting for the client. It has waited since ``since``.
   var isWaitingForClient: Bool { phase != .working }
 
   func wait(_ waiter: CheckedContinuation<Void, any Error>) {
@@ -74,7 +74,7 @@ final class Connection {
     answer(self, request)
   }
 
-  /// Called when the client has taken a piece.
+  /// Called when a piece of the answer was sent.
   func pieceWasSent() {
     guard let waiter else { return }
     self.waiter = nil
@@ -85,12 +85,12 @@ final class Connection {
   /// Called when an answer was sent or has failed.
   func requestEnded(isAnswered: Bool) {
     endWork(isAnswered: isAnswered)
-    // Exchanges of earlier requests no longer match.
+    // Invalidates the keys of exchanges for earlier requests.
     requests += 1
     enter(.reading)
   }
 
-  // MARK: - Its end
+  // MARK: - End of the connection
 
   /// Ends the work on the current request.
   /// - Parameter isAnswered: true if the complete answer was sent.
@@ -104,9 +104,9 @@ final class Connection {
   /// Closes the connection and cancels its work.
   func close() {
     hangup = nil
-    // Must come first: when libsoup drops a body, it writes a final chunk as if the body were
-    // complete, and blocks until the client takes it (soup_body_output_stream_close, called by
-    // GOutputStream).
+    // Must come first. When libsoup drops a body, it writes a final chunk as if the body were
+    // complete, and blocks until the client reads that chunk (soup_body_output_stream_close, called
+    // by GOutputStream).
     stream.cut(withReset: isCutShort && message?.isHTTP10 ?? false)
     server = nil
     stream.closeStream()

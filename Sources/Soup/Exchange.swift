@@ -1,12 +1,13 @@
 import Synchronization
 
-/// A request and its answer. Thread-safe; its task is cancelled when the client disconnects.
+/// A request and its answer. Thread-safe. The task that makes the answer is cancelled when the
+/// client disconnects.
 package final class Exchange: Sendable {
   package let request: Request
   private let queue: LoopQueue
   private let key: Key
 
-  /// Numbers of the connection and of its request.
+  /// Number of the connection, and number of the request on this connection.
   struct Key: Sendable, Equatable {
     var connection: Int
     var request: Int
@@ -21,7 +22,8 @@ package final class Exchange: Sendable {
 
   /// Sends a piece of the body.
   ///
-  /// Waits until the client has taken it, so that each connection has one piece in memory.
+  /// Waits until the client has received the piece, so that each connection has only one piece in
+  /// memory.
   /// - Throws: `CancellationError` if the connection ended or timed out.
   package func write(_ bytes: [UInt8]) async throws {
     guard !bytes.isEmpty else { return }

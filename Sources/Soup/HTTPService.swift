@@ -8,10 +8,10 @@ package final class HTTPService: Sendable {
     package var host: String
     /// Port; 0 selects a free one.
     package var port: Int
-    /// Timeout for a client to send a request or to take a piece of an answer.
+    /// Maximum time for a client to send a request, or to receive a piece of an answer.
     package var patience: Duration
-    /// Maximum number of connections. Above it, an idle one is closed; if all are busy, new ones
-    /// wait.
+    /// Maximum number of connections. For a client above this number, an idle connection is closed;
+    /// if none is idle, the client waits.
     package var mostConnections: Int
 
     package init(host: String, port: Int, patience: Duration, mostConnections: Int) {
@@ -51,8 +51,8 @@ package final class HTTPService: Sendable {
     loop.run()
   }
 
-  /// Closes all connections and makes ``run(onListening:respond:)`` return, even if it was not
-  /// called yet.
+  /// Closes all connections and makes ``run(onListening:respond:)`` return. A later call of
+  /// ``run(onListening:respond:)`` returns at once.
   package func stop() { queue.add { $0.stop() } }
 }
 

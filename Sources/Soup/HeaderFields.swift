@@ -60,7 +60,8 @@ package struct HeaderFields: Sendable, ExpressibleByDictionaryLiteral {
     fields.filter { $0.name == name }.map(\.value)
   }
 
-  /// Value of a field; repeated fields are joined to a list (RFC 9110, 5.3). Setting replaces all.
+  /// Value of a field; repeated fields are joined to a list (RFC 9110, 5.3). The setter replaces
+  /// all fields of the name.
   package subscript(name: FieldName) -> String? {
     get {
       let values = values(of: name)

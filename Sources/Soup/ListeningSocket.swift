@@ -5,7 +5,7 @@ import Glibc
 struct ListeningSocket: ~Copyable {
   let descriptor: Int32
   private let socket: UnsafeMutablePointer<GSocket>
-  /// Actual port, also if 0 was requested.
+  /// Actual port, even if port 0 was requested.
   let port: Int
 
   /// Connections that the kernel completes before they are accepted.

@@ -57,7 +57,7 @@ final class Loop {
     connection.task = Task { [respond] in await respond(exchange) }
   }
 
-  // MARK: - What exchanges ask for
+  // MARK: - Calls by exchanges
 
   private func connection(_ key: Exchange.Key) -> Connection? {
     guard let connection = connections[key.connection], connection.requests == key.request,
@@ -112,7 +112,7 @@ final class Loop {
 
   private func acceptNext() {
     if connections.count >= settings.mostConnections {
-      // Close it before accepting the next one, which needs its descriptor.
+      // Close the idle connection before accepting: the new connection needs its descriptor.
       guard let idle = longestIdle() else { return accept(false) }
       close(idle)
     }
@@ -126,11 +126,12 @@ final class Loop {
 
   /// Interval between attempts to accept while no descriptor is free, in microseconds.
   private static let acceptPause: Int64 = 100_000
-  /// Time after which a stalled client may be closed for another one, in microseconds.
+  /// Time after which the connection of a stalled client may be closed for a new one, in
+  /// microseconds.
   private static let stallTolerance: Int64 = 5_000_000
 
-  /// Connection to close for a new one: the longest idle one, or else the longest stalled one. nil
-  /// if all are busy.
+  /// Connection to close for a new one: the longest idle connection, or else the longest stalled
+  /// one. nil if all are busy.
   private func longestIdle() -> Connection? {
     let idle = connections.values.filter { $0.phase == .reading }
     if let longest = idle.min(by: { $0.since < $1.since }) { return longest }
@@ -144,8 +145,8 @@ final class Loop {
     let connection = Connection(count, stream) { [unowned self] in answer($1, $0) }
     connections[connection.number] = connection
     counter.set(connections.count)
-    // libsoup does not watch a paused connection, and 3.2 fails to close one that ends between two
-    // requests (`soup_server_message_io_http1_finished`, fixed in 3.4).
+    // libsoup does not watch a paused connection, and libsoup 3.2 fails to close a connection that
+    // ends between two requests (`soup_server_message_io_http1_finished`, fixed in 3.4).
     let hangup = Source(stream.descriptor, .hangup) { [unowned connection] in
       connection.isClosing = true
     }
@@ -159,10 +160,10 @@ final class Loop {
     connection.close()
   }
 
-  /// Closes finished and timed-out connections, and sets the timer for the next one.
+  /// Closes finished and timed-out connections, and sets the timer for the next timeout.
   ///
-  /// Runs after each loop iteration, before polling: libsoup does not report that it closed a
-  /// connection.
+  /// Runs after each loop iteration, before polling, because libsoup does not report that it closed
+  /// a connection.
   private func closeExpiredConnections() {
     let now = Clock.now
     var next = nextAcceptTime

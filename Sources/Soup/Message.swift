@@ -17,7 +17,7 @@ final class Message {
 
   deinit { g_object_unref(UnsafeMutableRawPointer(message)) }
 
-  /// Connects a function of the signal's type to a signal of the message.
+  /// Connects a C function, whose type is that of the signal, to a signal of the message.
   func connect(_ signal: String, _ function: GCallback, _ data: UnsafeMutableRawPointer) {
     g_signal_connect_data(
       UnsafeMutableRawPointer(message), signal, function, data, nil, GConnectFlags(rawValue: 0))
@@ -27,7 +27,7 @@ final class Message {
 
   var isHTTP10: Bool { soup_server_message_get_http_version(message) == SOUP_HTTP_1_0 }
 
-  /// True if the end of the request's body is unknown, for which libsoup would wait.
+  /// True if the end of the request's body is unknown. libsoup would wait for that end.
   var hasBadLength: Bool {
     guard let headers = soup_server_message_get_request_headers(message),
       let length = soup_message_headers_get_one(headers, "Content-Length")
@@ -61,7 +61,7 @@ final class Message {
     let codings = request.fields.values(of: .transferEncoding)
     guard lengths.count + codings.count <= 1 else { return nil }
     guard soup_server_message_is_options_ping(message) == 0 else { return request }
-    // An absolute target has its own host, which takes precedence over Host.
+    // An absolute target contains a host, which must be the same as in the Host field.
     guard g_uri_get_fragment(uri) == nil, let path = g_uri_get_path(uri),
       hosts.isEmpty || Message.host(hosts[0]).map({ $0 == Message.host(of: uri) }) ?? false
     else { return nil }
@@ -113,7 +113,7 @@ final class Message {
     soup_server_message_set_status(message, UInt32(head.status), Message.phrases[head.status])
     guard let headers = soup_server_message_get_response_headers(message) else { return }
     for field in head.fields.fields {
-      // libsoup refuses line breaks with a critical warning.
+      // libsoup refuses values with line breaks and logs a critical warning.
       guard !field.value.utf8.contains(where: { $0 < 32 }) else { continue }
       soup_message_headers_append(headers, field.name.text, field.value)
     }
@@ -121,7 +121,7 @@ final class Message {
     case .none(let length?), .sized(let length):
       soup_message_headers_set_content_length(headers, gint64(length))
     case .none(nil): soup_message_headers_set_encoding(headers, SOUP_ENCODING_NONE)
-    // HTTP/1.0 has no chunks: the body ends with the connection.
+    // HTTP/1.0 has no chunks: closing the connection ends the body.
     case .chunked:
       soup_message_headers_set_encoding(
         headers, isHTTP10 ? SOUP_ENCODING_EOF : SOUP_ENCODING_CHUNKED)

@@ -99,7 +99,7 @@ final class QuietSocket {
     close(ends.1)
   }
 
-  /// Makes a server listen on a duplicate of the socket, which it closes itself.
+  /// Makes a server listen on a duplicate of the socket. The server closes the duplicate.
   fileprivate func isListenedAt(by server: UnsafeMutablePointer<SoupServer>) -> Bool {
     let descriptor = fcntl(ends.0, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { return false }

@@ -4,7 +4,7 @@ import MediaTime
 import TestSupport
 import Testing
 
-/// Cut files of formats whose headers declare a length, count or size.
+/// Truncated files of formats whose headers declare a length, a count or a size.
 @Suite struct CutHeaderTests {
   private func report(_ file: [UInt8], name: String = "file") throws -> ContainerReport? {
     let folder = try TemporaryFolder()
@@ -26,7 +26,7 @@ import Testing
     return file
   }
 
-  @Test("an IVF file with fewer frames than its header declares is cut", arguments: [0, 5, 111])
+  @Test("an IVF file with fewer frames than its header declares is truncated", arguments: [0, 5, 111])
   func cutIVF(_ lost: Int) throws {
     let report = try #require(try report(ivf(declared: 60, frames: 41).dropLast(lost)))
     #expect(report.isCut)
@@ -42,7 +42,7 @@ import Testing
     #expect(cut.isCut && cut.end == ClockTime(seconds: 2) && cut.streams.map(\.frames) == [nil])
   }
 
-  @Test("an IVF count too small for a duration is a frame count")
+  @Test("a number too small for a duration in an IVF header is a frame count")
   func ivfFrameCount() throws {
     let whole = try #require(try report(ivf(declared: 60, frames: 60, step: 33)))
     #expect(!whole.isCut && whole.end == nil)
@@ -50,7 +50,7 @@ import Testing
     #expect(cut.isCut && cut.streams.map(\.frames) == [60])
   }
 
-  @Test("a live IVF header declares no length", arguments: [0, 0xFFFF_FFFF] as [UInt32])
+  @Test("the header of a live IVF file declares no length", arguments: [0, 0xFFFF_FFFF] as [UInt32])
   func liveIVF(_ declared: UInt32) throws {
     #expect(try report(ivf(declared: declared, frames: 30))?.isCut == false)
     #expect(try report(ivf(declared: declared, frames: 30).dropLast(5))?.isCut == true)
@@ -70,7 +70,7 @@ import Testing
     return bytes("FORM", whole, body)
   }
 
-  @Test("an AIFF file that ends within its samples is cut", arguments: [1, 4000, 8007])
+  @Test("an AIFF file that ends within its audio is truncated", arguments: [1, 4000, 8007])
   func cutAIFF(_ lost: Int) throws {
     let report = try #require(try report(aiff(actual: 8008 - lost)))
     #expect(report.isCut)
@@ -78,7 +78,7 @@ import Testing
     #expect(report.streams.map(\.kind) == [.audio])
   }
 
-  @Test("a complete AIFF file is not cut")
+  @Test("a complete AIFF file is not truncated")
   func completeAIFF() throws {
     let report = try #require(try report(aiff()))
     #expect(!report.isCut && report.end == ClockTime(nanoseconds: 500_000_000))
@@ -108,20 +108,20 @@ import Testing
       0xA1, 0xDC, 0xAB, 0x8C, 0x47, 0xA9, 0xCF, 0x11, 0x8E, 0xE4, 0x00, 0xC0, 0x0C, 0x20, 0x53,
       0x65,
     ]
-    // 5 s, including 3 s of preroll.
+    // Duration of 5 s, including 3 s of preroll.
     var properties = bytes(guid, little(104), zeros(44), little(50_000_000), zeros(12))
     properties += bytes(little(3000), zeros(4), little(flags), zeros(12))
     let header = object(0x3026_B275, 30 + properties.count, bytes(zeros(6), properties))
     return header + object(0x3626_B275, Int(data), zeros(actual))
   }
 
-  @Test("an ASF file that ends within its data object is cut", arguments: [1, 300, 999])
+  @Test("an ASF file that ends within its data object is truncated", arguments: [1, 300, 999])
   func cutASF(_ lost: Int) throws {
     let report = try #require(try report(asf(flags: 2, data: 1024, actual: 1000 - lost)))
     #expect(report.isCut && report.end == ClockTime(seconds: 2))
   }
 
-  @Test("a complete and a live ASF file have no report")
+  @Test("a complete ASF file and a live one have no report")
   func completeASF() throws {
     #expect(try report(asf(flags: 2, data: 1024, actual: 1000)) == nil)
     #expect(try report(asf(flags: 1, data: 50, actual: 1000)) == nil)
@@ -130,8 +130,8 @@ import Testing
 
   // MARK: FLIC
 
-  /// - Parameter chunks: chunk count of each frame; the last frame is the ring frame, back to the
-  ///   first.
+  /// - Parameter chunks: number of chunks of each frame. The last frame is the ring frame, which
+  ///   leads back to the first frame.
   private func flic(declared: Int, chunks: [UInt8]) -> [UInt8] {
     var frames: [UInt8] = []
     for count in chunks {
@@ -143,13 +143,13 @@ import Testing
     return bytes(little(UInt32(128 + frames.count)), header, zeros(114), frames)
   }
 
-  @Test("a FLIC file shorter than its header declares is cut")
+  @Test("a FLIC file shorter than its header declares is truncated")
   func cutFLIC() throws {
     let whole = flic(declared: 10, chunks: [UInt8](repeating: 1, count: 11))
     let report = try #require(try report(whole))
     #expect(!report.isCut && report.streams.map(\.frames) == [10] && report.unchangedFrames == 0)
     #expect(try self.report(whole.dropLast(200))?.isCut == true)
-    // Without a declared size.
+    // A live file declares no size.
     let live = zeros(4) + whole.dropFirst(4)
     #expect(try self.report(live)?.isCut == false)
     #expect(try self.report(live.dropLast(117))?.isCut == true)
@@ -169,8 +169,8 @@ import Testing
     return bytes(start, key, zeros(12 - key.count), [UInt8]([0x83]), big(body.count, 3), body)
   }
 
-  /// A file of 5 s (125 edit units) whose header puts the footer at offset `footer`; nil is the
-  /// right one.
+  /// MXF file of 5 s (125 edit units). `footer` is the footer's offset in the header; nil for the
+  /// right offset.
   private func mxf(footer: Int?) -> [UInt8] {
     func partition(_ kind: UInt8, _ footer: Int) -> [UInt8] {
       triplet(
@@ -188,7 +188,7 @@ import Testing
     return partition(2, place) + middle + partition(4, place)
   }
 
-  @Test("an MXF file that ends before the end of its declared footer is cut", arguments: [1, 108, 500])
+  @Test("an MXF file that ends before the end of its declared footer is truncated", arguments: [1, 108, 500])
   func cutMXF(_ lost: Int) throws {
     let report = try #require(try report(mxf(footer: nil).dropLast(lost)))
     #expect(report.isCut && report.end == ClockTime(seconds: 5))
@@ -211,14 +211,14 @@ import Testing
     return file + bytes("DATA", data.0, zeros(data.1 - 8))
   }
 
-  @Test("a RealMedia file that ends within its packets, or before its index, is cut")
+  @Test("a RealMedia file that ends within its packets, or before its index, is truncated")
   func cutRealMedia() throws {
     let cut = try #require(try report(realMedia(flags: 3, data: (1000, 600))))
     #expect(cut.isCut && cut.end == ClockTime(seconds: 2))
     #expect(try report(realMedia(flags: 3, index: 1068, data: (1000, 1000)))?.isCut == true)
   }
 
-  @Test("a complete and a live RealMedia file have no report")
+  @Test("a complete RealMedia file and a live one have no report")
   func completeRealMedia() throws {
     #expect(try report(realMedia(flags: 3, data: (1000, 1000))) == nil)
     #expect(try report(realMedia(flags: 3, data: (1018, 1008))) == nil)
@@ -229,7 +229,7 @@ import Testing
   // MARK: Wave64
 
   @Test(
-    "a cut Wave64 file holds the complete sample frames before the cut", arguments: [0, 1, 400, 401])
+    "a truncated Wave64 file has only its complete sample frames", arguments: [0, 1, 400, 401])
   func cutWave64(_ lost: Int) throws {
     func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] {
       bytes(name, zeros(12), little(UInt32(24 + body.count)), zeros(4), body)
@@ -248,7 +248,7 @@ import Testing
   // MARK: Y4M
 
   @Test(
-    "a Y4M file that ends within a frame is cut",
+    "a Y4M file that ends within a frame is truncated",
     arguments: [("", 6 * 5 + 2 * 9), ("C422", 60), ("C444", 90), ("C420p10", 96), ("Cmono", 30)])
   func cutY4M(_ chroma: String, _ size: Int) throws {
     let frame = bytes("FRAME\n", zeros(size))

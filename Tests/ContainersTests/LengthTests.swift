@@ -7,7 +7,7 @@ import Testing
 
 /// Durations and sizes that containers declare, from headers of a few bytes.
 @Suite struct LengthTests {
-  /// Above 4 GiB, WAV needs an RF64 header. Only headers are written here.
+  /// A WAV file above 4 GiB needs an RF64 header. The test files are only headers.
   @Test(
     "the duration of a WAV file of any size is read from its header",
     arguments: [0x7FFF_FFFF, 0x8000_0000, 4_800_000_000])
@@ -29,7 +29,7 @@ import Testing
   }
 
   /// Reading must always move forward, whatever a damaged file declares.
-  @Test("a Matroska segment that ends before its headers is read once")
+  @Test("a Matroska Segment that ends before its headers is read once")
   func shortMatroskaSegment() throws {
     let folder = try TemporaryFolder()
     let duration = withUnsafeBytes(of: Double(2000).bitPattern.bigEndian, Array.init)
@@ -40,7 +40,7 @@ import Testing
     #expect(ContainerFacts(folder.path("a.mkv")).report?.presentationEnd == ClockTime(seconds: 2))
   }
 
-  /// A film of hours has thousands of clusters; a read in each takes seconds on a hard disk.
+  /// A long film has thousands of clusters. One read for each cluster takes seconds on a hard disk.
   @Test("only the headers of a Matroska file are read")
   func matroskaReads() throws {
     let folder = try TemporaryFolder()
@@ -129,7 +129,7 @@ import Testing
   }
 
   /// The product of the rates overflows 64 bits.
-  @Test("AVI audio with the highest possible rates is not mapped to samples")
+  @Test("AVI audio with the highest possible rates gives no sample count")
   func hugeAVIRates() throws {
     let folder = try TemporaryFolder()
     let most = little(UInt32.max)
@@ -144,8 +144,8 @@ import Testing
     #expect(ContainerFacts(path).tracks.allSatisfy { $0.stored == nil })
   }
 
-  /// A 5-byte chunk without its pad byte, and one larger than the file.
-  @Test("a WAV file whose chunk sizes lead past its audio is empty", arguments: [5, 0x7FFF_FFFF])
+  /// The LIST chunk either has 5 bytes and no pad byte, or is larger than the file.
+  @Test("a WAV file whose chunk sizes point past its audio is empty", arguments: [5, 0x7FFF_FFFF])
   func misleadingWaveChunks(size: UInt32) throws {
     let folder = try TemporaryFolder()
     let format = bytes("fmt ", little(16), little(0x0001_0001), little(8000), little(16000), little(0x0010_0002))
@@ -160,8 +160,8 @@ import Testing
     #expect(try !facts(format + audio).isEmptyWave)
   }
 
-  /// One second of Sun/NeXT audio, complete, cut, or followed by other bytes: 16-bit stereo, A-law,
-  /// and ADPCM, whose size gives no duration.
+  /// One second of Sun/NeXT audio: complete, truncated, or followed by other bytes. The codecs are
+  /// 16-bit stereo, A-law, and ADPCM, whose size gives no duration.
   @Test(
     "the duration of an AU file is read from its header",
     arguments: [

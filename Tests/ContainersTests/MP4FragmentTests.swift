@@ -3,9 +3,9 @@ import Testing
 
 @testable import Containers
 
-/// Written fragmented MP4, read back box by box.
+/// Fragmented MP4 written by this project, read box by box.
 @Suite struct MP4FragmentTests {
-  @Test("a fragment gives the offsets and times of its samples")
+  @Test("a fragment's boxes contain the offset, sizes and durations of its packets")
   func fragmentBoxes() throws {
     let fragment = MP4Fragment(
       number: 3, start: 1 << 33,

@@ -28,7 +28,7 @@ import Testing
     #expect(
       found.map(\.start) == [ClockTime.zero, ClockTime(seconds: 1.5)]
         && found.map(\.end) == [ClockTime(seconds: 1.5), ClockTime(seconds: 2)])
-    // A track of chapter images may come first.
+    // A track of chapter images may precede the track of titles.
     let pictures = box(
       "trak",
       header(3) + box("mdia", box("hdlr", word(0) + word(0) + Array("vide".utf8) + [UInt8](repeating: 0, count: 13))))
@@ -95,15 +95,15 @@ import Testing
     _ = ContainerFacts(path)
   }
 
-  /// A list of all of them would take a gigabyte.
-  @Test("at most 2^20 empty boxes or elements are read")
+  /// A list of all boxes would take a gigabyte.
+  @Test("at most 2^20 empty MP4 boxes or EBML elements are read")
   func emptyBoxes() throws {
     let boxes = (0..<(1 << 20) + 10).flatMap { _ in [0, 0, 0, 8, 0x66, 0x72, 0x65, 0x65] as [UInt8] }
     #expect(Box.all(in: boxes[...]).count == 1 << 20)
     #expect(EBMLElement.all(in: [UInt8](repeating: 0x80, count: 1 << 22)).count == 1 << 20)
   }
 
-  /// A user's own muxer may write any timescale; it must not trap.
+  /// A user's own muxer may write any timescale, so no timescale may trap.
   @Test(
     "a header with any timescale can be edited",
     arguments: [(1000, 48_000, 1000), (Int(UInt32.max), 1 << 40, nil as Int?)])

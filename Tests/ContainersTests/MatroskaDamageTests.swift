@@ -24,7 +24,7 @@ import Testing
 
   private let head = EBMLElement(id: 0x1A45_DFA3, bytes: [UInt8](repeating: 0, count: 0)).encoded
 
-  @Test("a complete, live, zero-padded or cut file has no damage")
+  @Test("a complete, live, zero-padded or truncated file has no damage")
   func wholeFile() throws {
     let clusters = cluster(0) + cluster(160) + EBMLElement(id: 0x1C53_BB6B, bytes: [0xEC, 0x81, 0]).encoded
     let known = head + EBMLElement(id: 0x1853_8067, bytes: clusters).encoded
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("a second file after the first is counted, and is no damage")
+  @Test("a second file appended to the first is counted, and is not damage")
   func secondFile() throws {
     let clusters = cluster(0) + cluster(160)
     let known = head + EBMLElement(id: 0x1853_8067, bytes: clusters).encoded
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("a file that ends in the header of an element has no damage", arguments: 1...4)
+  @Test("a file that ends in the header of an EBML element has no damage", arguments: 1...4)
   func cutHeader(_ left: Int) throws {
     let clusters = cluster(0) + cluster(160)
     let last = [UInt8]([0xA3, 0xAC, 0x81, 0].prefix(left))
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("zeros from the middle of a block on are reported with offset and time", arguments: [true, false])
+  @Test("zeros that start in the middle of a block are reported with offset and time", arguments: [true, false])
   func hole(isLive: Bool) throws {
     let clusters = cluster(0) + cluster(160) + cluster(320)
     let segment = EBMLElement(id: 0x1853_8067, bytes: clusters).encoded
@@ -66,7 +66,7 @@ import Testing
     var file = head + start + clusters
     let first = head.count + start.count
     let size = block(0).count
-    // From the middle of the first cluster's second block into the second cluster.
+    // The zeros go from the second block of the first cluster into the second cluster.
     let second = first + cluster(0).count - 3 * size
     file.replaceSubrange(second + 20..<second + 4 * size, with: [UInt8](repeating: 0, count: 4 * size - 20))
     let found = try damage(file)

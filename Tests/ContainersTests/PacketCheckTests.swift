@@ -3,13 +3,13 @@ import Testing
 @testable import Containers
 
 @Suite struct PacketCheckTests {
-  /// Obstacles found in consecutive packets.
+  /// Obstacle found in each of several consecutive packets; nil if there is none.
   private func found(_ codec: PacketCheck.Codec, _ packets: [UInt8]...) -> [PacketCheck.Obstacle?] {
     var check = PacketCheck(codec)
     return packets.map { packet in packet.withUnsafeBytes { check.obstacle(in: $0) } }
   }
 
-  @Test("fields of ProRes are found in each frame header")
+  @Test("video fields of ProRes are found in each frame header")
   func proResFields() {
     func frame(_ flags: UInt8) -> [UInt8] {
       [0, 0, 0, 40] + Array("icpf".utf8) + [0, 148, 0, 0] + Array("test".utf8) + [2, 128, 1, 16, flags]
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("fields of JPEG are found in APP segments")
+  @Test("video fields of JPEG are found in APP markers")
   func jpegFieldMarkers() {
     let start: [UInt8] = [0xFF, 0xD8]
     let end: [UInt8] = [0xFF, 0xC0, 0, 4, 1, 2, 0xFF, 0xDA, 0, 4, 1, 2, 0xFF, 0xE0, 0, 7, 65, 86, 73, 49, 1]
@@ -42,7 +42,7 @@ import Testing
     #expect(found(.jpeg(height: nil), quickTime(0), quickTime(9)) == [nil, .hasFields])
   }
 
-  @Test("JPEG half as high as the frame has fields")
+  @Test("a JPEG half as high as the frame is a video field")
   func jpegFieldHeight() {
     func image(_ lines: UInt8) -> [UInt8] { [0xFF, 0xD8, 0xFF, 0xC0, 0, 8, 8, 1, lines, 1, 96, 3, 0xFF, 0xDA, 0, 2] }
     let half = UInt8(288 - 256)
@@ -58,7 +58,7 @@ import Testing
       ])
   }
 
-  @Test("fields of FFV1 are found in the slice headers")
+  @Test("video fields of FFV1 are found in the slice headers")
   func ffv1Fields() {
     // A Configuration Record by FFmpeg 5.1: version 3, 4:2:0.
     let record: [UInt8] = [
@@ -72,7 +72,7 @@ import Testing
         [0xfb, 0x37, 0x00, 0x04, 0x3c, 0xaf, 0x00, 0x00, 0x3f, 0xff, 0xaa, 0xaa]) == [nil, .hasFields])
   }
 
-  @Test("a VP9 packet must be one shown keyframe")
+  @Test("a VP9 packet must contain exactly one keyframe, which is shown")
   func vp9Packets() {
     let key: [UInt8] = [0b1000_0010, 0x49, 0x83, 0x42]
     #expect(
@@ -93,7 +93,7 @@ import Testing
   private func lengths(_ units: [UInt8]...) -> [UInt8] { units.flatMap { [0, UInt8($0.count)] + $0 } }
   private var record: [UInt8] { [1, 66, 192, 10, 0xFD, 225, 0, 4] + sps + [1, 0, 2] + pps }
 
-  @Test("H.264 pictures must be IDR")
+  @Test("H.264 packets must be IDR pictures")
   func h264Pictures() {
     let slice: [UInt8] = [0x61, 1, 2]
     #expect(
@@ -115,7 +115,7 @@ import Testing
     #expect(found(.h264(configuration: nil), coded(sps, pps, idr), coded(idr)) == [nil, .needsParameterSets])
   }
 
-  @Test("HEVC pictures must be IDR")
+  @Test("HEVC packets must be IDR pictures")
   func hevcPictures() {
     let record = Array(repeating: UInt8(0), count: 21) + [0xFD]
     func unit(_ type: UInt8, layer: UInt8 = 0) -> [UInt8] { [type << 1, layer << 3 | 1, 7] }

@@ -25,7 +25,7 @@ import Testing
     #expect(facts.chapters.map(\.title) == ["Eins", "日本"])
     #expect(facts.chapters.map(\.start) == [.zero, ClockTime(seconds: 1)])
     let video = try #require(facts.tracks.first { $0.kind == .video })
-    // Players skip a kind of which no track is enabled, so the only video stays enabled.
+    // Players ignore video if all video tracks are disabled, so the only video track stays enabled.
     #expect(video.orientation == "flip-rotate-90" && video.disposition?.isDefault == true)
     #expect(facts.tracks.first { $0.kind == .audio }?.disposition?.isDefault == true)
     #expect(facts.report?.streams.first { $0.kind == .video }?.frames == media.frameCount)
@@ -41,7 +41,7 @@ import Testing
     let end = try #require(ContainerFacts(path).report?.presentationEnd)
     var file = try Data(contentsOf: URL(fileURLWithPath: path))
     for header in file.ranges(of: Data("tkhd".utf8)) {
-      // Sets a high byte of the duration, which makes it hours long.
+      // Sets a high byte, which makes the duration hours long.
       file[header.upperBound + 20] = 1
     }
     for list in file.ranges(of: Data("edts".utf8)) { file.replaceSubrange(list, with: Data(edits.utf8)) }
@@ -126,7 +126,7 @@ import Testing
     #expect(read.last?.number == 1 << 40)
   }
 
-  @Test("a missing file and one without moov cannot be edited")
+  @Test("a missing file and a file without moov cannot be edited")
   func missingHeader() throws {
     let folder = try TemporaryFolder()
     #expect(throws: FileError.self) { try MP4Header().apply(to: folder.path("nothing.mp4")) }
@@ -135,9 +135,10 @@ import Testing
     #expect(error?.missing.contains("moov") == true)
   }
 
-  /// Cut at any byte, a file is reported as cut, or differs from the report of the whole.
+  /// A file truncated at any byte is reported as truncated, or has another report than the whole
+  /// file.
   @Test(
-    "a file cut anywhere is noticed", arguments: ["mp4mux a.mp4", "matroskamux a.mkv", "avimux a.avi", "flvmux a.flv"])
+    "any truncation is noticed", arguments: ["mp4mux a.mp4", "matroskamux a.mkv", "avimux a.avi", "flvmux a.flv"])
   func cutAnywhere(_ kind: String) throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -155,7 +156,8 @@ import Testing
     }
   }
 
-  /// qtdemux accepts all of these, but loses the last packet without the index's corrections.
+  /// qtdemux accepts a file that begins with any of these boxes, but loses the last packet without
+  /// the index's corrections.
   @Test("an MP4 may begin with a box other than ftyp", arguments: ["free", "skip", "wide", "uuid", "pnot", "PICT"])
   func firstBox(_ type: String) throws {
     let folder = try TemporaryFolder()

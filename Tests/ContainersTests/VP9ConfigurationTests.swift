@@ -4,7 +4,7 @@ import Testing
 
 /// VP9 configuration in MP4.
 @Suite struct VP9ConfigurationTests {
-  /// A sample description by mp4mux 1.22: profile 0, level 1, 8-bit 4:2:0.
+  /// A sample description written by mp4mux 1.22: profile 0, level 1, 8-bit 4:2:0.
   private var description: [UInt8] {
     let box = Box.full("vpcC", version: 1, [0, 10, 0x82, 1, 1, 1, 0, 0])
     return .zeros(4) + .big(UInt32(1)) + Box.bytes("vp09", .zeros(78), box)
@@ -29,7 +29,7 @@ import Testing
 
   /// The examples in https://www.webmproject.org/vp9/levels/
   @Test(
-    "the level is the lowest that fits",
+    "the level is the lowest one that fits",
     arguments: [
       (256, 144, 15.0, 10), (384, 192, 30, 11), (480, 256, 30, 20), (640, 384, 30, 21), (1080, 512, 30, 30),
       (1280, 768, 30, 31), (2048, 1088, 30, 40), (2048, 1088, 60, 41), (4096, 2176, 30, 50), (4096, 2176, 60, 51),

@@ -20,7 +20,7 @@ import Testing
     #expect(correction.demuxer == "wavparse" && correction.isForProbing && facts.wave?.chunks.markers.count == 1)
     let name = 12 + format.count
     #expect(!correction.changes(0..<name) && correction.changes(name + 3..<name + 9))
-    // In small reads, like a demuxer's.
+    // Read in small steps, as a demuxer does.
     var read = file
     for place in stride(from: 0, to: file.count, by: 3) {
       let end = min(place + 3, file.count)

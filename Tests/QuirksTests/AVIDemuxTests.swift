@@ -38,8 +38,8 @@ import Testing
     ])
     try #require(whole.status == 0, "\(whole.errors)")
     var file = try FileBytes(path)
-    // Cuts before the first packet of the stream that starts second. The headers declare both
-    // streams.
+    // Truncates the file before the first packet of the stream that starts later. The headers still
+    // declare both streams.
     let packets = try #require(file.bytes.ranges(of: Array("movi".utf8)).first).upperBound
     let first = ["00db", "01wb"].compactMap { name in
       file.bytes.ranges(of: Array(name.utf8)).map(\.lowerBound).first { $0 >= packets }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of gst-libav's decoders") struct AvdecTests {
-  @Test("video narrower than its coded size crashes now and then")
+  @Test("video narrower than its coded size sometimes crashes the decoder")
   func narrowerThanCoded() throws {
     try expect(.avdecNarrowerThanCoded) {
       let folder = try TemporaryFolder()
@@ -17,7 +17,8 @@ import Testing
         "filesrc location=\(path) ! matroskademux ! h264parse ! avdec_h264 max-threads=4 ! "
         + "videoflip method=horizontal-flip ! fakesink async=false"
       let branches = (0..<16).flatMap { _ in branch.split(separator: " ").map(String.init) }
-      // Logging of buffer pools widens the race: eight of ten runs crash, fewer on a busy machine.
+      // Logging of buffer pools makes the race more likely: eight of ten runs crash, fewer on a
+      // busy machine.
       let debug = ["GST_DEBUG": "bufferpool:6,videopool:6", "GST_DEBUG_FILE": "/dev/null"]
       for _ in 0..<(Quirk.avdecNarrowerThanCoded.isExpected ? 40 : 2) {
         let ending = try launch(["-f"] + branches, environment: debug)
@@ -36,12 +37,12 @@ import Testing
     try expect(.avdecWMAEnd) {
       let frames = try samples(
         of: "filesrc location=\(path) ! asfdemux ! avdec_wmav2 ! audioconvert ! audio/x-raw,format=S16LE")
-      // The first frame is the decoder's delay.
+      // The decoder's first output is only its delay.
       return frames.reduce(0) { $0 + $1.buffer.size / 2 } <= packets * 2048
     }
   }
 
-  @Test("4:1:1 JPEG by libjpeg crashes avdec_mjpeg")
+  @Test("4:1:1 JPEG written by libjpeg crashes avdec_mjpeg")
   func fullRange411() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.jpg")
@@ -56,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("24-bit LPCM of Blu-ray discs becomes noise")
+  @Test("24-bit LPCM of Blu-ray discs is decoded to noise")
   func lpcm() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.m2ts")
@@ -78,7 +79,7 @@ import Testing
       _ = try FFmpeg.bytes([
         "-f", "lavfi", "-i", "testsrc=s=64x48:d=0.2", "-pix_fmt", "rgb48le", "-c:v", "ffv1", "-level", "3", path,
       ])
-      // Without this variable the process may crash, fail or hang.
+      // Without G_DEBUG=fatal-criticals, the process may crash, fail or hang.
       let ending = try launch(
         ["-f", "filesrc", "location=\(path)", "!", "matroskademux", "!", "avdec_ffv1", "!", "fakesink"],
         environment: ["G_DEBUG": "fatal-criticals"])

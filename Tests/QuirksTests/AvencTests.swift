@@ -9,25 +9,27 @@ import Testing
   func unranked() throws {
     try expect(.avencAACUnranked) {
       let caps = try #require(Caps("audio/mpeg,mpegversion=4"))
-      // Other tests of this process raise its rank meanwhile; `choosing` locks them out.
+      // Other tests in this process raise the rank of avenc_aac; `choosing` waits until they have
+      // restored it.
       return Registry.choosing([], avoiding: []) {
         !Registry.factories(.encoder, sources: caps).contains("avenc_aac")
       }
     }
   }
 
-  @Test("AAC is decoded with its priming")
+  @Test("decoded AAC still contains the priming")
   func aacPriming() throws {
     try expect(.avencAACPriming) { try addedSamples("avenc_aac ! avdec_aac") >= 1024 }
   }
 
-  @Test("audio on the left channel leaks into the right one")
+  @Test("avenc_aac leaks audio from the left channel into the right one")
   func aacMidSide() throws {
     try expect(.avencAACMidSide) { try rightPeak("") > 500 }
     if Quirk.avencAACMidSide.applies { #expect(try rightPeak("aac-ms=false") < 100) }
   }
 
-  /// Peak of the silent right channel beside a tone on the left; full scale is 32,768.
+  /// Peak of the right channel, whose input is silent, while the left one has a tone. Full scale is
+  /// 32,768.
   private func rightPeak(_ settings: String) throws -> Int {
     let decoded = try bytes(
       of: """
@@ -42,12 +44,12 @@ import Testing
     }
   }
 
-  @Test("MP3 is decoded with its priming")
+  @Test("decoded MP3 still contains the priming")
   func mp3Priming() throws {
     try expect(.lamemp3encPriming) { try addedSamples("lamemp3enc ! mpegaudioparse ! avdec_mp3") >= 1105 }
   }
 
-  /// Number of decoded samples beyond the encoded ones.
+  /// Number of decoded samples minus the number of encoded ones.
   private func addedSamples(_ codec: String) throws -> Int {
     try bytes(
       of: """
@@ -64,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("unaligned samples crash avenc_wmav2")
+  @Test("buffers of unaligned size crash avenc_wmav2")
   func wmaAlignment() throws {
     try expect(.avencWMAAlignment) {
       let pipeline =
@@ -92,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("a FLAC file of one block is empty")
+  @Test("a FLAC file with only one block is empty")
   func flacSingleBlock() throws {
     try expect(.flacencSingleBlock) {
       let folder = try TemporaryFolder()
@@ -137,7 +139,7 @@ import Testing
   func flacLastBlock() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.flac")
-    // Two blocks.
+    // The audio fills two FLAC blocks.
     func written(_ prepare: (Pipeline) -> Void) throws -> Int {
       let pipeline = try Pipeline(
         """
@@ -155,7 +157,7 @@ import Testing
   @Test("opusdec decodes stereo as if for mono output")
   func phaseInversion() throws {
     try expect(.opusdecPhaseInversion) {
-      // Channels out of phase, at a bit rate at which they share bands.
+      // The channels are out of phase, and the bit rate is so low that they share bands.
       func decoded(_ setting: String) throws -> [UInt8] {
         try bytes(
           of: """

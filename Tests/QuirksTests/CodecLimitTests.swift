@@ -9,7 +9,7 @@ import Testing
     try expect(.avdecGrey10) {
       let format = try #require(Caps("video/x-raw,format=GRAY10_LE16"))
       guard try #require(Registry.sourceCaps(of: "avdec_h265")).intersects(format) else { return true }
-      // Decodes only if the format is listed: otherwise it may crash.
+      // Decode only if the decoder's caps list the format; otherwise the decoder may crash.
       let folder = try TemporaryFolder()
       let path = try ffmpeg(folder, "a.mkv", tenFrames, "-pix_fmt gray10le -c:v libx265 -x265-params log-level=none")
       return try caps(of: "filesrc location=\(path) ! matroskademux ! h265parse ! avdec_h265").string("format")
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("VP8 and VP9 encoders accept no alpha", arguments: ["vp8enc", "vp9enc"])
+  @Test("VP8 and VP9 encoders accept no alpha channel", arguments: ["vp8enc", "vp9enc"])
   func transparency(_ encoder: String) throws {
     let frames = try #require(Caps("video/x-raw,format={A420,AYUV,RGBA,BGRA,ARGB,ABGR,A444}"))
     try expect(.vp9encTransparency) { !Registry.factory(encoder, takes: frames) }
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("y4menc accepts only 8 bits per sample")
+  @Test("y4menc accepts only 8-bit formats")
   func y4mDepth() throws {
     let frames = try #require(Caps("video/x-raw,format={I420_10LE,I422_10LE,Y444_10LE}"))
     try expect(.y4mencDepth) { !Registry.factory("y4menc", takes: frames) }

@@ -3,16 +3,16 @@ import GStreamer
 import MediaTime
 import Testing
 
-/// All samples that a pipeline outputs, in order.
+/// All GStreamer samples that a pipeline outputs, in order.
 /// - Parameter description: the pipeline without its appsink.
-/// - Throws: the error that ended the pipeline, or one after 20 seconds without a sample.
+/// - Throws: the error that ended the pipeline, or an error after 20 seconds without output.
 func samples(of description: String) throws -> [Sample] {
   let pipeline = try Pipeline("\(description) ! appsink name=sink sync=false")
   defer { pipeline.set(.null) }
   return try samples(of: pipeline)
 }
 
-/// All samples that reach a pipeline's appsink `sink`, in order.
+/// All GStreamer samples that reach a pipeline's appsink `sink`, in order.
 func samples(of pipeline: Pipeline) throws -> [Sample] {
   let sink = try pipeline.appSink("sink")
   pipeline.set(.playing)
@@ -45,6 +45,6 @@ func bytes(of description: String) throws -> [UInt8] {
 /// - Parameter description: the pipeline without its appsink.
 func fails(_ description: String) -> Bool { (try? samples(of: description)) == nil }
 
-/// Caps of the first sample that a pipeline outputs.
+/// Caps of the first buffer that a pipeline outputs.
 /// - Parameter description: the pipeline without its appsink.
 func caps(of description: String) throws -> Caps { try #require(samples(of: description).first?.caps) }

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("grey frames without colorimetry become different RGB")
+  @Test("grey frames without colorimetry are converted to different RGB")
   func unsaidColorimetry() throws {
     try expect(.videoconvertUnsaidColorimetry) {
       func converted(_ colorimetry: String) throws -> [UInt8] {

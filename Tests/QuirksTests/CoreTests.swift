@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of GStreamer's core") struct CoreTests {
-  @Test("a blocked source does not end")
+  @Test("a source that is blocked by its sink cannot be ended")
   func heldSourceEnd() throws {
     try expect(.coreHeldSourceEnd) {
       let pipeline = try Pipeline("fakesrc name=source sizetype=fixed ! appsink name=sink sync=false max-buffers=1")
@@ -15,7 +15,8 @@ import Testing
       let pushed = DispatchSemaphore(value: 0)
       pipeline.element("source")?.staticPad("src")?.watchBuffers { _, _ in pushed.signal() }
       pipeline.set(.playing)
-      // The first buffer fills the sink; the second one blocks with the source's lock held.
+      // The first buffer fills the sink. The second one blocks the source, which holds its lock
+      // meanwhile.
       pushed.wait()
       pushed.wait()
       let ended = DispatchSemaphore(value: 0)
@@ -33,8 +34,8 @@ import Testing
   @Test("a pipeline hangs if no thread can be created")
   func threadShortage() throws {
     try expect(.coreThreadShortage) {
-      // The stacks need three times the limit on address space; MALLOC_ARENA_MAX keeps thread heaps
-      // out.
+      // The threads' stacks need three times the limit on address space. MALLOC_ARENA_MAX prevents
+      // a heap for each thread.
       let queues = Array(repeating: "queue", count: 200).joined(separator: " ! ")
       let ending = try Program.run(
         "/bin/bash",
@@ -44,7 +45,7 @@ import Testing
             + "gst-launch-1.0 -q videotestsrc num-buffers=1 ! \(queues) ! fakesink",
         ])
       try #require(ending.errors.contains("failed to create thread"))
-      // Killed after 5 s if it hangs; otherwise it ends with status 1.
+      // A process that hangs is killed after 5 s; otherwise the process ends with status 1.
       return ending.isCrash || ending.status == 137
     }
   }

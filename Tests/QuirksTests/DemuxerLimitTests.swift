@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("Limits of demuxers") struct DemuxerLimitTests {
-  /// True if a demuxer's caps only repeat the file's name for the codec.
+  /// True if a demuxer does not know the codec: its caps only repeat the codec's name in the file.
   private func isUnnamed(_ path: String, _ demuxer: String) throws -> Bool {
     let type = try caps(of: "filesrc location=\(path) ! \(demuxer)").mediaType
     return type.contains("gst-fourcc") || type.hasSuffix("unknown")
@@ -19,7 +19,7 @@ import Testing
     return file.path
   }
 
-  @Test("MP4's raw PCM has no caps of its own")
+  @Test("qtdemux does not know the raw PCM of MP4 (ipcm)")
   func ipcm() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(ffmpeg(folder, "a.mov", tone, "-c:a pcm_s16le"))
@@ -34,7 +34,7 @@ import Testing
     try expect(.qtdemuxIPCM) { try isUnnamed(file.path, "qtdemux") }
   }
 
-  @Test("y4mdec reads only 8 bits per sample")
+  @Test("y4mdec reads only 8-bit formats")
   func y4mDepth() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.y4m", tenFrames, "-pix_fmt yuv444p10le -strict -1")
@@ -51,32 +51,32 @@ import Testing
     }
   }
 
-  @Test("H.266 in MP4 has no caps of its own")
+  @Test("qtdemux does not know H.266")
   func vvc() throws {
     let folder = try TemporaryFolder()
     try expect(.qtdemuxVVC) { try isUnnamed(mp4(folder, "vvc1"), "qtdemux") }
   }
 
-  @Test("Hap has no caps of its own", arguments: ["Hap1", "Hap5", "HapY"])
+  @Test("qtdemux does not know Hap", arguments: ["Hap1", "Hap5", "HapY"])
   func hap(_ fourcc: String) throws {
     let folder = try TemporaryFolder()
     try expect(.qtdemuxHap) { try isUnnamed(mp4(folder, fourcc), "qtdemux") }
   }
 
-  @Test("DNxHR has no caps of its own")
+  @Test("qtdemux does not know DNxHR")
   func dnxhr() throws {
     let folder = try TemporaryFolder()
     try expect(.qtdemuxDNxHR) { try isUnnamed(mp4(folder, "AVdh"), "qtdemux") }
   }
 
-  @Test("FFmpeg's HuffYUV has no caps of its own", arguments: [("avi", "avidemux"), ("mkv", "matroskademux")])
+  @Test("demuxers do not know FFmpeg's HuffYUV", arguments: [("avi", "avidemux"), ("mkv", "matroskademux")])
   func ffvhuff(_ container: (name: String, demuxer: String)) throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.\(container.name)", tenFrames, "-pix_fmt yuv422p -c:v ffvhuff")
     try expect(.avidemuxFFVHuff) { try isUnnamed(path, container.demuxer) }
   }
 
-  @Test("MagicYUV and Ut Video have no caps of their own", arguments: ["magicyuv", "utvideo"])
+  @Test("demuxers do not know MagicYUV and Ut Video", arguments: ["magicyuv", "utvideo"])
   func magicYUV(_ codec: String) throws {
     let folder = try TemporaryFolder()
     try expect(.avidemuxMagicYUV) {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of image decoders") struct ImageDecoderTests {
-  @Test("avdec_mjpeg takes colorimetry from the container, not from JPEG")
+  @Test("avdec_mjpeg takes colorimetry from the container, not from the JPEG")
   func containerColors() throws {
     try expect(.avdecMJPEGContainerColors) {
       let caps = try caps(
@@ -40,7 +40,7 @@ import Testing
   func jpegRowPadding() throws {
     try expect(.jpegencRowPadding) {
       let caps = "video/x-raw,format=Y42B,width=98,height=16,framerate=25/1"
-      // Rows of 98 and of 49 bytes, padded to 100 and 52.
+      // Luma rows of 98 bytes and chroma rows of 49 bytes, padded to 100 and 52 bytes.
       let encoded = try [0, 255].map { padding in
         try packets(of: "appsrc name=in format=time caps=\(caps) ! jpegenc") { pipeline in
           guard let source = try? pipeline.appSource("in"), let caps = Caps(caps),
@@ -53,7 +53,8 @@ import Testing
                 }
               })
           else { return }
-          // This one has its padding overwritten, and must encode the same in both runs.
+          // The padding of `whole` is overwritten, so both runs must encode `whole` to the same
+          // bytes.
           guard let whole = try? frame.withRepeatedEdge(caps) else { return }
           for (number, frame) in [frame, whole].enumerated() {
             frame.stamp(pts: .milliseconds(number * 40), duration: .milliseconds(40))

@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test("a file that starts after 0 is shown from 0 on")
+  @Test("a file whose timestamps start after 0 is shown from 0 on")
   func startTime() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mkv", tenFrames, "-vf setpts=PTS+0.3/TB -c:v mjpeg")
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("the order of separate fields is not read")
+  @Test("the order of separately coded fields is not read")
   func fieldOrder() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mkv", tenFrames, "-vf setfield=bff -c:v ffv1 -level 1 -field_order bb")
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("Opus that starts within its priming starts at 0")
+  @Test("Opus that starts within its priming gets 0 as its first timestamp")
   func opusStart() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(ffmpeg(folder, "a.mka", tone, "-c:a libopus"))
@@ -115,7 +115,8 @@ import Testing
       try #require(found.count == 2)
       return found[1] - found[0]
     }
-    // If the time were linear, the ratio would be less than 16. It was 100 and more.
+    // If the time grew linearly, the ratio would be less than 16. Affected releases reach 100 and
+    // more.
     try expect(.matroskademuxChapters) { try cost(5008) > 32 * cost(313) }
   }
 

@@ -8,7 +8,8 @@ import Testing
 struct MuxedFile {
   let bytes: [UInt8]
 
-  /// - Parameter branches: a pipeline that ends in the muxer, and others that are linked to it.
+  /// - Parameter branches: the first is a pipeline that ends in the muxer; the others are linked to
+  ///   the muxer.
   init(_ branches: String...) throws {
     let folder = try TemporaryFolder()
     let description = [branches[0] + " ! filesink location=\(folder.path("out"))"] + branches.dropFirst()
@@ -26,7 +27,7 @@ struct MuxedFile {
   /// Bytes from the body of the first box of a type to the end of the file.
   func numbers(in box: String) throws -> [UInt8] { Array(bytes[try #require(places(of: box).first)...]) }
 
-  /// The same as big-endian 32-bit words.
+  /// Bytes from the body of the first box of a type on, as big-endian 32-bit words.
   func words(in box: String) throws -> [Int] {
     let body = try numbers(in: box)
     return stride(from: 0, through: body.count - 4, by: 4).map { place in

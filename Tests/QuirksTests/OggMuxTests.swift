@@ -6,7 +6,7 @@ import Testing
 @Suite("Quirks of oggmux") struct OggMuxTests {
   @Test("the last frame of the stream that ends first is lost")
   func lastPage() throws {
-    // The page of 12 frames is flushed, and the 13th frame is alone.
+    // The muxer writes a page of 12 frames; the 13th frame is alone on its page.
     func frames(_ muxer: String) throws -> Int {
       let folder = try TemporaryFolder()
       try Pipeline(

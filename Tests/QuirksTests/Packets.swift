@@ -4,7 +4,7 @@ import MediaTime
 import TestSupport
 import Testing
 
-/// All buffers of a pipeline, with the caps and the segment of each.
+/// All buffers of a pipeline, each with its caps and its GStreamer segment.
 /// - Parameters:
 ///   - description: the pipeline without its appsink.
 ///   - limit: longest wait for the next buffer.
@@ -49,7 +49,7 @@ func atFirstBuffer<T>(of description: String, _ body: (Pad, AppSink, Sample) thr
   return try body(#require(sink.pad), sink, sample)
 }
 
-/// Packets that an encoder makes of 30 frames at a variable rate, which last 40 and 360 ms in turn.
+/// Packets of 30 encoded frames, whose durations alternate between 40 and 360 ms.
 /// - Parameter encoder: elements between the frames and the appsink.
 func variableRatePackets(_ encoder: String) throws -> [Buffer] {
   let caps = "video/x-raw,format=I420,width=64,height=64,framerate=0/1"
@@ -68,11 +68,11 @@ func variableRatePackets(_ encoder: String) throws -> [Buffer] {
   }.map(\.buffer)
 }
 
-/// A pipeline output nothing for too long.
+/// Error: no buffer came within the limit.
 struct Stuck: Error {}
 
 extension Sample {
-  /// True if the segment contains the buffer's PTS.
+  /// True if the GStreamer segment contains the buffer's PTS.
   var isShown: Bool { buffer.pts.map { segment.presents($0) } ?? true }
 }
 
@@ -109,12 +109,12 @@ func ffmpeg(_ folder: TemporaryFolder, _ name: String, _ arguments: String...) t
   return path
 }
 
-/// Ten frames of 64x48, a tenth of a second each, as an input of FFmpeg.
+/// FFmpeg input: ten frames of 64x48, a tenth of a second each.
 let tenFrames = "-f lavfi -i testsrc=size=64x48:rate=10:duration=1"
-/// One second of a mono tone at 48 kHz, as an input of FFmpeg.
+/// FFmpeg input: one second of a mono tone at 48 kHz.
 let tone = "-f lavfi -i sine=duration=1:sample_rate=48000"
 
-/// A file of two chapters, as an input of FFmpeg.
+/// FFmpeg input: a file of two chapters.
 func twoChapters(_ folder: TemporaryFolder) throws -> String {
   let path = folder.path("chapters.txt")
   let chapters = ["START=0\nEND=500\ntitle=one", "START=500\nEND=1000\ntitle=two"]

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test("a frame shown within an edit but decoded after it is lost")
+  @Test("a frame that is shown within an edit but decoded after it is lost")
   func editEnd() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(
@@ -30,7 +30,7 @@ import Testing
     try expect(.qtdemuxEditEnd) { try packets(of: "filesrc location=\(path) ! qtdemux").count(where: \.isShown) < 9 }
   }
 
-  @Test("a last frame beyond the track's duration is lost")
+  @Test("a last frame that ends after the track's duration is lost")
   func trackEnd() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mp4", tenFrames, "-c:v mpeg4 -use_editlist 0")
@@ -45,7 +45,7 @@ import Testing
   func shortTracks() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mp4", tenFrames + " -f lavfi -i sine=d=6", "-c:v mpeg4 -c:a aac")
-    // The first track is the video.
+    // True if only the audio is left: the first track is the video.
     try expect(.qtdemuxShortTracks) {
       try caps(of: "filesrc location=\(path) ! qtdemux").mediaType.hasPrefix("audio/")
     }
@@ -63,7 +63,7 @@ import Testing
     try expect(.sfdecLoudspeakers) { try areLost("a.w64", "pcm_s16le", "sfdec") }
   }
 
-  @Test("little-endian samples of 32 and 64 bits are read as big-endian")
+  @Test("little-endian PCM of 32 and 64 bits is read as big-endian")
   func byteOrder() throws {
     let folder = try TemporaryFolder()
     for codec in ["pcm_s32le", "pcm_f32le", "pcm_f64le"] {
@@ -77,7 +77,7 @@ import Testing
   @Test("raw 4:4:4 and 16-bit video is read as another format")
   func rawFormats() throws {
     let folder = try TemporaryFolder()
-    // FFmpeg 8 has no encoder for v308; it writes the same as raw video.
+    // FFmpeg 8 has no encoder for v308, but raw video in vyu444 has the same bytes.
     let hasEncoder = try FFmpeg.lines(["-encoders"]).contains { $0.contains(" v308 ") }
     let packed = hasEncoder ? "-c:v v308" : "-c:v rawvideo -pix_fmt vyu444"
     for options in [packed, "-c:v rawvideo -pix_fmt rgb555be"] {

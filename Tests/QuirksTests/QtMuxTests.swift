@@ -14,7 +14,7 @@ import Testing
   func opusByteOrder() throws {
     try expect(.qtmuxOpusByteOrder) {
       let file = try MuxedFile("\(Self.audio) ! opusenc ! mp4mux")
-      // The rate, 48,000, follows version, channels and pre-skip.
+      // The rate, 48,000, follows the fields for version, channels and pre-skip.
       return try file.numbers(in: "dOps").dropFirst(4).prefix(4) == [0x80, 0xBB, 0, 0]
     }
   }
@@ -24,7 +24,7 @@ import Testing
     try expect(.qtmuxOpusPriming) {
       let file = try MuxedFile("\(Self.audio) ! opusenc ! mp4mux")
       let (edit, times) = (try file.words(in: "elst"), try file.words(in: "stts"))
-      // The edit's start in the media; the durations of the first packet and of the second.
+      // The edit's start in the media, and the durations of the first and the second packet.
       return edit[3] == 0 && times[3] + 312 == times[5]
     }
   }
@@ -110,12 +110,12 @@ import Testing
         "appsrc name=in format=time ! text/x-raw,format=utf8 ! mp4mux ! "
           + "filesink location=\(folder.path("a.mp4"))")
       pipeline.element("in")?.staticPad("src")?.onBuffer { buffer in
-        // Lasts twice as long as the distance to the next one.
+        // Each subtitle lasts twice as long as the interval to the next one.
         buffer.retimed(pts: buffer.pts ?? .zero, dts: nil, duration: .milliseconds(2000))
       }
       try pipeline.feed("in", [0, 1000], end: 2000) { Array("text \($0)".utf8) }
       let times = try MuxedFile(reading: folder.path("a.mp4")).words(in: "stts")
-      // Entries are a count and a duration.
+      // Each entry of stts is a count and a duration.
       return stride(from: 3, to: 2 + 2 * times[1], by: 2).contains { times[$0] > Int32.max }
     }
   }

@@ -4,9 +4,10 @@ import Quirks
 import TestSupport
 import Testing
 
-/// Expects the symptom of `quirk` on exactly the releases that it names, and that the quirk applies
-/// there.
-/// - Parameter symptom: reproduces it with plain GStreamer elements; true if it is present.
+/// Expects the symptom of `quirk` on exactly the releases that the quirk names, and expects the
+/// quirk to apply there.
+/// - Parameter symptom: tries to reproduce the symptom with plain GStreamer elements; true if the
+///   symptom is present.
 func expect(
   _ quirk: Quirk, sourceLocation: SourceLocation = #_sourceLocation, _ symptom: () throws -> Bool
 ) throws {
@@ -25,7 +26,7 @@ func expect(
   #expect(quirk.applies == isThere, "its probe differs", sourceLocation: sourceLocation)
 }
 
-/// Runs `gst-launch-1.0` with these arguments in a process of its own, which may crash.
+/// Runs `gst-launch-1.0` with these arguments in its own process, which may crash.
 /// - Parameter environment: variables added to those of this process.
 func launch(_ arguments: [String], environment: [String: String] = [:]) throws -> Program.Ending {
   try Program("/usr/bin/gst-launch-1.0", ["-q"] + arguments, variables: environment).end()

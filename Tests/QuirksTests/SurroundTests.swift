@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of surround audio") struct SurroundTests {
-  /// Eight channels, all silent but the centre.
+  /// Eight channels. All are silent except the centre.
   private static let centre =
     "audiotestsrc num-buffers=40 freq=100 ! audio/x-raw,format=S16LE,rate=48000,channels=1 ! "
     + "audioconvert mix-matrix=\"<" + (0..<8).map { "<(float)\($0 == 2 ? 1 : 0)>" }.joined(separator: ",") + ">\" ! "

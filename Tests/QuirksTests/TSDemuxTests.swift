@@ -21,7 +21,7 @@ import Testing
     for packet in stride(from: 0, to: file.bytes.count, by: 188)
     where file.bytes[packet + 3] & 0x20 != 0 && file.bytes[packet + 4] > 6 && file.bytes[packet + 5] & 0x10 != 0 {
       count += 1
-      // Removes the references of two of four seconds.
+      // Removes the clock references of two of the four seconds.
       if (10..<70).contains(count) { file.bytes[packet + 5] &= ~0x10 }
     }
     #expect(count > 100, "the generated source has clock references")
@@ -57,8 +57,8 @@ import Testing
         "-c:v libx264 -g 25 -c:a aac -f mpegts"))
     let starts = stride(from: 0, to: file.bytes.count, by: 188).filter { file.bytes[$0 + 1] & 0x5F == 0x41 }
     let first = try #require(starts.first)
-    // As if the recording had started at a video frame: audio that is played before it follows it
-    // in the file.
+    // Imitates a recording that started at a video frame: audio that is played before this frame
+    // follows the frame in the file.
     let audio = starts.filter { file.bytes[$0 + 2] == 1 }
     let frame = try #require(starts.first { $0 > audio[audio.count / 2] && file.bytes[$0 + 2] == 0 })
     file.bytes.removeSubrange(first..<frame)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("frames are too early after a seek to before the first one")
+  @Test("frames are too early after a seek to a position before the first frame")
   func seekTimes() throws {
     let folder = try TemporaryFolder()
     let file = try stream(folder)

@@ -11,7 +11,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.avi", tenFrames, "-c:v mpeg4 -bf 2 -sc_threshold 1000000000")
     var frames = try DecodedMedia.buffers(of: "filesrc location=\(path) ! avidemux")
-    // Joins a frame and the first B-frame that needs it.
+    // Joins a frame, and the first B-frame that depends on it, in one packet.
     frames[1] += frames.remove(at: 2)
     let caps = "video/mpeg,mpegversion=4,systemstream=false,width=64,height=48,framerate=10/1"
     try expect(.mpeg4videoparsePackedFrames) {
@@ -37,12 +37,13 @@ import Testing
     try expect(.jpegparseRank) { try packets(of: "filesrc location=\(path) ! parsebin").count > 1 }
   }
 
-  @Test("vp9parse loops forever on caps that it does not own")
+  @Test("vp9parse loops forever on caps that other objects own, too")
   func transparentVP9() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.webm", tenFrames, "-c:v libvpx-vp9 -pix_fmt yuva420p")
     try expect(.vp9parseAlpha) {
-      // The first critical warning ends the process, which would not end by itself.
+      // G_DEBUG ends the process at the first critical warning; otherwise the process would not
+      // end.
       try launch(
         ["filesrc", "location=\(path)", "!", "matroskademux", "!", "vp9parse", "!", "appsink", "wait-on-eos=false"],
         environment: ["G_DEBUG": "fatal-criticals"]
@@ -80,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("h264parse reports no frame rate, or the time base, for even frames at a variable rate")
+  @Test("h264parse reports no frame rate, or the time base, for evenly spaced frames at a variable rate")
   func timeBase() throws {
     try expect(.h264parseTimeBase) {
       let caps = try caps(

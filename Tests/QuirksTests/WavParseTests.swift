@@ -22,7 +22,7 @@ import Testing
     let (path, size) = (folder.path("a.wav"), 1 << 31 + 96_000)
     let start = header(bytes: size)
     try Data(start).write(to: URL(fileURLWithPath: path))
-    // A sparse file: the silence takes no space.
+    // The file is sparse, so the silence takes no disk space.
     try FileHandle(forWritingTo: URL(fileURLWithPath: path)).truncate(atOffset: UInt64(start.count + size))
     try expect(.wavparseSize) {
       let pipeline = try Pipeline("filesrc location=\(path) ! wavparse ! appsink name=sink max-buffers=1 sync=false")

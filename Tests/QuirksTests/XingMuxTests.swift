@@ -10,7 +10,8 @@ import Testing
   func padding() throws {
     try expect(.xingmuxPadding) {
       let file = try MuxedFile("\(Self.source) ! xingmux")
-      // Only in the 156-byte frame that xingmux adds: LAME's own frames contain the name, too.
+      // Searches only the 156-byte frame that xingmux adds, because LAME's own frames also contain
+      // the name.
       return file.bytes.prefix(156).firstRange(of: Array("LAME".utf8)) == nil
     }
   }

@@ -27,7 +27,7 @@ import Testing
     let result = try Command.run([
       "capture", scratch.path("a.gif"), "--source", CaptureCommandTests.camera, "--progress", "json",
     ]) { process, errors in
-      // Waits until it reports that it records.
+      // Waits until the command reports that it is recording.
       while let line = errors(), !line.contains("capturing") {}
       process.interrupt()
     }
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  /// The screen is black but for the preview window.
+  /// The screen is black except for the preview window.
   @Test("the preview shows the recording")
   func preview() throws {
     let scratch = try Scratch()

@@ -104,7 +104,7 @@ import Testing
     #expect(isWatched || second.errors.contains("not tried again: "), "\(second.errors)")
     #expect(!second.errors.contains("\"input\":\"\(scratch.path("in/a.mp4"))\",\"memory\""))
     #expect(try outputs() == [".retrograde-watch", "b.mp4"])
-    // Another file of the same name.
+    // Replaces the file with another file of the same name.
     try FileManager.default.removeItem(atPath: scratch.path("in/a.mp4"))
     try FileManager.default.moveItem(atPath: scratch.path("in/b.mp4"), toPath: scratch.path("in/a.mp4"))
     let third = try run(until: isWatched ? "done" : "all")
@@ -121,7 +121,7 @@ import Testing
       kill(process.processIdentifier, SIGKILL)
     }
     let left = try #require(orphan)
-    // The parent's output ends with the child, which shares it.
+    // The child shares the parent's standard output, so the output ends when the child ends.
     while FileManager.default.hasOpen(scratch.path("in/a.mp4"), left) {}
     #expect(try outputs() == [])
   }
@@ -153,9 +153,10 @@ import Testing
     ]
     var writer: Int32 = -1
     let result = try Command.run(arguments) { process, _ in
-      // filesrc blocks in read(2) without data, and cannot be interrupted.
+      // filesrc blocks in read(2) until there is data, and cannot be interrupted.
       while writer < 0, process.isRunning { writer = open(scratch.path("in/pipe"), O_WRONLY | O_NONBLOCK | O_CLOEXEC) }
-      // The first signal cancels the work. One that comes 0.2 s later counts as the second.
+      // The first signal cancels the work. A signal that comes 0.2 s later counts as the second
+      // one.
       while process.isRunning { kill(process.processIdentifier, signal) }
     }
     if writer >= 0 { close(writer) }

@@ -5,8 +5,8 @@ import Testing
 @Suite struct ChunkCommandTests {
   private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
-  /// matroskamux takes IDs from a random generator and the date from the clock. The command, in a
-  /// process of its own, depends on neither.
+  /// matroskamux takes IDs from a random generator and the date from the clock. The command runs in
+  /// its own process, so that its output depends on neither.
   @Test("one run and separate chunk commands write the same bytes")
   func sameBytes() throws {
     let scratch = try Scratch()
@@ -45,7 +45,7 @@ import Testing
     }
     #expect(try Command.run(arguments("whole.mkv")).status == 0)
     let killed = try Command.run(arguments("again.mkv")) { process, line in
-      // Waits until a part is made.
+      // Waits until the first chunk is being made.
       while let text = line(), !text.contains(#""stage":"reversing""#) {}
       kill(process.processIdentifier, SIGKILL)
     }
@@ -56,7 +56,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: work))
   }
 
-  @Test("a film whose last keyframe can't be decoded is split")
+  @Test("a film whose last keyframe can't be decoded is split into chunks")
   func lostKeyframe() throws {
     let scratch = try Scratch()
     let options = ["-c:v", "libx264", "-g", "10", "-bf", "0", "-sc_threshold", "0"]
@@ -78,7 +78,7 @@ import Testing
     ] {
       #expect(try Command.run(arguments).status == 64, "\(arguments)")
     }
-    // The commands' old names are taken as well.
+    // The old names of the commands are accepted, too.
     for command in [["work", "chunk"], ["chunk"], ["work", "join"], ["join"], ["work", "status"], ["status"]] {
       let result = try Command.run(command + [scratch.path("nowhere")])
       #expect(result.status == 66)

@@ -4,9 +4,9 @@ import Retrograde
 import TestSupport
 import Testing
 
-/// The command, run as a user runs it.
+/// Runs the command as a user does.
 struct Command {
-  /// Beside the test bundle: SwiftPM builds the package's products into one folder.
+  /// The command is beside the test bundle: SwiftPM builds all products into one folder.
   static let url = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
     path: "retrograde")
 
@@ -20,9 +20,9 @@ struct Command {
 
   /// - Parameters:
   ///   - program: the program to run instead of the command.
-  ///   - output: standard output, which is not returned then.
-  ///   - whileRunning: gets the process, and a function that reads the next line of its standard
-  ///     error.
+  ///   - output: file for standard output, which is then not part of the result.
+  ///   - whileRunning: called with the process, and with a function that reads the next line of its
+  ///     standard error.
   static func run(
     _ arguments: [String], of program: URL = url, input: FileHandle? = nil, output given: FileHandle? = nil,
     environment: [String: String]? = nil,
@@ -99,14 +99,14 @@ final class Scratch: Sendable {
     (["play", "IN", "--video-sink", "fakesink", "--audio-sink", "fakesink"], SIGINT, 130),
   ]
 
-  /// The pipe has no writer, so the command waits until a signal.
+  /// The pipe has no writer, so the command waits until a signal arrives.
   @Test("a signal ends the wait for an idle pipe", arguments: waiting)
   func idlePipe(arguments: [String], number: Int32, status: Int32) throws {
     let scratch = try Scratch()
     try #require(mkfifo(scratch.path("in.mp4"), 0o600) == 0)
     let names = ["IN": scratch.path("in.mp4"), "OUT": scratch.path("out.mp4")]
     let result = try Command.run(arguments.map { names[$0] ?? $0 }) { process, _ in
-      // The command has the pipe open once it waits.
+      // When the command has opened the pipe, it is waiting.
       while !FileManager.default.hasOpen(names["IN"] ?? "", process.processIdentifier), process.isRunning {}
       kill(process.processIdentifier, number)
     }
@@ -155,7 +155,7 @@ final class Scratch: Sendable {
     for word in words { #expect(result.errors.contains(word), "\(result.errors)") }
   }
 
-  @Test("late video, and subtitles that end together, pass --verify --strict")
+  @Test("video that starts late, and subtitles that end together, pass --verify --strict")
   func lateVideo() throws {
     let scratch = try Scratch()
     let cues = "1\n00:00:00,100 --> 00:00:01,000\nA\n\n2\n00:00:00,400 --> 00:00:01,000\nB\n"
@@ -196,7 +196,7 @@ final class Scratch: Sendable {
     }
   }
 
-  @Test("unusable inputs have their exit statuses")
+  @Test("each kind of unusable input has its own exit status")
   func unusableInputs() throws {
     let scratch = try Scratch()
     let output = scratch.path("o.mp4")
@@ -275,7 +275,7 @@ final class Scratch: Sendable {
     #expect(result.errors.contains("retrograde: crashed") && result.errors.contains("signal \(signal)"))
   }
 
-  /// Nested boxes: qtdemux recurses into each of them.
+  /// Nested boxes. qtdemux calls itself for each nested box.
   private static func nestedMovie(_ levels: Int) -> Data {
     let type = Array("ftyp".utf8) + Array("isom".utf8) + [0, 0, 0, 0]
     func header(_ size: Int, _ name: String) -> [UInt8] {
@@ -307,7 +307,7 @@ final class Scratch: Sendable {
     #expect(result.status == 65 && !result.errors.contains("levels"), "\(result.errors)")
   }
 
-  @Test("a rate that leaves no frame, and video too small for FFV1, are refused")
+  @Test("a frame rate that leaves no frame, and video too small for FFV1, are refused")
   func nothingLeft() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
@@ -388,7 +388,7 @@ final class Scratch: Sendable {
     #expect(result.errors.contains("20 frames"))
   }
 
-  /// A terminal would interpret escape sequences, C1 codes and newlines in names.
+  /// A terminal would interpret escape sequences, C1 codes and newlines in file names.
   @Test(
     "control characters in names are escaped",
     arguments: ["info", "info --json", "plan", "reverse", "verify", "print", "refused", "usage"])
@@ -424,7 +424,7 @@ final class Scratch: Sendable {
     #expect(known != nil && report.gstreamer.plugins["isomp4"] == known?.description)
   }
 
-  @Test("-h shows the first ten options", arguments: [["reverse"], ["loop"], ["serve"], []])
+  @Test("-h shows only the first ten options", arguments: [["reverse"], ["loop"], ["serve"], []])
   func shortHelp(command: [String]) throws {
     let short = try Command.run(command + ["-h"])
     let long = try Command.run(command + ["--help"])

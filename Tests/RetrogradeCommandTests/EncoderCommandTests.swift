@@ -10,7 +10,7 @@ import Testing
     try Command.makeClip(scratch.path("a.mp4"))
   }
 
-  @Test("--encoder and --encoder-options are used")
+  @Test("the command uses --encoder and --encoder-options")
   func encoderOptions() throws {
     let result = try Command.run([
       "reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--encoder", "x264enc", "--encoder-options",
@@ -45,7 +45,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: output))
   }
 
-  /// A fake encoder: the machines that run these tests have no hardware encoder.
+  /// Uses a fake encoder, because the machines that run these tests have no hardware encoder.
   @Test("a hardware encoder is listed and used")
   func hardwareEncoder() throws {
     let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -72,8 +72,8 @@ import Testing
     #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
   }
 
-  /// Pixel formats come from GStreamer's own list: since 1.26, an unknown format number is a
-  /// critical.
+  /// Pixel formats come from GStreamer's own list, because an unknown format number is a critical
+  /// warning since 1.26.
   @Test("lossless encoding causes no critical warning")
   func losslessFormats() throws {
     let environment = ProcessInfo.processInfo.environment.merging(["G_DEBUG": "fatal-criticals"]) { $1 }
@@ -94,8 +94,8 @@ import Testing
     }
   }
 
-  /// The clip is snow: lossless, it takes three times the bit rate.
-  @Test("--bitrate is roughly kept", arguments: ["h264", "hevc", "vp8", "vp9", "av1"])
+  /// The clip is noise, which takes three times the bit rate if it is encoded lossless.
+  @Test("the output roughly has the bit rate of --bitrate", arguments: ["h264", "hevc", "vp8", "vp9", "av1"])
   func bitrate(codec: String) throws {
     let (clip, mirror) = (scratch.path("snow.mkv"), scratch.path("mirror.mkv"))
     let made = try Command.run(

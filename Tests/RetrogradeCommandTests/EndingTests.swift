@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(
-    "a standard output that cannot be written is an error",
+    "standard output that cannot be written is an error",
     arguments: [
       ["--help"], ["--version"], ["info", "a.mp4"], ["plan", "a.mp4", "--json"], ["devices"],
       ["reverse", "a.mp4", "b.mp4", "--print-pipeline"],
@@ -45,7 +45,7 @@ import Testing
   func failedWrite(name: String) throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
-    // Limits files to 1 KiB: like a full disk, but with another message.
+    // Limits files to 1 KiB. The failure is like that of a full disk, but has another message.
     let limited = ["-c", "ulimit -f 2; exec \"$@\"", "sh", Command.url.path]
     let arguments = ["reverse", scratch.path("a.mp4"), scratch.path(name), "--no-audio"]
     let result = try Command.run(limited + arguments, of: URL(fileURLWithPath: "/bin/sh"))
@@ -54,14 +54,14 @@ import Testing
     #expect(scratch.names == ["a.mp4"])
   }
 
-  /// The frames before the failure must not be kept as the output.
+  /// The frames before the failure must not remain as the output.
   @Test("a spool that cannot be written ends the run")
   func spoolFailure() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     #expect(try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("a.gif")]).status == 0)
-    // 100 KiB: more than the output, less than the frames of the GIF, which are decoded once into
-    // the spool.
+    // 100 KiB: more than the size of the output, less than that of the decoded GIF frames in the
+    // spool.
     let limited = ["-c", "ulimit -f 200; exec \"$@\"", "sh", Command.url.path]
     let arguments = [
       "reverse", scratch.path("a.gif"), scratch.path("b.mkv"), "--video-codec", "h264", "--memory", "400KiB",
@@ -73,10 +73,10 @@ import Testing
     #expect(scratch.names == ["a.gif", "a.mp4"])
   }
 
-  /// Plugins run out of memory at each of these limits. At larger ones, the number of processors
-  /// decides what fails, and how. A sanitizer needs more address space than that for itself.
+  /// Plugins run out of memory at each of these limits. At larger limits, the failure depends on
+  /// the number of processors. A sanitizer alone needs more address space than these limits.
   @Test(
-    "a limit on address space is named", .disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil),
+    "an address space limit is named", .disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil),
     arguments: [300, 400])
   func addresses(megabytes: Int) throws {
     let scratch = try Scratch()
@@ -85,8 +85,8 @@ import Testing
     let arguments = ["reverse", scratch.path("a.mp4"), scratch.path("b.mp4")]
     let result = try Command.run(limited + arguments, of: URL(fileURLWithPath: "/bin/sh"))
     #expect(scratch.names == ["a.mp4"])
-    // Without memory for its message, g_error calls itself until the stack overflows (GLib 2.74),
-    // or aborts (GLib 2.84).
+    // If g_error has no memory for its message, it calls itself until the stack overflows (GLib
+    // 2.74), or aborts (GLib 2.84).
     withKnownIssue("docs/reliability.md names it", isIntermittent: true) {
       #expect(result.status == 74)
       #expect(result.errors.contains("the limit on address space (ulimit -v) is reached"), "\(result.errors)")
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("nohup is respected")
+  @Test("nohup keeps the command running after SIGHUP")
   func nohup() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 300)
@@ -108,7 +108,7 @@ import Testing
     #expect(scratch.names == ["a.mp4", "b.mp4"])
   }
 
-  @Test("a long name works, and one too long is refused before the work")
+  @Test("a long name works, and a name that is too long is refused before the work")
   func longNames() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 5)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The programs in Examples/, run as a user runs them.
+/// Runs the programs in Examples/ as a user does.
 @Suite struct ExampleTests {
   private func run(_ name: String, _ arguments: [String]) throws -> Command.Result {
     try Command.run(arguments, of: Command.url.deletingLastPathComponent().appending(path: name))

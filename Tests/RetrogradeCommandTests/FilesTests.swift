@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Several files at once, and the meaning of names on the command line.
+/// Several files at once, and the meaning of file names on the command line.
 @Suite struct FilesTests {
   private let scratch: Scratch
 
@@ -14,7 +14,7 @@ import Testing
   private func run(_ arguments: String...) throws -> Command.Result { try run(list: arguments) }
 
   private func run(list arguments: [String]) throws -> Command.Result {
-    // Runs in the folder, so that names stay short.
+    // Runs in the folder, so that file names stay short.
     try Command.run(
       ["-c", "cd \"$0\" && exec \"$@\"", scratch.url.path, Command.url.path] + arguments,
       of: URL(fileURLWithPath: "/bin/sh"))
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("a folder stands for its media, and one failure stops no other file")
+  @Test("a folder stands for its media files, and one failure stops no other file")
   func folderInput() throws {
     try makeClips("in/a.mp4", "in/b.mp4", "in/.hidden.mp4", "in/deep/c.mp4")
     try write("1\n00:00:00,100 --> 00:00:00,300\nFirst\n", to: "in/a.srt")
@@ -51,7 +51,7 @@ import Testing
     #expect(result.errors.contains("retrograde: 2 of 3 made") && result.errors.contains("1 failed: in/aa-cut.mp4"))
   }
 
-  @Test("empty and unreadable files in a folder fail by name")
+  @Test("the message about an empty or unreadable file in a folder names the file")
   func unreadableFiles() throws {
     try makeClips("in/a.mp4")
     try write("", to: "in/empty.mp4")
@@ -65,7 +65,7 @@ import Testing
     #expect(result.errors.contains("2 failed: in/empty.mp4, in/link.mkv"), "\(result.errors)")
   }
 
-  @Test("files that are media only by name fail")
+  @Test("files with a media extension but without media fail")
   func namedAsMedia() throws {
     try makeClips("in/a.mp4")
     try write("", to: "in/empty.WMV")
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  /// No file is written, and none is indexed.
+  /// No file is written, and no file is indexed.
   @Test("outputs that cannot be made are refused before any work")
   func impossibleOutputs() throws {
     try makeClips("in/a.mp4", "in/b.mp4", "in/deep/a.mp4", "out/a.mp4", "out/b.mp4")
@@ -142,7 +142,7 @@ import Testing
     #expect(try run("reverse", "in", "--into", "out", "-y").status == 0)
   }
 
-  @Test("a file that can't be reversed stops no other")
+  @Test("a file that can't be reversed stops no other file")
   func otherFiles() throws {
     try makeClips("in/a.mp4", "in/%05d.mp4", "b.mp4")
     try FileManager.default.createDirectory(atPath: scratch.path("empty"), withIntermediateDirectories: true)
@@ -153,7 +153,7 @@ import Testing
     #expect(result.errors.contains("2 of 4 made") && result.errors.contains("2 failed: in/%05d.mp4, empty"))
   }
 
-  @Test("an empty folder is no input")
+  @Test("an empty folder is refused as input")
   func emptyFolder() throws {
     let result = try run("reverse", "in", "--into", "out")
     #expect(result.status == 66 && result.errors.contains("in: contains no media files"))
@@ -161,7 +161,7 @@ import Testing
   }
 
   @Test(
-    "mismatched arguments name the right ones",
+    "messages about mismatched arguments name the right arguments",
     arguments: [
       (["a.mp4"], "No output is given for a.mp4."), ([], "No files are given"),
       (["a.mp4", "b.mp4", "c.mp4"], "--into FOLDER reverses each file"),
@@ -220,7 +220,7 @@ import Testing
       ["-c", "cd \"$0\" && script -qec \"$1\" /dev/null", scratch.url.path, command],
       of: URL(fileURLWithPath: "/bin/sh"))
     #expect(result.status == 0)
-    // Each progress block begins after an erase and names the number of files.
+    // Each progress block follows an erase sequence and shows the number of files.
     let drawn = result.output.components(separatedBy: "\u{1B}[J").filter { $0.contains("files") }
     #expect(!drawn.isEmpty)
     for block in drawn {
@@ -242,7 +242,7 @@ import Testing
   }
 
   @Test(
-    "a misspelt command is not taken for a file",
+    "a misspelt command is not read as a file name",
     arguments: [("revers", "reverse"), ("inof", "info"), ("paly", "play"), ("verfy", "verify")])
   func misspeltCommand(word: String, meant: String) throws {
     let result = try run(word, "clip.mp4", "out.mkv")
@@ -259,7 +259,7 @@ import Testing
     #expect(try run("help").status == 0)
   }
 
-  @Test("an unknown option is reported before the number of names")
+  @Test("an unknown option is reported before a wrong number of file names")
   func unknownOption() throws {
     let option = try run("reverse", "a", "b", "--lop", "ping-pong")
     #expect(option.status == 64 && option.errors.contains("Unknown option '--lop'"))

@@ -16,7 +16,7 @@ import Testing
     let variables = [
       "PREFIX": prefix, "LIBDIR": "\(prefix)/lib", "PLUGINDIR": "\(prefix)/lib/gstreamer-1.0",
       "DESTDIR": scratch.path("root"), "VERSION": "1.2.3", "COMMAND": Command.url.path,
-      // Any file can stand for the plugin, which is not built here.
+      // The plugin is not built here, so another file takes its place.
       "PLUGIN": root.appending(path: "LICENSE").path,
     ]
     return Command.Result(
@@ -34,7 +34,7 @@ import Testing
     try Data(text.utf8).write(to: url)
   }
 
-  @Test("uninstalling leaves exactly the files from before")
+  @Test("uninstalling leaves exactly the files that were there before")
   func uninstall() throws {
     try write("Another program's.", to: "\(prefix)/share/man/man1/another.1")
     let before = all()
@@ -53,7 +53,7 @@ import Testing
     #expect(all() == before)
   }
 
-  @Test("files added later stay")
+  @Test("uninstalling keeps files that were added later")
   func addedFiles() throws {
     try #require(try install("all").status == 0)
     try write("The user's.", to: "\(prefix)/share/retrograde/pipelines/mine.pipeline")
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("uninstalling nothing and a relative prefix are refused")
+  @Test("uninstalling without an installation, and a relative prefix, are refused")
   func refusals() throws {
     let nothing = try install("--remove")
     #expect(nothing.status == 1)

@@ -30,7 +30,7 @@ import Testing
     try Data(text.utf8).write(to: pipelines.appending(path: "\(name).pipeline"))
   }
 
-  /// The list's lines for some names. The list also has the files of this program's source.
+  /// Lines of the list for these names. The list also contains the files in this program's source.
   private func listed(_ result: Command.Result, _ names: String...) -> [String] {
     result.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
       .filter { line in names.contains { line.hasPrefix("\($0) ") } }
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("an invalid file is named in the list")
+  @Test("the list names an invalid file")
   func invalidFile() throws {
     try install("good", in: "first", "Good.")
     let path = scratch.path("first/retrograde/pipelines/bad.pipeline")

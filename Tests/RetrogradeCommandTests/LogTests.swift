@@ -47,7 +47,7 @@ import Testing
     for (category, words) in expected {
       #expect(has(lines, category, words), "\(category): \(words)\n\(lines.joined(separator: "\n"))")
     }
-    // Every message is one line, whatever it contains.
+    // Every message is one line, even if its text contains line breaks.
     #expect(lines.allSatisfy { $0.contains(" retrograde") })
   }
 

@@ -3,14 +3,15 @@ import Testing
 
 /// Memory of the process, as counted by the kernel.
 @Suite struct MemoryTests {
-  /// Peak memory of a process so far (`VmHWM`, proc_pid_status(5)), in KiB; nil if it has ended.
+  /// Peak memory of a process so far (`VmHWM`, proc_pid_status(5)), in KiB; nil if the process has
+  /// ended.
   private func peak(_ process: Int32) -> Int? {
     let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
     return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
   }
 
-  /// Peak memory of a run that reverses a clip, in KiB, sampled at each progress report.
+  /// Peak memory of a run that reverses a clip, in KiB, measured at each progress report.
   private func peak(frames: Int, _ scratch: Scratch) throws -> Int {
     let clip = scratch.path("\(frames).mp4")
     try Command.makeClip(clip, frames: frames, size: "480,height=270")
@@ -24,7 +25,7 @@ import Testing
     return highest
   }
 
-  /// Decoded, the longer clip takes 190 MiB, the shorter one 37 MiB.
+  /// The decoded frames of the longer clip take 190 MiB, those of the shorter one 37 MiB.
   @Test("memory does not grow with the length of the source")
   func constantMemory() throws {
     let scratch = try Scratch()

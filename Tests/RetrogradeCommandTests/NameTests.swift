@@ -28,7 +28,7 @@ import Testing
     Set((fileNames(in: scratch.path(folder)) ?? []).map(\.readablePath))
   }
 
-  @Test("names that are not UTF-8 work as input and output")
+  @Test("file names that are not UTF-8 work as input and output")
   func inputAndOutput() throws {
     let made = try sh("\"$r\" reverse \"caf$e.mp4\" \"out$e.mkv\" --quality lossless")
     #expect(made.status == 0 && made.errors.contains("out\\xe9.mkv: 10 frames"), "\(made.errors)")
@@ -55,7 +55,7 @@ import Testing
     #expect(result.status == 0 && names().isSuperset(of: ["a\\xe9.\(name)", "b\\xe9.mkv"]), "\(result.errors)")
   }
 
-  @Test("names of images, subtitles, work and spool folders need not be UTF-8")
+  @Test("names of images, subtitles, and work and spool folders need not be UTF-8")
   func otherFiles() throws {
     let images = try sh(
       "mkdir \"d$e\"; \"$r\" reverse \"caf$e.mp4\" \"d$e/%03d$e.png\" --quiet && \"$r\" reverse \"d$e/%03d$e.png\" \"i$e.mkv\""
@@ -74,7 +74,7 @@ import Testing
 
   @Test("all files of a folder keep the bytes of their names")
   func folders() throws {
-    // A literal U+10E0E9, which stands for the byte 0xE9 in strings, is a different name.
+    // A literal U+10E0E9 stands for the byte 0xE9 in strings, but names another file here.
     let result = try sh(
       """
       cp clip.mp4 "in/a$e.mp4"; cp clip.mp4 "in/a$(printf '\\364\\216\\203\\251').mp4"; : > "in/b$e.mp4"
@@ -114,7 +114,7 @@ import Testing
     #expect(Set(made) == Set(names.map(\.pathBytes)))
   }
 
-  @Test("a name may begin with a combining mark")
+  @Test("a file name may begin with a combining mark")
   func marks() throws {
     let result = try sh(
       "m=$(printf '\\314\\201'); cp clip.mp4 in/${m}a.mp4; \"$r\" reverse in --into \"in/$m\" --quiet")
@@ -157,7 +157,7 @@ import Testing
     #expect(result.status == 0 && names().contains("m\\xe9.mp4"), "\(result.errors)")
   }
 
-  @Test("a printed pipeline keeps the bytes of names")
+  @Test("a printed pipeline keeps the bytes of file names")
   func pipelines() throws {
     let result = try sh(
       "\"$r\" reverse \"caf$e.mp4\" \"p$e.mkv\" --print-pipeline > p && \"$r\" run p && grep -ac \"p$e.mkv\" p")
@@ -165,7 +165,7 @@ import Testing
     #expect(names().contains("p\\xe9.mkv"))
   }
 
-  @Test("a suggested command quotes the bytes of names")
+  @Test("a suggested command quotes the bytes of file names")
   func suggestions() throws {
     let result = try sh("\"$r\" split \"caf$e.mp4\" \"o$e.mp4\" --work \"w$e\" && \"$r\" join \"w$e\"")
     #expect(

@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "an invalid line is named",
+    "the message names the invalid line",
     arguments: [
       ("max-size=huge", "max-size=huge"), ("colour=red", "crop, date"), ("crop=9", "crop=9"), ("pad=1x0", "pad=1x0"),
     ])
@@ -85,7 +85,7 @@ import Testing
     #expect(throws: RetrogradeError.self) { try Preset(path: path) }
   }
 
-  @Test("a user's preset is listed, and its limits are kept")
+  @Test("a user's preset is listed, and its limits are applied")
   func userPreset() throws {
     let folder = scratch.path("own/retrograde/presets")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -109,7 +109,7 @@ import Testing
     #expect(other.status == 64 && other.errors.contains("accepts only .mp4"))
     let unknown = try run("reverse", clip, out, "--for", "moon")
     #expect(unknown.status == 64 && unknown.errors.contains("choose ") && unknown.errors.contains("mine"))
-    // A recording is never discarded.
+    // A recording is kept even if it exceeds the limits.
     let recorded = try run(
       "capture", scratch.path("loop.mp4"), "--source", "videotestsrc is-live=true", "--frames", "30", "--for", "mine")
     #expect(recorded.status == 0 && recorded.errors.contains("too long for --for mine"), "\(recorded.errors)")

@@ -4,14 +4,14 @@ import Retrograde
 import TestSupport
 import Testing
 
-/// `--print-pipeline` with every other option of `reverse`: the printed pipeline gives the same
-/// file, or nothing is printed.
+/// `--print-pipeline` with every other option of `reverse`. Either the printed pipeline writes the
+/// same file, or nothing is printed.
 @Suite struct PrintPipelineTests {
   /// Expected result of an option.
   enum Outcome: Sendable {
-    /// The printed pipeline gives the same file.
+    /// The printed pipeline writes the same file.
     case same
-    /// Status 64, with these words.
+    /// The command exits with status 64 and a message that contains these words.
     case refused(String)
   }
 
@@ -19,7 +19,7 @@ import Testing
     var option: String
     /// The option, its value, and the options it needs. FOLDER stands for a folder.
     var arguments: [String]
-    /// nil if the option takes the place of OUTPUT.
+    /// Name of the output; nil if the option replaces the output.
     var output: String?
     var outcome: Outcome
 
@@ -72,10 +72,10 @@ import Testing
     Case("reencode", "--reencode"), Case("verify", "--verify", outcome: .refused("--verify")),
     Case("work", "--work", "FOLDER/work", outcome: chunks), Case("jobs", "--jobs", "2", outcome: chunks),
     Case("chunks", "--chunks", "2", outcome: chunks), Case("chunk-length", "--chunk-length", "1", outcome: chunks),
-    // Each container, with all the metadata it can hold.
+    // Each container, with all the metadata that it can contain.
     Case("print-pipeline", to: "o.mp4"), Case("print-pipeline", to: "o.mov"), Case("print-pipeline", to: "o.mkv"),
     Case("print-pipeline", to: "o.webm"), Case("print-pipeline", to: "o.ts"),
-    // In Ogg, streams of one kind are in random order.
+    // In Ogg, several streams of one kind have a random order.
     Case("print-pipeline", "--streams", "video,audio:0", to: "o.ogv"),
     Case("print-pipeline", "--streams", "audio:0,chapters", to: "o.m4b"),
     Case("print-pipeline", "--streams", "audio:0,chapters", to: "o.mp3"),
@@ -145,13 +145,13 @@ import Testing
     let info = try Command.run(["info", path, "--json"])
     #expect(info.status == 0, "\(info.errors)")
     return (description + media + info.output.split(separator: "\n").map(String.init)).filter {
-      // Pads of Ogg are named after random numbers.
+      // Pads of Ogg have random numbers as names.
       !$0.hasPrefix("creation_time=") && !$0.contains("\"decoding\"") && !$0.contains("date") && !$0.contains("bitrate")
     }
   }
 
-  /// Runs the command with one thread of x264: with several, an average bit rate gives other bytes
-  /// in every run.
+  /// Runs the command with one thread of x264. With several threads, an average bit rate gives
+  /// different bytes in every run.
   private func onOneProcessor(_ arguments: [String]) throws -> Command.Result {
     let script = """
       exec taskset --cpu-list "$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\\([0-9]*\\).*/\\1/p' /proc/self/status)" "$0" "$@"
@@ -159,7 +159,7 @@ import Testing
     return try Command.run(["-c", script, Command.url.path] + arguments, of: URL(fileURLWithPath: "/bin/sh"))
   }
 
-  @Test("a printed pipeline gives the same file, or nothing is printed", arguments: cases)
+  @Test("a printed pipeline writes the same file, or nothing is printed", arguments: cases)
   func printed(_ given: Case) throws {
     let scratch = try Scratch()
     let source = try PrintPipelineTests.writeSource(scratch)
@@ -185,7 +185,7 @@ import Testing
     for line in wanted.difference(from: found) { Issue.record("\(line)") }
     let warnings = [printed, run].map { $0.errors.split(separator: "\n").filter { $0.contains("warning: ") } }
     for warning in direct.errors.split(separator: "\n") where warning.contains("warning: ") {
-      // Encoding profiles repeat frames (since 1.28 the last one, too). `run` does not count the
+      // Encoding profiles repeat frames; since 1.28 the last frame, too. `run` does not count the
       // frames of a user's pipeline.
       if given.option == "profile", warning.contains("too many") { continue }
       #expect(warnings.contains { $0.contains(warning) }, "\(warning)")
@@ -194,8 +194,8 @@ import Testing
 }
 
 extension PrintPipelineTests.Case {
-  /// A constant quality for x264 unless one is given: an average bit rate depends on the progress
-  /// of the lookahead, even on one processor.
+  /// Sets a constant quality for x264 unless the options set a quality. An average bit rate depends
+  /// on the progress of the lookahead, even on one processor.
   fileprivate var steadyQuality: [String] {
     let encodes = output.map { $0.hasSuffix(".mkv") || $0.hasSuffix(".mp4") } ?? false
     let own = [

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// All Swift code in the documentation is compiled: code in articles and comments is also in
-/// Tests/Samples; the files of tutorials are a target of their own.
+/// All Swift code in the documentation is compiled. Code in articles and comments is also in
+/// Tests/Samples; the files of tutorials are a separate target.
 @Suite struct SampleTests {
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
@@ -41,7 +41,7 @@ import Testing
     return blocks
   }
 
-  @Test("every sample in the documentation is compiled")
+  @Test("every code sample in the documentation is compiled")
   func compiledSamples() throws {
     let samples = try Self.files("Tests/Samples", ".swift").map {
       Self.lines(try String(contentsOf: $0, encoding: .utf8))
@@ -70,7 +70,7 @@ import Testing
     #expect(count > 25)
   }
 
-  @Test("every code file of the tutorials is shown in one")
+  @Test("every code file of the tutorials is shown in a tutorial")
   func tutorialFiles() throws {
     let folder = "Sources/Retrograde/Retrograde.docc/Tutorials"
     let tutorials = try Self.files(folder, ".tutorial").map { try String(contentsOf: $0, encoding: .utf8) }.joined()

@@ -9,15 +9,15 @@ final class Screen {
   private let program: Program
 
   init() throws {
-    // Xvfb would inherit the test process's signal mask, which blocks SIGTERM; after a SIGKILL, its
-    // socket would stay behind.
+    // Xvfb would inherit the test process's signal mask, which blocks SIGTERM. If Xvfb were ended
+    // by SIGKILL, its socket would remain.
     let unmasked = """
       import os, signal
       signal.pthread_sigmask(signal.SIG_SETMASK, [])
       os.execv("/usr/bin/Xvfb", "Xvfb -displayfd 1 -screen 0 640x480x24 -nolisten tcp -noreset".split())
       """
-    // Xvfb chooses a free display number, and prints it when it is ready. -noreset: otherwise it
-    // resets after its last client, and refuses clients meanwhile.
+    // Xvfb chooses a free display number, and prints it when it is ready. Without -noreset, Xvfb
+    // resets after its last client, and refuses clients during the reset.
     program = try Program("/usr/bin/python3", ["-c", unmasked], errors: .nullDevice)
     name = ":" + (program.line() ?? "").trimmingCharacters(in: .whitespaces)
   }

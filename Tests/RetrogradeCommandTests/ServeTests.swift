@@ -22,7 +22,8 @@ import Testing
   private func write(rate: Int) throws {
     var media = TestMedia()
     (media.times, media.frameRate) = (TestMedia.regular(frames, rate: rate), "\(rate)/1")
-    // Whole AAC packets; with the priming, the audio is no longer than the video.
+    // Whole AAC packets. The number of samples includes the priming, so that the audio is no longer
+    // than the video.
     media.sampleCount = frames * 45 * 1024 / rate
     media.audio = "avenc_aac ! aacparse"
     let written = try media.write(to: folder)
@@ -30,7 +31,7 @@ import Testing
     try FileManager.default.moveItem(atPath: written, toPath: path)
   }
 
-  /// Serves while `body` runs, which gets the address of the page. Ends with SIGINT, like Ctrl-C.
+  /// Serves while `body` runs. `body` gets the address of the page. Ends with SIGINT, like Ctrl-C.
   private func serve(_ arguments: [String] = [], _ body: (_ address: String, _ process: Int32) throws -> Void) throws {
     let arguments = ["serve", path, "--port", "0", "--spool-dir", folder.url.path] + arguments
     let program = try Program(Command.url.path, arguments)
@@ -53,8 +54,8 @@ import Testing
     }
   }
 
-  /// Each command listens until it is stopped.
-  @Test("every command in serve.md listens")
+  /// Each command serves until it is stopped.
+  @Test("every command in serve.md starts a server")
   func documentedCommands() throws {
     let page = ServeTests.programs.deletingLastPathComponent().deletingLastPathComponent().appending(
       path: "docs/serve.md")
@@ -67,7 +68,7 @@ import Testing
       try FileManager.default.copyItem(atPath: path, toPath: folder.path(name))
     }
     for command in commands {
-      // Any free port: all tests share the ports of a machine.
+      // Port 0 chooses a free port, because all tests on a machine share its ports.
       let line = "exec \(Command.url.deletingLastPathComponent().path)/\(command.drop { $0 == " " }) --port 0"
       let program = try Program("/bin/sh", ["-c", line], in: folder.url)
       #expect(program.line()?.hasPrefix("http://127.0.0.1:") == true, "\(command)")
@@ -91,7 +92,7 @@ import Testing
     #expect(result.output.isEmpty)
   }
 
-  @Test("a crash while a file is served does not end the server")
+  @Test("a crash of the child that reads a served file does not end the server")
   func crash() throws {
     try serve { page, process in
       func status() throws -> String {
@@ -103,17 +104,17 @@ import Testing
       kill(child, SIGSEGV)
       // The child disappears when the server has reaped it.
       while FileManager.default.fileExists(atPath: "/proc/\(child)") {}
-      // 415 if the child was making the first segment.
+      // The status is 415 if the child was making the first segment.
       #expect(["200", "415"].contains(try status()))
     }
   }
 
   @Test("FFmpeg and playbin3 read the film to its end")
   func players() throws {
-    // 45 seconds: hlsdemux2 buffers 30 (`max-buffering-time`) before it waits for playback. It
-    // fails on a film that is buffered as a whole before its first output ("Can't push EOS on
-    // non-exposed pad", gst_adaptive_demux2_stream_end_of_manifest in gstadaptivedemux-stream.c,
-    // 1.22 and main).
+    // The film has 45 seconds: hlsdemux2 buffers 30 (`max-buffering-time`) before it waits for
+    // playback. hlsdemux2 fails on a film that it has buffered completely before its first output
+    // ("Can't push EOS on non-exposed pad", gst_adaptive_demux2_stream_end_of_manifest in
+    // gstadaptivedemux-stream.c, 1.22 and main).
     try write(rate: 2)
     try serve { page, _ in
       let raw = folder.path("raw")
@@ -148,7 +149,7 @@ import Testing
       #expect(seen["steps"] as? [Int] == [88, 87, 88, 87])
       #expect(seen["seeks"] as? [Int] == [0, 82, 44, 89])
       let played = try #require(seen["played"] as? [[Int]])
-      // The painted frame may be the one after the reported frame: the callback is "best effort"
+      // The painted frame may be the frame after the reported one: the callback is "best effort"
       // (https://wicg.github.io/video-rvfc/).
       #expect(played.allSatisfy { (88...89).contains($0[0] + $0[1]) }, "\(played)")
       #expect(played.count { $0[0] + $0[1] == 89 } > 45, "\(played)")
@@ -172,7 +173,7 @@ import Testing
     }
   }
 
-  @Test("pages of other sites and ports can link to the page, but start no work")
+  @Test("pages of other sites and ports can link to the page, but cannot start work")
   func foreignPages() throws {
     try serve { page, _ in
       let text = try Program.succeed(
@@ -181,10 +182,11 @@ import Testing
       let seen = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: [String: Any]])
       #expect(seen.count == 4)
       for (site, found) in seen {
-        // A host name that is not this machine's is refused even for its own pages.
+        // A host name that does not belong to this machine is refused even for requests from its
+        // own pages.
         let isOtherName = site.hasSuffix("films.test")
         #expect(found["answers"] as? [Int] == [isOtherName ? 421 : 403], "\(site)")
-        // The browser has the page in its cache when the next site links to it.
+        // The browser already has the page in its cache when the next site links to the page.
         let link = try #require(found["link"] as? [Int])
         #expect(isOtherName ? link == [421] : [[200], [304]].contains(link), "\(site)")
         let ways = ["cors", "embed", "iframe", "img", "nocors", "object", "prefetch", "script", "style", "video"]
@@ -193,8 +195,9 @@ import Testing
     }
   }
 
-  /// The browser gets VP9 for a VP9 source, unless another rendition is selected during playback.
-  @Test("a browser gets the codec of the source")
+  /// The browser plays VP9 for a VP9 source, unless the user selects another rendition during
+  /// playback.
+  @Test("a browser plays the codec of the source")
   mutating func sourceCodec() throws {
     var media = TestMedia()
     (media.times, media.frameRate) = (TestMedia.regular(frames, rate: 30), "30/1")

@@ -36,7 +36,7 @@ import Testing
     #expect(result.status == 0, "\(result.errors)\(result.output)")
   }
 
-  @Test("--verify works with standard output")
+  @Test("--verify works if the output is standard output")
   func verifiedOutput() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 12)
@@ -45,7 +45,7 @@ import Testing
     #expect(try Command.run(["verify", scratch.path("a.mp4"), scratch.path("b.mkv")]).status == 0)
   }
 
-  @Test("a failed run writes nothing")
+  @Test("a failed run writes nothing to standard output")
   func failedRun() throws {
     let scratch = try Scratch()
     try Data("This is not media.\n".utf8).write(to: scratch.url.appending(path: "text.mp4"))
@@ -54,7 +54,7 @@ import Testing
     #expect(try Data(contentsOf: scratch.url.appending(path: "out.mkv")).isEmpty)
   }
 
-  @Test("a closed pipe and a full disk are errors")
+  @Test("a closed pipe and a full disk are reported as errors")
   func unwritableOutput() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 5)
@@ -72,32 +72,32 @@ import Testing
     #expect(closedOutput.status == 73 && closedOutput.errors.contains("is closed"), "\(closedOutput.errors)")
   }
 
-  /// The pipe has no reader, and is full after 64 KiB.
-  @Test("a signal ends the wait for a reader")
+  /// The pipe has no reader and is full after 64 KiB.
+  @Test("a signal ends the wait for a reader of the pipe")
   func idleReader() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 30)
     let idle = Pipe()
     let arguments = ["reverse", scratch.path("a.mp4"), "-", "--format", "y4m", "--progress", "json"]
     let result = try Command.run(arguments, output: idle.fileHandleForWriting) { process, nextLine in
-      // Earlier stages may be skipped if they are short.
+      // Waits for the last stage, because earlier stages may not be reported if they are short.
       while let line = nextLine(), !line.contains(#""stage":"finishing""#) {}
       kill(process.processIdentifier, SIGTERM)
     }
     #expect(result.status == 143, "\(result.errors)")
   }
 
-  @Test("a terminal is refused")
+  @Test("a terminal is refused as output")
   func terminal() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 2)
-    // script(1) runs the command in a terminal of its own, and copies what it shows.
+    // script(1) runs the command in a new terminal, and copies the terminal's contents.
     let result = try shell("script -qec \"'$1' reverse a.mp4 - --format mkv\" /dev/null", in: scratch)
     #expect(result.status == 64)
     #expect(result.output.contains("is a terminal") && result.output.contains("> out.mkv"), "\(result.output)")
   }
 
-  @Test("--format overrides the file name")
+  @Test("--format takes precedence over the extension of the output")
   func explicitFormat() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 5)

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// `retrograde work submit`, with fake Slurm programs that record their arguments. `make test-cluster`
-/// uses the real ones.
+/// `retrograde work submit`, with fake Slurm programs that record their arguments. `make
+/// test-cluster` uses the real Slurm programs.
 @Suite struct SubmitTests {
   private let scratch: Scratch
   private let work: String
@@ -10,14 +10,14 @@ import Testing
 
   init() throws {
     scratch = try Scratch()
-    // Characters that are special to a shell and to sbatch must be kept.
+    // The name contains characters that are special to a shell and to sbatch. They must be kept.
     work = scratch.path("it's 100%j")
     source = scratch.path("a.mp4")
     try Command.makeClip(source, frames: 90)
     try FileManager.default.createDirectory(atPath: scratch.path("bin"), withIntermediateDirectories: false)
   }
 
-  /// Writes a program that the tested commands find.
+  /// Writes a program to the folder in which the tested commands search.
   private func program(_ name: String, _ script: String) throws {
     let path = scratch.path("bin/\(name)")
     try Data("#!/bin/sh\nPATH=/usr/bin:/bin\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path))
@@ -47,7 +47,7 @@ import Testing
       environment: environment)
   }
 
-  /// PATH has nothing else: this machine may have Slurm.
+  /// PATH has no other folder, because this machine may have Slurm.
   private var environment: [String: String] {
     ProcessInfo.processInfo.environment.merging(["PATH": scratch.path("bin")]) { $1 }
   }
@@ -73,8 +73,8 @@ import Testing
     #expect(result.output.contains("retrograde work status '\(scratch.path("it"))'\\''s 100%j'\n"))
   }
 
-  /// Runs the scripts in place of Slurm.
-  @Test("the scripts make the output, and finished chunks are not submitted again")
+  /// Runs the submitted scripts directly, without Slurm.
+  @Test("the submitted scripts make the output, and finished chunks are not submitted again")
   func resubmission() throws {
     try recordSubmissions()
     #expect(try submit(["--memory", "64M", "--spool-dir", scratch.path("")]).status == 0)
@@ -89,7 +89,7 @@ import Testing
     #expect(scratch.names == ["a.mp4", "b.mkv", "bin"])
   }
 
-  @Test("a task makes several chunks above Slurm's array limit")
+  @Test("above Slurm's array limit, one task makes several chunks")
   func arrayLimit() throws {
     try recordSubmissions()
     try program("scontrol", "echo 'MaxArraySize            = 3'")
@@ -107,7 +107,7 @@ import Testing
     #expect(try run("submit-chunks.sh", task: "0") != 0)
   }
 
-  @Test("the plan stays if it cannot be submitted")
+  @Test("the plan remains if it cannot be submitted")
   func failedSubmission() throws {
     let missing = try submit()
     #expect(missing.status == 69)

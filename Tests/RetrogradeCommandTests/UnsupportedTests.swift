@@ -24,14 +24,14 @@ import Testing
     box("ftyp", Array("\(brand)\0\0\0\0mif1".utf8)) + box("meta", [0, 0, 0, 0]) + box("mdat", [1, 2, 3, 4])
   }
 
-  @Test("AVIF and HEIF images are unsupported, not reported as cut", arguments: [("avif", "AVIF"), ("heic", "HEIF")])
+  @Test("AVIF and HEIF are unsupported, not reported as truncated", arguments: [("avif", "AVIF"), ("heic", "HEIF")])
   func boxedImage(brand: String, name: String) throws {
     let result = try Command.run(["reverse", try write("a.\(brand)", image(brand)), scratch.path("b.mp4")])
     #expect(result.status == 69, "\(result.errors)")
     #expect(result.errors.contains("this image format is not supported (\(name))"), "\(result.errors)")
   }
 
-  @Test("the film of a motion photo is reversed, and its image reported as left out")
+  @Test("the film of a motion photo is reversed, and its image is reported as left out")
   func motionPhoto() throws {
     try Command.makeClip(scratch.path("film.mp4"), frames: 30)
     let film = try Array(Data(contentsOf: URL(fileURLWithPath: scratch.path("film.mp4"))))
@@ -60,9 +60,9 @@ import Testing
       result.errors.contains("has 65 channels, but this release of GStreamer accepts at most 63") == isRefused)
   }
 
-  /// IVF, Y4M, AIFF and AU that declare impossible numbers.
+  /// IVF, Y4M, AIFF and AU headers that declare impossible numbers.
   @Test(
-    "impossible numbers in a header are damage",
+    "impossible numbers in a header are reported as damage",
     arguments: [
       ("a.ivf", "it declares 4294967295/1 frames per second"), ("b.ivf", "it declares 1/4294967295 frames per second"),
       ("a.y4m", "it declares -1:1 frames per second"), ("a.aiff", "its sample rate is not a valid number"),
@@ -89,7 +89,7 @@ import Testing
     #expect(!result.errors.contains("CRITICAL"))
   }
 
-  @Test("a low limit on open files is named")
+  @Test("the message names a low limit on open files")
   func openFiles() throws {
     let result = try Command.run(
       ["-c", "ulimit -n 16; exec \"$0\" devices", Command.url.path], of: URL(fileURLWithPath: "/bin/sh"))
@@ -110,7 +110,7 @@ import Testing
     #expect(result.errors.contains("MPEG-4 ALS"), "\(result.errors)")
   }
 
-  @Test("the only stream of a file is not to be left out")
+  @Test("the only stream of a file cannot be left out")
   func soleStream() throws {
     let path = scratch.path("a.caf")
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=duration=1", "-y", path])
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(
-    "a codec unknown to GStreamer is named once",
+    "the message names a codec unknown to GStreamer only once",
     .enabled(if: Quirk.qtdemuxDNxHR.applies, "later releases decode DNxHR"))
   func unknownCodec() throws {
     let path = scratch.path("a.mov")

@@ -15,7 +15,7 @@ import Testing
 
   private var clip: Data { get throws { try Data(contentsOf: scratch.url.appending(path: "made/clip.mp4")) } }
 
-  /// Name and result of the next finished file: `a.mp4 done`.
+  /// Name and result of the next finished file, for example `a.mp4 done`.
   private static func next(_ nextLine: () -> String?) -> String? {
     while let line = nextLine() {
       guard let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
@@ -27,7 +27,7 @@ import Testing
     return nil
   }
 
-  /// Watches while `body` runs, and ends with SIGINT, like Ctrl-C.
+  /// Watches while `body` runs, then ends with SIGINT, like Ctrl-C.
   private func watch(_ arguments: String..., body: @escaping (() -> String?) throws -> Void) throws -> Command.Result {
     var failure: (any Error)?
     let result = try Command.run(
@@ -60,7 +60,7 @@ import Testing
     try copy(to: "in/there.mp4")
     _ = try watch { lines in
       #expect(WatchTests.next(lines) == "there.mp4 done")
-      // Half of a file, still open for writing.
+      // The first half of a file, which is still open for writing.
       let bytes = try clip
       let descriptor = open(scratch.path("in/slow.mp4"), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
       let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
@@ -72,7 +72,7 @@ import Testing
       #expect(WatchTests.next(lines) == "slow.mp4 done")
     }
     #expect(outputs == ["there.mp4", "moved.mp4", "slow.mp4"])
-    // After a restart, an output that was moved away is not made again.
+    // After a restart, an output that was moved away is not written again.
     try FileManager.default.removeItem(atPath: scratch.path("out/there.mp4"))
     _ = try watch { lines in
       try FileManager.default.copyItem(atPath: scratch.path("in/moved.mp4"), toPath: scratch.path("in/new.mp4"))
@@ -87,7 +87,7 @@ import Testing
     try Data("No media".utf8).write(to: scratch.url.appending(path: "in/readme.txt"))
     _ = try watch { lines in #expect(WatchTests.next(lines) == "a.mp4 failed") }
     _ = try watch { lines in
-      // The file is not retried: the next finished file is another one.
+      // The damaged file is not retried, so the next finished file is another one.
       try copy(to: "in/b.mp4")
       #expect(WatchTests.next(lines) == "b.mp4 done")
       try copy(to: "in/a.mp4")
@@ -96,7 +96,7 @@ import Testing
     #expect(outputs == ["a.mp4", "b.mp4"])
   }
 
-  @Test("an empty file waits for content")
+  @Test("an empty file is not reversed until it has content")
   func emptyFiles() throws {
     try Data().write(to: scratch.url.appending(path: "in/a.mp4"))
     _ = try watch { lines in
@@ -109,7 +109,7 @@ import Testing
     #expect(outputs == ["a.mp4", "c.mp4"])
   }
 
-  @Test("hidden and .part files wait for their final names")
+  @Test("hidden and .part files are not reversed until they have their final names")
   func partialFiles() throws {
     _ = try watch { lines in
       try copy(to: "in/.a.mp4")

@@ -20,7 +20,7 @@ final class EventLog: Sendable {
     var number: UInt32
     /// Multiplier of an instant rate change.
     var multiplier: Double?
-    /// Base of a segment: the running time at which it starts.
+    /// Base of a GStreamer segment: the running time at which the segment starts.
     var base: UInt64?
   }
 

@@ -37,7 +37,7 @@ import Testing
     #expect(output.times == [0, 60, 100, 240, 250, 290].map { ms($0) })
   }
 
-  @Test("a ping-pong plays forwards at once and shows the turn once")
+  @Test("a ping-pong plays forwards at once and shows the frame at the turn once")
   func pingPong() throws {
     let exchange = try Exchange("videoreverse loop=ping-pong memory-budget=600", caps: grey)
     for number in 0..<3 { _ = exchange.source.push(try Exchange.frame(number, ms(number * 40), ms(40))) }
@@ -65,7 +65,7 @@ import Testing
     #expect(output.caps.first?.string("field-order") == "bottom-field-first")
   }
 
-  @Test("changing caps come out in reverse order")
+  @Test("frames with changing caps come out in reverse order")
   func changingCaps() throws {
     let exchange = try Exchange("videoreverse", caps: grey)
     let other = grey.replacing("height=16", with: "height=8").replacing("width=16", with: "width=32")
@@ -87,7 +87,7 @@ import Testing
     #expect(try exchange.drain().numbers == [4, 3, 2, 1, 0])
   }
 
-  @Test("an end before any data is passed on")
+  @Test("an end of stream before any data is passed on")
   func emptyStream() throws {
     for element in ["videoreverse", "videoreverse loop=ping-pong"] {
       let exchange = try Exchange(element, caps: grey)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  /// The video is shorter than the audio. Both are reversed around the end of the file.
+  /// The video is shorter than the audio. Each stream is reversed around the end of the file.
   @Test("video and audio of one file stay in sync")
   func audioVideoSync() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "retrograde-\(UUID().uuidString).mkv")
@@ -118,8 +118,8 @@ import Testing
     read.set(.playing)
     let video = try #require(try read.appSink("video").pull(timeout: ClockTime(seconds: 20)))
     let audio = try #require(try read.appSink("audio").pull(timeout: ClockTime(seconds: 20)))
-    // The video ends at 1 s, the audio at 1.5 s: the last frame stays for the half second of audio
-    // alone.
+    // The video ends at 1 s, the audio at 1.5 s. The last frame is shown for the half second that
+    // has only audio.
     #expect(video.buffer.pts == .zero)
     #expect(video.buffer.duration == ms(540))
     #expect(audio.buffer.pts == .zero)
@@ -127,7 +127,7 @@ import Testing
 }
 
 @Suite struct AudioReverseTests {
-  /// Sample frames whose bytes depend on their position.
+  /// Sample frames whose bytes depend on their positions.
   private func audio(_ count: Int, _ size: Int) -> [UInt8] {
     (0..<count * size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
   }
@@ -184,7 +184,7 @@ import Testing
     #expect(isExact)
   }
 
-  @Test("a ping-pong of audio leaves out the length of the turn")
+  @Test("a ping-pong of audio skips the duration of the frame at the turn")
   func pingPong() throws {
     let exchange = try Exchange(
       "audioreverse loop=ping-pong turn-duration=40000000",
@@ -212,7 +212,7 @@ import Testing
   }
 }
 
-/// Situations that an element must handle in any pipeline.
+/// Situations that a filter must handle in any pipeline.
 @Suite struct FilterScenarioTests {
   static let filters = [
     (
@@ -229,7 +229,7 @@ import Testing
     ),
   ]
 
-  @Test("a filter plays everything after a hundred state changes", arguments: filters)
+  @Test("a filter outputs everything after a hundred state changes", arguments: filters)
   func stateChanges(description: String, size: Int) throws {
     let pipeline = try pipeline(description)
     for round in 0..<100 {
@@ -240,7 +240,7 @@ import Testing
     #expect(try bytesUntilTheEnd(of: pipeline) == size)
   }
 
-  @Test("a filter plays everything after it was stopped midway", arguments: filters)
+  @Test("a filter outputs everything after it was stopped midway", arguments: filters)
   func stoppedMidway(description: String, size: Int) throws {
     let pipeline = try pipeline(description)
     for _ in 0..<3 {
@@ -250,7 +250,7 @@ import Testing
     #expect(try bytesUntilTheEnd(of: pipeline) == size)
   }
 
-  /// Plays the pipeline and counts the bytes that come out.
+  /// Plays the pipeline and counts the bytes of its output.
   private func bytesUntilTheEnd(of pipeline: Pipeline) throws -> Int {
     pipeline.set(.null)
     let count = Counter()
@@ -307,7 +307,7 @@ extension Pipeline {
 }
 
 @Suite struct FilterSeekTests {
-  /// A position in the reversed stream is a position in the source, counted from its end.
+  /// A position in the reversed stream is counted from the end of the source.
   @Test("seeks in the reversed stream become seeks in the source")
   func seeks() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "retrograde-\(UUID().uuidString).mkv")

@@ -23,9 +23,8 @@ import Testing
   }
 
   /// gst-validate: "EOS events that are part of the same pipeline operation should have the same
-  /// seqnum". Some demuxers give EOS a number of its own.
-  /// the end a number of its own.
-  @Test("EOS has the seqnum of its segment", arguments: filters)
+  /// seqnum". Some demuxers give EOS a seqnum of its own.
+  @Test("EOS has the seqnum of its SEGMENT event", arguments: filters)
   func eosSeqnum(element: String, caps: String) throws {
     let feeder = try HostileStreamTests.Feeder(element)
     defer { gst_object_unref(feeder.pad) }
@@ -100,7 +99,7 @@ import Testing
     #expect(gst_pad_query(feeder.pad, query) != 0)
   }
 
-  /// Rows of 24 bytes, 16 of them pixels, for a sink without support for GstVideoMeta.
+  /// Rows of 24 bytes, 16 of them pixels. A sink without support for GstVideoMeta cannot read them.
   @Test(
     "a sink without GstVideoMeta gets the default layout", arguments: ["videoreverse", "videoreverse loop=ping-pong"])
   func defaultLayout(element: String) throws {
@@ -129,8 +128,8 @@ import Testing
     #expect(output.bytes.count == output.times.count * 256 && !output.bytes.contains(99))
   }
 
-  /// The memory here is ordinary, so that the test needs no GPU. Negotiation and output are the
-  /// same.
+  /// The test uses system memory under another caps feature, so it needs no GPU. Negotiation and
+  /// output are the same as with GPU memory.
   @Test(
     "frames in GPU memory come out in system memory", arguments: ["VAMemory", "GLMemory"],
     ["videoreverse", "videoreverse loop=ping-pong"])
@@ -145,9 +144,9 @@ import Testing
     #expect(output.caps.allSatisfy { $0.isEqual(plain) }, "\(output.caps)")
   }
 
-  /// The filter gives system memory to a sink that takes nothing else, whatever memory it takes
-  /// itself.
-  @Test("the sink caps are the downstream caps, in any readable memory")
+  /// The filter outputs system memory if the sink accepts only that, even if the filter's input is
+  /// in another memory.
+  @Test("the sink caps are the downstream caps, with any readable memory")
   func sinkCaps() throws {
     let pipeline = try pipeline("videoreverse name=f ! video/x-raw,format=RGBA ! fakesink")
     let caps = try #require(gst_pad_query_caps(try pipeline.pad("f", "sink"), nil))
@@ -162,7 +161,7 @@ import Testing
     #expect(try !takes("video/x-raw(memory:DMABuf),format=RGBA"))
   }
 
-  @Test("a ping-pong lasts twice as long, without the turn")
+  @Test("a ping-pong lasts twice as long as its source, minus the turn")
   func pingPongDuration() throws {
     let length = "duration=1000000000 "
     func duration(_ element: String, _ caps: String) throws -> ClockTime? {
@@ -175,13 +174,13 @@ import Testing
     }
     #expect(try duration("videoreverse", grey) == ms(1000))
     #expect(try duration("videoreverse loop=ping-pong", grey) == ms(1960))
-    // The length of the last frame is known only after it has come.
+    // The duration of the last frame is known only after this frame has arrived.
     #expect(try duration("videoreverse loop=ping-pong", grey.replacing("25/1", with: "0/1")) == nil)
     #expect(try duration("audioreverse loop=ping-pong", GuestTests.audio) == ms(2000))
     #expect(try duration("audioreverse loop=ping-pong turn-duration=40000000", GuestTests.audio) == ms(1960))
   }
 
-  /// - Returns: true if the stream is seekable, and the end of the seekable range.
+  /// - Returns: true if the stream is seekable; and the end of the seekable range.
   private func seekable(_ pad: UnsafeMutablePointer<GstPad>) throws -> (Bool, gint64) {
     let query = try #require(gst_query_new_seeking(GST_FORMAT_TIME))
     defer { unref(query) }
@@ -191,7 +190,7 @@ import Testing
     return (isSeekable != 0, end)
   }
 
-  @Test("a filter is seekable only if its source is and it is no loop")
+  @Test("a filter is seekable only if its source is seekable and it does not loop")
   func seekingQuery() throws {
     let source = "videotestsrc num-buffers=25 ! video/x-raw,framerate=25/1"
     for (description, isSeekable) in [
@@ -209,7 +208,7 @@ import Testing
   }
 
   @Test(
-    "the latency is upstream's, with no maximum if the filter holds data",
+    "the latency is upstream's latency, without a maximum if the filter collects data",
     arguments: [("videoreverse", true), ("videoreverse loop=ping-pong", false)])
   func latencyQuery(element: String, isHeld: Bool) throws {
     let pipeline = try pipeline(
@@ -227,8 +226,8 @@ import Testing
     #expect(try latency("f") == (1, 20_000_000, isHeld ? GstClockTime.max : 50_000_000))
   }
 
-  /// Tools wait for the end of reported progress before they play, but a filter outputs nothing
-  /// more until they play.
+  /// Tools that see progress messages wait for the end of the progress before they play, but a
+  /// filter makes no progress until they play.
   @Test("a filter posts no progress messages")
   func noProgress() throws {
     let exchange = try Exchange("videoreverse", caps: grey)

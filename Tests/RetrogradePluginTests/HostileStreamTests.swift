@@ -5,7 +5,7 @@ import Testing
 
 @testable import RetrogradePlugin
 
-/// Streams that no correct element produces. An element that traps takes its host down with it.
+/// Streams that no correct element produces. A trap in an element ends the whole process.
 @Suite struct HostileStreamTests {
   /// Sends events and buffers to the sink pad of a filter.
   struct Feeder {
@@ -41,7 +41,7 @@ import Testing
 
     func chain(_ buffer: Buffer) -> GstFlowReturn { gst_pad_chain(pad, buffer.retained()) }
 
-    /// Ends the stream, and counts the buffers that come out.
+    /// Ends the stream, and counts the buffers in the output.
     func count() -> Int {
       send(gst_event_new_eos())
       var count = 0
@@ -64,12 +64,12 @@ import Testing
     feeder.send(gst_event_new_gap(0, 40_000_000))
     try feeder.send(caps: caps)
     #expect(feeder.chain(try Exchange.frame(1, ms(40), ms(40))) == GST_FLOW_OK)
-    // A ping-pong of video shows a single frame once.
+    // A ping-pong shows the only frame of a video once.
     #expect(feeder.count() == (element == "audioreverse loop=ping-pong" ? 2 : 1))
     #expect(feeder.sink.isEndOfStream)
   }
 
-  @Test("a stream may consist of a gap", arguments: filters)
+  @Test("a stream may consist of one gap", arguments: filters)
   func gapOnly(element: String, caps: String) throws {
     let feeder = try Feeder(element)
     defer { gst_object_unref(feeder.pad) }
@@ -93,7 +93,7 @@ import Testing
     #expect(feeder.sink.isEndOfStream)
   }
 
-  @Test("an upstream duration of centuries is tolerated", arguments: filters)
+  @Test("a duration of centuries from upstream is tolerated", arguments: filters)
   func hugeDuration(element: String, caps: String) throws {
     let exchange = try Exchange(element, caps: caps, before: "duration=6000000000000000000 ")
     _ = exchange.source.push(try Exchange.frame(1, ms(0), ms(40)))
@@ -104,7 +104,7 @@ import Testing
     #expect(try exchange.drain().numbers.isEmpty == false)
   }
 
-  /// GStreamer divides by the size of a sample frame.
+  /// GStreamer divides by the size of a sample frame, which is 0 here.
   @Test("audio without channels is an error, not a crash")
   func noChannels() throws {
     let feeder = try Feeder("audioreverse")

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The plugin as other programs load it: from its file, by programs without Swift.
+/// The plugin as other programs load it: from its file, in programs without Swift.
 @Suite struct LoadedPluginTests {
-  /// `make test` names the release plugin, which includes the Swift runtime. By default, the plugin
-  /// beside the tests is used.
+  /// `make test` uses the release plugin, which includes the Swift runtime. The default is the
+  /// plugin beside the tests.
   private static let folder =
     ProcessInfo.processInfo.environment["RETROGRADE_PLUGIN_DIR"]
     ?? URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
@@ -16,11 +16,11 @@ import Testing
   private func run(
     _ command: String, in folder: TemporaryFolder, environment: [String: String] = [:]
   ) throws -> (status: Int32, output: String) {
-    // A separate registry, so that the plugin under test is loaded.
+    // Uses a separate registry, so that GStreamer loads the plugin under test.
     let variables = [
       "GST_PLUGIN_PATH": LoadedPluginTests.folder, "GST_REGISTRY": folder.path("registry.bin"),
     ].merging(environment) { $1 }
-    // A hang fails this test and does not block the others.
+    // A command that hangs fails only this test; the timeout keeps it from blocking the others.
     let arguments = ["120", "sh", "-c", "exec 2>&1\n\(command)"]
     let ending = try Program("/usr/bin/timeout", arguments, in: folder.url, variables: variables).end()
     return (ending.status, ending.text)
@@ -84,7 +84,7 @@ import Testing
     var like = TestMedia()
     like.sampleCount = 0
     let numbers = try DecodedMedia(folder.path("out.webm"), like: like).numbers
-    // The webm target has a constant frame rate, so its videorate may repeat a frame.
+    // The webm target has a constant frame rate, so videorate may repeat a frame.
     let shown = numbers.indices.filter { $0 == 0 || numbers[$0] != numbers[$0 - 1] }.map { numbers[$0] }
     #expect(shown == (0..<60).reversed())
   }
@@ -99,7 +99,7 @@ import Testing
     #expect(result.status == 0 && result.output.contains("Done"), "\(result.output)")
   }
 
-  @Test("200 seeks from Python do not leak memory")
+  @Test("200 seeks from Python leak no memory")
   func pythonSeeks() throws {
     let folder = try TemporaryFolder()
     try clip(folder)
@@ -109,7 +109,7 @@ import Testing
     #expect(result.status == 0 && growth.map { $0 < 40 << 10 } ?? false, "KiB over 200 seeks: \(result.output)")
   }
 
-  /// Like gst-validate's scenario alternate_fast_backward_forward, and more of the kind.
+  /// Like gst-validate's scenario alternate_fast_backward_forward, with more seeks of this kind.
   @Test("every seek ends, whatever its rate", arguments: ["playbin", "playbin3"])
   func seekRates(player: String) throws {
     let folder = try TemporaryFolder()
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(
-    "no object leaks",
+    "a reversing pipeline leaks no object",
     arguments: [
       "reversesrc uri=file://$PWD/clip.mp4 name=r r.video_0 ! queue ! fakesink sync=false r.audio_0 ! queue ! fakesink sync=false",
       "reversesrc uri=pingpong+file://$PWD/clip.mp4 memory-budget=200000 ! video/x-raw ! fakesink",

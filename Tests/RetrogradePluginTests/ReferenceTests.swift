@@ -14,7 +14,7 @@ import Testing
     UnsafeMutableRawPointer(try #require(gst_buffer_peek_memory(buffer.raw, 0)))
   }
 
-  /// The overlay's memory is lent to a composition for each frame.
+  /// Each composition uses the overlay's memory for one frame.
   @Test("drawing over a frame keeps neither the frame nor the overlay")
   func drawing() throws {
     let caps = try #require(Caps("video/x-raw,format=I420,width=64,height=32,framerate=25/1"))
@@ -42,8 +42,8 @@ import Testing
     }
     weak var kept: Held?
     do {
-      // Only an appsink waits for the change to PLAYING (`Pipeline.set`). Other sinks may be
-      // finishing the change to PAUSED by then. GStreamer continues that in its own thread, which
+      // `Pipeline.set` waits for the change to PLAYING only with an appsink. Another sink may still
+      // be finishing the change to PAUSED. GStreamer then continues in a thread of its own, which
       // keeps the pipeline longer than this test.
       let pipeline = try Pipeline("fakesrc num-buffers=2 sizetype=fixed sizemax=10 ! appsink name=s async=false")
       let held = Held()

@@ -12,7 +12,7 @@ import Testing
 
 /// reversesrc with generated files.
 @Suite struct SourceTests {
-  /// 60 numbered frames of 40 ms, and 115,200 samples that depend on their position.
+  /// 60 numbered frames of 40 ms, and 115,200 audio samples whose values depend on their positions.
   private func media() -> TestMedia {
     var media = TestMedia()
     media.times = TestMedia.regular(60, rate: 25)
@@ -68,7 +68,7 @@ import Testing
     #expect(gst_element_get_state(pipeline.raw, nil, nil, GstClockTime(20_000_000_000)) == GST_STATE_CHANGE_SUCCESS)
   }
 
-  @Test("a score is played, and can be seeked in")
+  @Test("a score is played, and seeks in it work")
   func score() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(try media().write(to: folder), "score=\"0..0.4 x0.5, hold 0.2, 0.4..0\"")
@@ -82,7 +82,7 @@ import Testing
     let there = (0..<10).map { ($0 + $0 * 100, ms($0 * 80)) }
     let back = (0..<9).map { (8 - $0 + ($0 + 10) * 100, ms(1000 + $0 * 40)) }
     #expect(try rest() == Dictionary(uniqueKeysWithValues: there + back))
-    // During the hold, the frame before it is shown.
+    // During a hold, the frame before the hold is shown.
     #expect(pipeline.seek(to: ms(900)))
     let after = [(9, ms(900))] + (0..<9).map { (8 - $0 + ($0 + 1) * 100, ms(1000 + $0 * 40)) }
     #expect(try rest() == Dictionary(uniqueKeysWithValues: after))
@@ -127,7 +127,7 @@ import Testing
     ]
     #expect(numbers == frames[loop])
     #expect(times == numbers.indices.map { ms($0 * 40) })
-    // A sample frame is two channels of 16 bits: four bytes, which stay together.
+    // A sample frame is two channels of 16 bits. Its four bytes stay together.
     let samples = media.audioBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
     let expectedAudio = [
       "reverse": samples.reversed(), "ping-pong": samples + samples.dropLast(1920).reversed(),
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test("many seeks at once are handled")
+  @Test("many seeks in quick succession are handled")
   func manySeeks() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(try media().write(to: folder))
@@ -171,7 +171,7 @@ import Testing
     #expect(try #require(try pipeline.pull(video)).number() == 9)
   }
 
-  @Test("a seek that starts after its stop is refused, without a critical message of GStreamer")
+  @Test("a seek whose start is after its stop is refused, without a critical warning of GStreamer")
   func seekBehindStop() throws {
     final class Counter: Sendable { let count = Mutex(0) }
     let counter = Counter()
@@ -206,7 +206,7 @@ import Testing
     #expect(counter.count.withLock { $0 } == 0)
   }
 
-  @Test("a seek with a stop ends there")
+  @Test("playback ends at the stop position of a seek")
   func seekWithStop() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(
@@ -224,7 +224,7 @@ import Testing
     #expect(numbers == [49, 48, 47, 46, 45])
   }
 
-  @Test("a seek with a stop ends an endless loop")
+  @Test("the stop position of a seek ends an endless loop")
   func endlessLoopStop() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(
@@ -267,14 +267,14 @@ import Testing
     while let sample = try pipeline.pull(audio) {
       parts.append(try sample.buffer.withBytes { Array($0.bindMemory(to: UInt32.self)) })
     }
-    // Buffers come in reverse order, each with its samples in playback order.
+    // Buffers come in reverse order; the samples in each buffer are in playback order.
     let samples = media.audioBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
     let expectedAudio = loop == "reverse" ? Array(samples.suffix(57600).reversed()) : Array(samples.prefix(57600))
     let isExact = Array(parts.reversed().joined()) == expectedAudio
     #expect(isExact)
   }
 
-  @Test("a segment seek ends with SEGMENT_DONE")
+  @Test("a seek with the SEGMENT flag ends with SEGMENT_DONE")
   func segmentSeek() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(
@@ -309,7 +309,7 @@ import Testing
     #expect(isSeekable != 0 && end == 2_400_000_000)
   }
 
-  @Test("an unlinked pad does not block the other one")
+  @Test("an unlinked pad does not block the other pad")
   func unlinkedPad() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(
@@ -328,10 +328,10 @@ import Testing
     for round in 0..<30 {
       let pipeline = try source(path)
       pipeline.set(.playing)
-      // At once, during indexing, or after the first frame.
+      // Stops at once, during indexing, or after the first frame.
       if round % 3 > 0 { _ = try pipeline.pull(try pipeline.appSink("video")) }
       #expect(pipeline.set(round % 2 == 0 ? .ready : .null))
-      // No pad of the run is left, and no error was posted.
+      // The run has left no pad, and posted no error.
       #expect(try #require(pipeline.element("r")).raw.pointee.numsrcpads == 0)
       #expect(pipeline.nextMessage(timeout: .zero) { if case .failed = $0 { true } else { false } } == nil)
     }
@@ -372,14 +372,14 @@ import Testing
       let sample = try #require(try pipeline.pull(video))
       #expect(try sample.number() == wanted)
       #expect(sample.streamTime == ms(index * 40))
-      // Drains the audio, which its appsink would keep otherwise.
+      // Drains the audio; otherwise its appsink would collect it.
       while audio.pull(timeout: .zero) != nil {}
     }
     #expect(pipeline.duration == nil)
   }
 }
 
-/// GStreamer's requirements for a source.
+/// GStreamer's requirements for a source element.
 @Suite struct GuestSourceTests {
   private func play(_ description: String) throws -> Pipeline {
     let pipeline = try pipeline(description)
@@ -409,8 +409,8 @@ import Testing
     #expect(log.all(GST_EVENT_SEGMENT).isEmpty, "nothing is played again")
   }
 
-  /// Without a flush, and in PAUSED, where nothing of the first seek is played.
-  @Test("a seek that replaces an unplayed one takes no running time")
+  /// Seeks without a flush, and in PAUSED, so nothing is played after the first seek.
+  @Test("a seek that replaces an unplayed seek takes no running time")
   func unplayedSeek() throws {
     let folder = try TemporaryFolder()
     let pipeline = try play("reversesrc uri=file://\(try TestMedia.matroska.write(to: folder)) ! fakesink name=s")
@@ -426,13 +426,13 @@ import Testing
       if case .endOfStream = $0 { true } else { false }
     }
     #expect(end != nil)
-    // Buffers on their way to the sink are played first: two frames.
+    // Two frames that are on their way to the sink are played first.
     let base = try #require(log.all(GST_EVENT_SEGMENT).last?.base)
     #expect(base < 100_000_000)
   }
 
-  /// A bin sends a seek through each of its sinks.
-  @Test("a seek that comes through two sinks is done once")
+  /// A bin sends a seek to each of its sinks.
+  @Test("a seek that arrives through two sinks is done once")
   func duplicateSeek() throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -457,7 +457,7 @@ import Testing
     #expect(log.all(GST_EVENT_SEGMENT).count == 1)
   }
 
-  @Test("trick mode without audio gets a gap in its place")
+  @Test("in trick mode without audio, the audio pad sends a gap")
   func trickModeGap() throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -497,7 +497,7 @@ import Testing
     #expect(sample.buffer.size == sample.caps?.frameSize)
   }
 
-  @Test("progress of the index is posted as GStreamer's messages")
+  @Test("progress of indexing is posted as GStreamer's progress messages")
   func indexProgress() throws {
     let folder = try TemporaryFolder()
     let pipeline = try play("reversesrc uri=file://\(try TestMedia.matroska.write(to: folder)) ! fakesink")
@@ -522,8 +522,9 @@ import Testing
     #expect(pipeline.duration == nil)
   }
 
-  /// The colours change in the first half, which is decoded last, so indexing does not notice.
-  @Test("a problem found by decoding is a warning at the end")
+  /// The colours change in the first half, which is decoded last, so indexing does not notice the
+  /// change.
+  @Test("a problem that is found only by decoding is a warning at the end")
   func lateWarning() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("c.h264")

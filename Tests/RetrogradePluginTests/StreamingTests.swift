@@ -4,14 +4,14 @@ import Testing
 
 @testable import RetrogradeEngine
 
-/// `isStreaming`: true if more data can come out of a pipeline.
+/// `isStreaming`: true if a pipeline can still output data.
 @Suite(.timeLimit(.minutes(10))) struct StreamingTests {
   private final class Gate: Sendable {
     let reached = Handoff<Void>()
     let opened = Handoff<Void>()
   }
 
-  /// The task is already paused then.
+  /// The streaming task is already paused when it delivers the end of the stream.
   @Test("a thread that delivers the end of the stream counts as running")
   func endOfStreamThread() throws {
     let pipeline = try Pipeline("videotestsrc num-buffers=1 ! fakesink name=sink sync=false")

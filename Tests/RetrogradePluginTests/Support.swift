@@ -6,14 +6,14 @@ import Testing
 
 @testable import RetrogradePlugin
 
-/// The elements in this process.
+/// Elements of this project, registered in this process.
 enum Elements {
-  /// Registered like the player of other tests does: a second plugin with the same elements would
-  /// take the factories of the first from elements in use.
+  /// Registers the elements in the same way as the player of other tests. A second plugin with the
+  /// same elements would take over the factories of elements that are in use.
   static let areRegistered = (try? RetrogradeElements.register()) != nil
 }
 
-/// Creates a pipeline, with the elements registered.
+/// Creates a pipeline after registering the elements.
 func pipeline(_ description: String) throws -> Pipeline {
   try #require(Elements.areRegistered)
   return try Pipeline(description)
@@ -79,7 +79,7 @@ struct Exchange {
     return buffer.retimed(pts: start, duration: duration, isMirrored: false)
   }
 
-  /// Everything up to the end of the stream.
+  /// All output up to the end of the stream.
   func drain() throws -> Output {
     var output = Output()
     while true {

@@ -6,10 +6,11 @@ import Testing
 @testable import RetrogradeEngine
 @testable import RetrogradePlugin
 
-/// reversesrc plays the end of a long file while the whole file is still being indexed. In other
-/// loop modes it does not.
+/// reversesrc plays the end of a long file while it is still indexing the file. In other loop
+/// modes, it indexes first.
 @Suite struct TailTests {
-  /// 750 numbered frames of 40 ms, and 1,440,000 samples that depend on their position.
+  /// 750 numbered frames of 40 ms, and 1,440,000 audio samples whose values depend on their
+  /// positions.
   private func media() -> TestMedia {
     var media = TestMedia()
     media.times = TestMedia.regular(750, rate: 25)
@@ -26,7 +27,7 @@ import Testing
         + "r.audio_0 ! queue ! appsink name=audio sync=false async=false")
   }
 
-  @Test("nothing is lost or repeated where the end meets the rest")
+  @Test("nothing is lost or repeated between the end of a file and the rest")
   func seam() throws {
     let folder = try TemporaryFolder()
     let media = media()
@@ -49,8 +50,8 @@ import Testing
     #expect(isExact)
   }
 
-  /// Joins leave gaps in the audio: the position of the last part is known only when all is
-  /// indexed.
+  /// The seams between the copies of the film leave gaps in the audio, so the position of the last
+  /// copy's audio is known only when the whole file is indexed.
   @Test(
     "video does not wait for audio without a known position",
     arguments: [
@@ -86,7 +87,7 @@ import Testing
     #expect(isExact)
   }
 
-  @Test("seeks are exact before the index is complete")
+  @Test("seeks are exact even before the index is complete")
   func earlySeeks() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(try media().write(to: folder))
@@ -124,7 +125,7 @@ import Testing
     var media = media()
     if muxer == "mp4mux" {
       (media.name, media.muxer, media.audio) = ("t.mp4", muxer, "avenc_alac")
-      // Without a parser: releases differ in the duration of the last packet
+      // The pipeline has no parser, because the duration of the last packet depends on the release
       // (Quirk.h264parseDurations).
       media.video = media.video?.replacing(" ! h264parse", with: "")
     }

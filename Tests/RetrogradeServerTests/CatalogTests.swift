@@ -92,8 +92,9 @@ import Testing
     #expect(catalog.open(id) == nil)
   }
 
-  /// The open file is checked, not its name again: by then, the name may be another file's.
-  @Test("a name that is swapped with a link again and again never leads out of the folder")
+  /// The type and path of the open file are checked, not the name a second time: the name may be
+  /// another file's by then.
+  @Test("a name that is repeatedly swapped with a link never leads out of the folder")
   func swappedLink() throws {
     let catalog = try Catalog([folder.path("films")])
     let (name, id) = (folder.path("films/a.wav"), FileID.of(folder.path("films/a.wav")))
@@ -132,7 +133,7 @@ import Testing
     #expect(OpenFile(plainFile: folder.path("films/pipe.wav"), in: folder.path("films")) == nil)
   }
 
-  @Test("a file named as an input is served wherever its link leads")
+  @Test("a file named as an input is served wherever it is")
   func namedLink() throws {
     try link("mine.wav", to: folder.path("else/secret.wav"))
     let catalog = try Catalog([folder.path("mine.wav")])
@@ -150,7 +151,7 @@ import Testing
     #expect(ids.compactMap { catalog.open($0)?.file.path } == [folder.path("films/a.wav"), folder.path("else/a.wav")])
   }
 
-  @Test("an unplayable input is an error that says so")
+  @Test("an unplayable input is an error that names the input")
   func unplayable() throws {
     for (name, code) in [("nothing.mp4", RetrogradeError.Code.noInput), ("films/passwd", .damagedInput)] {
       let error = #expect(throws: RetrogradeError.self) { try Catalog([folder.path(name)]) }
@@ -162,7 +163,7 @@ import Testing
     #expect(error?.code == .noInput)
   }
 
-  @Test("identifiers in addresses do not change")
+  @Test("identifiers of files in addresses do not change")
   func stableIDs() {
     #expect(
       FileID.of("films/My Film (2) – final.mp4") == "my-film-2-final-"

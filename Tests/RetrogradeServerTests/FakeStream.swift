@@ -8,7 +8,7 @@ import TestSupport
 
 @testable import RetrogradeServer
 
-/// A stream whose segments are a few bytes, made at once or when the test opens a gate.
+/// Stream whose segments are a few bytes, which are made at once or when the test opens a gate.
 final class FakeStream: MirrorStream {
   let renditions: [SegmentedMirror.Rendition]
   let duration = ClockTime(seconds: 10)
@@ -19,17 +19,17 @@ final class FakeStream: MirrorStream {
   let warnings: [Warning] = []
   private let gate: FakeGate?
   private let size: Int
-  /// Content of a segment without its last two bytes. Made before a test starts to wait.
+  /// Bytes of a segment except the last two. Made in advance, before a test starts to wait.
   let content: [UInt8]
   private let ahead: Int
   private let fails: Bool
   private let code: RetrogradeError.Code
 
   /// - Parameters:
-  /// - gate: holds up the segments.
-  /// - size: of a segment without its last two bytes.
-  /// - ahead: number of bytes that are delivered before the gate.
-  /// - fails: true if the segment fails after the gate.
+  ///   - gate: blocks the segments until it is opened.
+  ///   - size: number of bytes in a segment, without the last two.
+  ///   - ahead: number of bytes that are delivered before the gate.
+  ///   - fails: true if the segment fails after the gate.
   init(
     gate: FakeGate? = nil, size: Int = 100, ahead: Int = 0, fails: Bool = false,
     code: RetrogradeError.Code = .damagedInput, subtitles: [SegmentedMirror.Subtitles] = []
@@ -78,13 +78,14 @@ final class FakeStream: MirrorStream {
     [0xFF, 0xD8]
   }
 
-  /// Comes in two parts.
+  /// The waveform is delivered in two steps.
   func waveform(_ points: Range<Int>, of count: Int, _ cancellation: Cancellation) -> [Float] {
     points.upperBound < count ? [0, 0.5] : [2, .nan]
   }
 }
 
-/// Holds up work until it is opened or the work is cancelled, and counts both.
+/// Blocks work until the gate is opened or the work is cancelled. Counts the blocked and the
+/// cancelled work.
 final class FakeGate: Sendable {
   struct Counts: Equatable {
     var entered = 0
@@ -101,7 +102,7 @@ final class FakeGate: Sendable {
   private let change = NSCondition()
   private let free: Int
 
-  /// - Parameter free: how many pass before it is opened.
+  /// - Parameter free: number of jobs that pass before the gate is opened.
   init(free: Int = 0) { self.free = free }
 
   var seen: Counts { state.withLock { $0.counts } }
@@ -113,7 +114,8 @@ final class FakeGate: Sendable {
       state.counts.entered += 1
       return state.counts.entered
     }
-    // A cancellation wakes no waiting thread. Like the engine, this checks every tenth of a second.
+    // A cancellation wakes no waiting thread, so this loop checks every tenth of a second, like the
+    // engine.
     change.withLock {
       while number > free, !state.withLock({ $0.isOpen }), !cancellation.isCancelled {
         change.wait(until: Date(timeIntervalSinceNow: 0.1))
@@ -123,7 +125,7 @@ final class FakeGate: Sendable {
     try cancellation.check()
   }
 
-  /// Waits until the counts satisfy `isSo`.
+  /// Waits until `isSo` returns true for the counts.
   func wait(until isSo: @escaping @Sendable (Counts) -> Bool) async throws {
     try await onOwnThread("gate", Cancellation()) { [self] in
       try change.withLock {
@@ -174,7 +176,7 @@ struct FakeRequestHandler {
     id = FileID.of(path)
   }
 
-  /// Start of a file that is taken for media.
+  /// Beginning of a file that the server recognizes as media.
   static var wave: Data {
     Data("RIFF".utf8) + [36, 0, 0, 0] + Data("WAVEfmt ".utf8) + [
       16, 0, 0, 0, 1, 0, 1, 0, 0x40, 0x1F, 0, 0, 0x80, 0x3E, 0, 0, 2, 0, 16, 0,
@@ -201,7 +203,7 @@ struct FakeRequestHandler {
 }
 
 extension Answer {
-  /// The complete content, after waiting for it.
+  /// The complete bytes, after waiting for them.
   var bytes: [UInt8] {
     get async throws {
       switch body {

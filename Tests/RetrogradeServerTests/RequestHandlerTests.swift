@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(
-    "unknown addresses are not found",
+    "unknown addresses get status 404",
     arguments: [
       "/nothing-01234567/", "/ID/usual/000000000000/540/0.m4s", "/ID/usual/VERSION/540/3.m4s",
       "/ID/usual/VERSION/720/0.m4s", "/ID/usual/VERSION/subtitles/0.vtt",
@@ -63,7 +63,7 @@ import Testing
     #expect(answer["x-content-type-options"] == "nosniff")
   }
 
-  @Test("a part can be cached, and requested in ranges")
+  @Test("a part can be cached, and byte ranges of it can be requested")
   func cachingAndRanges() async throws {
     let fake = try FakeRequestHandler()
     let path = "/\(fake.id)/usual/\(try await fake.version)/540/1.m4s"
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("no other site may read or frame the answers")
+  @Test("no other site may read the answers or show them in a frame")
   func securityHeaders() async throws {
     let fake = try FakeRequestHandler()
     for path in ["/", "/\(fake.id)/", "/\(fake.id)/master.m3u8", "/nothing"] {
@@ -125,7 +125,7 @@ import Testing
     #expect(answer["location"] == "/\(single.id)/")
   }
 
-  @Test("the playlist of a single file is at the top")
+  @Test("with a single file, its playlist is at the top address")
   func topPlaylist() async throws {
     let single = try FakeRequestHandler()
     let own = try await single.ask("/\(single.id)/master.m3u8").text
@@ -166,7 +166,7 @@ import Testing
     #expect(try await answer.bytes.count == (range == nil ? 102 : 10))
   }
 
-  @Test("a segment is served from a piece on until it is complete")
+  @Test("a segment is served from a fragment on until the segment is complete")
   func pieces() async throws {
     let fake = try FakeRequestHandler(ServerSettings(), FakeStream())
     let base = "/\(fake.id)/usual/\(try await fake.version)/540"
@@ -184,7 +184,7 @@ import Testing
     #expect(try await answer.text == "a film: can't be decoded\n")
   }
 
-  @Test("a file that crashed is reported once, and not opened again until it changes")
+  @Test("a crash is reported once, and its file is not opened again until it changes")
   func crash() async throws {
     let (opened, reported) = (Counted(), Counted())
     let fake = try FakeRequestHandler(
@@ -228,7 +228,7 @@ import Testing
     #expect(gate.seen == .init(entered: 1, passed: 1, cancelled: 0))
   }
 
-  @Test("the next segment is made ahead, unless a client has to wait for it")
+  @Test("the next segment is prefetched, unless a client has to wait for it")
   func prefetch() async throws {
     let gate = FakeGate()
     gate.open()
@@ -242,7 +242,7 @@ import Testing
     #expect(gate.seen.entered == 3)
   }
 
-  @Test("a seek stops the segment made ahead")
+  @Test("a seek stops the prefetched segment")
   func prefetchStop() async throws {
     let gate = FakeGate(free: 1)
     let fake = try FakeRequestHandler(ServerSettings(jobs: 3), FakeStream(gate: gate))
@@ -255,13 +255,13 @@ import Testing
     #expect(try await seek.value.bytes.count == 102)
   }
 
-  @Test("too many requests are told to try again later")
+  @Test("above the request limit, clients are asked to try again later")
   func overload() async throws {
     let gate = FakeGate()
     let fake = try FakeRequestHandler(ServerSettings(jobs: 1), FakeStream(gate: gate))
     let version = try await fake.version
     let paths = (0..<3).flatMap { segment in ["540", "270", "audio"].map { "\($0)/\(segment).m4s" } }
-    // One is made, eight wait.
+    // One segment is being made, and eight requests wait.
     let all = paths.map { path in Task { try await fake.ask("/\(fake.id)/usual/\(version)/\(path)").status } }
     try await gate.wait { $0.entered == 1 }
     while fake.handler.load.waiting < 8 { await Task.yield() }
@@ -312,7 +312,7 @@ import Testing
   }
 
   @Test(
-    "a range is given in seconds, the start before the end",
+    "a range has its start before its end, in seconds",
     arguments: [
       ("from=a", 400), ("from=2&to=1", 400), ("from=-1", 400), ("from=1e30", 400), ("from=nan", 400),
       ("from=&to=", 200),
@@ -324,7 +324,7 @@ import Testing
   }
 
   @Test(
-    "the command makes the chosen range",
+    "the suggested command makes the chosen range",
     arguments: [
       ("usual", "", "'a film (reverse).mp4'"),
       ("reverse", "from=2.01&to=3.59", "'a film (reverse).mp4' --start 6.4 --end 8"),

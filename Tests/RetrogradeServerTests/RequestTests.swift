@@ -5,10 +5,10 @@ import Testing
 
 @testable import RetrogradeServer
 
-/// Requests that are understood, and requests that are refused.
+/// Requests that are accepted, and requests that are refused.
 @Suite struct RequestTests {
   @Test(
-    "a path is split into parts, which are decoded once",
+    "a path is split at slashes, and each name is decoded once",
     arguments: [
       ("/", [""]), ("/a/", ["a", ""]), ("/a/b.m4s?x=1", ["a", "b.m4s"]), ("/%41%c3%a4", ["Aä"]),
       ("/a:b,c@d", ["a:b,c@d"]),
@@ -30,8 +30,9 @@ import Testing
     #expect(RequestPath("/?a=1&b=%3D%26&a=2&c&&d=x=y")?.query == ["a": "1", "b": "=&", "c": "", "d": "x=y"])
   }
 
-  /// Random paths: the parts never lead up, down or out, and can be written again in one way only.
-  @Test("no path leads out")
+  /// Random paths. No name leads up, down or out of the folder, and each path can be encoded in one
+  /// way only.
+  @Test("no path leads out of the folder")
   func randomPaths() {
     var random = SeededGenerator(15)
     let pieces = [
@@ -104,7 +105,7 @@ import Testing
     ] as [(String?, ByteRange)])
   func byteRange(field: String?, range: ByteRange) { #expect(ByteRange(field, of: 100) == range) }
 
-  @Test("only the names of this machine are answered")
+  @Test("only requests to the names of this machine are answered")
   func hostNames() {
     let door = Guard(token: nil, loopback: "127.0.0.1")
     for host in ["127.0.0.1", "127.0.0.1:8080", "localhost:1", "[::1]", "[::1]:8080", "LocalHost"] {
@@ -133,7 +134,7 @@ import Testing
     ("same-site", "cors", "empty"),
   ]
 
-  @Test("pages of other sites or of other ports may link to pages, and no more", arguments: foreign)
+  @Test("pages of other sites or ports may link to the server's pages, but nothing else", arguments: foreign)
   func foreignPage(site: String, mode: String, destination: String) {
     let door = Guard(token: nil, loopback: "127.0.0.1")
     let fields = [
@@ -151,7 +152,7 @@ import Testing
   }
 
   @Test(
-    "requests of the server's pages, of people and of other programs are answered",
+    "requests by the server's pages, by users and by other programs are answered",
     arguments: [
       [:], ["sec-fetch-site": "same-origin", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "video"],
       ["sec-fetch-site": "none", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"],

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RetrogradeServer
 
-/// The server on real connections.
+/// The server on real TCP connections.
 @Suite struct ServerTests {
   /// Runs a server of one fake stream while `body` runs.
   private func serving(
@@ -42,7 +42,7 @@ import Testing
     try await running.value
   }
 
-  @Test("a connection takes one request after the other")
+  @Test("a connection handles one request after the other")
   func keepAlive() async throws {
     try await serving { port, path, _ in
       let connection = try Connection(port)
@@ -66,7 +66,8 @@ import Testing
       try connection?.send("\(path)2.m4s")
       try await gate.wait { $0.entered == 1 }
       connection = nil
-      // This wait is shorter than the server's timeout for a client that reads nothing.
+      // This wait is shorter than the server's timeout for a client that reads nothing, so only the
+      // disconnect can stop the work.
       try await gate.wait { $0.cancelled == 1 }
     }
   }
@@ -92,7 +93,7 @@ import Testing
     let stream = FakeStream(gate: gate, size: 1000, ahead: 600)
     try await serving(stream) { port, path, _ in
       let connections = try (0..<2).map { _ in try Connection(port) }
-      // The second client asks when there is some data.
+      // The second client sends its request when the segment has some data.
       var begun: [[UInt8]] = []
       for connection in connections {
         try connection.send("\(path)2.m4s", "Connection: close\r\n")
@@ -110,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("a failure midway cuts the answer off")
+  @Test("a failure midway truncates the answer")
   func failureMidway() async throws {
     let gate = FakeGate()
     let stream = FakeStream(gate: gate, size: 1000, ahead: 600, fails: true)
@@ -135,7 +136,8 @@ import Testing
       _ = try await connection?.some(until: Array(stream.content[..<600]))
       try await gate.wait { $0.entered == 1 }
       connection = nil
-      // This wait is shorter than the server's timeout for a client that reads nothing.
+      // This wait is shorter than the server's timeout for a client that reads nothing, so only the
+      // disconnect can stop the work.
       try await gate.wait { $0.cancelled == 1 }
     }
   }
@@ -184,7 +186,7 @@ import Testing
   }
 
   @Test(
-    "a request is refused unless it has one host and a clear length",
+    "a request without exactly one host and a clear length is refused",
     arguments: [
       "Host: localhost\r\nHost: localhost\r\n", "Host: localhost\r\nHost: evil\r\n", "",
       "Host: a@localhost\r\n", "Host: localhost?x=\r\n",
@@ -196,7 +198,8 @@ import Testing
       let connection = try Connection(port)
       try connection.write("GET / HTTP/1.1\r\n\(fields)\r\n0\r\n\r\n")
       let answer = String(decoding: try await connection.readToEnd(), as: UTF8.self)
-      // libsoup 3.8.0 answers as HTTP/1.0 if it refuses the request while it reads its fields.
+      // libsoup 3.8.0 answers as HTTP/1.0 if it refuses the request while reading the header
+      // fields.
       #expect(answer.prefixMatch(of: /HTTP\/1\.[01] 400 Bad Request\r\n/) != nil, "\(answer)")
     }
   }
@@ -224,7 +227,7 @@ import Testing
     }
   }
 
-  @Test("a chunked segment that fails ends an HTTP/1.0 connection with a reset")
+  @Test("if a chunked segment fails, an HTTP/1.0 connection ends with a reset")
   func oldRequestFails() async throws {
     let gate = FakeGate()
     let stream = FakeStream(gate: gate, size: 1000, ahead: 600, fails: true)
@@ -263,7 +266,7 @@ import Testing
     }
   }
 
-  @Test("idle connections make room for others")
+  @Test("idle connections are closed for new ones")
   func manyConnections() async throws {
     try await serving(patience: .seconds(600)) { port, path, server in
       let busy = try Connection(port)
@@ -306,7 +309,7 @@ import Testing
     #expect(address.withLock { $0 }.wholeMatch(of: /http:\/\/\[::1\]:\d+\//) != nil)
   }
 
-  @Test("a host of another machine is an error", arguments: ["192.0.2.1", "no.such.invalid"])
+  @Test("a host name of another machine is an error", arguments: ["192.0.2.1", "no.such.invalid"])
   func foreignHost(host: String) async throws {
     let folder = try TemporaryFolder()
     try FakeRequestHandler.wave.write(to: folder.url.appending(path: "film.wav"))
@@ -370,7 +373,7 @@ private final class Connection: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Makes the connection end with a reset, like that of a client that no longer wants the answer.
+  /// Makes the connection end with a reset, as if the client no longer wanted the answer.
   func resetsAtItsEnd() {
     var atOnce = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
@@ -387,7 +390,7 @@ private final class Connection: Sendable {
     try write("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n")
   }
 
-  /// Sends a request and reads the answer, up to its stated length.
+  /// Sends a request and reads the answer, up to the length that its header declares.
   func ask(_ path: String, method: String = "GET", _ fields: String = "") async throws -> String {
     try send(path, fields, method: method)
     return try await onOwnThread("client", Cancellation()) { [self] in
@@ -406,7 +409,7 @@ private final class Connection: Sendable {
     }
   }
 
-  /// Reads until `bytes` have come.
+  /// Reads until `bytes` have arrived.
   func some(until bytes: [UInt8]) async throws -> [UInt8] {
     try await onOwnThread("client", Cancellation()) { [self] in
       var all: [UInt8] = []
@@ -418,7 +421,7 @@ private final class Connection: Sendable {
     }
   }
 
-  /// Reads until the other end closes.
+  /// Reads until the server closes the connection.
   func readToEnd() async throws -> [UInt8] {
     try await onOwnThread("client", Cancellation()) { [self] in
       var all: [UInt8] = []
@@ -427,7 +430,7 @@ private final class Connection: Sendable {
     }
   }
 
-  /// True if the other end closes with a reset.
+  /// True if the server ends the connection with a reset.
   func isReset() async throws -> Bool {
     try await onOwnThread("client", Cancellation()) { [self] in
       var bytes = [UInt8](repeating: 0, count: 4096)
@@ -438,7 +441,7 @@ private final class Connection: Sendable {
     }
   }
 
-  /// Reads the next bytes; nil if the other end has closed. Blocks.
+  /// Reads the next bytes; nil if the server has closed the connection. Blocks.
   private func some() throws -> ArraySlice<UInt8>? {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = recv(descriptor, &bytes, bytes.count, 0)

@@ -8,7 +8,7 @@ import Testing
 
 /// Work that is shared, limited, and kept.
 @Suite struct WorkTests {
-  @Test("a value requested by many is made once")
+  @Test("a value requested by many callers is made once")
   func sharedWork() async throws {
     let works = SingleFlight<String, Int>()
     let gate = FakeGate()
@@ -49,7 +49,7 @@ import Testing
     #expect(try await works.value("a", body) == 7, "cancelled work can start again")
   }
 
-  /// Makes 100 bytes: 60 at once, and the rest when the gate is open.
+  /// Makes 100 bytes: 60 at once, and the rest when the gate is opened.
   private func making(_ gate: FakeGate) -> SingleFlightStreams.Producer {
     { token, give in
       give(Array(0..<60))
@@ -60,7 +60,7 @@ import Testing
 
   private func flights() -> SingleFlightStreams { SingleFlightStreams { StoredBytes($1) } }
 
-  /// Everything that a reader gets from `offset` on.
+  /// All bytes that a reader gets from `offset` on.
   private func readToEnd(_ reader: PartReader, after offset: Int = 0) async throws -> [UInt8] {
     var all: [UInt8] = []
     while true {
@@ -117,7 +117,7 @@ import Testing
     #expect(flights.readers(of: "a") == 2)
     let waiting = Task { try await first.whole() }
     await Task.yield()
-    // The waiting task is cancelled.
+    // Leaving cancels the waiting task.
     first.leave()
     await #expect(throws: CancellationError.self) { try await waiting.value }
     #expect(flights.readers(of: "a") == 1)
@@ -129,7 +129,7 @@ import Testing
     #expect(try await readToEnd(flights.reader("a", making(gate))) == Array(0..<100), "cancelled work can start again")
   }
 
-  @Test("a cancelled reader waits no longer")
+  @Test("a cancelled reader stops waiting")
   func cancelledReader() async throws {
     let flights = flights()
     let gate = FakeGate()
@@ -161,7 +161,7 @@ import Testing
     while flights.count > 0 || done.value < 3 { await Task.yield() }
   }
 
-  @Test("a kept part is served when its work has ended, and is not made again")
+  @Test("a part that was stored before its job ended is not made again")
   func keptBeforeTheEnd() async throws {
     let kept = Guarded<StoredBytes?>(nil)
     let order = Guarded<[Int]>([])
@@ -218,7 +218,7 @@ import Testing
     #expect(line.load == (0, 0))
   }
 
-  @Test("a full queue refuses work, and the most urgent goes first")
+  @Test("a full queue refuses work, and the most urgent job runs first")
   func fullQueue() async throws {
     let waited = Counter()
     let line = WorkLine(slots: 1, longest: 3) { waited.add() }
@@ -248,7 +248,7 @@ import Testing
     #expect(waited.value == 2, "work of low urgency is not reported")
   }
 
-  @Test("work of low urgency starts only if nothing else runs")
+  @Test("work of low urgency starts only if no other work runs")
   func lowUrgency() async throws {
     let line = WorkLine(slots: 3, longest: 10)
     let (first, second) = (FakeGate(), FakeGate())

@@ -8,8 +8,9 @@ import Testing
 
 /// Audio whose format changes mid-stream.
 @Suite struct AudioChangeTests {
-  /// Muxes two seconds of video with two parts of AC-3 audio, of one second each.
-  /// - Parameter second: caps of the second part; the first is 48 kHz stereo.
+  /// Muxes two seconds of video with AC-3 audio that changes after one second.
+  /// - Parameter second: caps of the audio in the second second; the caps before it are 48 kHz
+  ///   stereo.
   private func file(
     _ name: String, then second: String, in muxer: String, _ folder: TemporaryFolder
   ) async throws -> String {
@@ -52,7 +53,7 @@ import Testing
     let (first, changed) = (48000 / 1536 * 1536, (isSlower ? 44100 : 48000) / 1536 * 1536)
     #expect(warning.count == changed)
     let converted = isSlower ? changed * 48000 / 44100 : changed
-    // MP4 rounds the end to its timescale.
+    // MP4 rounds the end of the audio to its timescale.
     #expect(abs((summary.samples.first ?? 0) - first - converted) <= (muxer == "mp4mux" ? 480 : 1))
     let start = try #require(warning.span).start
     #expect(abs((start - ClockTime(sampleIndex: first, rate: 48000)).nanoseconds) < 1_000_000)
@@ -92,7 +93,7 @@ import Testing
   }
 
   @Test(
-    "FLAC whose bit depth changes is read to its end, in the first depth", arguments: [(16, 24), (24, 16)])
+    "FLAC whose bit depth changes is read to its end, converted to the first depth", arguments: [(16, 24), (24, 16)])
   func changedDepth(_ first: Int, _ second: Int) async throws {
     let folder = try TemporaryFolder()
     var parts: [[UInt8]] = []
@@ -124,7 +125,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = try flac(folder)
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-    // Sample count in STREAMINFO: 200,000, while the file has 184,200.
+    // STREAMINFO declares 200,000 samples; the file has 184,200.
     bytes.replaceSubrange(22..<26, with: withUnsafeBytes(of: UInt32(200_000).bigEndian, Array.init))
     try Data(bytes).write(to: URL(fileURLWithPath: path))
     let summary = try await Reverser(path).reverse(to: folder.path("m.wav"))

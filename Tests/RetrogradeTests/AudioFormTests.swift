@@ -77,7 +77,7 @@ import Testing
     let frames = stride(from: 0, to: own.count, by: count).map { Array(own[$0..<$0 + count]) }
     #expect(mirrored == Array(frames.reversed().joined()))
     #expect(try await Verifier(source, mirror: mirror).verify().isMirror)
-    // The same samples, with a channel mask that moves one channel or the rear pair.
+    // The same audio, with a channel mask that moves one channel or the rear pair.
     bytes[40] = ["3.0": 0xB, "2.1": 0x7, "4.0": 0x33, "5.1": 0xCF][layout] ?? 0
     bytes[41] = 0
     try Data(bytes).write(to: URL(fileURLWithPath: mirror))
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test(
-    "samples of every width keep their values",
+    "PCM of every sample size keeps its values",
     arguments: [
       ("s.mov", "pcm_s24le", 1), ("s.mov", "pcm_s32le", 1), ("s.mov", "pcm_f32le", 2), ("s.mov", "pcm_f64le", 1),
       ("s.mov", "pcm_f32be", 1), ("s.mov", "pcm_f64be", 2), ("s.w64", "pcm_s24le", 6), ("s.w64", "pcm_s32le", 3),
@@ -108,7 +108,7 @@ import Testing
     #expect(try await Verifier(source, mirror: mirror).verify().isMirror)
   }
 
-  @Test("the last WMA samples, which the decoder never outputs, are reported")
+  @Test("the last samples of WMA audio, which the decoder never outputs, are reported")
   func endOfWMA() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=1:r=48000", "-c:a", "wmav2", folder.path("s.wma")])
@@ -124,7 +124,7 @@ import Testing
       ["-f", "lavfi", "-i", "aevalsrc=\(tones):s=48000:d=1:c=6.1(back)", folder.path("s.wav")])
     try await Reverser(folder.path("s.wav")).reverse(to: folder.path("m.flac"))
     #expect(try await Verifier(folder.path("s.wav"), mirror: folder.path("m.flac")).verify().isMirror)
-    // In the source's channel order, so the rear pair takes the rear centre's position.
+    // Keeps the source's channel order, so the rear pair takes the rear centre's position.
     _ = try FFmpeg.bytes(
       ["-i", folder.path("s.wav"), "-af", "areverse,channelmap=channel_layout=6.1:map=0|1|2|3|4|5|6"]
         + [folder.path("wrong.flac")])

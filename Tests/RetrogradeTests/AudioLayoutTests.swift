@@ -12,7 +12,7 @@ import Testing
     }
   }
 
-  @Test("timestamp jitter moves no sample")
+  @Test("timestamp jitter does not move the audio")
   func jitter() throws {
     let layout = AudioLayout(rate: 48000, segment: Segment())
     let chunks = try layout.place(stamped([0, 21, 41, 63, 84])).chunks
@@ -42,7 +42,7 @@ import Testing
       ])
   }
 
-  @Test("audio outside the segment is cut")
+  @Test("audio outside the GStreamer segment is trimmed")
   func outsideSegment() throws {
     var segment = Segment()
     segment.start = ClockTime(sampleIndex: 1024, rate: 48000)
@@ -54,7 +54,7 @@ import Testing
     #expect(chunks == [AudioChunk(position: 0, count: 2976, offset: 1024)])
   }
 
-  @Test("audio before the first timestamp moves nothing")
+  @Test("audio before the first timestamp does not move the other audio")
   func beforeFirstTimestamp() throws {
     var segment = Segment()
     segment.stop = ClockTime(sampleIndex: 2001, rate: 48000)
@@ -65,9 +65,10 @@ import Testing
     #expect(chunks == [AudioChunk(position: 0, count: 2001, offset: 959)])
   }
 
-  @Test("a decoder that drops its first packet is timed by its packets")
+  @Test("output of a decoder that drops its first packet is timed by its packets")
   func droppedFirstPacket() throws {
-    // GstAudioDecoder gives the first output the first packet's time, though it is the second's.
+    // GstAudioDecoder gives its first output the time of the first packet, though the output
+    // belongs to the second.
     let buffers = (0..<4).map { index in
       DecodedAudio(
         stamp: ClockTime(sampleIndex: index * 1024, rate: 48000),
@@ -79,9 +80,9 @@ import Testing
     #expect(delayed == [AudioChunk(position: 0, count: 4096, offset: 0)])
   }
 
-  /// Packets 3 and 4 are missing. libFLAC inserts two silent frames before the next one, and
-  /// GstAudioDecoder stamps those first.
-  @Test("silence inserted by flacdec takes no time")
+  /// Packets 3 and 4 are missing. libFLAC inserts two silent frames before the next frame, and
+  /// GstAudioDecoder timestamps the silent frames first.
+  @Test("silence inserted by flacdec takes no time on the timeline")
   func flacdecSilence() throws {
     let numbers = [1, 2, 5, 5, 5, 6]
     let stamps = [0, 1, 4, 5, 6, 5]
@@ -102,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("two buffers of one packet are kept if no time is missing before them, or if they are not silent")
+  @Test("two buffers of one packet are kept if no packet is missing before them, or if they are not silent")
   func buffersOfOnePacket() throws {
     for (isSilent, missing) in [(true, 0), (false, 4800)] {
       let buffers = [0, 1, 1, 2].enumerated().map { index, number in
@@ -117,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("buffers without trusted timestamps follow each other")
+  @Test("buffers whose timestamps are not trusted follow each other")
   func ignoredTimestamps() throws {
     let buffers = [0, 9, 2].map { DecodedAudio(stamp: ClockTime(seconds: $0), count: 480) }
     var layout = AudioLayout(rate: 48000, segment: Segment())

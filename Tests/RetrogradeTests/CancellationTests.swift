@@ -8,8 +8,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Cancelling never waits for a pipeline, as the caller may be the main actor: the thread that runs
-/// the pipeline stops it.
+/// Cancelling never waits for a pipeline, because the caller may be the main actor. The thread that
+/// runs the pipeline stops it.
 @Suite(.timeLimit(.minutes(10))) struct CancellationTests {
   /// Blocks a GStreamer streaming thread. Until the gate opens, the pipeline can't be stopped.
   private final class Gate: Sendable {
@@ -63,7 +63,7 @@ import Testing
     #expect(throws: CancellationError.self) { try pusher.join() }
   }
 
-  /// No consumer pulls from the appsink.
+  /// Nothing pulls from the appsink.
   @Test("cancelling wakes a pusher blocked by a full encoder")
   func cancelledPusher() throws {
     let cancellation = Cancellation()
@@ -75,7 +75,7 @@ import Testing
     #expect(throws: CancellationError.self) { try pusher.join() }
   }
 
-  /// One stream failed; the other is blocked by an encoder that waits for the first.
+  /// One stream has failed. The other is blocked by an encoder that waits for the failed stream.
   @Test("aborting wakes a pusher blocked by a full encoder")
   func abortedPusher() throws {
     let writer = try writer("appsink name=full max-buffers=1 sync=false", Cancellation()) { _ in }
@@ -86,13 +86,13 @@ import Testing
     #expect(throws: CancellationError.self) { try pusher.join() }
   }
 
-  /// The palette of a GIF needs all frames, so no byte is written before the last one.
+  /// The palette of a GIF needs all frames, so no byte is written before the last frame.
   @Test("cancelling ends the last pass of a GIF")
   func lastGIFPass() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("out.gif")
     try #require(mkfifo(path, 0o600) == 0)
-    // Nothing is read yet: the writer blocks when the pipe is full.
+    // Nothing reads yet, so the writer blocks when the pipe is full.
     let output = open(path, O_RDONLY | O_NONBLOCK)
     defer { close(output) }
     let caps = try #require(Caps("video/x-raw,format=RGBA,width=200,height=200,framerate=25/1"))
@@ -127,7 +127,7 @@ import Testing
       if count <= 0 { break }
       written += count
     }
-    // A frame of noise takes more than one byte per pixel.
+    // A frame of noise would take more than one byte per pixel.
     #expect(written < count * 200 * 200 / 4)
   }
 

@@ -7,8 +7,8 @@ import Testing
 
 /// Frames whose size, pixel aspect ratio or colorimetry changes mid-stream become one stream.
 @Suite struct CapsChangeTests {
-  /// Encoder for each codec, so that Matroska takes the change: behind fixed caps, or with
-  /// headers in the stream.
+  /// Encoder for each codec. Matroska accepts the change because the caps are fixed, or because the
+  /// stream contains the headers.
   private static let codecs = [
     "vp8": "vp8enc deadline=1 keyframe-max-dist=8 ! \(fixed("video/x-vp8"))",
     "vp9": "vp9enc deadline=1 cpu-used=8 keyframe-max-dist=8 lag-in-frames=0 ! \(fixed("video/x-vp9"))",
@@ -19,7 +19,8 @@ import Testing
       "x265enc key-int-max=8 ! video/x-h265,stream-format=byte-stream ! h265parse ! video/x-h265,stream-format=hev1",
   ]
 
-  /// Encoders used once per half: x264enc ignored changed colorimetry before 1.24 (d0d40c7845).
+  /// Encoders that encode each half separately: x264enc ignored changed colorimetry before 1.24
+  /// (d0d40c7845).
   private static let halves = ["h264": "x264enc key-int-max=8 ! video/x-h264,stream-format=byte-stream !"]
 
   private static func fixed(_ codec: String) -> String {
@@ -36,7 +37,7 @@ import Testing
   ]
 
   @Test(
-    "frames that change mid-stream go into every container",
+    "frames that change mid-stream can be written to every container",
     arguments: ["vp8", "vp9", "mjpeg", "h264", "h265"], ["size", "chroma site", "colorimetry", "pixel aspect ratio"])
   func changedFrames(codec: String, change: String) async throws {
     let folder = try TemporaryFolder()
@@ -66,7 +67,7 @@ import Testing
     }
   }
 
-  /// Raw H.264 whose halves each declare their caps.
+  /// Raw H.264 stream. Each half declares its own caps.
   private func h264(_ first: String, _ second: String, in folder: TemporaryFolder) throws -> String {
     var bytes: [UInt8] = []
     for caps in [first, second] {
@@ -95,7 +96,7 @@ import Testing
     #expect(warning.message.contains("from bt709 to bt601"))
     let span = try #require(warning.span)
     #expect(abs(span.start.seconds - 0.48) < 0.01 && abs(span.end.seconds - 0.92) < 0.01, "\(span)")
-    // The same red throughout.
+    // All frames have the same red.
     let frames = try DecodedMedia.buffers(of: "filesrc location=\(folder.path("m.mkv")) ! matroskademux ! avdec_ffv1")
     #expect(frames.count == summary.frames)
     let first = try #require(frames.first)
@@ -135,7 +136,7 @@ import Testing
     #expect(summary.warnings.first?.message.contains("from 1:1 to 2:1") ?? false)
   }
 
-  @Test("no frame is lost if the frame rate in the caps changes", arguments: ["mp4", "mkv"])
+  @Test("no frame is lost if the caps change to another frame rate", arguments: ["mp4", "mkv"])
   func changedFrameRate(container: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -144,7 +145,7 @@ import Testing
       + (1...30).map {
         ClockTime(nanoseconds: 1_200_000_000 + 20_000_000 * Int64($0))
       }
-    // The caps at the encoder say 25 fps, and then 50.
+    // The caps at the encoder declare 25 fps, and then 50.
     let file = try PipelineFile(
       """
       filesrc location=\(try media.write(to: folder)) ! matroskademux ! h264parse ! avdec_h264 ! videoconvert ! appsink name=video
@@ -157,7 +158,7 @@ import Testing
     #expect(mirror.numbers == (0..<60).reversed())
   }
 
-  @Test("VP9 without a chroma site goes into MP4 and MOV", arguments: ["mp4", "mov"])
+  @Test("VP9 without a chroma site can be written to MP4 and MOV", arguments: ["mp4", "mov"])
   func vp9WithoutChromaSite(container: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

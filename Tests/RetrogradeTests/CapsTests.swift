@@ -30,7 +30,7 @@ import Testing
     #expect(try #require(Caps(caps)).summary.joined(separator: ", ") == words)
   }
 
-  @Test("a channel mask is read as it was written")
+  @Test("a channel mask that was written is read unchanged")
   func channelMasks() throws {
     for mask: UInt64 in [0, 3, 0x3F, 0x8000_0000_0000_0001] {
       #expect(try #require(Caps("audio/x-raw,\(Caps.field(channelMask: mask))")).channelMask == mask)
@@ -39,10 +39,10 @@ import Testing
     #expect(try #require(Caps("audio/x-raw")).channelMask == nil)
   }
 
-  /// Ranks belong to the host process.
+  /// The host process owns the ranks of elements, so they are restored.
   @Test("changed ranks are restored")
   func restoredRanks() throws {
-    // A codec that no concurrent test uses.
+    // No concurrent test uses this codec.
     let speex = try #require(Caps("audio/x-speex"))
     let before = Registry.factories(.encoder, sources: speex)
     #expect(before.contains("speexenc"))

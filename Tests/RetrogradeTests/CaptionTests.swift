@@ -38,7 +38,7 @@ import Testing
     #expect(error.code == .usage && error.message.contains("1024"))
   }
 
-  @Test("a caption is drawn at its place", arguments: CaptionStyle.Place.allCases)
+  @Test("a caption is drawn at the position that its style names", arguments: CaptionStyle.Place.allCases)
   func captionPlace(_ place: CaptionStyle.Place) throws {
     let found = try #require(try drawn(try caption("Hello", "place=\(place.rawValue), size=20")))
     let (x, y) = (
@@ -61,7 +61,7 @@ import Testing
         let found = try #require(
           try drawn(try caption(long, "place=\(place)\(size)", timecode: false), width: width, height: height))
         #expect(found.x.lowerBound > 0 && found.x.upperBound < width - 1 && found.y.upperBound < height - 1)
-        // With a timecode, the caption starts below it.
+        // With a timecode, the caption starts below the timecode.
         var below = try caption(long, "place=\(place)\(size)", timecode: true)
         below.showsTimecode = false
         let alone = Caption(text: long, style: below.captionStyle, isBelowTimecode: true)
@@ -119,8 +119,8 @@ import Testing
     #expect(error?.code == .usage && error?.message.contains(words) ?? false, "\(error?.message ?? "")")
   }
 
-  /// The caption is drawn after cropping and rotation: upright and in the output's size, also if
-  /// the source has an orientation tag.
+  /// The caption is drawn after cropping and rotation. It is upright and has the output's size,
+  /// even if the source has an orientation tag.
   @Test("a caption is drawn on the cropped and rotated frame", arguments: [nil, "rotate-90"])
   func captionAfterFraming(_ orientation: String?) async throws {
     let folder = try TemporaryFolder()
@@ -146,7 +146,7 @@ import Testing
     let changed = before.indices.filter { before[$0] != after[$0] }
     let (x, y) = (changed.map { $0 % 120 }, changed.map { $0 / 120 })
     let expected = try #require(try drawn(options.lettering, width: 120, height: 160))
-    // Chroma is subsampled, so colour reaches one pixel further.
+    // Chroma is subsampled, so the colour reaches one pixel beyond the caption.
     #expect(abs((x.min() ?? 0) - expected.x.lowerBound) < 3 && abs((x.max() ?? 0) - expected.x.upperBound) < 3)
     #expect(abs((y.min() ?? 0) - expected.y.lowerBound) < 3 && abs((y.max() ?? 0) - expected.y.upperBound) < 3)
   }

@@ -7,7 +7,7 @@ import Testing
 import RetrogradePlayer
 @testable import RetrogradeEngine
 
-/// Captures from live sources that every machine has.
+/// Captures from live sources that exist on every machine.
 @Suite struct CaptureTests {
   private static let camera =
     "videotestsrc is-live=true pattern=ball ! video/x-raw,format=I420,width=64,height=48,framerate=50/1"
@@ -59,11 +59,11 @@ import RetrogradePlayer
       capture.options.playback.loop = .reverse
     }.start(to: folder.path("a.mkv")).reversal.summary()
     #expect(summary.captured == 25)
-    // Exact to one buffer of the source.
+    // The count is exact to one buffer of the source.
     #expect(abs((summary.samples.first ?? 0) - 4000) <= 1024)
   }
 
-  /// Such a source has filled every queue long before the capture ends.
+  /// Such a source fills every queue long before the capture ends.
   @Test("a source that does not wait for the clock is stopped")
   func unsyncedSource() async throws {
     let folder = try TemporaryFolder()
@@ -91,7 +91,7 @@ import RetrogradePlayer
     #expect(try await record(isStrict: false).warnings.map(\.code) == [.converted])
   }
 
-  @Test("stopping writes the clip, cancelling writes nothing")
+  @Test("stopping writes the clip, and cancelling writes nothing")
   func stopAndCancel() async throws {
     let folder = try TemporaryFolder()
     let session = capture(frames: nil).start(to: folder.path("a.mkv"))
@@ -118,13 +118,13 @@ import RetrogradePlayer
     #expect(lost([(0, 7), (40, 8), (160, 11), (200, 12), (400, 17)]) == 6)
     #expect(lost([(0, nil), (40, nil), (161, nil), (199, nil), (400, nil)]) == 6)
     #expect(lost([(0, 3), (40, 3), (80, 2), (120, 3)]) == 0, "numbers that do not increase are ignored")
-    // Impossible numbers, whose sum would overflow, and impossible timestamps.
+    // The sum of these impossible numbers would overflow; the timestamps are impossible, too.
     #expect(lost([(0, 0), (40, .max), (80, 0), (120, .max), (160, 0), (200, .max)]) >= 0)
     #expect(lost([(0, nil), (1, nil), (1 << 40, nil)]) == 0)
   }
 
-  /// A source that numbers its frames and drops nine in ten: that none of nine is missing is a
-  /// chance of one in a billion.
+  /// A source that numbers its frames and drops nine in ten. The chance that nine consecutive
+  /// frames are all kept is one in a billion.
   @Test("frames lost by the source are reported")
   func lostFrames() async throws {
     let folder = try TemporaryFolder()
@@ -212,7 +212,7 @@ import RetrogradePlayer
     try await player(pipe).run()
   }
 
-  /// A pipe without a writer.
+  /// The pipe has no writer.
   @Test("stopping and cancelling end the wait for a pipe")
   func pipeWithoutWriter() async throws {
     let folder = try TemporaryFolder()

@@ -23,7 +23,7 @@ import Testing
     try file.close()
   }
 
-  /// Error of a run during which `change` happens; nil if it succeeds.
+  /// Error of a run during which `change` is called; nil if the run succeeds.
   private func refusal(of inputs: [String], _ change: () throws -> Void) throws -> RetrogradeError? {
     let output = folder.path("o.mp4")
     do {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("an input that changes while it is read is an error that says how it changed")
+  @Test("an input that changes while it is read is an error that names the change")
   func changedInput() throws {
     let (a, b) = (folder.path("a"), folder.path("b"))
     try write("first", "a")
@@ -73,7 +73,7 @@ import Testing
     #expect(error?.code == .inputOutput && error?.subject == folder.path("2.png"))
   }
 
-  @Test("a failure caused by a changed input is reported as the change")
+  @Test("a failure that a changed input caused is reported as the change")
   func failureByChange() throws {
     try write("first", "a")
     let error = try refusal(of: [folder.path("a")]) {
@@ -83,7 +83,7 @@ import Testing
     #expect(error?.code == .inputOutput && "\(error as Any)".contains("was cut from 5 to 1 bytes"))
   }
 
-  @Test("reverse and verify notice an input that grows or is cut")
+  @Test("reverse and verify notice an input that grows or is truncated")
   func growingFile() async throws {
     var media = TestMedia()
     media.times = TestMedia.regular(300, rate: 30)

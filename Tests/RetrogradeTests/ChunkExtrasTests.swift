@@ -6,7 +6,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Overlays and subtitle files are the same with chunks as without.
+/// Overlays and subtitle files are the same with chunks as without chunks.
 @Suite struct ChunkExtrasTests {
   private let folder: TemporaryFolder
   private let source: String
@@ -32,8 +32,8 @@ import Testing
 
   private func text(_ name: String) throws -> String { try String(contentsOfFile: folder.path(name), encoding: .utf8) }
 
-  /// The timecode gives each frame its own text.
-  @Test("captions are the same with chunks as without")
+  /// The timecode gives each frame a different text.
+  @Test("captions are the same with chunks as without chunks")
   func captions() async throws {
     var options = ReverseOptions()
     options.encoding.quality = .lossless
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("the subtitle file is the same with chunks as without", arguments: ["mp4", "avi"])
+  @Test("the subtitle file is the same with chunks as without chunks", arguments: ["mp4", "avi"])
   func subtitleFile(_ container: String) async throws {
     var options = try withSubtitles
     options.playback.frameRate = FrameRate(30, 1)
@@ -86,7 +86,7 @@ import Testing
     #expect(try text("out.srt") == whole)
   }
 
-  @Test("a run interrupted after only the subtitle file was renamed resumes")
+  @Test("a run that was interrupted when only the subtitle file had been renamed resumes")
   func interruptedRename() async throws {
     let options = try withSubtitles
     let output = folder.path("out.mp4")

@@ -6,7 +6,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// A mirror made in chunks is the same file for any workers, order and interruptions.
+/// A mirror made in chunks is the same file for any number of workers, any order and any
+/// interruption.
 @Suite struct ChunkTests {
   /// One second: six GOPs of five frames, and audio that chunks do not split.
   private static var media: TestMedia {
@@ -33,7 +34,7 @@ import Testing
     return Reverser(source, options: options)
   }
 
-  /// FFV1, whose keyframes have the same bytes in any process: see docs/chunks.md on x264.
+  /// FFV1: its keyframes have the same bytes in every process. docs/chunks.md describes x264.
   private var lossless: Reverser { reverser { $0.encoding.quality = .lossless } }
 
   /// Bytes of the file that `reverser` makes in chunks.
@@ -71,24 +72,24 @@ import Testing
     Case("source-times.mkv") { $0.playback.timing = .source },
   ]
 
-  /// One header for all chunks, every frame and sample in place, and the same bytes from three
-  /// threads as from one.
+  /// All chunks share one header, every frame and sample is at its position, and three threads
+  /// write the same bytes as one.
   @Test("chunks make one mirror", arguments: cases)
   func oneMirror(_ one: Case) async throws {
     var reverser = reverser(one.change)
-    // Checked by verify; AVI and TS do not keep everything.
+    // `verify` checks the output, except AVI and TS, which do not keep everything.
     reverser.options.output.isVerified =
       !["avi", "ts"].contains { one.name.hasSuffix($0) } && reverser.options.playback.timing == .mirror
     let first = try await mirror(reverser, one.name)
-    // matroskamux draws random numbers, which concurrent tests share: CommandTests compare its
-    // bytes.
+    // matroskamux uses random numbers from a generator that concurrent tests share.
+    // ChunkCommandTests compares the bytes of its output.
     let isComparable = !["mkv", "webm"].contains { one.name.hasSuffix($0) }
     if isComparable { reverser.options.output.isVerified = false }
     let second = try await mirror(reverser, one.name, jobs: 3)
     if isComparable { #expect(first == second) }
   }
 
-  /// Concurrent chunks fill the cores; more threads in each encoder would be too many.
+  /// Concurrent chunks already use all cores, so one thread per encoder is enough.
   @Test("an encoder has one thread", arguments: ["h264", "vp8", "vp9", "av1"])
   func encoderThreads(_ codec: String) async throws {
     try await reverser { $0.encoding.videoCodec = codec }.split(to: folder.path("out.mkv"), in: folder.path("work"))
@@ -108,7 +109,7 @@ import Testing
     #expect(try await chunks.make(0...2).sorted() == [1])
     let status = try await chunks.status()
     #expect(status.chunks.map(\.state) == [.done, .done, .done, .waiting])
-    // The state that a killed run leaves: the same command resumes.
+    // A killed run leaves the work in this state. The same command resumes.
     _ = try await lossless.start(to: output, in: work, chunks: .about(.seconds(0.3))).summary()
     #expect(try Data(contentsOf: URL(fileURLWithPath: output)) == whole)
     #expect(!FileManager.default.fileExists(atPath: work))
@@ -144,7 +145,7 @@ import Testing
     #expect(try await ChunkFolder(work).join().summary().frames == 30)
   }
 
-  @Test("another source, output or other options are refused")
+  @Test("the work folder refuses another source, another output or other options")
   func differentPlan() async throws {
     let (work, output) = (folder.path("work"), folder.path("out.mp4"))
     _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.3)))
@@ -170,8 +171,8 @@ import Testing
     #expect(changed.contains("is not the file for which the plan was made"))
   }
 
-  /// jpegdec, which ranks first, outputs 4:2:0 for any video.
-  @Test("a chunk is decoded by the same decoder as the whole")
+  /// jpegdec ranks first and outputs 4:2:0 for any video.
+  @Test("a chunk is decoded by the same decoder as the whole source")
   func chunkDecoder() async throws {
     var media = ChunkTests.media
     (media.video, media.name) = ("videoconvert ! video/x-raw,format=Y42B ! jpegenc quality=95", "jpeg.mkv")
@@ -182,7 +183,7 @@ import Testing
       .summary()
   }
 
-  @Test("a work folder with other files is left alone")
+  @Test("a work folder with other files is not changed")
   func foreignFolder() async throws {
     let work = folder.path("mine")
     try FileManager.default.createDirectory(atPath: work, withIntermediateDirectories: false)
@@ -194,7 +195,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: work) == ["diary"])
   }
 
-  @Test("a failing chunk is named, and the others are finished")
+  @Test("the error names a failing chunk, and the other chunks are finished")
   func failingChunk() async throws {
     let (work, output) = (folder.path("work"), folder.path("out.mp4"))
     _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.3)))

@@ -13,7 +13,7 @@ import Testing
     warnings.filter { $0.code == .damaged }
   }
 
-  @Test("undecodable frames are reported in both directions", arguments: [Loop.pingPong, .forward, .reverseForward])
+  @Test("undecodable frames are reported with any loop", arguments: [Loop.pingPong, .forward, .reverseForward])
   func undecodableFrames(_ loop: Retrograde::Loop) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -58,8 +58,8 @@ import Testing
     let path = try media.write(to: folder)
     #expect(damaged(try await Reverser(path).plan().warnings).isEmpty)
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-    // A packet inside an audio frame: neither it nor the next one starts a PES packet
-    // (ISO/IEC 13818-1, 2.4.3.2).
+    // A packet within an audio frame: no PES packet starts in it or in the next packet (ISO/IEC
+    // 13818-1, 2.4.3.2).
     let packets = Array(stride(from: bytes.count / 2 / 188 * 188, to: bytes.count - 188, by: 188))
     let inside = try #require(
       zip(packets, packets.dropFirst()).first { first, second in
@@ -98,7 +98,7 @@ import Testing
   func silentStop() throws {
     let folder = try TemporaryFolder()
     let path = try TestMedia().write(to: folder)
-    // As when parsebin swallows the error: the source outputs nothing, not even EOS.
+    // Imitates an error that parsebin drops: the source outputs nothing, not even EOS.
     let error = #expect(throws: RetrogradeError.self) {
       try Topology(
         probing: path, "filesrc name=source location=\(path) ! valve drop=true", ContainerFacts(path), Cancellation())
@@ -108,9 +108,9 @@ import Testing
       error?.message.description.contains("no streams can be found") ?? false, "not that nothing came for 10 s")
   }
 
-  /// From the keyframe to the requested frame, the decoder outputs nothing for longer than the
-  /// stall timeout.
-  @Test("decoding from a keyframe without output is not a stall")
+  /// The decoder outputs nothing between the keyframe and the requested frame, and takes longer
+  /// than the stall timeout.
+  @Test("decoding from a keyframe without output is not reported as a stall")
   func silentDecoding() throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -152,7 +152,7 @@ import Testing
     media.video = "x264enc key-int-max=20 bframes=0 option-string=scenecut=0 ! h264parse config-interval=-1"
     let whole = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
     #expect(try await Reverser(folder.path("whole.ts")).plan().warnings.isEmpty)
-    // Starts at the sixth frame; the next keyframe is the 21st frame.
+    // The file starts at the sixth frame. The next keyframe is the 21st frame.
     let packets = stride(from: 0, to: whole.count, by: 188).map { whole[$0..<$0 + 188] }
     let starts = packets.indices.filter { number in
       let packet = packets[number]
@@ -168,7 +168,7 @@ import Testing
     #expect(warning.count == 15 && warning.span != nil)
   }
 
-  /// Two concatenated files; only the second has audio.
+  /// The file is two concatenated files. Only the second has audio.
   @Test("a stream that begins mid-file is reported")
   func lateStream() async throws {
     let folder = try TemporaryFolder()

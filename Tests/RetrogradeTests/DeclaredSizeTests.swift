@@ -44,8 +44,8 @@ import Testing
     #expect(error?.message.contains("16383x16383") == true, "\(error?.message ?? "")")
   }
 
-  /// A failing disk must not reduce an animation to its first frame.
-  @Test("an unreadable file is not taken for a still image")
+  /// A failing disk must not turn an animation into its first frame.
+  @Test("an unreadable file is not treated as a still image")
   func readError() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.png")
@@ -60,12 +60,12 @@ import Testing
     #expect(error?.message.description == "a.png: can't be read: \(String(cString: strerror(EIO)))")
   }
 
-  /// Decoding would take gigabytes before the budget is checked.
+  /// Decoding would need gigabytes before the budget could be checked.
   @Test("a picture larger than the memory budget is refused before it is decoded")
   func hugePicture() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.png")
-    // Grey with one bit per pixel; the picture data is not valid, so decoding it would fail.
+    // Grey with one bit per pixel. The compressed data is invalid, so decoding would fail.
     let header = APNGChunks.chunk("IHDR", big(60_000, 4) + big(60_000, 4) + [1, 0, 0, 0, 0])
     let bytes = APNGChunks.signature + header + APNGChunks.chunk("IDAT", [1, 2, 3]) + APNGChunks.end
     try Data(bytes).write(to: URL(fileURLWithPath: path))
@@ -74,7 +74,7 @@ import Testing
     #expect(error?.message.contains("a frame of this video takes at least 3.4 GiB") == true, "\(error as Any)")
   }
 
-  /// A sparse file of 900 MiB: reading it would take as much memory.
+  /// A sparse file of 900 MiB. Reading the file would take as much memory.
   @Test("a file larger than the memory budget is refused before it is read")
   func hugeFile() throws {
     let folder = try TemporaryFolder()
@@ -96,7 +96,7 @@ import Testing
     #expect(animation.frames.suffix(3).allSatisfy { $0.png.count > 1 << 20 })
   }
 
-  @Test("a plain PNG is not taken for an animation")
+  @Test("a plain PNG is not treated as an animation")
   func plainPNG() {
     let plain =
       APNGChunks.signature + APNGChunks.chunk("IHDR", big(1, 4) + big(1, 4) + [8, 6, 0, 0, 0])

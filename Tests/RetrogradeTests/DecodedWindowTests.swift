@@ -23,7 +23,7 @@ import Testing
     gst_object_unref(UnsafeMutableRawPointer(pool))
   }
 
-  /// A hardware decoder has few frame buffers, and blocks until one is free.
+  /// A hardware decoder has few frame buffers, and blocks until a buffer is free.
   @Test("frames of a small pool are copied")
   func smallPool() throws {
     let pool = try pool(limit: 2)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// gstbufferpool.c discards a buffer whose memory is shared.
+  /// gstbufferpool.c discards a returned buffer if its memory is shared.
   @Test("a retimed frame returns to its pool")
   func retimedFrame() throws {
     let pool = try pool(limit: 0)

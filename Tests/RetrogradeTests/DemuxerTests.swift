@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Packets that GStreamer's demuxers drop or misplace without a workaround.
+/// Packets that GStreamer's demuxers would drop or misplace without a workaround.
 @Suite struct DemuxerTests {
   private func lossless() -> ReverseOptions {
     var options = ReverseOptions()
@@ -32,8 +32,8 @@ import Testing
       bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    /// Offset of the body of the last box of a type. The type's name occurs nowhere else in a
-    /// header.
+    /// Offset of the body of the last box of a type. In a header, the type's name occurs only in
+    /// the box.
     func box(_ type: String) throws -> Int {
       try #require(Data(bytes).range(of: Data(type.utf8), options: .backwards)?.upperBound)
     }
@@ -49,8 +49,9 @@ import Testing
     func write() throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
   }
 
-  /// As Android's MediaMuxer writes it: the duration leaves out the last sample.
-  @Test("the last frame is kept if the header's duration leaves it out")
+  /// Android's MediaMuxer writes such files: the header's duration does not include the last
+  /// packet.
+  @Test("the last frame is kept if the header's duration does not include it")
   func uncountedLastFrame() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -81,7 +82,8 @@ import Testing
     }
   }
 
-  /// No edit removes the B-frame delay: the video starts late, and ends later by the same time.
+  /// No edit compensates the B-frame delay. The video starts late, and its end is late by the same
+  /// time.
   @Test("an MP4 with B-frames and without an edit list keeps its last frames")
   func framesWithoutAnEditList() async throws {
     let folder = try TemporaryFolder()
@@ -97,8 +99,8 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
   }
 
-  /// With negative composition offsets, as phones and QuickTime write them, a frame shown before
-  /// the end may be decoded after it.
+  /// Phones and QuickTime write negative composition offsets: a frame that is shown before the end
+  /// of the edit may be decoded after that end.
   @Test("an edit ends by presentation time, not by decode time")
   func editEnd() async throws {
     let folder = try TemporaryFolder()
@@ -125,7 +127,8 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<shown).reversed())
   }
 
-  /// The first packet is video, with a DTS before the audio and a PTS after its start.
+  /// The first packet is video. Its DTS is before the start of the audio, and its PTS is after that
+  /// start.
   @Test("audio before the first frame of FLV is kept")
   func earlyAudioInFLV() async throws {
     let folder = try TemporaryFolder()
@@ -146,7 +149,8 @@ import Testing
     #expect(mirror.audio.count == media.sampleCount * media.channels * 8)
   }
 
-  /// As FFmpeg writes it into MOV: nothing tells it from RGB, and openjpegdec refuses it.
+  /// FFmpeg writes such JPEG 2000 into MOV. Nothing distinguishes its YUV from RGB, and openjpegdec
+  /// refuses it.
   @Test("JPEG 2000 with subsampled chroma is decoded")
   func subsampledJPEG2000() async throws {
     let folder = try TemporaryFolder()
@@ -164,7 +168,7 @@ import Testing
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
   }
 
-  /// openjpegdec outputs four components for RGB, and takes YUV for RGB.
+  /// openjpegdec outputs four components for RGB, and treats YUV as RGB.
   @Test(
     "JPEG 2000 is decoded to its own pixel format", arguments: ["I420", "Y42B", "Y444", "RGB", "GRAY8", "GRAY16_LE"])
   func jpeg2000Formats(_ format: String) throws {
@@ -179,13 +183,13 @@ import Testing
     let settings = PlaybackSettings(PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
     let source = try PlayableSource(try OpenedSource(path, settings), settings) { _ in }
     #expect(source.video?.caps.string("format") == format)
-    // AVI can't store whether it is RGB.
+    // AVI can't declare whether JPEG 2000 is RGB.
     #expect(
       source.video.map { PacketOutput.containers(for: $0.video, ReverseOptions()).0 }
         == (["Y444", "RGB"].contains(format) ? [] : ["avi"]))
   }
 
-  /// tsdemux takes three seconds without a PCR for a discontinuity.
+  /// tsdemux treats three seconds without a PCR as a discontinuity.
   @Test("transport stream packets keep their own timestamps across a gap in the PCR")
   func missingPCR() async throws {
     let folder = try TemporaryFolder()
@@ -197,7 +201,7 @@ import Testing
     for packet in stride(from: 0, to: bytes.count, by: 188)
     where bytes[packet + 3] & 0x20 != 0 && bytes[packet + 4] > 6 && bytes[packet + 5] & 0x10 != 0 {
       count += 1
-      // Removes three of five seconds.
+      // Removes the PCR of three of the five seconds.
       if (5..<50).contains(count) { bytes[packet + 5] &= ~0x10 }
     }
     #expect(count > 60, "the generated source has clock references")
@@ -210,8 +214,9 @@ import Testing
     #expect(zip(mirror.times, expected).allSatisfy { abs(($0 - $1).seconds) < 0.0015 })
   }
 
-  /// PCR and timestamps restart: less than a second back, which is the length of each file.
-  @Test("concatenated transport streams last as long as both")
+  /// PCR and timestamps of the second file restart. They jump back by less than a second, the
+  /// length of each file.
+  @Test("concatenated transport streams last as long as both files together")
   func concatenatedTS() async throws {
     let folder = try TemporaryFolder()
     let media = transportStream(frames: 28)
@@ -240,11 +245,12 @@ import Testing
     let summary = try await Reverser(source, options: lossless()).reverse(to: folder.path("m.mkv"))
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
-    // Whole audio packets (1,152 samples); the encoder drops an incomplete one at the end.
+    // The audio has whole packets (1,152 samples). The encoder drops an incomplete packet at the
+    // end.
     #expect(try #require(summary.samples.first) >= media.sampleCount - 1_152)
   }
 
-  /// mpegpsdemux adds no pad for the late stream.
+  /// mpegpsdemux adds no pad for the stream that starts late.
   @Test("audio that begins in the second of two program streams is reported")
   func lateAudioInProgramStream() async throws {
     let folder = try TemporaryFolder()
@@ -257,7 +263,7 @@ import Testing
     let silent = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
     media.sampleCount = 96_000
     let both = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
-    // mpegpsdemux only looks for more streams in the first bytes.
+    // mpegpsdemux searches for more streams only in the first bytes.
     let first = Data((0..<500_000 / silent.count + 1).map { _ in silent }.joined())
     try (first + both).write(to: URL(fileURLWithPath: folder.path("both.mpg")))
     func leftOut(_ name: String) async throws -> [Warning] {
@@ -268,8 +274,8 @@ import Testing
     #expect(try await leftOut("s.mpg").isEmpty)
   }
 
-  /// x265 needs a frame rate.
-  @Test("HEVC takes a variable frame rate")
+  /// x265 needs a frame rate, even for frames at a variable rate.
+  @Test("HEVC can encode a variable frame rate")
   func variableRateHEVC() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -288,7 +294,7 @@ import Testing
     #expect(zip(mirror.times.dropFirst(), expected).allSatisfy { abs(($0 - $1).seconds) < 0.0015 })
   }
 
-  @Test("AVI refuses a variable frame rate and says what to do")
+  @Test("AVI refuses a variable frame rate, and the message says what to do")
   func variableRateAVI() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -305,7 +311,7 @@ import Testing
   }
 
   /// qtdemux 1.22 reports a corrupt file before it exposes the readable tracks.
-  @Test("a track without a sample description does not affect the others")
+  @Test("a track without a sample description does not affect the other tracks")
   func undescribedTrack() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -313,7 +319,7 @@ import Testing
     media.audio = "audioconvert ! avenc_aac ! aacparse"
     let source = try media.write(to: folder)
     var header = try Header(source)
-    // The last one, which is the audio track's.
+    // The last `stsd` box is the audio track's.
     try header.rename("stsd", to: "free")
     try header.write()
     let summary = try await Reverser(source, options: lossless()).reverse(to: folder.path("m.mkv"))
@@ -323,8 +329,8 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
   }
 
-  /// As XviD and DivX wrote AVI (packed bitstream): a frame shares a packet with its first B-frame,
-  /// and a packet without a frame follows the last B-frame.
+  /// XviD and DivX wrote such AVI files (packed bitstream): a packet contains a frame and its first
+  /// B-frame, and a packet without a frame follows the last B-frame.
   @Test("packed B-frames in AVI keep their timestamps")
   func packedAVI() async throws {
     let folder = try TemporaryFolder()
@@ -346,7 +352,7 @@ import Testing
     #expect(zip(mirror.times, media.times).allSatisfy { abs(($0 - $1).seconds) < 0.0015 })
   }
 
-  /// One PES packet holds several small frames; only the first has a timestamp.
+  /// One PES packet contains several small frames. Only the first frame has a timestamp.
   @Test(
     "small frames of a program stream stay in sync",
     arguments: ["-c:v mpeg2video", "-c:v mpeg2video -bf 2", "-c:v mpeg1video"])
@@ -362,7 +368,7 @@ import Testing
       differing.filter { ["source frames", "audio 0 sync", "times"].contains($0.subject) }.isEmpty, "\(differing)")
   }
 
-  /// Repacks MPEG-4 (ISO/IEC 14496-2) from one frame per packet to the form of those encoders.
+  /// Repacks MPEG-4 (ISO/IEC 14496-2) with one frame per packet into a packed bitstream.
   private func packedBFrames(_ packets: [[UInt8]]) -> [[UInt8]] {
     func place(_ code: UInt8, in packet: [UInt8]) -> Int? { Data(packet).range(of: Data([0, 0, 1, code]))?.lowerBound }
     let emptyFrame: [UInt8] = [0, 0, 1, 0xB6, 0x51, 0x40]
@@ -372,7 +378,7 @@ import Testing
       let frame = place(0xB6, in: packet) ?? 0
       let isB = packet[frame + 4] >> 6 == 2
       if packed.isEmpty {
-        // User data before the first frame names the encoder; decoders check it.
+        // The user data before the first frame contains the encoder's name, which decoders check.
         packet.replaceSubrange(
           (place(0xB2, in: packet) ?? frame)..<frame,
           with: [0, 0, 1, 0xB2] + Array("DivX503b1393p".utf8) + [0, 0, 1, 0xB2] + Array("XviD0055".utf8))
@@ -408,7 +414,7 @@ import Testing
       Issue.record("no \(path)")
       return
     }
-    // Only the first is a keyframe.
+    // Only the first packet is a keyframe.
     var file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     let index = try #require(Data(file).range(of: Data("idx1".utf8), options: .backwards)?.upperBound) + 4
     for number in 1..<packets.count { file[index + 16 * number + 4] &= ~0x10 }
@@ -420,7 +426,7 @@ import Testing
     let folder = try TemporaryFolder()
     let media = ["-f", "lavfi", "-i", "testsrc2=s=64x64:r=10:d=1", "-f", "lavfi", "-i", "sine=d=1"]
     _ = try FFmpeg.bytes(media + ["-c:v", "mjpeg", "-c:a", codec, folder.path("s.nut")])
-    // GStreamer 1.26 has the demuxer, but does not recognise NUT.
+    // GStreamer 1.26 has the demuxer, but does not recognise NUT files.
     let start = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.nut"))).prefix(4096))
     guard TypeFinder.mediaType(ofFileBeginningWith: start) != nil else {
       await #expect(throws: RetrogradeError.self) {

@@ -7,7 +7,7 @@ import Testing
 /// Plans, which describe a source.
 @Suite struct DescriptionTests {
   @Test(
-    "planning takes no disk space and gives the full report",
+    "planning takes no disk space and gives the complete report",
     arguments: [
       ("a.mp4", ["-c:v", "libx264", "-c:a", "aac"]), ("a.ts", ["-c:v", "libx264", "-c:a", "mp2"]),
       ("a.mpg", ["-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2"]),

@@ -5,7 +5,7 @@ import RetrogradeEngine
 import TestSupport
 import Testing
 
-/// Data beside the streams: reversed, kept, or reported.
+/// Data outside the streams is reversed, kept, or reported.
 @Suite struct DetailTests {
   private static let frameCount = 1000
 
@@ -21,7 +21,7 @@ import Testing
     digits(identifier) + digits(position) + Array("data".utf8) + digits(0) + digits(0) + digits(position)
   }
 
-  /// WAVE file: mono, 16 bits, 8 kHz, with `chunks` after the samples.
+  /// WAVE file: mono, 16 bits, 8 kHz, with `chunks` after the audio.
   private static func wave(_ chunks: [UInt8]) -> [UInt8] {
     let format: [UInt8] = [1, 0, 1, 0] + digits(8000) + digits(16000) + [2, 0, 16, 0]
     let samples = (0..<frameCount).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
@@ -55,7 +55,7 @@ import Testing
     return found
   }
 
-  @Test("WAVE markers and regions move to their reversed samples")
+  @Test("WAVE markers and regions move to the reversed positions of their samples")
   func markersTest() async throws {
     let folder = try TemporaryFolder()
     let source = try Self.write(Self.wave(Self.markers), folder)
@@ -69,7 +69,7 @@ import Testing
     #expect(try Self.chunks(folder.path("n.wav"))["cue "] == Self.chunks(source)["cue "])
   }
 
-  @Test("markers become chapters if the container has them")
+  @Test("markers become chapters if the container supports chapters")
   func markersToChapters() async throws {
     let folder = try TemporaryFolder()
     let source = try Self.write(Self.wave(Self.markers), folder)
@@ -80,7 +80,7 @@ import Testing
     #expect(starts.count == 2 && starts[1] - starts[0] == 50_000_000)
   }
 
-  @Test("sampler loops are reversed to the sample, both ends included")
+  @Test("sampler loops are reversed to the sample, including their first and last sample")
   func sampleLoops() async throws {
     let folder = try TemporaryFolder()
     let loop = Self.digits(0) + Self.digits(0) + Self.digits(100) + Self.digits(899) + Self.digits(0) + Self.digits(0)
@@ -95,7 +95,7 @@ import Testing
     #expect(other.warnings.first?.message.description.contains("smpl") == true)
   }
 
-  @Test("a broadcast WAVE file keeps what is true of the mirror, and the rest is reported")
+  @Test("in broadcast WAVE, data that is still true of the mirror is kept, and the rest is reported")
   func broadcastWAVE() async throws {
     let folder = try TemporaryFolder()
     var broadcast = [UInt8](repeating: 0, count: 602)
@@ -151,7 +151,7 @@ import Testing
     #expect(summary.warnings.isEmpty)
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path(name))))
     for title in ["Game", "Mic"] {
-      // MP4 and MOV store them in each track's user data.
+      // MP4 and MOV store track names in each track's user data.
       let text = name.hasSuffix("mkv") ? title : "name\(title)"
       #expect(bytes.firstRange(of: Array(text.utf8)) != nil)
     }
@@ -196,13 +196,13 @@ import Testing
     #expect(summary.warnings.isEmpty && bytes.range(of: Data("Commentary".utf8)) != nil)
   }
 
-  @Test("a track without samples is reported")
+  @Test("a track without packets is reported")
   func emptyTracks() async throws {
     let folder = try TemporaryFolder()
     let video = ["-f", "lavfi", "-i", "testsrc=s=64x64:r=30:d=1"]
     _ = try FFmpeg.bytes(video + video + ["-map", "0", "-map", "1", folder.path("s.mp4")])
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.mp4"))))
-    // Offset of the entry count in each table of the second track.
+    // Offset of the entry count in each sample table of the second track.
     for (table, offset) in [("stts", 4), ("stsz", 8), ("stsc", 4), ("stco", 4), ("stss", 4), ("ctts", 4)] {
       let place = try #require(bytes.ranges(of: Array(table.utf8)).last).upperBound + offset
       bytes.replaceSubrange(place..<place + 4, with: [0, 0, 0, 0])
@@ -222,7 +222,7 @@ import Testing
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.mov"))))
     let details = ContainerFacts(folder.path("s.mov")).details
     #expect(details.map(\.what) == ["timecode (tmcd)"])
-    // Rate of the first edit: 0.5.
+    // Sets the rate of the first edit to 0.5.
     let edits = try #require(bytes.firstRange(of: Array("elst".utf8)))
     bytes.replaceSubrange(edits.upperBound + 16..<edits.upperBound + 20, with: [0, 0, 0x80, 0])
     try Data(bytes).write(to: URL(fileURLWithPath: folder.path("t.mov")))
@@ -237,7 +237,7 @@ import Testing
     let stream = folder.path("s.\(codec)")
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc2=s=128x128:r=10:d=0.5", "-c:v", encoder, "-bf", "0", stream])
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: stream)))
-    // A T.35 SEI message before the first slice.
+    // Inserts a T.35 SEI message before the first slice.
     let message: [UInt8] = [4, 8, 0xB5, 0, 0x3C, 0, 1, 4, 1, 0x40, 0x80]
     let types: [UInt8] = codec == "h264" ? [0x65] : [0x26, 0x28]
     let slice = try #require(types.compactMap { bytes.firstRange(of: [0, 0, 1, $0]) }.first)
@@ -257,7 +257,8 @@ import Testing
     _ = try FFmpeg.bytes(
       ["-f", "lavfi", "-i", "testsrc=s=128x128:r=10:d=2", "-c:v", "libx264", "-x264-params", "aud=1:bframes=0", stream])
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: stream)))
-    // An SEI message with a CEA-608 byte pair after each delimiter (ATSC A/53, part 4, 6.2.3).
+    // Inserts an SEI message with a CEA-608 byte pair after each delimiter (ATSC A/53, part 4,
+    // 6.2.3).
     let message: [UInt8] = [0xB5, 0, 0x31] + Array("GA94".utf8) + [3, 0xC1, 0xFF, 0xFC, 0x94, 0x20, 0xFF]
     let unit: [UInt8] = [0, 0, 0, 1, 6, 4, UInt8(message.count)] + message + [0x80]
     let captioned = bytes.indices.flatMap { place -> [UInt8] in
@@ -296,7 +297,7 @@ import Testing
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.mp4"))))
     #expect(ContainerFacts(folder.path("s.mp4")).details.isEmpty)
     for (box, what) in [("sv3d", "360°"), ("dvvC", "Dolby Vision"), ("lhvC", "second view"), ("zzzz", "zzzz")] {
-      // Replaces a box that adds no information.
+      // Renames a box that adds no information.
       let place = try #require(bytes.firstRange(of: Array("btrt".utf8)))
       bytes.replaceSubrange(place, with: Array(box.utf8))
       try Data(bytes).write(to: URL(fileURLWithPath: folder.path("\(box).mp4")))
@@ -309,7 +310,7 @@ import Testing
   @Test("an MP4 without durations keeps all frames, and tracks of an auxiliary movie are reported")
   func missingDurations() async throws {
     let folder = try TemporaryFolder()
-    // Parameter sets in each packet: parsers flag such packets as headers.
+    // Parsers flag packets as headers if each packet has parameter sets.
     _ = try FFmpeg.bytes([
       "-f", "lavfi", "-i", "testsrc=s=64x64:r=25", "-frames:v", "5", "-c:v", "libx264", "-qp", "0",
       "-x264-params", "keyint=1:repeat-headers=1", folder.path("s.mp4"),

@@ -6,7 +6,7 @@ import Testing
 @testable import Retrograde
 
 @Suite struct DrawingTests {
-  /// Draws the frame's number in blocks, like TestMedia.
+  /// Draws the frame's number as a pattern of blocks, like TestMedia.
   private func drawing(_ number: Int) -> @Sendable (DrawingContext) -> Void {
     { context in
       let (width, height) = (context.size.width / 4, context.size.height / 4)
@@ -53,7 +53,7 @@ import Testing
     #expect(read.times == (0..<100).map { ClockTime(nanoseconds: $0 * 40_000_000) })
   }
 
-  /// The next frame takes its place.
+  /// The next frame gets the time of the failed one.
   @Test("a frame that fails to draw is left out")
   func failedFrame() async throws {
     let folder = try TemporaryFolder()
@@ -102,7 +102,7 @@ import Testing
     await #expect(throws: RetrogradeError.self) { try await movie.add { $0.fill(.white) } }
   }
 
-  @Test("an encoding profile is used")
+  @Test("a movie is encoded with an encoding profile")
   func profile() async throws {
     let folder = try TemporaryFolder()
     var options = ReverseOptions()
@@ -129,7 +129,7 @@ import Testing
     #expect(folder.names.isEmpty)
   }
 
-  /// Luma of the first frame, as stored.
+  /// Luma of the first frame, as stored in the file.
   private func luma(_ path: String) throws -> [UInt8] {
     let pipeline = try Pipeline(
       "filesrc location=\(path) ! decodebin ! video/x-raw ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=out sync=false"
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(
-    "an overlay is upright and changes nothing else",
+    "an overlay is upright, and the rest of the frame does not change",
     arguments: [
       (nil as String?, 0, 0), ("rotate-90", 0, 63), ("rotate-180", 95, 63), ("rotate-270", 95, 0),
       ("flip-rotate-0", 95, 0), ("flip-rotate-90", 95, 63), ("flip-rotate-180", 0, 63), ("flip-rotate-270", 0, 0),
@@ -197,7 +197,7 @@ import Testing
     var frames: [OverlayFrame] { lock.withLock { list } }
   }
 
-  @Test("a title comes first, and audio stays in sync")
+  @Test("a title comes first, and audio stays in sync with the video")
   func titleFirst() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

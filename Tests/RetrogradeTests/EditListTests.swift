@@ -7,7 +7,7 @@ import Testing
 
 @testable import Containers
 
-/// MP4 and MOV files whose edit lists present parts of their media.
+/// MP4 and MOV files whose edit lists show only ranges of their media.
 @Suite struct EditListTests {
   @Test(
     "the audio of every edit is kept", arguments: [("s.m4a", "alac"), ("s.mov", "pcm_s16le"), ("s.mov", "alac")])
@@ -18,7 +18,7 @@ import Testing
       ["-f", "lavfi", "-i", "aevalsrc='0.3*sin(900*t*t)|0.3*sin(3000*t-300*t*t)':s=48000:d=2", "-c:a", codec]
         + ["-movie_timescale", "1000", path])
     let all = try FFmpeg.samples(path)
-    // 0.5 s from the start, 0.25 s of silence, and 0.5 s from 1.1 s.
+    // The edits: 0.5 s from the start, 0.25 s of silence, and 0.5 s from 1.1 s.
     try setEdits([(500, 0), (250, -1), (500, 52_800)], in: path)
     let mirror = folder.path("m.mkv")
     var options = ReverseOptions()
@@ -31,7 +31,7 @@ import Testing
     #expect(try FFmpeg.samples(mirror) == reversed)
   }
 
-  /// Edits, and the frames they show, counted from 0.
+  /// Edits, and the numbers of the frames that they show, from 0.
   struct EditedVideo: Sendable {
     var edits: [(duration: Int, start: Int)]
     var shown: [Range<Int>]
@@ -43,7 +43,7 @@ import Testing
     EditedVideo(edits: [(500, 0), (500, 0)], shown: [0..<13, 0..<13]),
   ]
 
-  @Test("frames of several edits are decoded with all needed packets", arguments: edited)
+  @Test("frames of several edits are decoded with all packets that they need", arguments: edited)
   func videoEdits(_ video: EditedVideo) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mp4")
@@ -51,7 +51,7 @@ import Testing
       ["-f", "lavfi", "-i", "testsrc2=s=96x80:r=25:d=2", "-c:v", "libx264", "-bf", "2", "-g", "10"]
         + ["-video_track_timescale", "12800", "-movie_timescale", "1000", path])
     let all = try FFmpeg.frames(path).map(\.sum)
-    // The first frame is presented 80 ms into the media.
+    // The first frame's presentation time is 80 ms in the media.
     try setEdits(video.edits.map { ($0.duration, ($0.start + 80) * 12_800 / 1000) }, in: path)
     let mirror = folder.path("m.mkv")
     var options = ReverseOptions()
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(
-    "a frame in which an edit begins is shown for the rest of its time, or reported",
+    "if an edit begins within a frame, the rest of this frame is shown or reported",
     arguments: ["libx264", "mjpeg"])
   func editWithinFrame(_ codec: String) async throws {
     let folder = try TemporaryFolder()
@@ -73,7 +73,7 @@ import Testing
       ["-f", "lavfi", "-i", "testsrc2=s=96x80:r=25:d=1", "-c:v", codec] + (isIndependent ? [] : ["-bf", "2"])
         + ["-video_track_timescale", "12800", "-movie_timescale", "1000", path])
     let all = try FFmpeg.frames(path).map(\.sum)
-    // 24 ms before the end of frame 2.
+    // The edit begins 24 ms before the end of frame 2.
     try setEdits([(500, ((isIndependent ? 0 : 80) + 96) * 12_800 / 1000)], in: path)
     for isLossless in [true, false] {
       let mirror = folder.path(isLossless ? "m.mkv" : "m.mov")
@@ -107,7 +107,7 @@ import Testing
         }
       }
     }
-    // The index comes last, so no offset changes.
+    // The index is at the end of the file, so no offset changes.
     try Data(edited(file[...])).write(to: url)
   }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Runs tasks on a queue of its own, outside the shared thread pool.
+/// Runs tasks on a separate queue, outside the shared thread pool.
 private final class OwnQueue: TaskExecutor {
   private let queue = DispatchQueue(label: "own")
 
@@ -17,7 +17,7 @@ private final class OwnQueue: TaskExecutor {
   }
 }
 
-/// Sources given by URL.
+/// Sources that are named by a URL.
 @Suite struct FetchTests {
   private func media(_ folder: TemporaryFolder) throws -> TestMedia {
     var media = TestMedia.matroska
@@ -27,7 +27,7 @@ private final class OwnQueue: TaskExecutor {
   }
 
   @Test(
-    "a file from the web is reversed like a local one", arguments: [WebServer.Manner.plain, .ranges, .chunked, .moved])
+    "a file from the web is reversed like a local file", arguments: [WebServer.Manner.plain, .ranges, .chunked, .moved])
   func webFile(_ manner: WebServer.Manner) async throws {
     let folder = try TemporaryFolder()
     let media = try media(folder)
@@ -47,7 +47,7 @@ private final class OwnQueue: TaskExecutor {
     #expect(server.requests.count == (manner == .moved ? 2 : 1), "\(server.requests)")
   }
 
-  /// GStreamer requests the rest, up to three times in a row.
+  /// GStreamer requests the rest of the file, up to three times in a row.
   @Test("an interrupted download resumes with a range request")
   func resumedDownload() async throws {
     let folder = try TemporaryFolder()
@@ -88,7 +88,7 @@ private final class OwnQueue: TaskExecutor {
     try Data("<html>This is not media.</html>".utf8).write(to: folder.url.appending(path: "page.mkv"))
     let page = await reason(server.address("page.mkv"))
     #expect(page?.description.hasPrefix("\(server.address("page.mkv")): ") == true, "\(page as Any)")
-    // A reserved domain, which never resolves (RFC 2606).
+    // This reserved domain never resolves (RFC 2606).
     let unknown = await reason("http://nobody.invalid/a.mkv")
     #expect(
       unknown?.code == .noInput && unknown?.description.contains("the download failed") == true, "\(unknown as Any)")
@@ -105,7 +105,8 @@ private final class OwnQueue: TaskExecutor {
     _ = try media(folder)
     let server = try WebServer(folder)
     let reversal = Reverser(server.address("source.mkv", .stalled)).start(to: folder.path("o.mkv"))
-    // On shared threads, other tests could delay this beyond souphttpsrc's timeout of 15 s.
+    // Uses its own queue: on shared threads, other tests could delay this loop beyond souphttpsrc's
+    // timeout of 15 s.
     await Task(executorPreference: OwnQueue()) {
       for await progress in reversal.progress where progress.stage == .fetching && progress.done > 0 { break }
       reversal.cancel()
@@ -114,7 +115,7 @@ private final class OwnQueue: TaskExecutor {
     #expect(folder.names == ["source.mkv"])
   }
 
-  @Test("a file can be named by its URI")
+  @Test("a file URI can name a file")
   func fileURI() async throws {
     let folder = try TemporaryFolder()
     _ = try media(folder)
@@ -124,7 +125,7 @@ private final class OwnQueue: TaskExecutor {
     #expect(uri.contains("%20") && uri.contains("%25"))
     let report = try await Reverser(uri).plan()
     #expect(report.streams.first?.count == 60)
-    // It is recognized as the same file.
+    // The URI and the path are recognized as the same file.
     var options = ReverseOptions()
     options.output.overwrites = true
     let itself = await #expect(throws: RetrogradeError.self) {
@@ -153,7 +154,7 @@ private final class OwnQueue: TaskExecutor {
     #expect(try DecodedMedia(folder.path("x.png"), like: media).numbers == [5])
   }
 
-  @Test("the mirror of a file from the web is verified")
+  @Test("verify checks the mirror of a file from the web")
   func verifiedWebFile() async throws {
     let folder = try TemporaryFolder()
     _ = try media(folder)

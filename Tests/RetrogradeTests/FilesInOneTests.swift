@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Concatenated files, as `cat` makes them.
+/// Concatenated files, as `cat` writes them.
 @Suite struct FilesInOneTests {
   struct Kind: Sendable, CustomTestStringConvertible {
     var testDescription: String

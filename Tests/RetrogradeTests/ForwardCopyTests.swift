@@ -9,7 +9,7 @@ import Testing
 @Suite struct ForwardCopyTests {
   /// Bytes of the video packets, in file order.
   private func packets(_ path: String) throws -> [[UInt8]] {
-    // No parser, as it would insert parameter sets into the stream.
+    // Uses no parser, because a parser would insert parameter sets into the stream.
     let demuxer = path.hasSuffix("mp4") || path.hasSuffix("mov") ? "qtdemux" : "matroskademux"
     return try DecodedMedia.buffers(of: "filesrc location=\(path) ! \(demuxer)")
   }
@@ -22,7 +22,7 @@ import Testing
     return options
   }
 
-  @Test("RGB VP9 with keyframes only becomes an .mp4, whether or not its muxer takes the packets")
+  @Test("RGB VP9 with only keyframes can become an .mp4, even if the muxer refuses the packets")
   func rgbKeyframes() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.webm")
@@ -32,7 +32,7 @@ import Testing
     #expect(try FFmpeg.frames(folder.path("b.mp4")).count == 10)
   }
 
-  @Test("RGB VP9 is copied into .mkv; .mp4, whose muxer does not always take it, holds it or is refused")
+  @Test("RGB VP9 is copied into .mkv; .mp4 either contains it or is refused, depending on the muxer")
   func rgb() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.webm")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("the forward half is the source bit for bit", arguments: ["boomerang.mp4", "boomerang.mkv", "boomerang.mov"])
+  @Test("the forward half has the bytes of the source", arguments: ["boomerang.mp4", "boomerang.mkv", "boomerang.mov"])
   func forwardHalf(_ output: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -66,7 +66,7 @@ import Testing
     #expect(gaps.allSatisfy { (32...35).contains($0) })
   }
 
-  @Test("forward legs stay whole in several rounds")
+  @Test("every forward leg of several rounds is complete")
   func severalRounds() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -79,7 +79,7 @@ import Testing
     #expect(try DecodedMedia(folder.path("b.mkv"), like: media).numbers == (1..<20).reversed() + Array(0..<20))
   }
 
-  @Test("VP9 is copied too")
+  @Test("VP9 packets are copied, too")
   func vp9() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -112,7 +112,7 @@ import Testing
 
   @Test("parameter sets are joined only if their IDs differ")
   func joinedParameterSets() throws {
-    // SPS 0 and PPS 0 of one encoder; SPS 1 and PPS 1 of another.
+    // SPS 0 and PPS 0 are from one encoder, SPS 1 and PPS 1 from another.
     let first = try #require(
       ParameterSets([1, 77, 64, 31, 255, 225, 0, 5, 0x67, 77, 64, 31, 0x80, 1, 0, 2, 0x68, 0xC0]))
     #expect(first.freeNumber == 1)
@@ -126,11 +126,11 @@ import Testing
     #expect(ParameterSets([1, 77, 64, 31, 255, 225, 0, 200, 1]) == nil)
   }
 
-  @Test("DTS rise and never exceed PTS")
+  @Test("DTS increase and never exceed the PTS")
   func decodeTimes() {
     var generator = SeededGenerator(8)
     for _ in 0..<200 {
-      // GOPs whose decode order differs from the display order.
+      // The decode order of these GOPs differs from their display order.
       var order: [Int] = []
       while order.count < 40 {
         order += Array(order.count..<order.count + Int.random(in: 1...5, using: &generator)).reversed()

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(
-    "the frame shown at a position is written",
+    "the frame that is shown at a position is written",
     arguments: [("0", 0), ("1.0s", 30), ("0.9999", 29), ("17f", 17), ("end", 59), ("end-0.5", 45)])
   func frameAtPosition(_ text: String, _ number: Int) async throws {
     let place = try #require(SourcePosition(parsing: text))
@@ -28,7 +28,7 @@ import Testing
     #expect(Set(folder.names) == ["source.mkv", "x.png"])
   }
 
-  @Test("several frames are written in the requested order, repeats included")
+  @Test("several frames are written in the requested order, including repeated ones")
   func severalFrames() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -51,7 +51,7 @@ import Testing
     #expect(try FFmpeg.frames(folder.path("x.png")).map(\.sum) == [all[["1f": 1, "last": 9][text] ?? 0]])
   }
 
-  /// The same pixels in the same format.
+  /// Both frames have the same pixels in the same format.
   @Test("a grabbed frame is the one that reverse writes")
   func sameAsReverse() async throws {
     let folder = try TemporaryFolder()
@@ -71,7 +71,7 @@ import Testing
     #expect(read.videoCaps?.int("width") == 64 && read.videoCaps?.int("height") == 96, "upright")
   }
 
-  /// Only the packets around it are indexed, and only the needed window is decoded.
+  /// Only the packets around the frame are indexed, and only its window is decoded.
   @Test("a frame of a long file is read without a full index")
   func longFile() throws {
     let folder = try TemporaryFolder()
@@ -110,8 +110,9 @@ import Testing
     }
   }
 
-  /// If audio begins first, the first frame stands for the time before it; the last one stays.
-  @Test("positions outside the video give the nearest frame")
+  /// If audio begins first, the first frame stands for the time before it. The last frame stands
+  /// for the time after it.
+  @Test("a position outside the video gives the nearest frame")
   func positionsOutsideVideo() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

@@ -5,17 +5,17 @@ import Testing
 
 @testable import GStreamer
 
-/// Frames held in the decoder's own memory while later frames are predicted from them.
+/// Frames stay in the decoder's own memory while later frames are predicted from them.
 @Suite struct FramePoolTests {
   private static let codecs = [
     "x264enc bframes=3 b-pyramid=true speed-preset=ultrafast ! h264parse ! avdec_h264",
     "x265enc speed-preset=ultrafast ! h265parse ! avdec_h265",
-    // These decode each frame into the previous one.
+    // These decoders write each frame into the memory of the previous one.
     "avenc_qtrle ! avdec_qtrle", "avenc_cinepak ! avdec_cinepak", "avenc_flashsv ! avdec_flashsv",
     "avenc_zmbv ! avdec_zmbv",
   ]
 
-  @Test("held frames do not change", arguments: codecs)
+  @Test("frames that wait in the decoder's memory do not change", arguments: codecs)
   func heldFrames(_ codec: String) throws {
     let plain = try FramePoolTests.frames(codec, isPooled: false)
     let pooled = try FramePoolTests.frames(codec, isPooled: true)
@@ -23,8 +23,8 @@ import Testing
     #expect(pooled == plain)
   }
 
-  /// gst-libav drops the pool if coded and displayed width differ: 432 and 426.
-  @Test("a decoder that drops the pool is not offered one again, and its frames are correct")
+  /// gst-libav drops the pool if coded and displayed width differ, as 432 and 426 do.
+  @Test("a decoder that drops the pool is offered no other pool, and its frames are correct")
   func oddWidth() throws {
     let codec = FramePoolTests.codecs[0]
     let plain = try FramePoolTests.frames(codec, width: 426, count: 200, isPooled: false)

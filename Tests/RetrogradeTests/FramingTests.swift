@@ -8,7 +8,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// A 4:2:0 frame of three planes, with its own geometry code to compare with.
+/// 4:2:0 frame of three planes. It has its own geometry code, whose results are compared with those
+/// of the engine.
 private struct Picture: Equatable {
   struct Plane: Equatable {
     var width: Int
@@ -21,7 +22,7 @@ private struct Picture: Equatable {
         values: (0..<height).flatMap { row in (0..<width).map { values[(y + row) * self.width + x + $0] } })
     }
 
-    /// Rotated clockwise by 90°.
+    /// The plane rotated clockwise by 90°.
     var rotated: Plane {
       Plane(
         width: height, height: width,
@@ -39,7 +40,7 @@ private struct Picture: Equatable {
   var width: Int { planes[0].width }
   var height: Int { planes[0].height }
 
-  /// Neighbouring pixels differ, and so do frames.
+  /// Makes a frame whose neighbouring pixels differ. Frames with different numbers differ, too.
   init(width: Int, height: Int, number: Int) {
     planes = [0, 1, 1].enumerated().map { plane, shift in
       let (w, h) = (width >> shift, height >> shift)
@@ -51,7 +52,7 @@ private struct Picture: Equatable {
     }
   }
 
-  /// From bytes in GStreamer's I420 layout.
+  /// Reads a frame from bytes in GStreamer's I420 layout.
   init(width: Int, height: Int, bytes: [UInt8]) {
     var place = 0
     planes = [0, 1, 1].map { shift in
@@ -89,7 +90,7 @@ private struct Picture: Equatable {
   func rotated(by quarters: Int) -> Picture { (0..<quarters).reduce(self) { picture, _ in picture.mapped(\.rotated) } }
   var flipped: Picture { mapped(\.flipped) }
 
-  /// The frame as displayed with a value of GST_TAG_IMAGE_ORIENTATION.
+  /// The frame as it is displayed with this value of GST_TAG_IMAGE_ORIENTATION.
   func shown(by orientation: String?) -> Picture {
     guard let orientation, let degrees = orientation.split(separator: "-").last.flatMap({ Int($0) }) else {
       return self
@@ -101,7 +102,7 @@ private struct Picture: Equatable {
 @Suite struct FramingTests {
   private static let (width, height, count) = (96, 64, 6)
 
-  /// Writes a lossless file; also returns its frames as displayed.
+  /// Writes a lossless file. Also returns its frames as displayed.
   private func film(_ folder: TemporaryFolder, orientation: String? = nil) throws -> (path: String, [Picture]) {
     let frames = (0..<FramingTests.count).map {
       Picture(width: FramingTests.width, height: FramingTests.height, number: $0)
@@ -140,7 +141,7 @@ private struct Picture: Equatable {
     return (path, frames.map { $0.shown(by: orientation) })
   }
 
-  /// Frames of a file, as stored.
+  /// Frames of a file, as stored in the file.
   private func read(_ path: String) throws -> [Picture] {
     let pipeline = try Pipeline(
       "filesrc location=\(path) ! decodebin ! video/x-raw,format=I420 ! appsink name=out sync=false")
@@ -172,7 +173,7 @@ private struct Picture: Equatable {
     try await Reverser(path, options: options).reverse(to: folder.path("out.mkv"))
     let expected = frames.reversed().map { $0.cropped(10, 6, 48, 32) }
     #expect(try read(folder.path("out.mkv")) == expected)
-    // A container with an orientation tag keeps the orientation.
+    // A container with an orientation tag keeps the source's orientation.
     guard let orientation else { return }
     try await Reverser(path, options: options).reverse(to: folder.path("out.mov"))
     #expect(try read(folder.path("out.mov")).map { $0.shown(by: orientation) } == expected)
@@ -208,7 +209,7 @@ private struct Picture: Equatable {
       try #require(Caps("video/x-raw,\(caps)")), orientation: orientation, framing, for: try Container.of(name))
   }
 
-  /// Properties of videocrop, and the final size.
+  /// Expected properties of videocrop, and the expected size.
   @Test(
     "crops are rounded down",
     arguments: [
@@ -240,7 +241,7 @@ private struct Picture: Equatable {
 
   @Test("crops of non-square pixels use display coordinates")
   func nonSquarePixels() throws {
-    // 720x576 shown as 1024x576.
+    // 720x576, displayed as 1024x576.
     let caps = "format=I420,width=720,height=576,pixel-aspect-ratio=(fraction)64/45"
     let made = try geometry(caps, Framing(crop: .area(width: 512, height: 576, at: .init(x: 512, y: 0))))
     #expect(made.cutting.contains("videocrop left=360 right=0 top=0 bottom=0"))
@@ -261,7 +262,7 @@ private struct Picture: Equatable {
   func scaledSizes(_ scale: Framing.Scale, _ width: Int, _ height: Int) throws {
     let made = try geometry("format=I420,width=1280,height=720", Framing(scale: scale))
     #expect((made.size?.width, made.size?.height) == (width, height))
-    // Phone video, stored rotated, stays rotated.
+    // Video of a phone is stored rotated, and remains so.
     let phone = try geometry("format=I420,width=720,height=1280", Framing(scale: scale), orientation: "rotate-90")
     #expect((phone.size?.width, phone.size?.height) == (height, width) && phone.orientation == "rotate-90")
     let upright = try geometry(
@@ -302,7 +303,7 @@ private struct Picture: Equatable {
     #expect(luma == (0..<128).map { Array(repeating: (32..<96).contains($0) ? 235 : 16, count: 96) })
   }
 
-  /// By default, videoscale 1.22 adds borders to make up for rounded sizes.
+  /// By default, videoscale 1.22 adds borders to compensate for rounded sizes.
   @Test("a scaled frame has no bars")
   func scaledFrame() async throws {
     let folder = try TemporaryFolder()
@@ -323,14 +324,14 @@ private struct Picture: Equatable {
     var media = TestMedia.matroska
     media.times = TestMedia.regular(4, rate: 25)
     var options = ReverseOptions()
-    // Rotated by 180°, the blocks of a frame give its number backwards.
+    // If a frame is rotated by 180°, its blocks give its number with the bits in reverse order.
     options.encoding.framing = Framing(crop: .shape(width: 1, height: 1), rotation: .half, scale: .width(33))
     try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path("out.\(format)"))
     let read = try DecodedAnimation(folder.path("out.\(format)"))
     #expect((read.width, read.height) == (33, 33) && read.numbers.count == 4)
   }
 
-  @Test("packets are decoded to be rotated")
+  @Test("video whose packets could be copied is decoded if it must be rotated")
   func decodedForFraming() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -379,7 +380,7 @@ private struct Picture: Equatable {
     let summary = try await Reverser(folder.path("in.mkv"), options: options).reverse(to: folder.path("out.mkv"))
     #expect(summary.warnings.contains { $0.code == .converted && $0.message.description.contains("progressive") })
     #expect(try DecodedMedia(folder.path("out.mkv"), like: .matroska).videoCaps?.isInterlaced == false)
-    // Fields can be scaled separately.
+    // The two fields can be scaled separately, so no deinterlacing is needed.
     options = lossless(Framing(scale: .width(48)))
     let scaled = try await Reverser(folder.path("in.mkv"), options: options).reverse(to: folder.path("small.mkv"))
     #expect(scaled.warnings.isEmpty)
@@ -396,7 +397,7 @@ private struct Picture: Equatable {
     #expect(try share(Framing(rotation: .quarter)) == 1)
   }
 
-  @Test("chunks are framed like the whole")
+  @Test("chunks have the same crop, rotation and size as a run without chunks")
   func framedChunks() async throws {
     let folder = try TemporaryFolder()
     let (path, frames) = try film(folder, orientation: "rotate-90")

@@ -15,7 +15,7 @@ import Testing
     #expect(far.sampleIndex(rate: Int(Int32.max)) == Int.max / 4)
     #expect(ClockTime(nanoseconds: .min).sampleIndex(rate: Int(Int32.max)) == -(Int.max / 4))
     #expect(ClockTime(sampleIndex: .max, rate: 1).nanoseconds == Int64.max / 4)
-    // Values in range do not change.
+    // Values in range are unchanged.
     #expect(ClockTime(seconds: 86_400).sampleIndex(rate: 384_000) == 86_400 * 384_000)
     let buffers = [ClockTime.zero, far, ClockTime(nanoseconds: .min)].map {
       DecodedAudio(stamp: $0, packetStamp: nil, count: 1 << 31)
@@ -24,7 +24,7 @@ import Testing
     #expect(placed.map(\.position) == [0, Int.max / 4])
   }
 
-  @Test("thinning across a gap of a century does not step through it")
+  @Test("thinning skips a gap of a century without stepping through it")
   func centuryGap() {
     let century = ClockTime(seconds: 100 * 365.25 * 86_400)
     let timeline = VideoTimeline(
@@ -34,7 +34,7 @@ import Testing
     #expect(thinned.starts == [.zero, ClockTime(seconds: 1), century])
   }
 
-  @Test("frames before a time are those that start before it")
+  @Test("frames that start before a time count as frames before it")
   func frameCountBeforeTime() throws {
     var generator = SystemRandomNumberGenerator()
     for (numerator, denominator) in [(25, 1), (30000, 1001), (1, 3600), (1000, 1)] {
@@ -52,7 +52,7 @@ import Testing
     #expect(FrameRate.usual.count(before: ClockTime(nanoseconds: -1)) == 0)
   }
 
-  @Test("64-bit numbers in parameter sets do not crash")
+  @Test("64-bit numbers in parameter sets cause no crash")
   func hugeParameterSetNumber() throws {
     let number = [UInt8](repeating: 0, count: 7) + [1] + [UInt8](repeating: 0, count: 8)
     let set: [UInt8] = [0x67, 77, 64, 31] + number
@@ -60,7 +60,7 @@ import Testing
     #expect(sets.freeNumber == 0)
   }
 
-  @Test("more parameter sets than a record holds are not joined")
+  @Test("parameter sets are not joined if they are too many for a record")
   func tooManyParameterSets() throws {
     let frames = (0..<200).flatMap { _ in [0, 2, 0x68, 0x50] as [UInt8] }
     let one = try #require(ParameterSets([1, 77, 64, 31, 255, 225, 0, 5, 0x67, 77, 64, 31, 0x80, 200] + frames))
@@ -72,7 +72,7 @@ import Testing
   @Test("an SSA or ASS script as a subtitle file is not supported", arguments: ["", "\u{FEFF}", "; comment\r\n\r\n"])
   func scriptFile(beginning: String) throws {
     let folder = try TemporaryFolder()
-    // The content counts, not the suffix.
+    // The file is recognized by its content, not by its suffix.
     let path = folder.path("a.srt")
     try Data("\(beginning)[Script Info]\r\nScriptType: v4.00+\r\n".utf8).write(to: URL(fileURLWithPath: path))
     let error = #expect(throws: RetrogradeError.self) { try SubtitleFile.read(path, Resources(), Cancellation()) }
@@ -80,7 +80,7 @@ import Testing
     #expect(error?.description.contains("ffmpeg -i") == true, "\(error as Any)")
   }
 
-  /// It took half a millisecond a cue.
+  /// At half a millisecond per cue, this conversion would be too slow.
   @Test("the markup of many cues is converted for MP4, SubRip and WebVTT")
   func manyCues() throws {
     let text = "<i>Hello</i> &amp; <font color=\"red\">{\\an8}good-bye</font>"
@@ -105,7 +105,8 @@ import Testing
     #expect(SubtitleText.line("0,0,Default,,0,0,0,,{\\b1}one{\\b0} {two") == "one {two")
   }
 
-  /// FFmpeg's decoders crash in GStreamer 1.22 if they output a format that it does not know.
+  /// FFmpeg's decoders crash in GStreamer 1.22 if they output a pixel format that GStreamer does
+  /// not know.
   @Test(
     "formats that would crash a decoder are refused",
     arguments: [
@@ -130,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("10-bit grey HEVC is refused only if its decoder has no format for it")
+  @Test("10-bit grey HEVC is refused only if its decoder does not support the format")
   func greyHEVC() throws {
     let caps = try #require(Caps("video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)10"))
     let format = try #require(Caps("video/x-raw, format=GRAY10_LE16"))
@@ -158,7 +159,7 @@ import Testing
     }
   }
 
-  @Test("a subtitle file is refused for having neither video nor audio")
+  @Test("a subtitle file as a source is refused, because it has neither video nor audio")
   func subtitleFile() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.srt")

@@ -12,7 +12,8 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   /// Writes a red video of limited range.
-  /// - Parameter colours: colorimetry in the header; nil for none, which means BT.601 at this size.
+  /// - Parameter colours: colorimetry in the header; nil for none, so that BT.601 applies at this
+  ///   size.
   private func film(_ colours: String?) throws -> String {
     let path = folder.path("red.mkv")
     try run(
@@ -27,12 +28,13 @@ import Testing
     let bytes = try FFmpeg.bytes(["-i", path, "-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"])
     #expect(bytes.count == 64 * 48 * 3)
     let farthest = bytes.indices.map { abs(Int(bytes[$0]) - Int(red[$0 % 3])) }.max() ?? 255
-    // Allows for lossy coding and YUV rounding; a wrong range or matrix is off by at least 13.
+    // The tolerance covers lossy coding and YUV rounding. A wrong range or matrix differs by at
+    // least 13.
     #expect(farthest <= 8, "\(path)")
   }
 
   @Test(
-    "MJPEG of a width that is no multiple of the block size is the same in each run",
+    "MJPEG whose width is not a multiple of the block size is the same in each run",
     arguments: [("yuv422p", "ffv1"), ("yuyv422", "rawvideo"), ("gray", "ffv1")])
   func unfilledBlocks(format: String, codec: String) async throws {
     let source = folder.path("s.mkv")

@@ -6,7 +6,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Outputs that hold frames and nothing else: animations and numbered files.
+/// Outputs that contain only frames: animations and numbered files.
 @Suite struct ImageOutputTests {
   private func reverse(
     _ media: TestMedia, to name: String, in folder: TemporaryFolder, _ change: (inout ReverseOptions) -> Void = { _ in }
@@ -32,7 +32,7 @@ import Testing
     #expect(read.loops == 0)
   }
 
-  /// libwebp merges frames that look alike, and writes a still image if one frame is left.
+  /// libwebp merges frames that look alike, and writes a still image if only one frame remains.
   @Test("frames that look alike are not merged", arguments: ["webp", "apng", "gif"], [5, 1])
   func equalFrames(_ format: String, rate: Int) async throws {
     let folder = try TemporaryFolder()
@@ -66,7 +66,8 @@ import Testing
     #expect(other.checks.filter { !$0.holds }.map(\.subject) == ["plays"])
   }
 
-  /// Lossy WebP takes 4:2:0 frames plane by plane; rows of these sizes are padded.
+  /// Lossy WebP encodes each plane of 4:2:0 frames separately. The rows of frames with these sizes
+  /// are padded.
   @Test("grey frames stay grey in WebP of any size", arguments: [(90, 62), (94, 66), (128, 64)])
   func webpSizes(_ width: Int, _ height: Int) async throws {
     let folder = try TemporaryFolder()
@@ -83,7 +84,7 @@ import Testing
   @Test("delays of a variable frame rate are reversed without drift")
   func variableDelays() async throws {
     let folder = try TemporaryFolder()
-    // FLV has no durations; Matroska has the last frame's if h264parse keeps it
+    // FLV has no durations. Matroska has the duration of the last frame if h264parse keeps it
     // (Quirk.h264parseDurations).
     var media = TestMedia()
     (media.name, media.muxer) = ("source.flv", "flvmux")
@@ -96,7 +97,7 @@ import Testing
     #expect(gif.delays == [30, 340, 30, 30, 200, 40, 30, 30], "in hundredths from the start")
   }
 
-  @Test("animations are read with their own delays", arguments: ["gif", "webp", "apng"])
+  @Test("animations are read with the delays in the file", arguments: ["gif", "webp", "apng"])
   func animationTimes(_ format: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -139,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("thinning keeps the same frames in both directions")
+  @Test("a ping-pong keeps the same frames in both directions after thinning")
   func thinnedPingPong() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -155,7 +156,7 @@ import Testing
     #expect(read.width == 48 && read.height == 32)
   }
 
-  @Test("a GIF keeps its colours through the loop")
+  @Test("a GIF keeps its colours through all rounds of the loop")
   func gifColours() async throws {
     let folder = try TemporaryFolder()
     let movie = try await MovieWriter(
@@ -186,7 +187,7 @@ import Testing
     let folder = try TemporaryFolder()
     let size = 32
     for frame in 0..<3 {
-      // A bar that moves right over transparent pixels.
+      // A bar that moves to the right over transparent pixels.
       let pixels = (0..<size * size).flatMap { place -> [UInt8] in
         (frame * 10..<frame * 10 + 8).contains(place % size) ? [250, 20, 20, 255] : [0, 0, 0, 0]
       }
@@ -227,7 +228,7 @@ import Testing
     #expect(read.times == (0..<15).map { ClockTime(nanoseconds: $0 * 40_000_000) })
   }
 
-  /// Colour types in a PNG header: 2 is RGB, 6 RGBA, 0 grey (PNG, 11.2.1).
+  /// Colour types in a PNG header: 2 is RGB, 6 is RGBA, 0 is grey (PNG, 11.2.1).
   @Test(
     "images without transparency have no alpha channel",
     arguments: [("I420", 2), ("BGRx", 2), ("I420_10LE", 2), ("GRAY8", 0), ("RGBA", 6)])
@@ -247,7 +248,7 @@ import Testing
     #expect(bitmap[28] == [2: 24, 0: 8, 6: 32][type], "bits for each pixel")
   }
 
-  /// The bit rate of lossless images says nothing about that of the video.
+  /// The bit rate of lossless images is no guide to the bit rate of video.
   @Test("video made of lossless images has its own bit rate")
   func bitrateFromImages() throws {
     func rate(_ codec: String) throws -> Int? {
@@ -264,12 +265,12 @@ import Testing
         options: EncodingOptions()
       ).videos[0].bitrate
     }
-    // A tenth of a bit per pixel.
+    // A tenth of a bit per pixel, as for all lossless sources.
     #expect(try rate("image/png") == 768_000)
     #expect(try rate("video/x-h264") == 100_000_000)
   }
 
-  @Test("images of another size are fitted")
+  @Test("images of another size are fitted to the first image")
   func mixedImageSizes() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -287,7 +288,7 @@ import Testing
     #expect(read.numbers == [0, 1, 2, 3] && read.videoCaps?.int("width") == 96)
   }
 
-  @Test("a missing numbered image is named")
+  @Test("the message names a missing numbered image")
   func missingImage() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -302,7 +303,7 @@ import Testing
     #expect(itself?.code == .cannotCreateOutput)
   }
 
-  @Test("cancelled numbered images leave no files")
+  @Test("a cancelled run leaves no numbered images")
   func cancelledImages() async throws {
     let folder = try TemporaryFolder()
     let source = try TestMedia().write(to: folder)
@@ -312,7 +313,7 @@ import Testing
     #expect(folder.names == ["source.mp4"])
   }
 
-  @Test("thinning keeps the frame shown in every slot")
+  @Test("thinning keeps the frame shown in every slot of the output")
   func thinning() throws {
     var generator = SeededGenerator(4)
     for _ in 0..<300 {

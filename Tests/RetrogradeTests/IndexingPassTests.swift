@@ -7,7 +7,7 @@ import Testing
 @Suite struct IndexingPassTests {
   private typealias Snapshot = IndexingPass.Snapshot
 
-  /// Two streams, and a stall timeout of three seconds.
+  /// A pass with two streams and a stall timeout of three seconds.
   private var pass = IndexingPass(streams: 2, stall: ClockTime(seconds: 3))
 
   private func sight(_ change: (inout Snapshot) -> Void = { _ in }) -> Snapshot {
@@ -16,7 +16,7 @@ import Testing
     return sight
   }
 
-  /// A second without data.
+  /// Snapshot after a second without data.
   private func silent(_ change: (inout Snapshot) -> Void = { _ in }) -> Snapshot {
     var sight = sight(change)
     sight.silence = ClockTime(seconds: 1)
@@ -42,7 +42,7 @@ import Testing
     #expect(ends([sight { $0.hasReaderFailed = true }]) == [.readerFailed])
   }
 
-  @Test("after a failure, the pass continues while any element runs")
+  @Test("after a failure, the pass continues while any element is running")
   mutating func failureWhileStreaming() {
     pass.fail()
     let ends = ends([sight(), sight { $0.samples = 5 }, sight { $0.isStreaming = false }])
@@ -70,7 +70,7 @@ import Testing
     #expect(ends([silent(), silent(), silent(), silent()]) == [nil, nil, nil, .stalled])
   }
 
-  @Test("a sample restarts the stall timeout")
+  @Test("a packet restarts the stall timeout")
   mutating func restartedTimeout() {
     let ends = ends([silent(), silent(), silent()] + Array(repeating: silent { $0.samples = 1 }, count: 5))
     #expect(ends == [nil, nil, nil, nil, nil, nil, nil, .stalled])
@@ -117,7 +117,7 @@ import Testing
     #expect(end == .cancelled)
   }
 
-  @Test("idle time is counted from the last progress")
+  @Test("idle time counts from the last progress")
   func idleTime() {
     var idle = IdleTime(count: 7)
     idle.add(ClockTime(seconds: 1), count: 7)

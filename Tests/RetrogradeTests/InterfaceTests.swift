@@ -4,9 +4,9 @@ import RetrogradePlayer
 import TestSupport
 import Testing
 
-/// Times, frame rates and files as programs write them.
+/// Times, frame rates and files as programs write them with this library.
 @Suite struct InterfaceTests {
-  @Test("times are written like durations")
+  @Test("times are written like Swift's durations")
   func timeLiterals() {
     #expect(ClockTime.seconds(2.5).nanoseconds == 2_500_000_000)
     #expect(ClockTime.milliseconds(-40) == .nanoseconds(-40_000_000))
@@ -45,7 +45,7 @@ import Testing
     #expect((0.0 as FrameRate).value == 1)
   }
 
-  @Test("files can be given by URL")
+  @Test("a URL can name a file")
   func fileURLs() async throws {
     let folder = try TemporaryFolder()
     let input = URL(fileURLWithPath: folder.path("a clip, 100%.mkv"))

@@ -30,8 +30,8 @@ import Testing
     }
   }
 
-  /// The first file has frames 0 to 29, the second frames 0 to 19. The arguments are the frames and
-  /// samples to be played, as positions in both files together.
+  /// The first file has frames 0 to 29, the second has frames 0 to 19. The arguments are the frames
+  /// and the audio samples to be played; positions continue from the first file into the second.
   @Test(
     "a score over joined files plays every frame and sample",
     arguments: [
@@ -64,7 +64,7 @@ import Testing
     #expect(try Self.samples(folder.path("o.mkv")) == expected)
   }
 
-  @Test("a trim can span joined files")
+  @Test("a trim can span several joined files")
   func trim() async throws {
     let folder = try TemporaryFolder()
     let sources = try [("a.mkv", 30), ("b.mkv", 20), ("c.mkv", 10)].map {
@@ -77,8 +77,8 @@ import Testing
     #expect(output.numbers == [1, 0] + (0..<20).reversed() + (25..<30).reversed())
   }
 
-  /// The first file's audio ends early, and the second file has none.
-  @Test("audio that ends early or is missing is silent")
+  /// The audio of the first file ends early, and the second file has no audio.
+  @Test("audio that ends early or is missing becomes silence")
   func missingAudio() async throws {
     let folder = try TemporaryFolder()
     var short = Self.media("a.mkv", frames: 20)
@@ -94,7 +94,7 @@ import Testing
     #expect(try Self.samples(folder.path("o.mkv")) == expected.reversed())
   }
 
-  @Test("audio in another format is converted to the first one's")
+  @Test("audio in another format is converted to that of the first file")
   func convertedAudio() async throws {
     let folder = try TemporaryFolder()
     let first = TestMedia.audioOnly("a.wav", muxer: "wavenc", sampleCount: 48_000)
@@ -109,13 +109,13 @@ import Testing
       ])
     let output = try Self.samples(folder.path("o.wav"))
     #expect(Array(output[48_000...]) == (try Self.samples(sources[0])).reversed())
-    // The click is 0.25 s into the second file, so 0.25 s before the joint in the mirror.
+    // The click is 0.25 s into the second file, so it is 0.25 s before the joint in the mirror.
     let loudest = try #require(output[..<48_000].indices.max { output[$0].x < output[$1].x })
     #expect(loudest == 48_000 - 1 - 12_000)
     #expect(output[loudest].x == output[loudest].y && output[loudest].x > 0.55)
   }
 
-  /// Frames as grey bytes.
+  /// Grey pixels of each frame.
   private func frames(_ path: String, _ elements: String = "identity") throws -> [[UInt8]] {
     try DecodedMedia.buffers(
       of: "filesrc location=\(path) ! decodebin ! videoconvert ! \(elements) ! videoconvert ! video/x-raw,format=GRAY8")
@@ -125,7 +125,8 @@ import Testing
     a.count == b.count ? zip(a, b).reduce(0) { $0 + abs(Double($1.0) - Double($1.1)) } / Double(max(a.count, 1)) : 255
   }
 
-  /// Video of another size, shape and chroma format; rotated; with non-square pixels; interlaced.
+  /// The second file has another size, shape or chroma format, or is rotated, has non-square
+  /// pixels, or is interlaced.
   @Test(
     "frames are fitted to the first file",
     arguments: ["large", "turned", "wide", "fields", "fields, the lower first"])
@@ -168,12 +169,12 @@ import Testing
     let expected = Array((try frames(first) + frames(second, fit)).reversed())
     #expect(output.count == 22 && expected.count == 22)
     for (place, pair) in zip(output, expected).enumerated() {
-      // Edges of scaled frames depend on the method.
+      // The edges of scaled frames depend on the scaling method.
       #expect(difference(pair.0, pair.1) < (place < 12 ? 6 : 0.1), "frame \(place)")
     }
   }
 
-  @Test("chapters, subtitles and warnings move with their file")
+  @Test("chapters, subtitles and warnings move with the file that contains them")
   func chaptersAndSubtitles() throws {
     let folder = try TemporaryFolder()
     let work = Work()
@@ -203,7 +204,7 @@ import Testing
     #expect(joined.legs.duration == ClockTime(seconds: 1.4))
   }
 
-  /// Also in a long file, of which playback would only read the start and the end.
+  /// Also tests a long file, of which playback would read only the start and the end.
   @Test("damage is reported as for a single file")
   func damage() async throws {
     let folder = try TemporaryFolder()
@@ -211,8 +212,8 @@ import Testing
     (media.times, media.frameRate) = (TestMedia.regular(300, rate: 10), "10/1")
     (media.sampleCount, media.rate, media.channels) = (30 * 8000, 8000, 1)
     media.audio = "avenc_aac ! aacparse"
-    // Keyframes only: before 1.28.2, the number of frames lost with a damaged reference varies
-    // (`Quirk.avdecGapFrames`).
+    // All frames are keyframes: before 1.28.2, the number of frames lost with a damaged reference
+    // varies (`Quirk.avdecGapFrames`).
     media.video = "x264enc key-int-max=1 pass=qual quantizer=18 ! h264parse"
     let path = try media.write(to: folder)
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))

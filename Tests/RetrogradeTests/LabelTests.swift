@@ -18,7 +18,7 @@ import Testing
     return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  /// Small video without colorimetry, or with only part of it.
+  /// Small video with no colorimetry, or with incomplete colorimetry.
   @Test(
     "the chroma site is kept",
     arguments: [
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  /// Stream IDs in Ogg and MPEG-TS come in any order.
+  /// Stream IDs in Ogg and MPEG-TS are in any order.
   @Test("audio streams keep their order", arguments: ["ogg", "ts"])
   func audioOrder(format: String) async throws {
     let folder = try TemporaryFolder()
@@ -97,7 +97,8 @@ import Testing
       types.append(packet[packet.startIndex + 4] >> 1)
       packet = packet.dropFirst(4 + packet.prefix(4).reduce(0) { $0 << 8 | Int($1) })
     }
-    // Light level, mastering display and encoder settings, before an IDR picture.
+    // NAL types: light level, mastering display and encoder settings (39), before an IDR picture
+    // (20).
     #expect(types.filter { $0 < 32 || $0 > 34 } == [39, 39, 39, 20])
     _ = try FFmpeg.bytes(
       ["-i", folder.path("b.mp4"), "-c", "copy", "-bsf:v", "filter_units=remove_types=39", folder.path("bare.mp4")])
@@ -105,8 +106,8 @@ import Testing
     #expect(checks.filter { !$0.holds }.map(\.subject) == ["mastering display", "light level"])
   }
 
-  /// The language of PCM, which is read in place, and the pixel aspect ratio of PNG come from the
-  /// file itself.
+  /// The file itself contains the language of PCM, which is read in place, and the pixel aspect
+  /// ratio of PNG.
   @Test("the PCM languages and pixel aspect ratio of MOV are kept")
   func movLabels() async throws {
     let folder = try TemporaryFolder()
@@ -142,7 +143,7 @@ import Testing
 
   /// Matrix in the track header (ISO/IEC 14496-12, 8.3.2), in 16.16 fixed point.
   @Test(
-    "rotation in a display matrix is kept, scale and slant are reported",
+    "rotation in a display matrix is kept; scale and slant are reported",
     arguments: [
       ([0x2_0000, 0, 0, 0x1_0000], nil, "scale in the display matrix"),
       ([0, 0x2_0000, -0x2_0000, 0], "-90", nil), ([-0x3_0000, 0, 0, -0x3_0000], "-180", nil),
@@ -214,7 +215,7 @@ import Testing
     #expect(try probe(folder.path("b.mkv"), "stream_tags=language", of: "a") == ["chi"])
   }
 
-  /// Two covers; MP4 and Ogg have room for one.
+  /// The source has two covers. MP4 and Ogg can contain one.
   @Test(
     "covers are written once or reported",
     arguments: [("b.flac", 2), ("b.mp3", 2), ("b.m4a", 1), ("b.opus", 1), ("b.mka", 0)])

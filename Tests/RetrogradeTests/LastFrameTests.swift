@@ -8,7 +8,8 @@ import Testing
 
 /// Duration of the last frame.
 @Suite struct LastFrameTests {
-  /// Twenty frames at 10 fps; the last one lasts 1.57 s. No parser, as it could drop that duration.
+  /// Twenty frames at 10 fps; the last one lasts 1.57 s. Uses no parser, because a parser could
+  /// drop that duration.
   private func film(_ name: String, _ muxer: String) -> TestMedia {
     var media = TestMedia()
     media.times = TestMedia.regular(19, rate: 10) + [ClockTime(nanoseconds: 3_470_000_000)]
@@ -30,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "a longer last frame keeps its duration at the start of the mirror",
+    "a last frame that lasts longer keeps its duration at the start of the mirror",
     arguments: [("s.mp4", "mp4mux"), ("s.mov", "qtmux"), ("s.mkv", "matroskamux")], ["o.mp4", "o.mov", "o.mkv"])
   func longLastFrame(_ source: (name: String, muxer: String), _ output: String) async throws {
     let folder = try TemporaryFolder()
@@ -56,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("the last frame's own duration is kept in a stored index and in joined files")
+  @Test("a stored index and joined files keep the duration of the last frame")
   func storedAndJoined() async throws {
     let folder = try TemporaryFolder()
     let path = try film("s.mp4", "mp4mux").write(to: folder)

@@ -8,11 +8,11 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Metadata around the frames and samples, and the library as programs use it: everything that
-/// ReverseTests does not check.
+/// Metadata of files, and the library as programs use it: everything that ReverseTests does not
+/// check.
 @Suite struct LibraryTests {
   /// GStreamer reads the gapless info of LAME, but not of FFmpeg (`Lavf`).
-  @Test("the gapless info of an MP3 is used", arguments: ["LAME", "Lavf"])
+  @Test("the gapless info of an MP3 is applied", arguments: ["LAME", "Lavf"])
   func mp3Gapless(_ encoder: String) async throws {
     let folder = try TemporaryFolder()
     try await audio(30_001, folder, "m.mp3")
@@ -41,11 +41,11 @@ import Testing
     try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path(name))
   }
 
-  @Test("Wave64 is read")
+  @Test("Wave64 files are read")
   func wave64() async throws {
     let folder = try TemporaryFolder()
-    // Sony's format: RIFF with 16-byte identifiers and 8-byte lengths, which include the chunk
-    // header; chunks are padded to 8 bytes.
+    // Sony's format: like RIFF, with 16-byte identifiers and 8-byte lengths. A length includes the
+    // chunk header; chunks are padded to 8 bytes.
     func chunk(_ name: String, _ rest: [UInt8], _ body: [UInt8]) -> [UInt8] {
       Array(name.utf8) + rest + bytes(24 + body.count, 8) + body
         + [UInt8](repeating: 0, count: (8 - body.count % 8) % 8)
@@ -79,7 +79,7 @@ import Testing
         buffer: try Buffer(size: count) { bytes in for place in 0..<count { bytes[place] = UInt8(place) } }, caps: caps,
         segment: Segment())
     }
-    // Rows of 6 and 3 bytes, which GStreamer's own layout pads to 8 and 4.
+    // Rows of 6 and 3 bytes. GStreamer's own layout pads them to 8 and 4.
     let whole = 6 * 4 + 2 * 3 * 2
     let full = try #require(Caps("video/x-raw,format=Y444,width=6,height=4,framerate=25/1"))
     let converted = try #require(try sample(whole).withPlainLayout().fitted(to: full))
@@ -89,8 +89,8 @@ import Testing
     #expect(throws: GStreamerError.self) { try sample(whole - 1).withPlainLayout() }
   }
 
-  /// The sink is full, or the stream ends, before the pipeline reaches PLAYING.
-  @Test("a pipeline starts without a consumer")
+  /// The sink is full, or the stream ends, before the pipeline has reached PLAYING.
+  @Test("a pipeline starts even if no consumer reads from it")
   func startWithoutConsumer() throws {
     for _ in 0..<300 {
       let pipeline = try Pipeline(
@@ -103,7 +103,8 @@ import Testing
     }
   }
 
-  /// Quality that keeps the frame numbers readable, in the container's default codecs.
+  /// Options with the container's default codecs, and a quality that keeps the frame numbers
+  /// readable.
   private func lossy(_ change: (inout ReverseOptions) -> Void = { _ in }) -> ReverseOptions {
     var options = ReverseOptions()
     options.encoding.quality = .high
@@ -112,7 +113,7 @@ import Testing
   }
 
   @Test(
-    "the orientation tag stays if frames are not rotated",
+    "the orientation tag is kept if frames are not rotated",
     arguments: [
       "rotate-90", "rotate-180", "rotate-270", "flip-rotate-0", "flip-rotate-90", "flip-rotate-180", "flip-rotate-270",
     ])
@@ -125,7 +126,7 @@ import Testing
     let size = orientation.hasSuffix("90") || orientation.hasSuffix("270") ? "64x96" : "96x64"
     #expect(summary.written?.streams.first?.summary.first == size)
     let mirror = try DecodedMedia(folder.path("m.mp4"), like: media)
-    // Not read by qtdemux 1.22, which does not know one of them.
+    // qtdemux 1.22 does not know one of the orientations, so this reads the header instead.
     #expect(
       ContainerFacts(folder.path("m.mp4")).tracks.filter { $0.kind == .video }.map(\.orientation) == [orientation])
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
@@ -134,8 +135,8 @@ import Testing
     }
   }
 
-  /// Directions of a step right and a step down in the displayed frame: flipped horizontally first,
-  /// then rotated clockwise in quarters (GST_TAG_IMAGE_ORIENTATION).
+  /// Directions of a step to the right and a step down in the displayed frame. The frame is flipped
+  /// horizontally first, then rotated clockwise in quarters (GST_TAG_IMAGE_ORIENTATION).
   private static func displayedSteps(_ orientation: String) -> [Int32] {
     var steps: [(x: Int32, y: Int32)] = [(orientation.hasPrefix("flip") ? -1 : 1, 0), (0, 1)]
     let quarters = (Int(orientation.split(separator: "-").last ?? "") ?? 0) / 90
@@ -143,8 +144,8 @@ import Testing
     return steps.flatMap { [$0.x, $0.y] }
   }
 
-  /// Elements a, b, c and d of the first track's matrix, stored in 16.16: the directions of those
-  /// steps (ISO/IEC 14496-12, 8.3.2 and 6.2.2).
+  /// Elements a, b, c and d of the first track's matrix, in 16.16: the directions of a step to the
+  /// right and a step down (ISO/IEC 14496-12, 8.3.2 and 6.2.2).
   private func matrix(in path: String) throws -> [Int32] {
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     let name = try #require(bytes.firstRange(of: Array("tkhd".utf8)))
@@ -154,7 +155,7 @@ import Testing
     }
   }
 
-  /// Like GStreamer's `videoflip video-direction=auto`.
+  /// The result is that of GStreamer's `videoflip video-direction=auto`.
   @Test(
     "frames are rotated by their orientation tag",
     arguments: [
@@ -192,7 +193,7 @@ import Testing
     #expect(mirror.tags?.string("image-orientation") ?? "rotate-0" == "rotate-0")
     #expect(mirror.videoCaps?.int("width") == media.height)
     #expect(mirror.videoCaps?.int("height") == media.width)
-    // Rotated clockwise, the block at row r, column c moves to row c, column 3 - r.
+    // After a clockwise rotation, the block at row r, column c is at row c, column 3 - r.
     let expected = (0..<media.frameCount).reversed().map { number in
       (0..<16).reduce(0) { rotated, block in
         number >> block & 1 == 1 ? rotated | 1 << (block % 4 * 4 + 3 - block / 4) : rotated
@@ -216,7 +217,7 @@ import Testing
         == "A day at the sea")
   }
 
-  /// AAC adds 1,024 samples of priming, Opus 312: they must be removed without moving the audio.
+  /// AAC adds 1,024 samples of priming, Opus 312. They must be removed without moving the audio.
   @Test(
     "lossy audio stays in sync", arguments: [("m.mp4", "aac"), ("m.mkv", "aac"), ("m.ts", "aac"), ("m.mp4", "opus")])
   func lossyAudioSync(output: String, codec: String) async throws {
@@ -246,7 +247,7 @@ import Testing
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.sampleCount = 96_000
-    // Theora has no timestamps for a variable frame rate.
+    // Theora in Ogg has no timestamps for a variable frame rate.
     let source = try media.write(to: folder)
     let error = await #expect(throws: RetrogradeError.self) {
       try await Reverser(source, options: lossy()).reverse(to: folder.path("m.ogv"))
@@ -258,7 +259,7 @@ import Testing
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
   }
 
-  @Test("FLAC of 16 samples is exact, or refused if flacenc loses a single block")
+  @Test("FLAC of 16 samples is exact, or is refused if flacenc loses a single block")
   func shortFLAC() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -280,7 +281,7 @@ import Testing
     try await Reverser(source).reverse(to: folder.path("m.wav"))
   }
 
-  @Test("Opus shorter than a packet is refused", arguments: ["m.opus", "m.mka"])
+  @Test("Opus audio shorter than a packet is refused", arguments: ["m.opus", "m.mka"])
   func shortOpus(_ output: String) async throws {
     let folder = try TemporaryFolder()
     func reverse(_ samples: Int) async throws {
@@ -294,8 +295,9 @@ import Testing
     #expect(try FFmpeg.samples(folder.path(output)).count == 2 * 960)
   }
 
-  /// Checks the fix of qtmux's `dOps` box: it is big-endian, and players skip the samples it gives.
-  @Test("the Opus header in MP4 is as players read it")
+  /// Checks the fix of qtmux's `dOps` box. The box is big-endian, and players skip the number of
+  /// samples in its pre-skip field.
+  @Test("the Opus header in MP4 is correct for players")
   func opusInMP4() async throws {
     let folder = try TemporaryFolder()
     try await audio(48_000, folder, "m.mp4", codec: "opus")
@@ -304,7 +306,7 @@ import Testing
     #expect(Array(bytes[place.upperBound + 2..<place.upperBound + 8]) == [0x01, 0x38, 0x00, 0x00, 0xBB, 0x80])
   }
 
-  /// Opus and Vorbis have no side speakers without rear ones.
+  /// Opus and Vorbis have no layout with side speakers but without rear ones.
   @Test("surround audio keeps its channels", arguments: ["m.webm", "m.ogg", "m.m4a"])
   func surroundChannels(_ output: String) async throws {
     let folder = try TemporaryFolder()
@@ -335,7 +337,7 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mp4"), like: media).numbers == (7..<30).reversed())
   }
 
-  @Test("several reversals run at once in one process")
+  @Test("several reversals can run at once in one process")
   func concurrentReversals() async throws {
     let folder = try TemporaryFolder()
     let media = TestMedia()
@@ -361,7 +363,7 @@ import Testing
     media.times = TestMedia.regular(300, rate: 30)
     let source = try media.write(to: folder)
     let reversal = Reverser(source).start(to: folder.path("m.mp4"))
-    // At once, or after this many progress reports.
+    // Cancels at once, or after this many progress reports.
     if reports > 0 {
       var seen = 0
       for await _ in reversal.progress {
@@ -370,7 +372,7 @@ import Testing
       }
     }
     reversal.cancel()
-    // If the work finished before the cancellation, the file is complete.
+    // If the work was finished before the cancellation, the file is complete.
     do {
       #expect(try await reversal.summary().frames == media.frameCount)
     } catch is CancellationError {
@@ -395,16 +397,16 @@ extension Topology {
   fileprivate var title: String? { streams.compactMap { $0.globalTags?.string("title") }.first }
 }
 
-/// Loops of whole files.
+/// Loops over whole files.
 @Suite struct LoopedFileTests {
-  @Test("a ping-pong shows each turn once and stays in sync", arguments: [1, 3])
+  @Test("a ping-pong shows each turn once, and its audio stays in sync", arguments: [1, 3])
   func pingPong(count: Int) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.muxer = "matroskamux"
     media.name = "s.mkv"
-    // A frame lasts 40 ms, exact in Matroska's milliseconds, and 1,920 samples, which are left out
-    // at a turn.
+    // A frame lasts 40 ms, which is exact in Matroska's milliseconds. The audio skips 1,920
+    // samples, the duration of a frame, at a turn.
     media.times = TestMedia.regular(60, rate: 25)
     media.sampleCount = 60 * 1920
     let source = try media.write(to: folder)
@@ -419,12 +421,12 @@ extension Topology {
     let backwards = Array((0..<59).reversed())
     #expect(mirror.numbers == frames + backwards + (1..<count).flatMap { _ in Array(frames.dropFirst()) + backwards })
     let audio = try DecodedMedia(source, like: media).audio
-    let size = 16  // a sample frame: two channels of 64-bit floats
+    let size = 16  // size of a sample frame: two channels of 64-bit floats
     let forward = stride(from: 0, to: audio.count, by: size).map { Array(audio[$0..<$0 + size]) }
     let backward = Array(forward.dropLast(1920).reversed())
     let output = stride(from: 0, to: mirror.audio.count, by: size).map { Array(mirror.audio[$0..<$0 + size]) }
     let expected = forward + backward + (1..<count).flatMap { _ in Array(forward.dropFirst(1920)) + backward }
-    let isExact = output == expected  // a Bool: a failure need not print every sample
+    let isExact = output == expected  // a Bool, so that a failure does not print every sample
     #expect(isExact)
     let last = try #require(mirror.times.last)
     #expect(summary.duration == last + ClockTime(nanoseconds: 40_000_000))

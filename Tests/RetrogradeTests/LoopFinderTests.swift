@@ -9,8 +9,8 @@ import Testing
 @Suite struct LoopFinderTests {
   private static let rate: FrameRate = 25
 
-  /// A dot that circles once in `period` frames, and a bar that grows until frame `from` and after
-  /// frame `to`: only between them does a circle of the dot make a loop.
+  /// A dot that circles once in `period` frames, and a bar that grows until frame `from` and again
+  /// after frame `to`. Only between these two frames does a circle of the dot make a loop.
   private func film(_ path: String, frames: Int, period: Int, from: Int, to: Int, hasAudio: Bool = false) async throws {
     var options = ReverseOptions()
     options.encoding.quality = .lossless
@@ -56,8 +56,8 @@ import Testing
     #expect(pixels[1] == Array(pixels[0][first..<first + 24]))
   }
 
-  /// Among cycles with equal video, the one whose audio also matches wins.
-  @Test("audio is compared too")
+  /// Several cycles have equal video. The result must be the cycle whose audio also matches.
+  @Test("the search also compares audio")
   func audioMatch() async throws {
     let folder = try TemporaryFolder()
     try await film(folder.path("in.mkv"), frames: 100, period: 24, from: 40, to: 70, hasAudio: true)
@@ -66,7 +66,7 @@ import Testing
     #expect(found.span.start >= .seconds(1.56) && audio.isGood, "\(found)")
   }
 
-  /// The dot swings, and rests at both ends.
+  /// The dot swings, and rests at the two ends of its path.
   @Test("a ping-pong turns where motion is least")
   func pingPongTurns() async throws {
     let folder = try TemporaryFolder()
@@ -77,7 +77,7 @@ import Testing
     for number in 0..<70 {
       try await movie.add { context in
         context.fill(.black)
-        // At rest in frames 10, 35 and 60.
+        // The dot rests in frames 10, 35 and 60.
         let place = cos(2 * Double.pi * Double(number - 10) / 50)
         context.fill(Path(center: Point(x: 96 + 60 * place, y: 56), radius: 16), with: .color(.white))
       }
@@ -90,11 +90,11 @@ import Testing
     let ends = [found.span.start, found.span.end].map { Int(($0.seconds * 25).rounded()) }
     #expect(ends == [10, 36] || ends == [35, 61], "\(ends)")
     #expect(found.isGood)
-    // Forward and backward, each turn shown once.
+    // The loop goes forward and backward, and shows each turn once.
     #expect(try await finder.reverser(of: found).reverse(to: folder.path("o.gif")).frames == 50)
   }
 
-  @Test("a blended seam is in the middle, and the ends connect")
+  @Test("a blended seam is in the middle of the loop, and its ends connect")
   func blendedSeam() async throws {
     let folder = try TemporaryFolder()
     try await film(folder.path("in.mkv"), frames: 90, period: 24, from: 30, to: 56)

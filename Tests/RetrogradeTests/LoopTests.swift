@@ -10,7 +10,7 @@ import Testing
     starts: (0..<10).map { ClockTime(nanoseconds: $0 * 40) }, end: ClockTime(nanoseconds: 400))
   private var whole: Presentation { Presentation(TimeSpan(start: .zero, end: ClockTime(nanoseconds: 400))) }
 
-  /// Frames in display order, by the engine's rules.
+  /// Frames in display order, by the rules of the engine.
   private func frames(_ legs: PlaybackLegs, _ timeline: VideoTimeline) -> [Int] {
     var shown: [Int] = []
     for leg in legs.all {
@@ -48,7 +48,7 @@ import Testing
     #expect(PlaybackLegs(.forward, count: nil, whole, timeline: tenFrames).duration == nil)
   }
 
-  @Test("no leg is played at the maximum time")
+  @Test("no leg is played at the maximum possible time")
   func maximumTime() {
     for loop in Loop.allCases {
       let legs = PlaybackLegs(loop, count: nil, whole, timeline: tenFrames)
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("legs are contiguous and found by time")
+  @Test("legs are contiguous, and a time finds its leg")
   func legsByTime() throws {
     var generator = SeededGenerator(6)
     for _ in 0..<500 {

@@ -9,7 +9,7 @@ import Testing
 @Suite struct LosslessTests {
   private static let options = ReverseOptions(encoding: EncodingOptions(quality: .lossless))
 
-  /// Five frames in FFV1, in Matroska.
+  /// Writes five frames of FFV1 in Matroska.
   private func source(_ folder: TemporaryFolder, _ format: String, width: Int = 64, height: Int = 48) throws -> String {
     let path = folder.path("source.mkv")
     try run(
@@ -18,7 +18,7 @@ import Testing
     return path
   }
 
-  /// Checksum of each frame, as FFmpeg decodes it.
+  /// Checksum of each frame, as decoded by FFmpeg.
   private func frames(_ path: String) throws -> [String] {
     try FFmpeg.lines(["-i", path, "-map", "0:v", "-f", "framemd5", "-"]).map { line in
       String(line.split(separator: ",").last ?? "")
@@ -39,8 +39,8 @@ import Testing
   }
 
   @Test(
-    "pixels that H.264 can't hold exactly are refused, and .mkv takes them",
-    // Not GRAY8, which x264enc takes since 1.24.
+    "pixels that lossless H.264 can't store are refused, but .mkv can store them",
+    // GRAY8 is not tested, because x264enc accepts it since 1.24.
     arguments: [("BGRA", 64), ("I420_12LE", 64), ("I420", 65)])
   func inexactPixels(format: String, width: Int) async throws {
     let folder = try TemporaryFolder()

@@ -7,8 +7,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// An excerpt of an MP4 file, whose tables list only its beginning and one range, is indexed like
-/// the whole file.
+/// The index of an MP4 excerpt must be the same as that of the whole file. The tables of an excerpt
+/// list only the beginning and one range.
 @Suite struct MP4ExcerptTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var media = TestMedia()
@@ -88,8 +88,9 @@ import Testing
     try decoder.start(at: wanted, fromPacket: 0, .init())
     var sample = try #require(try decoder.next(Cancellation()))
     #expect(sample.streamTime == wanted)
-    // Durations are rounded, in GStreamer 1.28 differently: the frame before may overlap the start
-    // by 1 ns. Then it comes first, clipped to the start, as `VideoDecoder.decode` expects.
+    // Durations are rounded, and GStreamer 1.28 rounds differently: the frame before may overlap
+    // the start by 1 ns. The decoder then outputs this frame first, clipped to the start, as
+    // `VideoDecoder.decode` expects.
     if let next = try decoder.next(Cancellation()), let time = next.streamTime, time <= wanted + .milliseconds(3) {
       sample = next
     }
@@ -110,7 +111,7 @@ import Testing
     let short = try excerpt(opened, from: .seconds(35), to: nil)
     let indexer = try #require(
       try RangeIndexer(short.indexer(settings), hole: TimeSpan(start: .seconds(16), end: .seconds(35))))
-    // The keyframe, at 30 s, is not listed.
+    // The excerpt does not list the keyframe at 30 s.
     #expect(throws: InexactRange.self) { try indexer.index(from: .seconds(45), to: nil) }
     #expect(throws: InexactRange.self) { try indexer.index(from: .seconds(36), to: nil) }
   }
@@ -123,7 +124,7 @@ import Testing
     #expect(MP4Excerpt(path, keeping: kept) == nil)
     let fragmented = try Case("f.mp4", "mp4mux fragment-duration=1000").media.write(to: folder)
     #expect(MP4Excerpt(fragmented, keeping: kept, least: 1) == nil)
-    // All samples have the same size.
+    // All audio samples have the same size.
     let even = try Case("pcm.mov", "qtmux") { $0.audio = "identity" }.media.write(to: folder)
     #expect(MP4Excerpt(even, keeping: kept, least: 1) == nil)
     let other = try Case("a.mkv", "matroskamux").media.write(to: folder)

@@ -35,7 +35,7 @@ import Testing
     for seconds in [Double.nan, .infinity, -.infinity, 1e300, -1e300] { _ = ClockTime(seconds: seconds) }
   }
 
-  @Test("sample indices and times are rounded to the nearest")
+  @Test("sample indices and times are rounded to the nearest value")
   func rounding() {
     var generator = SeededGenerator(11)
     for _ in 0..<5000 {
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  /// Reference: counts the slots one by one, as the rule states.
+  /// Reference implementation: counts the slots one by one, as in the rule's definition.
   private func thinnedByCounting(_ timeline: VideoTimeline, _ rate: FrameRate, from start: ClockTime) -> [Int:
     ClockTime]
   {

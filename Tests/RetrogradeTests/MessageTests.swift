@@ -10,7 +10,7 @@ import Testing
   private static let message: Message =
     "a.mp4: takes \(ByteCount(5 << 20)): \(setting: .memory) is too small" + ("; leave out " + "\(setting: .isStrict)")
 
-  @Test("the caller chooses the names of settings in messages")
+  @Test("the caller chooses the names of settings that appear in messages")
   func settingNames() {
     #expect(
       MessageTests.message.description
@@ -21,7 +21,7 @@ import Testing
     #expect(Message.list([]).description.isEmpty)
   }
 
-  @Test("an error has one text, however it is printed")
+  @Test("an error has the same text, however it is printed")
   func errorText() {
     let error: any Error = RetrogradeError(.usage, MessageTests.message)
     #expect(error.localizedDescription == MessageTests.message.description)

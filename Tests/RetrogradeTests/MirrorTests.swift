@@ -50,7 +50,7 @@ private func randomTimeline(_ generator: inout SeededGenerator) -> (VideoTimelin
     #expect(timeline.mirrored(in: presentation).map(\.start.nanoseconds) == [0, 20, 80, 110])
   }
 
-  @Test("the last frame is shown until the presentation ends")
+  @Test("the last frame is shown until the end of the presentation")
   func lastFrame() {
     let timeline = VideoTimeline(
       starts: [0, 40].map { ClockTime(nanoseconds: $0) }, end: ClockTime(nanoseconds: 80))
@@ -61,7 +61,7 @@ private func randomTimeline(_ generator: inout SeededGenerator) -> (VideoTimelin
     #expect(clock.next(timeline.span(of: 0)).start == ClockTime(nanoseconds: 160))
   }
 
-  @Test("clipping keeps the frames shown during the range")
+  @Test("clipping keeps the frames that are shown during the range")
   func clipping() {
     var generator = SeededGenerator(3)
     for _ in 0..<2000 {

@@ -41,7 +41,8 @@ import Testing
     let fragments = boxes.indices.filter { boxes[$0].type == "moof" }
     let lost = fragments[fragments.count / 2]
     let place = boxes[lost].body.lowerBound - 8
-    // With or without its media.
+    // `isRemoved` removes the fragment's header and its media; the other faults damage only the
+    // header.
     fault.damage(&bytes, place..<(fault == .isRemoved ? boxes[lost + 1] : boxes[lost]).body.upperBound)
     try bytes.write(to: URL(fileURLWithPath: path))
     let warnings = try await Reverser(path).plan().warnings
@@ -77,7 +78,7 @@ import Testing
     let path = folder.path(name)
     let text = "-f lavfi -i testsrc=s=160x120:d=2:r=25 -f lavfi -i sine=d=2:r=48000 \(codecs)"
     _ = try FFmpeg.bytes(text.split(separator: " ").map(String.init) + [path])
-    // The WMA decoder holds back the last samples, and a warning reports it.
+    // The WMA decoder does not output the last samples, and a warning reports them.
     #expect(try await Reverser(path).plan().warnings.allSatisfy { "\($0.message)".contains("WMA") })
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
     bytes.resetBytes(in: bytes.count * 45 / 100..<bytes.count * 55 / 100)

@@ -4,7 +4,7 @@ import RetrogradeEngine
 import TestSupport
 import Testing
 
-/// Blended frames. Each pixel is computed again here.
+/// Blended frames. The tests compute each pixel again.
 @Suite struct MixedFramesTests {
   private static let frames = 50
 
@@ -42,7 +42,7 @@ import Testing
       times: try DecodedMedia(folder.path("o.mkv"), like: Self.media).times)
   }
 
-  @Test("slow motion gets blended frames in between")
+  @Test("slow motion inserts blended frames")
   func slowMotion() async throws {
     let played = try await play("0..0.4 x0.25, hold 0.4, 0.4..0 x2") { $0.interpolation = .blend }
     var expected: [[UInt8]] = []
@@ -53,7 +53,7 @@ import Testing
         expected.append(Self.mixed(played.source[frame], played.source[frame + 1], Double(part) / 4))
       }
     }
-    // The last frame stays, and fast playback is not blended.
+    // The last frame is repeated, because fast playback is not blended.
     expected += (0..<9).reversed().map { played.source[$0] }
     #expect(played.output == expected)
     let slow = (0..<37).map { Double($0) * 0.04 }
@@ -61,19 +61,19 @@ import Testing
     #expect(played.times == (slow + fast).map { ClockTime(seconds: $0) })
   }
 
-  @Test("blending makes no more frames than the frame rate asks for")
+  @Test("blending makes no more frames than the frame rate allows")
   func frameRateLimit() async throws {
     let played = try await play("0..0.4 x0.1") {
       $0.interpolation = .blend
       $0.frameRate = 5
     }
-    // Ten frames of 0.4 s each: two for each but the last, which makes 5 per second.
+    // Ten frames of 0.4 s each. At 5 fps, each becomes two frames, except the last.
     #expect(played.times == (0..<19).map { ClockTime(seconds: Double($0) * 0.2) })
     #expect(played.output[1] == Self.mixed(played.source[0], played.source[1], 0.5))
   }
 
-  /// In both directions. The outgoing side continues with the next frames of the source, or repeats
-  /// its last frame.
+  /// Tests legs in both directions. The outgoing leg continues with the next frames of the source,
+  /// or repeats its last frame.
   @Test("cuts are cross-dissolved")
   func crossDissolve() async throws {
     let played = try await play("0..0.4, 1.4..1, 1.6..end, 0.8..1.2") { $0.dissolve = .seconds(0.2) }
@@ -91,7 +91,7 @@ import Testing
         + frames(20..<30, under: [49, 49, 49, 49, 49]))
   }
 
-  @Test("adjoining ranges are not dissolved")
+  @Test("ranges that adjoin in the source are not dissolved")
   func adjoiningRanges() async throws {
     let played = try await play("0..1, 1..0.4, 0.4..end") { $0.dissolve = .seconds(0.2) }
     let numbers = Array(0..<25) + (10..<24).reversed() + (11..<50)

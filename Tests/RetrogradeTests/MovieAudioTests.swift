@@ -3,9 +3,9 @@ import Retrograde
 import TestSupport
 import Testing
 
-/// Movies written from code, with audio.
+/// Movies with audio that programs write.
 @Suite struct MovieAudioTests {
-  /// Sample values that differ by channel and position.
+  /// Values of audio samples that differ by channel and position.
   private static func sample(_ frame: Int, _ channel: Int) -> Float {
     Float((frame * 37 + channel * 101) % 2001 - 1000) / 1024
   }
@@ -14,7 +14,7 @@ import Testing
     range.flatMap { frame in (0..<channels).map { sample(frame, $0) } }
   }
 
-  /// Audio of `count` sample frames, in pieces of varying length.
+  /// Audio of `count` sample frames, delivered in pieces of varying length.
   private func audio(_ count: Int, rate: Int = 48_000, channels: Int = 2) -> MovieAudio {
     MovieAudio(sampleRate: rate, channels: channels) { position in
       Self.samples(position..<min(position + 1 + position % 3000, count), channels)
@@ -53,7 +53,7 @@ import Testing
     #expect(try decoded(path) == Self.samples(0..<form.count, form.channels))
   }
 
-  /// qtmux 1.22 takes 32-bit integers, but no floats.
+  /// qtmux 1.22 accepts 32-bit integers, but no floats.
   @Test("MOV stores all samples as integers")
   func integerSamples() async throws {
     let folder = try TemporaryFolder()
@@ -70,7 +70,7 @@ import Testing
   func loopAudio() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("movie.mkv")
-    // One second of frames. The frame at the turn is shown once, so 1,920 samples are left out.
+    // One second of frames. The frame at the turn is shown once, so the audio skips 1,920 samples.
     let summary = try await movie(path, frames: 25, loop: .pingPong, audio(48_000), lossless)
     #expect(summary.frames == 49 && summary.samples == [2 * 48_000 - 1_920])
     let samples = try decoded(path)
@@ -133,7 +133,7 @@ import Testing
     #expect(summary.warnings.map(\.code) == [.streamLeftOut] && summary.samples.isEmpty)
   }
 
-  @Test("a movie with audio only is refused")
+  @Test("a movie with only audio is refused")
   func audioOnly() async throws {
     let folder = try TemporaryFolder()
     let error = await #expect(throws: RetrogradeError.self) {

@@ -6,8 +6,8 @@ import Testing
 @testable import Retrograde
 
 @Suite struct OpusTests {
-  /// Noise with opposite channels, at a bit rate so low that the encoder derives one channel from
-  /// the other.
+  /// Writes noise whose right channel is the inverted left one, at a bit rate so low that the
+  /// encoder derives one channel from the other.
   private func opposites(_ folder: TemporaryFolder) throws -> String {
     let path = folder.path("s.opus")
     let pipeline = try Pipeline(
@@ -34,7 +34,7 @@ import Testing
     try DecodedMedia.buffers(of: "filesrc location=\(path) ! wavparse ! audio/x-raw,format=S16LE").flatMap { $0 }
   }
 
-  @Test("opposite channels stay opposite")
+  @Test("inverted channels stay inverted")
   func phaseInversion() async throws {
     let folder = try TemporaryFolder()
     let source = try opposites(folder)
@@ -44,16 +44,16 @@ import Testing
     #expect(try mirrored(source, "phase-inversion=false") != expected)
   }
 
-  /// The header has the rate of the encoder's input, for information only (RFC 7845, 5.1). Decoding
-  /// is at 48 kHz.
+  /// The header contains the sample rate of the encoder's input, only for information (RFC 7845,
+  /// 5.1). Opus is always decoded at 48 kHz.
   @Test("any input sample rate in the header is accepted")
   func inputSampleRate() async throws {
     let folder = try TemporaryFolder()
     let source = try opposites(folder)
     let expected = try mirrored(source, "phase-inversion=true")
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
-    // The first page holds the header: 28 bytes of page header, then "OpusHead", version, channels,
-    // pre-skip and rate.
+    // The first page contains the header: 28 bytes of page header, then "OpusHead", version,
+    // channels, pre-skip and rate.
     bytes.replaceSubrange(28 + 12..<28 + 16, with: withUnsafeBytes(of: UInt32(44_100).littleEndian, Array.init))
     bytes.replaceSubrange(22..<26, with: [0, 0, 0, 0])
     let sum = withUnsafeBytes(of: checksum(bytes[..<47]).littleEndian, Array.init)
@@ -79,7 +79,7 @@ import Testing
       "-i", folder.path(name), "-map", "0:a", "-c", "copy", "-copyts", "-f", "framecrc", "-",
     ])
     .compactMap { Int($0.split(separator: ",")[2].trimmingCharacters(in: .whitespaces)) }
-    // FFmpeg subtracts the priming, 6.5 ms, and rounds.
+    // FFmpeg subtracts the priming of 6.5 ms, and rounds the result.
     #expect(times.first == 33 && times.dropFirst().first == 53)
   }
 

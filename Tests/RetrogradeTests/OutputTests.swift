@@ -6,7 +6,7 @@ import Testing
 
 @testable import Retrograde
 
-/// How outputs get their names: docs/reliability.md, "Outputs".
+/// Rules for the names of outputs: docs/reliability.md, "Outputs".
 @Suite struct OutputTests {
   private struct Failure: Error {}
 
@@ -29,7 +29,7 @@ import Testing
     #expect(text(path) == "whole")
   }
 
-  @Test("a failed run leaves nothing behind, and existing files stay")
+  @Test("a failed run leaves no file, and existing files are kept")
   func failedRun() throws {
     let folder = try TemporaryFolder()
     let (path, pattern) = (folder.path("o.mp4"), folder.path("new/%03d.png"))
@@ -53,7 +53,7 @@ import Testing
     #expect(folder.names == [])
   }
 
-  @Test("a file system without unnamed files works", arguments: [false, true])
+  @Test("outputs work on a file system without unnamed files", arguments: [false, true])
   func namedTemporary(overwrites: Bool) throws {
     let folder = try TemporaryFolder()
     let place = OutputPlace(folder.path("o.mp4"))
@@ -71,7 +71,7 @@ import Testing
     #expect(text(place.path) == "whole")
   }
 
-  @Test("a file created meanwhile is not replaced", arguments: [false, true])
+  @Test("a file that another program creates during the run is not replaced", arguments: [false, true])
   func createdMeanwhile(needsName: Bool) throws {
     let folder = try TemporaryFolder()
     let place = OutputPlace(folder.path("o.mp4"))
@@ -85,7 +85,7 @@ import Testing
     #expect(text(place.path) == "theirs")
   }
 
-  @Test("several outputs get their names together or not at all")
+  @Test("several outputs all get their names, or none does")
   func allOrNothing() throws {
     let folder = try TemporaryFolder()
     let paths = ["o.mp4", "o.srt"].map(folder.path)
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("a dangling symbolic link is not replaced unasked")
+  @Test("a dangling symbolic link is not replaced without --overwrite")
   func danglingLink() throws {
     let folder = try TemporaryFolder()
     try FileManager.default.createSymbolicLink(
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test("a new run of numbered files replaces the old one and nothing else")
+  @Test("a new run of numbered files replaces only the files of the old run")
   func numberedFiles() throws {
     let folder = try TemporaryFolder()
     let pattern = folder.path("%03d.jpg")
@@ -205,7 +205,7 @@ import Testing
     }
   }
 
-  @Test("a GIF on a full disk is a write error")
+  @Test("a full disk is a write error for a GIF")
   func fullDisk() throws {
     let colors = try Palette.Builder()
     let pixels = [UInt8](repeating: 255, count: 64 * 64 * 4)

@@ -44,15 +44,15 @@ import Testing
     ("vp9enc deadline=1 cpu-used=8 keyframe-max-dist=0", "webmmux", "s.webm"),
   ]
 
-  @Test("the output has the packets of the source in reverse order", arguments: sources)
+  @Test("the output contains the packets of the source in reverse order", arguments: sources)
   func reversedPackets(_ video: String, _ muxer: String, _ name: String) async throws {
     let folder = try TemporaryFolder()
     let source = try media(video, muxer, name).write(to: folder)
     try await expectReversed(source, folder.path("o." + (name.split(separator: ".").last ?? "")))
   }
 
-  /// Written by FFmpeg: with x265enc, mp4mux got a buffer without a PTS in about one of some
-  /// hundred runs, on a busy machine.
+  /// FFmpeg writes the source: with x265enc, mp4mux got a buffer without a PTS in one of some
+  /// hundred runs on a busy machine.
   @Test("HEVC packets are copied in reverse order")
   func reversedHEVC() async throws {
     let folder = try TemporaryFolder()
@@ -71,14 +71,14 @@ import Testing
     #expect(summary.warnings.isEmpty)
   }
 
-  @Test("frames stored top-down keep their shape in Matroska")
+  @Test("frames stored top-down keep their pixel aspect ratio in Matroska")
   func topDownFrames() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes([
       "-f", "lavfi", "-i", "testsrc=s=64x48:d=0.4:r=10", "-c:v", "rawvideo", "-pix_fmt", "bgr24",
       folder.path("a.avi"),
     ])
-    // FFmpeg writes a negative height for bgr24.
+    // FFmpeg writes a negative height for bgr24, which means top-down.
     try await Reverser(folder.path("a.avi")).reverse(to: folder.path("m.mkv"))
     let pipeline = try Pipeline(
       "filesrc location=\(folder.path("m.mkv")) ! matroskademux ! appsink name=out sync=false")
@@ -89,7 +89,7 @@ import Testing
     #expect(ratio.numerator == ratio.denominator, "\(caps as Any)")
   }
 
-  @Test("a loop has the packets in both directions")
+  @Test("a loop contains the packets in both directions")
   func loop() async throws {
     let folder = try TemporaryFolder()
     let source = try media("video/x-raw,format=I420 ! jpegenc", "qtmux", "s.mov").write(to: folder)
@@ -104,7 +104,7 @@ import Testing
     #expect(isReversed)
   }
 
-  @Test("a range is cut at the exact frames")
+  @Test("a trim of copied packets is exact to the frame")
   func trim() async throws {
     let folder = try TemporaryFolder()
     let source = try media(Self.h264, "mp4mux", "s.mp4").write(to: folder)
@@ -132,14 +132,14 @@ import Testing
     #expect(read.times.map { $0.nanoseconds / 1_000_000 } == [0, 260, 300, 440, 460])
   }
 
-  /// Containers that take the packets, and the reason if none does.
+  /// Containers that accept the packets, and the reason if none does.
   private func packetSupport(_ media: TestMedia, _ folder: TemporaryFolder) async throws -> ([String], String?) {
     let stream = try #require(try await Reverser(media.write(to: folder)).plan().streams.first)
     return (try #require(stream.turnsAsPacketsIn), stream.whyDecoded)
   }
 
   @Test(
-    "the plan says why packets can't be reversed",
+    "the plan gives the reason why packets can't be reversed",
     arguments: [
       ("avenc_ffv1 gop-size=6", "matroskamux", "s.mkv", "depend on others"),
       ("x264enc key-int-max=6 bframes=0 ! h264parse", "mp4mux", "s.mp4", "depend on others"),
@@ -156,7 +156,7 @@ import Testing
     #expect(containers.isEmpty && reason?.contains(why) == true, "\(reason ?? "")")
   }
 
-  @Test("options that need frames decode the video")
+  @Test("options that need decoded frames decode the video")
   func decodingOptions() async throws {
     let folder = try TemporaryFolder()
     let media = media("video/x-raw,format=I420 ! jpegenc", "qtmux", "s.mov")
@@ -190,7 +190,7 @@ import Testing
     try await Reverser(source).reverse(to: folder.path("o.mov"))
     #expect(try packets(folder.path("o.mov")) == own.reversed())
     #expect(try await Reverser(folder.path("o.mov")).plan().streams.first?.orientation == "rotate-90")
-    // AVI has no orientation, so the frames are rotated.
+    // AVI can't store an orientation, so the frames are rotated.
     try await Reverser(source).reverse(to: folder.path("o.avi"))
     let (width, height) = (media.width, media.height)
     let upright = try await Reverser(folder.path("o.avi")).plan().streams.first

@@ -13,7 +13,8 @@ import Testing
     var testDescription: String
     var name: String
     var codec: String
-    /// True if seeks of the demuxer are not tried.
+    /// True if windows are always decoded from stored packets, and seeks of the demuxer are not
+    /// tried.
     var isAlwaysStored: Bool
     /// True if only the decoder knows the presentation times.
     var needsDecodedTimes: Bool
@@ -45,7 +46,7 @@ import Testing
     Case("a.mpg", "-c:v mpeg2video -g 12 -qscale 2", needsDecodedTimes: true),
     Case("b.mpg", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", needsDecodedTimes: true),
     Case("a.m2v", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", needsDecodedTimes: true),
-    // Without cues.
+    // Matroska without cues.
     Case("piped.mkv", x264),
     Case("a.mp4", x264, isAlwaysStored: false),
     Case("a.mkv", x264, isAlwaysStored: false),
@@ -66,7 +67,7 @@ import Testing
     return hashes
   }
 
-  @Test("each window has the frames of a sequential decode", arguments: cases)
+  @Test("each window contains the same frames as a sequential decode", arguments: cases)
   func windows(_ source: Case) throws {
     let folder = try TemporaryFolder()
     var (video, recipe) = try indexed(source.write(to: folder))
@@ -91,7 +92,7 @@ import Testing
   }
 
   @Test(
-    "a container without an index is read in windows",
+    "a container without an index is decoded in windows",
     arguments: cases.filter(\.isAlwaysStored))
   func method(_ source: Case) async throws {
     let folder = try TemporaryFolder()
@@ -99,8 +100,8 @@ import Testing
     #expect(try await Reverser(path).plan().plan?.method == .windows)
   }
 
-  /// `plan.json` has the times found by the decoder.
-  @Test("chunks have the frames of a reversal in one run", arguments: ["a.mpg", "a.m2v"])
+  /// `plan.json` contains the times found by the decoder.
+  @Test("chunks contain the same frames as a reversal in one run", arguments: ["a.mpg", "a.m2v"])
   func chunks(name: String) async throws {
     let folder = try TemporaryFolder()
     let source = Case(name, "-c:v mpeg2video -bf 2 -g 12 -qscale 2")

@@ -9,7 +9,7 @@ import Testing
 /// Conversion of file names to strings and back.
 @Suite struct PathTests {
   @Test(
-    "a valid name survives the conversion to a string",
+    "a file name in valid UTF-8 survives the conversion to a string",
     arguments: [
       "", "clip.mp4", "Caf\u{e9}/\u{1F600}.mkv", "\u{10FFFF}", "\u{10E07F}\u{10E100}",
     ])
@@ -20,13 +20,13 @@ import Testing
   }
 
   @Test(
-    "each invalid byte is one character, and readable",
+    "each invalid byte becomes one character with a readable form",
     arguments: [
       ([0x63, 0xE9, 0x2E, 0x61], "c\\xe9.a"), ([0xC3], "\\xc3"), ([0xC3, 0xA9, 0xC3], "\u{e9}\\xc3"),
       ([0xED, 0xB3, 0xA9], "\\xed\\xb3\\xa9"), ([0xC0, 0xAF], "\\xc0\\xaf"),
       ([0xF4, 0x90, 0x80, 0x80], "\\xf4\\x90\\x80\\x80"),
       ([0xE2, 0x82, 0x2F, 0xE2, 0x82, 0xAC], "\\xe2\\x82/\u{20AC}"),
-      // A real U+10E0E9 is not mistaken for the byte 0xE9.
+      // A real U+10E0E9 must not be read as the byte 0xE9.
       ([0xF4, 0x8E, 0x83, 0xA9, 0x61], "\\xf4\\x8e\\x83\\xa9a"),
     ] as [([UInt8], String)])
   func invalidNames(_ bytes: [UInt8], readable: String) {
@@ -36,7 +36,7 @@ import Testing
     #expect(path.cPath.withUnsafeBufferPointer { $0.baseAddress.map { String(cPath: $0) } } == path)
   }
 
-  @Test("file URLs may have invalid bytes, and messages show them")
+  @Test("file URLs may contain invalid bytes, and messages show them")
   func addresses() throws {
     let path = "/tmp/a b" + String(pathBytes: [0xE9]) + "/\u{e9}.mp4"
     for text in ["file:///tmp/a%20b%E9/%C3%A9.mp4", "file://localhost/tmp/a%20b%e9/%c3%a9.mp4"] {
@@ -48,7 +48,7 @@ import Testing
     #expect(error.subject == path)
   }
 
-  @Test("an HLS playlist that is not UTF-8 is refused; percent-encoded bytes are read")
+  @Test("an HLS playlist that is not UTF-8 is refused; percent-encoded bytes in a playlist are decoded")
   func playlists() throws {
     let folder = try TemporaryFolder()
     let list = folder.path("list.m3u8")
@@ -62,7 +62,7 @@ import Testing
     try Playlist(path: list)?.checkNames(in: list)
   }
 
-  @Test("no two byte sequences give the same string")
+  @Test("two different byte sequences never give the same string")
   func randomNames() {
     var random = SeededGenerator(37)
     let parts: [[UInt8]] = [

@@ -54,7 +54,7 @@ import Testing
   private static let black =
     "videotestsrc num-buffers=2 pattern=black ! video/x-raw,format=I420,width=320,height=64,framerate=25/1"
 
-  /// Expected: the drawing of an overlay whose text has character references.
+  /// Expected value: what an overlay draws for a text with character references.
   @Test(
     "a caption shows every character literally",
     arguments: [
@@ -86,7 +86,7 @@ import Testing
     #expect(isDrawn)
   }
 
-  @Test("only properties that take markup get escaped values")
+  @Test("only values of properties that accept markup are escaped")
   func markupEscaping() throws {
     let file = try PipelineFile(
       """
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "errors have a line and a column",
+    "errors in a pipeline file have a line and a column",
     arguments: [
       ("a ! b", "f:1:1", "---"), ("a\n---\nb\n---\nc", "f:4:1", "second"), ("x ! ${1} y\n---\nb", "f:1:5", "parameter"),
       ("x ${abc\n---\nb", "f:1:3", "the closing }"), ("x '${abc}'\n---\nb", "f:1:4", "single quotes"),
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(
-    "a check finds what can't run",
+    "a check finds pipelines that can't run",
     arguments: [
       ("filesrc location=${input} ! nosuchelement ! appsink name=v\n---\nappsrc name=v ! fakesink", "f:1:29: "),
       ("videotestsrc ! appsink name=v\n---\nappsrc name=v !\n  identity nosuch=1 ! fakesink", "f:4:12: "),
@@ -135,7 +135,7 @@ import Testing
     #expect(error?.message.contains("inptu") ?? false)
   }
 
-  /// Two seconds of numbered frames and audio.
+  /// Writes two seconds of numbered frames and audio.
   private func clip(_ folder: TemporaryFolder) throws -> (path: String, media: TestMedia) {
     var media = TestMedia()
     media.width = 192
@@ -156,7 +156,7 @@ import Testing
     #expect(Set(names) == Set(PipelineFileTests.shipped.map { $0.file + ".pipeline" }), "each is tested below")
   }
 
-  /// The shipped files, with parameters and outputs.
+  /// The shipped pipeline files, each with parameters and an output.
   static let shipped: [(file: String, values: [String: String], output: String)] = [
     ("h264-mp4", [:], "o.mp4"), ("webm", [:], "o.webm"), ("prores", [:], "o.mov"), ("lossless", [:], "o.mkv"),
     ("audio-flac", [:], "o.flac"), ("ping-pong", ["count": "1"], "o.mp4"),
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  @Test("a stream that the source lacks is left out with a warning")
+  @Test("a stream that the source lacks is left out, and a warning reports it")
   func missingStream() async throws {
     let folder = try TemporaryFolder()
     let media = TestMedia()
@@ -236,8 +236,8 @@ import Testing
     #expect(!folder.names.contains("strict.mkv"))
   }
 
-  /// The first AAC packet gives no output, and GStreamer gives its timestamp to the next buffer: 21
-  /// ms early.
+  /// The first AAC packet gives no output. GStreamer gives the timestamp of this packet to the next
+  /// buffer, which is then 21 ms early.
   @Test("audio from decodebin stays in sync")
   func decodebinAudio() async throws {
     let folder = try TemporaryFolder()
@@ -263,7 +263,7 @@ import Testing
     return options
   }
 
-  @Test("a printed pipeline gives the same bytes")
+  @Test("a printed pipeline writes the same bytes")
   func printedPipeline() async throws {
     let folder = try TemporaryFolder()
     let (source, _) = try clip(folder)
@@ -315,7 +315,7 @@ import Testing
     }
   }
 
-  @Test("a printed pipeline has the requested frame rate")
+  @Test("a printed pipeline outputs the requested frame rate")
   func printedRate() async throws {
     let folder = try TemporaryFolder()
     var options = ReverseOptions()
@@ -350,7 +350,7 @@ import Testing
     }
   }
 
-  @Test("an existing output is refused, and nothing is left behind")
+  @Test("an existing output is refused, and no other file is left")
   func existingOutput() async throws {
     let folder = try TemporaryFolder()
     let (source, _) = try clip(folder)
@@ -369,7 +369,7 @@ import Testing
   }
 
   @Test(
-    "the input is never replaced, whatever its name and source element",
+    "the input is never replaced, whatever its name or its source element",
     arguments: ["filesrc location=${input} ! decodebin", "uridecodebin uri=file://${input}"])
   func inputAsOutput(reading: String) async throws {
     let folder = try TemporaryFolder()
@@ -377,7 +377,7 @@ import Testing
     media.name = "50%.mp4"
     let source = try media.write(to: folder)
     let before = try Data(contentsOf: URL(fileURLWithPath: source))
-    // A percent sign is written %25 in a URI.
+    // A URI contains a percent sign as %25.
     let input = reading.contains("uri=") ? source.replacing("%", with: "%25") : source
     let file = try PipelineFile(
       "\(reading) ! video/x-raw ! videoconvert ! appsink name=v\n---\n"
@@ -391,7 +391,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: source)) == before)
   }
 
-  /// videorate 1.22 repeats such frames without end.
+  /// If frames have no rate, videorate 1.22 repeats them endlessly.
   @Test(
     "changing the speed of frames without a rate is refused", arguments: ["videorate rate=0.5", "identity"],
     ["videorate rate=2.0", "identity"])

@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// docs/plan.schema.json describes everything in a plan, and nothing else.
+/// docs/plan.schema.json describes every field of a plan, and no other field.
 @Suite struct PlanSchemaTests {
   private let folder: TemporaryFolder
   private let schema: Schema
@@ -40,7 +40,7 @@ import Testing
     let source = try media.write(to: folder)
     try await Reverser(source, options: options).split(
       to: folder.path("out.mkv"), in: folder.path("work"), chunks: .about(.seconds(0.3)))
-    // Parts that this source lacks.
+    // Adds fields that the plan of this source lacks.
     let path = folder.path("work/plan.json")
     var plan = try JSONDecoder().decode(ChunkPlan.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
     let span = TimeSpan(start: .zero, end: .seconds(0.5))

@@ -9,7 +9,7 @@ import Testing
 
 /// HTTP Live Streaming and MPEG-DASH, from a server and from a folder.
 @Suite struct PlaylistTests {
-  /// Playlist of six seconds, in segments of two seconds.
+  /// Playlist of six seconds, in three HLS segments of two seconds.
   private func hls(_ folder: TemporaryFolder) throws -> String {
     try TestSupport.run(
       pipeline: """
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("the joined bytes of all segments are the source")
+  @Test("the source consists of the joined bytes of all segments")
   func joinedSegments() async throws {
     let folder = try TemporaryFolder()
     let list = try hls(folder)
@@ -58,7 +58,7 @@ import Testing
     #expect(FileManager.default.contents(atPath: fetched.path) == whole)
   }
 
-  @Test("a missing segment is an error, and the result is not just shorter", arguments: ["s1.ts", "s2.ts"])
+  @Test("a missing segment is an error; the output is not just shorter", arguments: ["s1.ts", "s2.ts"])
   func missingSegment(name: String) async throws {
     let folder = try TemporaryFolder()
     let list = try hls(folder)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("a truncated segment is an error, and the result is not just shorter")
+  @Test("a truncated segment is an error; the output is not just shorter")
   func truncatedSegment() async throws {
     let folder = try TemporaryFolder()
     let list = try hls(folder)
@@ -104,7 +104,8 @@ import Testing
     }
   }
 
-  /// Fragmented MP4 files of video and of audio, each split into initialization segment and media.
+  /// Fragmented MP4 files of video and of audio, each split into an initialization segment and
+  /// media segments.
   private func fragments(_ folder: TemporaryFolder) throws -> TestMedia {
     var media = TestMedia()
     (media.name, media.muxer, media.frameRate) = ("v.mp4", "mp4mux fragment-duration=500", "30/1")
@@ -132,8 +133,8 @@ import Testing
       summary.warnings.isEmpty && summary.samples.first.map { (96_000...98_100).contains($0) } == true, "\(summary)")
   }
 
-  /// The best variant has all frames; the files of the others do not exist.
-  @Test("DASH is read in its best variant, from the first segment")
+  /// The best variant has all frames. The segments of the other variants do not exist.
+  @Test("DASH is read in its best variant, from its first segment")
   func dashVariant() async throws {
     let folder = try TemporaryFolder()
     let media = try fragments(folder)
@@ -180,8 +181,8 @@ import Testing
     "http://example.invalid/0.ts", "/etc/hostname", "../s0.ts", "file:///etc/hostname", "a/%2e%2e/%2e%2e/s0.ts",
   ]
 
-  /// An untrusted playlist must not make other files be read or requests be sent.
-  @Test("a local playlist may name only files in its folder", arguments: outsideAddresses)
+  /// An untrusted playlist must not cause other files to be read, or requests to be sent.
+  @Test("a local playlist may name only files in its own folder", arguments: outsideAddresses)
   func localPlaylist(address: String) async throws {
     let folder = try TemporaryFolder()
     func write(_ name: String, _ text: String) throws {
@@ -250,7 +251,7 @@ import Testing
     }
   }
 
-  @Test("a byte range without an offset begins at the end of the previous one")
+  @Test("a byte range without an offset begins at the end of the previous range")
   func consecutiveByteRanges() throws {
     let folder = try TemporaryFolder()
     try Data(count: 100).write(to: folder.url.appending(path: "s.ts"))
@@ -291,8 +292,8 @@ import Testing
     #expect(error?.description.contains("neither a file nor a folder") == true, "\(error as Any)")
   }
 
-  /// Each was read as often as it is named: 500³ times here.
-  @Test("a playlist that is named often is read once", .timeLimit(.minutes(10)))
+  /// If every name caused another read, this test would read 500³ times.
+  @Test("a playlist that is named many times is read once", .timeLimit(.minutes(10)))
   func repeatedName() throws {
     let folder = try TemporaryFolder()
     for (number, next) in ["1.m3u8", "2.m3u8", "3.m3u8", "s.ts"].enumerated() {

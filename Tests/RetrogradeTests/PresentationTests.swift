@@ -7,8 +7,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Everything in a source besides the first video and audio: subtitles, chapters, tags, further
-/// streams.
+/// Everything in a source except the first video and the first audio: subtitles, chapters, tags and
+/// further streams.
 @Suite struct PresentationTests {
   private static let film =
     "videotestsrc num-buffers=50 ! video/x-raw,width=96,height=64,framerate=25/1 ! x264enc ! h264parse"
@@ -49,7 +49,7 @@ import Testing
     """
 
   @Test(
-    "subtitles are shown at the reversed time",
+    "subtitles are shown at their reversed times",
     arguments: [("a.mkv", "First <i>line</i>"), ("a.mp4", "First line"), ("a.mov", "First line")])
   func subtitles(_ output: String, _ first: String) async throws {
     let folder = try TemporaryFolder()
@@ -69,7 +69,7 @@ import Testing
     if output == "a.mkv" { #expect(mirror.subtitles.first?.tags?.string("title") == "Signs and songs") }
   }
 
-  @Test("subtitles reverse with the loop")
+  @Test("subtitles follow the direction of each leg of a loop")
   func loopedSubtitles() {
     let track = SubtitleTrack(
       caps: Caps("text/x-raw,format=utf8")!, tags: nil,
@@ -88,7 +88,7 @@ import Testing
 
   private func ms(_ value: Int) -> ClockTime { ClockTime(nanoseconds: Int64(value) * 1_000_000) }
 
-  @Test("ASS cues are renumbered and read as text")
+  @Test("ASS cues are renumbered and can be read as text")
   func assCues() {
     let line = "7,0,Default,,0,0,0,,{\\i1}Hello,{\\i0} you\\Nthere"
     #expect(SubtitleText.line(line) == "Hello, you\nthere")
@@ -103,7 +103,7 @@ import Testing
     #expect((try? Container.of("a.webm")).flatMap { script.form(for: $0) } == nil)
   }
 
-  /// Matroska stores ASS scripts unchanged. MP4 has one cue at a time.
+  /// Matroska stores ASS scripts unchanged. MP4 can show only one cue at a time.
   @Test("ASS subtitles keep their styles")
   func scriptStyles() async throws {
     let folder = try TemporaryFolder()
@@ -148,7 +148,7 @@ import Testing
       ])
   }
 
-  @Test("a subtitle file is read and written", arguments: ["out.srt", "out.vtt"])
+  @Test("a subtitle file is read, and a subtitle file is written", arguments: ["out.srt", "out.vtt"])
   func subtitleFiles(_ output: String) async throws {
     let folder = try TemporaryFolder()
     try Data(srt.utf8).write(to: URL(fileURLWithPath: folder.path("in.srt")))
@@ -170,7 +170,7 @@ import Testing
     #expect(again?.code == .cannotCreateOutput, "the user's files stay")
   }
 
-  @Test("subtitles after the end of audio and video are reported, from a file and from the source")
+  @Test("subtitles after the end of audio and video are reported, both from a file and from the source")
   func lateSubtitles() async throws {
     let folder = try TemporaryFolder()
     let late = "1\n00:00:01,000 --> 00:00:01,500\nin time\n\n2\n00:01:00,000 --> 00:01:01,000\nlate\n\n"
@@ -245,7 +245,7 @@ import Testing
     #expect(ts.warnings.contains { $0.message.contains("chapters") })
   }
 
-  /// MP4 has one byte for the number of chapters, and one for the length of a title.
+  /// MP4 has one byte for the number of chapters, and one byte for the length of a title.
   @Test("chapters that do not fit are reported")
   func tooManyChapters() async throws {
     let folder = try TemporaryFolder()
@@ -289,7 +289,7 @@ import Testing
     #expect(try index(folder.path("m.mkv")).chapters.map(\.span.end) == [ms(200), ms(600), ms(1000)])
   }
 
-  @Test("the tags of an MP3 become tags of the output")
+  @Test("the tags of an MP3 are kept in the output")
   func mp3Tags() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.audioOnly("a.mp3", "lamemp3enc ! mpegaudioparse", muxer: "id3v2mux")
@@ -298,7 +298,7 @@ import Testing
     #expect(try index(path).tags?.string("title") == "A day")
     try await Reverser(path).reverse(to: folder.path("b.mka"))
     #expect(try index(folder.path("b.mka")).tags?.string("title") == "A day")
-    // An ID3v2.4 tag with two empty chapters, before the tag of the file.
+    // Inserts an ID3v2.4 tag with two empty chapters before the file's own tag.
     let chapter: [UInt8] = Array("CHAP".utf8) + [0, 0, 0, 4, 0, 0, 0x61, 0, 0, 0]
     let chapters = chapter + chapter
     let tag = Array("ID3".utf8) + [4, 0, 0, 0, 0, 0, UInt8(chapters.count)] + chapters
@@ -325,7 +325,8 @@ import Testing
     let mirror = try index(folder.path(output))
     #expect(mirror.video?.starts?.count == 50 && mirror.furtherVideos.map { $0.index.starts?.count } == [30])
     #expect(mirror.audio.map { $0.tags?.string("language-code") } == ["en", "de"])
-    // The shorter video holds its last frame from the start, while the longer one plays.
+    // The output begins with the last frame of the shorter video. This frame is shown while only
+    // the longer video plays.
     let starts = try #require(mirror.furtherVideos.first?.index.starts)
     #expect(abs((starts[1] - starts[0]).seconds - 0.84) < 0.002)
     #expect(abs((starts[0] - (mirror.video?.starts?.first ?? .zero)).seconds) < 0.002)
@@ -356,7 +357,7 @@ import Testing
     let mirror = try index(folder.path(output))
     #expect(mirror.video?.disposition == Disposition())
     #expect(mirror.audio.map(\.disposition) == [Disposition(isDefault: false), Disposition()])
-    // MP4 has no forced flag.
+    // MP4 has no flag for forced subtitles.
     #expect(mirror.subtitles.map(\.disposition) == [Disposition(isDefault: false, isForced: output == "a.mkv")])
     #expect(mirror.video?.tags?.string("language-code") != "en")
   }
@@ -364,7 +365,7 @@ import Testing
   @Test("non-square pixels stay exact", arguments: ["a.mkv", "a.webm", "a.mp4"])
   func pixelAspectRatio(_ output: String) async throws {
     let folder = try TemporaryFolder()
-    // Matroska stores whole pixels: 96 by 64 at 16:11 is 139 by 64.
+    // Matroska stores the display size in whole pixels: 96x64 at 16:11 becomes 139x64.
     try make(
       "videotestsrc num-buffers=5 ! video/x-raw,width=96,height=64,pixel-aspect-ratio=16/11 ! x264enc ! h264parse ! mp4mux ! "
         + "filesink location=\(folder.path("in.mp4"))")
@@ -376,7 +377,7 @@ import Testing
   @Test("the luminance of the mastering display is kept in Matroska")
   func masteringLuminance() async throws {
     let folder = try TemporaryFolder()
-    // The muxer writes a fifth of these values: 1000 and 0.0001 cd/m².
+    // The muxer writes a fifth of these values. The expected values are 1000 and 0.0001 cd/m².
     let display = "34000:16000:13250:34500:7500:3000:15635:16450:50000000:5"
     try make(
       "videotestsrc num-buffers=5 ! video/x-raw,width=64,height=64 ! avenc_ffv1 ! "
@@ -392,7 +393,7 @@ import Testing
     }
   }
 
-  @Test("timestamps in MP4 are as fine as those of the source")
+  @Test("MP4 timestamps have the precision of those in the source")
   func fineTimes() async throws {
     let folder = try TemporaryFolder()
     // qtmux would use a timescale of 491.
@@ -404,8 +405,8 @@ import Testing
       let starts = try #require(try index(folder.path(name)).video?.starts)
       return zip(starts, starts.dropFirst()).map { ($1 - $0).nanoseconds }
     }
-    // The output starts with the last frame of the source, whose length is stored elsewhere in the
-    // source.
+    // The output starts with the last frame of the source. The source stores the duration of this
+    // frame elsewhere.
     let (source, mirror) = (try lengths("in.mp4").dropFirst(), try lengths("out.mp4").dropFirst())
     #expect(source.count == 18 && mirror.count == 18)
     #expect(zip(source.reversed(), mirror).allSatisfy { abs($0 - $1) < 1_000_000_000 / 15_712 })
@@ -432,9 +433,9 @@ import Testing
     let before = try #require(try DecodedFields(folder.path("in.mkv")).fields.first)
     #expect(before == true)
     let after = try DecodedFields(folder.path(output)).fields
-    // matroskademux since 1.26.1 (123a7a515f, also in 1.24.13) overrides the field order of the
-    // frames by FieldOrder, but knows only the values 9 and 14. Players and FFmpeg take 6, which is
-    // in the file, for bottom field first. 1.28.8 uses the order of the frames again.
+    // matroskademux since 1.26.1 (123a7a515f, also in 1.24.13) replaces the field order of the
+    // frames by FieldOrder, but knows only the values 9 and 14. The file contains 6, which players
+    // and FFmpeg read as bottom field first. 1.28.8 uses the order of the frames again.
     let release = try #require(Registry.release(ofPluginWith: "matroskademux"))
     let isOverridden = output.hasSuffix(".mkv") && (Release(1, 26, 1)..<Release(1, 28)).contains(release)
     #expect(after.count == 25 && after.allSatisfy { $0 == (isOverridden ? nil : false) })
@@ -469,12 +470,13 @@ import Testing
     #expect(summary.warnings.map(\.code) == [.converted])
     let work = try await reverser.start(to: folder.path("chunks.mp4"), in: folder.path("work")).summary()
     #expect(work.warnings.isEmpty)
-    // Each chunk is encoded separately, so chunks that play backwards have their own field order.
+    // Each chunk is encoded separately, so chunks that play backwards can declare another field
+    // order.
     let fields = try DecodedFields(folder.path("chunks.mp4")).fields
     #expect(fields == Array(repeating: true, count: 10) + Array(repeating: false, count: 5))
   }
 
-  @Test("a codec that can't mark frames as interlaced gets a warning", arguments: [("mp4", true), ("mkv", false)])
+  @Test("a codec that can't mark frames as interlaced causes a warning", arguments: [("mp4", true), ("mkv", false)])
   func interlacedHEVC(_ container: String, _ isLost: Bool) async throws {
     let folder = try TemporaryFolder()
     try makeInterlaced(folder.path("in.mp4"), frames: 5)
@@ -550,7 +552,7 @@ import Testing
     #expect(Array(read.first.prefix(4)) == [255, 128, 0, 128])
   }
 
-  @Test("cover art stays cover art", arguments: ["out.mp3", "out.flac"])
+  @Test("cover art is kept as cover art", arguments: ["out.mp3", "out.flac"])
   func coverArt(output: String) async throws {
     let folder = try TemporaryFolder()
     try make(
@@ -558,8 +560,8 @@ import Testing
     )
     let png = try Data(contentsOf: URL(fileURLWithPath: folder.path("c.png")))
     let hex = png.map { String(format: "%02x", $0) }.joined()
-    // Format of gst_value_serialize_sample: the bytes, the caps in base64 with _ for =, no segment,
-    // no structure.
+    // Format of gst_value_serialize_sample: the bytes, the caps in base64 with _ for =, no
+    // GStreamer segment, no structure.
     let caps = Data("image/png".utf8).base64EncodedString().replacing("=", with: "_")
     let source = folder.path("in.mp3")
     try make(
@@ -585,7 +587,7 @@ import Testing
     return found
   }
 
-  @Test("samples within Matroska's CodecDelay are left out")
+  @Test("audio within Matroska's CodecDelay is left out")
   func codecDelay() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -593,7 +595,7 @@ import Testing
     media.sampleCount = 48_000
     media.audioFormat = "S16LE"
     let source = try media.write(to: folder)
-    // CodecDelay, 10 ms, replaces the generated name of the track.
+    // A CodecDelay of 10 ms replaces the generated name of the track.
     var bytes = try Data(contentsOf: URL(fileURLWithPath: source))
     let name = try #require(bytes.range(of: Data([0x53, 0x6E]) + Data([0x86]) + Data("Audio\0".utf8)))
     let delay: [UInt8] = [0x56, 0xAA, 0x84, 0x00, 0x98, 0x96, 0x80]

@@ -7,8 +7,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Progress of a run: one scale, which never goes back and does not reach its end before the run
-/// does.
+/// Progress of a run. It has one scale, never goes back, and reaches its end only when the run
+/// ends.
 @Suite struct ProgressTests {
   private let folder: TemporaryFolder
 
@@ -20,7 +20,7 @@ import Testing
     var values: [ReversalProgress] { all.withLock { $0 } }
     var work: Work { Work(Cancellation()) { value in self.all.withLock { $0.append(value) } } }
 
-    /// The stages in order, one entry each time a stage began.
+    /// The stages in order, with one entry for each start of a stage.
     var stages: [ReversalProgress.Stage] {
       values.map(\.stage).reduce(into: []) { if $0.last != $1 { $0.append($1) } }
     }
@@ -34,7 +34,7 @@ import Testing
       #expect(values.allSatisfy { (0...1).contains($0.stageFraction) })
     }
 
-    /// Checks the frames sent to the encoder. Their total is known from the start.
+    /// Checks the number of frames sent to the encoder. The total is known from the start.
     func check(frames: Int) {
       let reversing = values.filter { $0.stage == .reversing }
       #expect(Set(reversing.map(\.total)) == [frames])
@@ -50,7 +50,7 @@ import Testing
     return media
   }
 
-  /// Scores that drop, hold, repeat and blend frames.
+  /// Scores that drop, repeat and blend frames, or hold a frame.
   @Test(
     "the number of frames in a score is known from the start",
     arguments: [
@@ -70,7 +70,7 @@ import Testing
     log.check()
   }
 
-  @Test("the title is part of the progress")
+  @Test("progress includes the title")
   func titleProgress() throws {
     let log = ProgressLog()
     let title = Title(duration: .seconds(0.95)) { _, _ in }
@@ -92,7 +92,7 @@ import Testing
     #expect(Set(log.values.filter { $0.stage == .finishing }.map(\.done)).count > 4)
   }
 
-  @Test("verification is part of the progress")
+  @Test("progress includes verification")
   func verification() throws {
     var options = ReverseOptions()
     options.output.isVerified = true
@@ -103,7 +103,7 @@ import Testing
     #expect((log.values.last { $0.stage == .finishing }?.fraction ?? 1) < 0.8)
   }
 
-  @Test("audio alone is counted in samples")
+  @Test("progress of audio without video counts samples")
   func audioOnly() throws {
     let log = ProgressLog()
     let source = try TestMedia.audioOnly("source.flac", "flacenc", muxer: "identity", sampleCount: 480_000)
@@ -113,7 +113,7 @@ import Testing
     log.check(atLeast: 0.9)
   }
 
-  @Test("copied packets are counted")
+  @Test("progress counts copied packets")
   func copiedPackets() throws {
     var media = media
     media.video = "avenc_mjpeg"
@@ -136,7 +136,7 @@ import Testing
     #expect(log.stages.filter { $0 == .reversing }.count == 1)
   }
 
-  @Test("a run over some chunks counts only those")
+  @Test("a run over some of the chunks counts only these chunks")
   func someChunks() throws {
     var media = media
     media.sampleCount = 0
@@ -146,8 +146,8 @@ import Testing
     _ = try chunked.make(plan, Resources(), jobs: 1, only: 0..<1)
     let some = log.values.filter { $0.stage == .reversing }
     #expect(some.last?.done == plan.chunks[0].frames && some.last?.stageFraction == 1)
-    // A run over all chunks counts the finished ones too. The remaining time follows from the
-    // current work.
+    // A run over all chunks counts finished chunks, too. The remaining time is computed only from
+    // the current work.
     let rest = ProgressLog()
     _ = try ChunkedReversal(folder.path("work"), rest.work).run(
       Reverser(source), to: folder.path("out.mkv"), .count(3), jobs: 1)
@@ -155,7 +155,7 @@ import Testing
     #expect((rest.values.first { $0.stage == .reversing }?.done ?? 0) > plan.chunks[0].frames)
   }
 
-  // MARK: the scale
+  // MARK: the progress scale
 
   private func tell(_ scale: ProgressScale, _ step: Step, _ share: Double) -> Double {
     var value = 0.0
@@ -169,10 +169,10 @@ import Testing
     scale.expect([ExpectedStep(.indexing, 1), ExpectedStep(.reversing, 3)])
     #expect(tell(scale, .indexing, 0.5) == 0.125)
     #expect(tell(scale, .indexing, 0.4) == 0.125, "it does not go back")
-    // A step that begins ends the one before.
+    // The start of a step ends the step before it.
     #expect(tell(scale, .reversing, 0) == 0.25)
     #expect(tell(scale, .indexing, 1) == 0.25, "a finished step moves nothing")
-    // The other steps share the rest.
+    // The other steps share the rest of the scale.
     scale.expect([ExpectedStep(.reversing, 1), ExpectedStep(.finishing, 2)])
     #expect(tell(scale, .reversing, 1) == 0.5)
     #expect(tell(scale, .joining, 0.9) == 0.5, "the step is not expected")
@@ -180,7 +180,7 @@ import Testing
     #expect(tell(scale, .finishing, 7) == 0.999, "the run ends, not its last step")
   }
 
-  @Test("a single step need not be expected")
+  @Test("a single step works without being announced")
   func singleStep() {
     let scale = ProgressScale()
     #expect(tell(scale, .indexing, 0.5) == 0.5)

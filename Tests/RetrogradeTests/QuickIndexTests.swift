@@ -6,7 +6,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// The quick index of a long source, from its beginning and end, equals the index of a full pass.
+/// The quick index of a long source is made from its beginning and end. It must equal the index of
+/// a full pass.
 @Suite struct QuickIndexTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var media = TestMedia()
@@ -48,7 +49,7 @@ import Testing
     return bytes
   }
 
-  @Test("frames and samples equal those of a full pass", arguments: cases)
+  @Test("frames and samples of a quick index equal those of a full pass", arguments: cases)
   func quickIndex(_ source: Case) throws {
     let folder = try TemporaryFolder()
     let opened = try OpenedSource(try source.media.write(to: folder), settings())
@@ -89,7 +90,7 @@ import Testing
     #expect(end.completed(by: times, beginning)?.packets.count == source.media.frameCount)
   }
 
-  /// Tables that contradict the end of the file are not trusted.
+  /// Tables that contradict the end of the file are ignored, and the file is indexed in full.
   @Test("short sources and trimmed sources are indexed in full")
   func fullIndex() throws {
     let folder = try TemporaryFolder()

@@ -34,13 +34,13 @@ import Testing
   }
 
   @Test(
-    "frames without a timestamp in a program stream are shown between those that have one", arguments: [nil, "1.04"],
+    "in a program stream, frames without a timestamp are shown between those with one", arguments: [nil, "1.04"],
     ["mpeg2video", "mpeg1video"])
   func programStream(_ start: String?, _ codec: String) async throws {
     let folder = try TemporaryFolder()
     let source = folder.path("a.mpg")
-    // Small pictures: a PES packet has several, and a timestamp for the first one. For the
-    // smallest, GStreamer's timestamps jump.
+    // Pictures are so small that a PES packet contains several, with a timestamp only for the
+    // first. For the smallest size, GStreamer's timestamps jump.
     let picture = codec == "mpeg1video" ? "testsrc=s=64x48:r=25:d=3" : "testsrc2=s=320x180:r=25:d=3"
     _ = try FFmpeg.bytes(
       ["-f", "lavfi", "-i", picture, "-c:v", codec, "-g", codec == "mpeg1video" ? "50" : "12", "-bf", "2", source])

@@ -149,7 +149,7 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
 
     if media.video != nil {
       #expect(mirror.numbers == (0..<media.frameCount).reversed())
-      // In plain playback, mpegpsdemux reports that a stream starts later than it does.
+      // In plain playback, mpegpsdemux reports a later start of the stream than the real one.
       if media.muxer != "mpegpsmux" {
         #expect(original.numbers == Array(0..<media.frameCount), "the generated source is what it should be")
         expectMirroredTimes(original, mirror, media)
@@ -185,7 +185,8 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     return max(frame, audio ?? .zero)
   }
 
-  /// Presentation times of the source. AVI has none: its frames follow each other at its rate.
+  /// Presentation times of the source's frames. AVI has no timestamps: its frames follow each other
+  /// at the frame rate.
   private func times(_ original: DecodedMedia, _ media: TestMedia) -> [ClockTime] {
     media.muxer == "avimux" ? media.times.dropLast() : original.times
   }
@@ -193,10 +194,12 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
   private func expectMirroredTimes(_ original: DecodedMedia, _ mirror: DecodedMedia, _ media: TestMedia) {
     guard mirror.times.count == original.times.count, !original.times.isEmpty else { return }
     let end = presentationEnd(original, media)
-    // A frame is shown until the next one starts. Reversed, it starts there.
+    // A frame is shown until the next one starts. In the reversed video, the frame starts at that
+    // time.
     let expected = times(original, media).dropFirst().reversed().map { end - $0 }
     let errors = zip(mirror.times.dropFirst(), expected).map { ($0 - $1).seconds }
-    // If only the container gives the length of the last frame, all frames may be shifted alike.
+    // If only the container gives the duration of the last frame, all frames may be shifted by the
+    // same time.
     let isVideoOnly = media.sampleCount == 0
     let shift = isVideoOnly ? errors.first ?? 0 : 0
     #expect(

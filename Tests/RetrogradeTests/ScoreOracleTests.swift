@@ -25,7 +25,7 @@ import Testing
     var words: String { "\(from)f..\(to)f" + (speed == 1 ? "" : " x\(speed)") }
   }
 
-  /// Random stretches. Half of them start where the one before ends.
+  /// Random ranges. Half of them start where the range before ends.
   private static func score(_ seed: Int, speeds: ClosedRange<Int>) -> [Stretch] {
     var generator = SeededGenerator(seed)
     var stretches: [Stretch] = []
@@ -39,8 +39,8 @@ import Testing
     return stretches
   }
 
-  /// Filter graph for ffmpeg: one chain for each stretch, concatenated. At a turn, the frame that
-  /// was shown last is not repeated.
+  /// Filter graph for ffmpeg: one chain for each range, concatenated. At a turn, the frame that was
+  /// shown last is not repeated.
   private static func graph(_ stretches: [Stretch], _ kind: String, _ chain: (Range<Int>, Stretch) -> String) -> String
   {
     let chains = stretches.enumerated().map { number, stretch in
@@ -107,7 +107,8 @@ import Testing
     let wanted = try Self.frames(["-i", source, "-filter_complex", Self.video(stretches), "-map", "[out]"])
     let found = try Self.frames(["-i", output, "-map", "0:v"])
     #expect(found.map(\.sum) == wanted.map(\.sum), "\(stretches.map(\.words))")
-    // Both are rounded to milliseconds; ffmpeg adds up the rounding of each stretch.
+    // The times in both lists are rounded to milliseconds. ffmpeg adds up the rounding of each
+    // range.
     #expect(zip(found, wanted).allSatisfy { abs($0.time - $1.time) <= stretches.count }, "\(stretches.map(\.words))")
     guard hasAudio else { return }
     let audio = try Self.samples(["-i", source, "-filter_complex", Self.audio(stretches), "-map", "[out]"])

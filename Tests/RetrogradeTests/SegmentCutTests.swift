@@ -4,7 +4,7 @@ import Testing
 
 @testable import Retrograde
 
-/// Cuts of streams into segments.
+/// Splitting streams into segments of the output.
 @Suite struct SegmentCutTests {
   /// Segments of `frames` frames at 25 fps, in units of 1/100 s.
   private func cut(_ frames: Int, groups: Int?, target: Int = 400) -> [Range<Int>] {
@@ -13,19 +13,19 @@ import Testing
     }
   }
 
-  @Test("segments start with a GOP")
+  @Test("each segment starts with a GOP")
   func cutsAtGOPs() {
-    // The targets of the first two are 1 s and 2 s.
+    // The first two segments have targets of 1 s and 2 s.
     #expect(cut(500, groups: 12) == [0..<24, 24..<72, 72..<168, 168..<264, 264..<360, 360..<456, 456..<500])
   }
 
-  @Test("long GOPs are cut")
+  @Test("a GOP that is longer than a segment is split")
   func longGOPs() {
     #expect(cut(300, groups: 250) == [0..<25, 25..<75, 75..<175, 175..<300])
     #expect(cut(425, groups: nil) == [0..<25, 25..<75, 75..<175, 175..<275, 275..<375, 375..<425])
   }
 
-  @Test("a very short rest is not a segment of its own")
+  @Test("a very short remainder at the end is added to the last segment")
   func shortRest() {
     #expect(cut(25, groups: nil) == [0..<25])
     #expect(cut(31, groups: nil) == [0..<31])
@@ -34,13 +34,13 @@ import Testing
     #expect(cut(1, groups: nil) == [0..<1])
   }
 
-  @Test("a frame that is shown for long is not cut")
+  @Test("a frame that is shown for a long time is in one segment")
   func longFrames() {
     let times = [0, 1000, 1004, 1008, 3000]
     #expect(SegmentCuts.segments(of: times, usual: 400) { _ in false } == [0..<1, 1..<3, 3..<4])
   }
 
-  @Test("every frame is in one segment, in order, at any times and GOPs", arguments: 1...40)
+  @Test("every frame is in one segment, in order, for any frame times and GOPs", arguments: 1...40)
   func randomSegments(
     _ seed: Int
   ) {
@@ -55,15 +55,15 @@ import Testing
     #expect(segments.allSatisfy { $0.count == 1 || times[$0.upperBound] - times[$0.lowerBound] <= 500 + 90 })
   }
 
-  @Test("frame times at usual rates are whole")
+  @Test("frame times at usual rates are whole numbers in the timescale")
   func timescale() {
     #expect(VideoTimescale.units(for: (30, 1)) == 90_000)
     #expect(VideoTimescale.units(for: (24_000, 1001)) == 240_000)
     #expect(VideoTimescale.units(for: nil) == 90_000)
   }
 
-  /// A segment of 1 s: 5 frames of 40 ms, one of 600 ms, 5 of 40 ms.
-  @Test("a piece starts with the frame that is shown at its start")
+  /// A segment of 1 s: 5 frames of 40 ms, a frame of 600 ms, and 5 frames of 40 ms.
+  @Test("a fragment starts with the frame that is shown at its start")
   func pieces() {
     let times = [0, 40, 80, 120, 160, 200, 800, 840, 880, 920, 960, 1000].map { $0 * 90 }
     let cuts = SegmentCuts(times: times, timescale: 90_000, segments: [0..<11])
@@ -74,12 +74,12 @@ import Testing
     #expect(short.pieces(of: 0) == [0])
   }
 
-  @Test("audio packets are on one grid")
+  @Test("audio segments contain whole packets and follow each other without gaps")
   func audioGrid() {
     let grid = PacketGrid(
       samples: 100_000, packet: 1024, priming: 1024, rate: 48_000,
       cuts: [0, 1, 2, 2.05, 3].map { ClockTime.seconds($0) })
-    // The first packet is priming, and the last has 672 samples.
+    // The first packet is priming, and the last packet has 672 samples.
     #expect(grid.segments == [0..<48, 48..<95, 95..<97, 97..<99])
     #expect(grid.times[0].start == .zero)
     #expect(grid.times.last?.end == ClockTime(sampleIndex: 100_000, rate: 48_000))

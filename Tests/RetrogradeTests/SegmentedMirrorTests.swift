@@ -30,14 +30,14 @@ import Testing
     return settings
   }
 
-  /// Parts of a segment, as the mirror delivers them.
+  /// Fragments of a segment, as the mirror delivers them.
   private func parts(_ mirror: SegmentedMirror, _ number: Int, from piece: Int = 0) throws -> [[UInt8]] {
     let parts = Mutex<[[UInt8]]>([])
     try mirror.segment(number, from: piece, of: 0, Cancellation()) { more in parts.withLock { $0.append(more) } }
     return parts.withLock { $0 }
   }
 
-  @Test("a segment has the right frames and times from each of its pieces on")
+  @Test("a segment that starts at any of its fragments has the right frames and times")
   func segmentPieces() async throws {
     let source = try media.write(to: folder)
     let mirror = try mirror(source, settings())
@@ -52,11 +52,11 @@ import Testing
         try Data(header + parts.joined()).write(to: URL(fileURLWithPath: folder.path("part.mp4")))
         let frames = try FFmpeg.frames(folder.path("part.mp4"))
         let start = segment.start + SegmentedMirror.pieceLength * piece
-        // The first frame is the one shown when the piece starts.
+        // The first frame is the frame that is shown when the fragment starts.
         let first = mirror.frameStarts.endOfPrefix { $0 <= start } - 1
         let end = mirror.frameStarts.endOfPrefix { $0 < segment.end }
         #expect(frames.map(\.sum) == whole[first..<end].map(\.sum), "\(number) \(piece)")
-        // FFmpeg counts from the first frame; the fragment itself has the start time.
+        // FFmpeg's times start at the first frame. The fragment itself contains its start time.
         let times = whole[first..<end].map { $0.time - whole[first].time }
         #expect(zip(frames, times).allSatisfy { abs($0.time - $1) <= 1 }, "\(number) \(piece)")
         let begin = try #require(parts[0].box("traf", "tfdt", in: Box.all(in: parts[0][...])[1].body))
@@ -69,7 +69,8 @@ import Testing
     #expect(mirror.pieces(ofSegment: 99, of: 0) == 0 && mirror.pieces(ofSegment: 0, of: 9) == 0)
   }
 
-  /// If a GOP does not fit in memory and a viewer waits for it, its end is decoded before the rest.
+  /// If a GOP does not fit in memory and a viewer is waiting for it, the end of the GOP is decoded
+  /// before the rest.
   @Test("a GOP that does not fit in memory has the right frames", arguments: [4, 30, 80])
   func largeGOP(_ room: Int) throws {
     var media = media
@@ -83,9 +84,9 @@ import Testing
       #expect(try one.buffer.hasSamePixels(as: other.buffer, one.caps))
     }
     #expect(watched.plan.windows.count == 2 && watched.plan.windows.first?.spooled == 0)
-    // A third is reserved for data outside of windows.
+    // A third of the memory is reserved for data other than windows.
     #expect(watched.plan.windows.first?.frames == 120 - min(45, room * 2 / 3 - 1)..<120)
-    // If no viewer waits, nothing is decoded twice.
+    // If no viewer is waiting, no frame is decoded twice.
     let unwatched = try PlayableSource.open([source], ReverseOptions(resources: resources), Work())
     let video = try #require(unwatched.video)
     #expect(video.plan.windows.count == 1 && video.plan(0..<120) == video.plan)
@@ -116,8 +117,8 @@ import Testing
     try SegmentedMirror(source, settings, Cancellation())
   }
 
-  /// Writes the segments of a rendition one after the other. Three threads make them in random
-  /// order.
+  /// Writes the segments of a rendition one after the other. Three threads make the segments in
+  /// random order.
   private func write(_ mirror: SegmentedMirror, _ rendition: Int, _ name: String) throws -> String {
     var generator = SeededGenerator(7)
     let numbers = mirror.renditions[rendition].segments.indices.shuffled(using: &generator)
@@ -169,9 +170,10 @@ import Testing
     var wave: String
   }
 
-  /// AAC loses no more at segment boundaries than elsewhere: for a tone, noise and ticks.
+  /// AAC must lose no more at segment boundaries than elsewhere. Tested for a tone, noise and
+  /// ticks.
   @Test(
-    "AAC has no joints between segments",
+    "AAC has no audible joints between segments",
     arguments: [
       TestAudio(channels: 1, rate: 44_100, wave: "sine freq=440"),
       TestAudio(channels: 2, rate: 48_000, wave: "pink-noise"),
@@ -191,7 +193,7 @@ import Testing
     let decoded = try FFmpeg.samples(try write(mirror, 0, "aac.mp4"))
     try await Reverser(source).reverse(to: folder.path("whole.wav"))
     let whole = try FFmpeg.samples(folder.path("whole.wav"))
-    // FFmpeg outputs all of a fragment's last packet.
+    // FFmpeg outputs all samples of a fragment's last packet.
     #expect(
       decoded.count / audio.channels - whole.count / audio.channels < PacketGrid.AAC && decoded.count >= whole.count)
     let errors = Self.errors(decoded, whole, audio.channels)
@@ -200,14 +202,14 @@ import Testing
         let block = segment.start.sampleIndex(rate: audio.rate) / Self.block
         return block - 8...block + 8
       })
-    // More is lost at the ends, where a tone is cut off.
+    // The loss is larger at the start and end of the audio, where a tone is truncated.
     let inner = errors.indices.dropFirst(16).dropLast(16)
     func most(_ isJoint: Bool) -> Float {
       inner.filter { joints.contains($0) == isJoint }.map { errors[$0] }.max() ?? 0
     }
     #expect(rendition.segments.count > 4)
-    // avenc_aac 1.22 gives other packets for the same samples from run to run, with up to a fifth
-    // more loss in a block (seen).
+    // avenc_aac 1.22 may encode the same samples to different packets in each run. In one block, a
+    // fifth more loss was observed.
     #expect(most(true) <= most(false) * 1.5)
   }
 
@@ -229,7 +231,7 @@ import Testing
       pipeline: "videotestsrc pattern=snow num-buffers=90 ! video/x-raw,width=1280,height=720,framerate=30/1 ! "
         + "x264enc speed-preset=ultrafast key-int-max=90 ! matroskamux ! filesink location=\(path)")
     let mirror = try SegmentedMirror(path, SegmentedMirror.Settings(), Cancellation())
-    // Consumes the frames that were decoded to find out how the source can be read.
+    // Consumes the frames that were decoded when the source was opened to choose a way to read it.
     _ = try mirror.segment(0, of: 0, Cancellation())
     let before = mirror.memoryHeld
     #expect(before.bytes == 0)
@@ -252,10 +254,10 @@ import Testing
     #expect(!(try mirror.segment(0, of: 0, Cancellation())).isEmpty)
   }
 
-  /// If the source's codec can be encoded in real time, it is offered beside H.264: the same frames
-  /// at the same times.
+  /// If the source's codec can be encoded in real time, the server also offers it. Its rendition
+  /// has the same frames at the same times as the H.264 one.
   @Test(
-    "the source's own codec is offered too",
+    "the source's own codec is offered beside H.264",
     arguments: [
       ("VP9", "vp9enc deadline=1 cpu-used=8 lag-in-frames=0 keyframe-max-dist=20 ! vp9parse", "vp09.00.10.08"),
       ("HEVC", "x265enc speed-preset=ultrafast key-int-max=20 ! h265parse", "hvc1.1.6.L60.90"),
@@ -274,7 +276,7 @@ import Testing
     let movie = try write(mirror, 1, "own.mp4")
     let usual = try FFmpeg.frames(try write(mirror, 0, "h264.mp4"))
     #expect(try FFmpeg.frames(movie).map(\.time) == usual.map(\.time))
-    // qtdemux 1.22 may take a fragment for one of another rate; vp9dec then drops all its frames.
+    // qtdemux 1.22 may misread the frame rate of a fragment; vp9dec then drops all its frames.
     let raw = try FFmpeg.bytes(
       ["-i", movie, "-fps_mode", "passthrough", "-pix_fmt", "gray", "-f", "rawvideo", "-"])
     let numbers = stride(from: 0, to: raw.count, by: 96 * 64).map { start in
@@ -284,7 +286,7 @@ import Testing
     #expect(throws: RetrogradeError.self) { _ = try mirror.segment(0, of: 2, Cancellation()) }
   }
 
-  /// Noise uses all of the bandwidth it gets.
+  /// Noise uses all of the bandwidth that it may use.
   @Test(
     "no segment exceeds the bandwidth of its rendition",
     arguments: [
@@ -318,13 +320,13 @@ import Testing
         let length = max(segment.duration, settings.target / 2)
         #expect(Double(size) * 8 <= Double(rendition.peakBandwidth) * length.seconds, "\(rendition.name) \(place)")
       }
-      // It starts with two segments more than at the usual length.
+      // The first two segments are shorter than usual, so the rendition has more segments.
       #expect(Double(whole) * 8 <= Double(rendition.averageBandwidth) * (mirror.duration + settings.target).seconds)
     }
   }
 
-  /// Rotated video is written upright. Browsers play only 4:2:0 with 8 bits.
-  @Test("pictures are upright and in a format that browsers play")
+  /// Rotated video is encoded upright. Browsers play only 8-bit 4:2:0.
+  @Test("frames are upright and in a format that browsers play")
   func browserFormat() throws {
     var media = TestMedia()
     (media.orientation, media.video) = (
@@ -347,7 +349,7 @@ import Testing
     #expect(size.first?.count == 32 * 48)
   }
 
-  @Test("pictures, subtitles and chapters are those of the output")
+  @Test("thumbnails, subtitles and chapters are those of the output")
   func presentation() throws {
     var media = media
     media.sampleCount = 0
@@ -386,18 +388,18 @@ import Testing
       return TestMedia.number(width: 96, height: 64) { x, y in pixels[y * 96 + x] }
     }
     #expect(try [-1, 0, 1.01, 3.99, 9].map { try number($0) } == [119, 119, 89, 0, 0])
-    // Keyframes are 0, 20, 40 and so on.
+    // Keyframes of the source are 0, 20, 40 and so on.
     #expect(try number(1.01, isExact: false) == 80)
     #expect(try mirror.waveform(0..<10, of: 10, Cancellation()) == [])
   }
 
-  @Test("the waveform is that of the output")
+  @Test("the waveform shows the output, not the source")
   func waveform() throws {
     var media = TestMedia.audioOnly("a.wav", muxer: "wavenc", sampleCount: 96_000)
     media.click = 18_000
     let mirror = try mirror(try media.write(to: folder), settings())
     let peaks = try mirror.waveform(0..<8, of: 8, Cancellation())
-    // The click, 20,000 of 32,768, is in the second eighth of the source.
+    // The click has a peak of 20,000 of 32,768, and is in the second eighth of the source.
     #expect(peaks.enumerated().allSatisfy { $0 == 6 ? abs($1 - 0.61) < 0.01 : $1 == 0 }, "\(peaks)")
     let parts = try [0..<3, 3..<7, 7..<8].flatMap { try mirror.waveform($0, of: 8, Cancellation()) }
     #expect(parts == peaks)
@@ -434,8 +436,8 @@ import Testing
       "\(String(describing: error))")
   }
 
-  /// AAC has no rate above 96 kHz: the video plays without audio.
-  @Test("audio that AAC can't hold is left out")
+  /// AAC has no sample rate above 96 kHz, so the video plays without audio.
+  @Test("audio that AAC can't store is left out")
   func highSampleRate() throws {
     let movie = folder.path("a.mkv")
     let audio = "audiotestsrc num-buffers=20 ! audio/x-raw,format=S16LE,rate=192000,channels=2 ! flacenc"
@@ -454,7 +456,7 @@ import Testing
 }
 
 extension SegmentedMirror {
-  /// A complete segment.
+  /// All bytes of a segment.
   fileprivate func segment(_ number: Int, of rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] {
     let bytes = Mutex<[UInt8]>([])
     try segment(number, from: 0, of: rendition, cancellation) { more in bytes.withLock { $0 += more } }

@@ -8,7 +8,7 @@ import Testing
 @testable import RetrogradeEngine
 
 @Suite struct SizeLimitTests {
-  @Test("the first level that is small enough is found in few tries")
+  @Test("the first level that makes the file small enough is found in few tries")
   func levelSearch() throws {
     var generator = SeededGenerator(7)
     for _ in 0..<300 {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("each level is smaller than the one before")
+  @Test("each level makes a smaller file than the level before")
   func levelOrder() {
     for format in [AnimationFormat.gif, .webp] {
       for first in [AnimationLevel(), AnimationLevel(colors: 40, dither: 0, quality: 50)] {
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// A video of noise, which does not compress.
+  /// Writes a video of noise, which does not compress.
   private func noise(_ folder: TemporaryFolder, frames: Int = 12, width: Int = 160, audio: Bool = false) throws
     -> String
   {
@@ -70,7 +70,7 @@ import Testing
     try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
   }
 
-  @Test("animations are made small enough", arguments: ["gif", "webp"])
+  @Test("animations are reduced to the size limit", arguments: ["gif", "webp"])
   func animations(_ format: String) async throws {
     let folder = try TemporaryFolder()
     let source = try noise(folder)
@@ -117,7 +117,7 @@ import Testing
     #expect(sizes[0] != sizes[1])
   }
 
-  @Test("movies are made small enough", arguments: ["mp4", "webm"])
+  @Test("movies are reduced to the size limit", arguments: ["mp4", "webm"])
   func movies(_ format: String) async throws {
     let folder = try TemporaryFolder()
     let source = try noise(folder, frames: 50, width: 320, audio: true)
@@ -136,7 +136,7 @@ import Testing
     #expect(error?.message.contains("does not fit in 3 kB") ?? false)
   }
 
-  @Test("a movie that is small enough loses nothing")
+  @Test("a movie below the size limit loses nothing")
   func smallMovie() async throws {
     let folder = try TemporaryFolder()
     let source = try TestMedia().write(to: folder)
@@ -148,7 +148,7 @@ import Testing
     #expect((caps?.int("width"), caps?.int("height")) == (480, 640))
   }
 
-  @Test("sizes and colours that a format can't have are refused")
+  @Test("size limits and colour counts that a format can't have are refused")
   func unsupportedOptions() async throws {
     let folder = try TemporaryFolder()
     let source = try noise(folder, frames: 2)

@@ -5,8 +5,8 @@ import Testing
 
 @testable import RetrogradeEngine
 
-/// After a seek, a range of a long source plays before the whole source is indexed, and in the same
-/// way.
+/// After a seek, a range of a long source can play before the whole source is indexed. It must play
+/// in the same way as after full indexing.
 @Suite struct SoughtStretchTests {
   /// 300 numbered frames of 100 ms, with audio of the same length.
   private func media(_ muxer: String, _ audio: String) -> TestMedia {
@@ -53,7 +53,7 @@ import Testing
       let time = ClockTime(nanoseconds: milliseconds * 1_000_000)
       let stretch = try #require(try stretches.stretch(at: time))
       #expect(stretch.place.start <= time && time < stretch.place.end)
-      // A GOP is 2 s long.
+      // A GOP has a length of 2 s.
       #expect(stretch.range.duration <= ClockTime(seconds: 10))
       let end = min(stretch.place.end, time + ClockTime(seconds: 2))
       let (found, all) = (try played(stretch.source, from: time, to: end), try played(whole, from: time, to: end))

@@ -8,7 +8,7 @@ import Testing
 
 /// A file with a single image is a video of one frame.
 @Suite struct StillImageTests {
-  /// An image larger than one block of a file.
+  /// An image whose size exceeds one read of filesrc.
   private static let raw = "videotestsrc num-buffers=1 pattern=snow ! video/x-raw,width=160,height=96,format="
 
   private func write(_ description: String, to path: String) throws -> String {
@@ -21,7 +21,7 @@ import Testing
       of: "filesrc location=\"\(path)\" blocksize=10000000 ! \(decoder) ! videoconvert ! video/x-raw,format=\(format)")
   }
 
-  @Test("a JPEG of any format is one frame", arguments: ["Y444", "Y42B", "I420", "GRAY8"])
+  @Test("a JPEG of any pixel format is one frame", arguments: ["Y444", "Y42B", "I420", "GRAY8"])
   func jpeg(_ format: String) async throws {
     let folder = try TemporaryFolder()
     let source = try write("\(StillImageTests.raw)\(format) ! jpegenc", to: folder.path("a.jpg"))
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "an image that has to be read in one piece is one frame",
+    "an image that must be decoded from a single buffer is one frame",
     arguments: ["avenc_bmp", "avenc_tiff compression-algo=raw"], ["a.bmp", "100 %d% of it.bmp"])
   func wholeImage(encoder: String, name: String) async throws {
     let folder = try TemporaryFolder()

@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// PCM is read in place if the container says where it is.
+/// PCM is read in place if the container declares its position.
 @Suite struct StoredSamplesTests {
   private func media(_ format: String, channels: Int) -> TestMedia {
     var media = TestMedia.audioOnly("s.wav", muxer: "wavenc", sampleCount: 150_001)
@@ -52,7 +52,7 @@ import Testing
   func otherContainers(_ name: String, _ muxer: String, _ format: String) async throws {
     let folder = try TemporaryFolder()
     var media = media(format, channels: 2)
-    // QuickTime edits and Wave64 chunks are rounded.
+    // The edits of QuickTime and the chunks of Wave64 are rounded.
     media.sampleCount = 150_000
     let plain = try DecodedMedia(media.write(to: folder), like: media).audio
     (media.name, media.muxer) = (name, muxer)
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test(
-    "reversing PCM twice restores it in every container",
+    "reversing PCM twice restores it in any container",
     arguments: [("o.mkv", "matroskamux"), ("o.mov", "qtmux"), ("o.avi", "avimux")])
   func reversedTwice(_ name: String, _ muxer: String) async throws {
     let folder = try TemporaryFolder()
@@ -78,7 +78,7 @@ import Testing
       try DecodedMedia(folder.path("back.wav"), like: media).audio == DecodedMedia(source, like: media).audio)
   }
 
-  @Test("AVI with other packets between the audio is read packet by packet")
+  @Test("AVI with other packets between its audio packets is read packet by packet")
   func mixedAVI() throws {
     let folder = try TemporaryFolder()
     var media = media("S16LE", channels: 2)
@@ -106,7 +106,7 @@ import Testing
     try await Reverser(source).reverse(to: folder.path("o.mov"))
     let mirror = try DecodedMedia(folder.path("o.mov"), like: media)
     #expect(try mirror.audio == reversed(DecodedMedia(source, like: media).audio))
-    // The video lasts 2 s, the audio 1.25 s.
+    // The video has a duration of 2 s, the audio of 1.25 s.
     let late = try #require(mirror.audioStart) - (ClockTime(nanoseconds: 750_000_000) - start)
     #expect(abs(late.nanoseconds) < 1_000_000_000 / 48_000)
     #expect(mirror.numbers == (0..<media.frameCount).reversed())

@@ -3,10 +3,10 @@ import Retrograde
 import TestSupport
 import Testing
 
-/// Colours stated by the container and by the stream.
+/// Colours that the container or the video stream declares.
 @Suite struct StreamColourTests {
   @Test(
-    "colours of the stream override the container's, which apply if the stream has none",
+    "colours in the stream override those in the container, which apply if the stream has none",
     arguments: [("h264", "libx264"), ("h265", "libx265 -x265-params log-level=none")], [true, false])
   func stated(codec: (name: String, encoder: String), byStream: Bool) async throws {
     let folder = try TemporaryFolder()
@@ -19,7 +19,7 @@ import Testing
         + "capssetter caps=video/x-\(codec.name),colorimetry=(string)bt2100-pq ! matroskamux ! "
         + "filesink location=\(source)"
     )
-    // The packets are copied, or decoded.
+    // With nil the packets are copied; with ffv1 they are decoded.
     for encoder in [nil, "ffv1"] {
       var options = ReverseOptions()
       options.encoding.videoCodec = encoder

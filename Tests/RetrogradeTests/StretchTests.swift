@@ -8,7 +8,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// A range of a source is indexed like the whole source, without reading the rest.
+/// A range of a source is indexed without reading the rest. Its index must be that of the whole
+/// source.
 @Suite struct StretchTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var media: TestMedia
@@ -65,8 +66,8 @@ import Testing
     Case("silent.mp4", "mp4mux") { $0.sampleCount = 0 },
   ]
 
-  /// The indexed range counts with its own length, wherever it is.
-  @Test("a late range gets the bit rate of the source")
+  /// The bit rate is computed from the bytes and the duration of the range, wherever the range is.
+  @Test("a range at the end has the bit rate of the source")
   func lateRate() async throws {
     let folder = try TemporaryFolder()
     let path = try Case("rate.mp4", "mp4mux") { $0.sampleCount = 0 }.media.write(to: folder)
@@ -88,7 +89,7 @@ import Testing
     let path = try Case("aac.mkv", "matroskamux") { $0.audio = Self.aac }.media.write(to: folder)
     let stretch = ReverseOptions(playback: PlaybackOptions(start: 5, end: 6))
     let (part, whole) = (try await Reverser(path, options: stretch).plan(), try await Reverser(path).plan())
-    // The duration is the container's, which counts packets.
+    // The duration is that of the container, which counts packets.
     #expect(abs((part.duration - whole.duration).seconds) < 0.1, "\(part.duration), \(whole.duration)")
   }
 
@@ -111,7 +112,7 @@ import Testing
     return bytes
   }
 
-  /// Differences between the index of a range and that of the whole source.
+  /// Differences between the index of a range and the index of the whole source.
   func compare(_ path: String, from start: Double, to end: Double?) throws -> [String] {
     let indexer = try indexer(path)
     let whole = try indexer.run()
@@ -170,7 +171,7 @@ import Testing
     }
   }
 
-  /// Also in streams without a consumer: qtdemux would continue with them to the end of the file.
+  /// Also tests streams without a consumer: qtdemux would read these to the end of the file.
   @Test(
     "nothing is read after the end of a range", arguments: [("qtdemux", "mp4mux"), ("matroskademux", "matroskamux")])
   func endOfRange(_ demuxer: String, _ muxer: String) throws {

@@ -5,15 +5,15 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Theora in Ogg counts frames; in Matroska each has a timestamp.
+/// Theora in Ogg counts frames. In Matroska, each frame has a timestamp.
 @Suite struct TheoraTests {
-  @Test("only Ogg makes all frames equally long", arguments: [("m.ogv", ["converted"]), ("m.mkv", [])])
+  @Test("only Ogg gives all frames the same duration", arguments: [("m.ogv", ["converted"]), ("m.mkv", [])])
   func frameLengths(_ name: String, _ codes: [String]) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.frameRate = "30/1"
     media.video = "theoraenc"
-    // A quarter of a second is missing.
+    // The second half starts a quarter of a second later.
     media.times = TestMedia.regular(60, rate: 30).enumerated().map { number, time in
       number < 30 ? time : time + ClockTime(nanoseconds: 250_000_000)
     }

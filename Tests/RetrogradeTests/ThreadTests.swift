@@ -4,7 +4,7 @@ import Testing
 
 @testable import RetrogradeEngine
 
-/// Handing values from thread to thread, and stopping threads.
+/// Passing values from thread to thread, and stopping threads.
 @Suite struct ThreadTests {
   private struct Failure: Error {}
 
@@ -15,8 +15,8 @@ import Testing
     var value: Int { state.withLock { $0 } }
   }
 
-  /// Swift's own threads block this signal. Then abort() ends the process without calling the
-  /// handler (glibc 2.41).
+  /// Swift's own threads block SIGABRT. abort() then ends the process without calling the handler
+  /// (glibc 2.41).
   @Test("a worker lets SIGABRT reach its handler")
   func abortsAreHandled() async throws {
     let isBlocked = try await Task.detached {
@@ -29,7 +29,7 @@ import Testing
     #expect(isBlocked == 0)
   }
 
-  @Test("values are handed over one by one, in order")
+  @Test("values are passed one by one, in order")
   func valueOrder() throws {
     let handoff = Handoff<Int>()
     let pushed = Count()

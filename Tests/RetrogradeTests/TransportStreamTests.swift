@@ -8,9 +8,9 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Transport streams that lack packets or whole streams of their tables.
+/// Transport streams that lack packets, or that list streams without any packets.
 @Suite struct TransportStreamTests {
-  /// A file as packets (ISO/IEC 13818-1, 2.4.3.2).
+  /// The transport stream packets of a file (ISO/IEC 13818-1, 2.4.3.2).
   private struct Packets {
     private let path: String
     var all: [[UInt8]]
@@ -28,13 +28,13 @@ import Testing
       packet[3] & 0x10 == 0 ? [] : packet.dropFirst(packet[3] & 0x20 == 0 ? 4 : 5 + Int(packet[4]))
     }
 
-    /// Packets in which a PES packet starts, of audio (0xC0) or video (0xE0).
+    /// Indexes of the packets in which a PES packet of audio (0xC0) or video (0xE0) starts.
     func starts(_ kind: UInt8) -> [Int] {
       all.indices.filter { all[$0][1] & 0x40 != 0 && Packets.payload(all[$0]).starts(with: [0, 0, 1, kind]) }
     }
 
-    /// Presentation time of the PES packet that starts in a packet, from the first clock reference
-    /// on.
+    /// Presentation time of the PES packet that starts in a packet, relative to the first clock
+    /// reference.
     func time(_ packet: Int) throws -> ClockTime {
       let field = Packets.payload(all[packet]).dropFirst(9).prefix(5).map { Int($0) }
       let shown =
@@ -44,7 +44,7 @@ import Testing
       return ClockTime(sampleIndex: shown - first, rate: 90_000)
     }
 
-    /// The packets of the same stream after `start`, up to the next PES packet.
+    /// Indexes of the packets of the same stream after `start`, up to the next PES packet.
     func rest(_ start: Int) -> [Int] {
       let stream = Packets.stream(all[start])
       let own = all.indices.dropFirst(start + 1).filter { Packets.stream(all[$0]) == stream }
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// H.264 with parameter sets only at its start, and audio.
+  /// Audio, and H.264 that has parameter sets only at its start.
   private func media() -> TestMedia {
     var media = TestMedia()
     media.video = "x264enc key-int-max=100 bframes=0 pass=qual quantizer=1 option-string=scenecut=0 ! h264parse"
@@ -85,9 +85,9 @@ import Testing
     #expect(span.start > ClockTime(seconds: 0.5))
   }
 
-  /// If the rate is variable, x264 writes the time base, 10⁹, in its place, and a transport stream
-  /// has no other.
-  @Test("a time base is not taken for a frame rate", arguments: ["m.mp4", "m.mkv", "m.avi"])
+  /// At a variable rate, x264 writes the time base, 10⁹, as the frame rate. A transport stream
+  /// contains no other frame rate.
+  @Test("a time base is not read as a frame rate", arguments: ["m.mp4", "m.mkv", "m.avi"])
   func timeBase(_ name: String) async throws {
     let folder = try TemporaryFolder()
     var media = media()
@@ -106,7 +106,8 @@ import Testing
   func variableRate() async throws {
     let folder = try TemporaryFolder()
     var media = media()
-    // Constant at the end, from which alone the length of the last frame is taken.
+    // The rate is constant at the end of the file. The duration of the last frame depends only on
+    // that rate.
     (media.times, media.sampleCount) = (
       (0...150).map { ClockTime.milliseconds($0 * 40 + ($0 < 40 ? $0 % 5 * 4 : 0)) }, 0
     )
@@ -119,7 +120,7 @@ import Testing
     #expect(verdict.checks.first { $0.subject == "times" }?.holds == true, "\(verdict)")
   }
 
-  @Test("bytes that are no packets are reported")
+  @Test("bytes that are not packets are reported")
   func lostBytes() async throws {
     let folder = try TemporaryFolder()
     let path = try media().write(to: folder)
@@ -149,14 +150,15 @@ import Testing
     let warning = try #require(summary.warnings.first { $0.code == .streamLeftOut }, "\(summary.warnings)")
     #expect(warning.count == 1)
     #expect(warning.message.contains("audio") && warning.message.contains("without packets"), "\(warning)")
-    // No warning if the stream is not wanted.
+    // There is no warning if the options leave the stream out.
     var options = ReverseOptions()
     options.playback.noAudio = true
     #expect(try await Reverser(path, options: options).plan().warnings.isEmpty)
   }
 
-  /// tsdemux drops an incomplete PES packet. Without the first one, the parser can't read the rest.
-  @Test("a stream without parameter sets is reported, and options for it are no error")
+  /// tsdemux drops an incomplete PES packet. Without the first PES packet, the parser can't read
+  /// the rest.
+  @Test("a stream without parameter sets is reported, and options that apply to it cause no error")
   func lostParameterSets() async throws {
     let folder = try TemporaryFolder()
     let path = try media().write(to: folder)
@@ -177,7 +179,7 @@ import Testing
     #expect(messages.contains { $0.contains("`encoding.preset`") }, "\(messages)")
   }
 
-  @Test("the first of two joined files is reversed, and the second is reported")
+  @Test("the first of two concatenated files is reversed, and the second is reported")
   func joinedFiles() async throws {
     let folder = try TemporaryFolder()
     var first = media()

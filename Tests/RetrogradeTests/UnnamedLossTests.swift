@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Details that demuxers do not report. Each is kept, or a warning reports it.
+/// Details that demuxers do not report. Each must be kept, or a warning must report it.
 @Suite struct UnnamedLossTests {
   private static let clip = ["-f", "lavfi", "-i", "testsrc2=d=0.5:r=10:s=64x48"]
   private static let tone = ["-f", "lavfi", "-i", "sine=d=0.5:r=48000"]
@@ -24,8 +24,8 @@ import Testing
     return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  /// Half a second of audio before the first frame, and frames of unequal lengths; decoded, and as
-  /// packets.
+  /// The source has half a second of audio before the first frame, and frames of unequal durations.
+  /// Tests decoded frames and copied packets.
   @Test("ProRes in Matroska keeps its frame times", arguments: ["mkv", "mov"])
   func proResTimes(output: String) async throws {
     let folder = try TemporaryFolder()
@@ -44,11 +44,12 @@ import Testing
     let gaps = zip(own, own.dropFirst()).map { $1 - $0 }
     let mirroredGaps = zip(mirrored, mirrored.dropFirst()).map { $1 - $0 }
     #expect(mirrored.count == 5)
-    // A frame starts where its successor ended: the first gap is the length of the last frame.
+    // A frame starts where its successor in the source ended, so the first gap is the duration of
+    // the last source frame.
     for (one, other) in zip(gaps.reversed(), mirroredGaps.dropFirst()) { #expect(abs(one - other) < 0.002) }
   }
 
-  /// As packets, and encoded.
+  /// Tests copied packets and encoded frames.
   @Test("Matroska stores the ProRes variant", arguments: [false, true])
   func proResVariant(isEncoded: Bool) async throws {
     let folder = try TemporaryFolder()
@@ -70,8 +71,8 @@ import Testing
     #expect(try Set(probe(folder.path("b.mov"), "frame=top_field_first")) == [mirrored])
   }
 
-  /// Lost bits and chroma are reported if an encoder can't take them, and no more is lost than
-  /// necessary.
+  /// If an encoder can't store the bit depth or the chroma, the loss is reported. No more than
+  /// necessary is lost.
   @Test(
     "a lower bit depth is reported",
     arguments: [
@@ -83,7 +84,7 @@ import Testing
     _ = try FFmpeg.bytes(Self.clip + ["-pix_fmt", format, "-c:v", "ffv1", "-level", "3", folder.path("a.mkv")])
     let found = try await warnings(folder.path("a.mkv"), folder.path("b.\(output)"))
     let written = try probe(folder.path("b.\(output)"), "stream=pix_fmt")
-    // Y4M holds them from 1.28 on.
+    // Y4M can store these formats since 1.28.
     if written == [format] { return #expect(found.isEmpty) }
     #expect(written == [expected])
     #expect(found == ["changed: the video's 10 bits a sample become 8"])
@@ -99,7 +100,7 @@ import Testing
     #expect(result.warnings.contains { "\($0.message)" == "changed: the video's chroma of 4:4:4 becomes 4:2:0" })
   }
 
-  @Test("rows whose size GStreamer gets wrong are refused")
+  @Test("video is refused if GStreamer computes a wrong row size")
   func rowSize() async throws {
     let folder = try TemporaryFolder()
     for (width, isRead) in [(64, true), (72, false)] {
@@ -114,7 +115,7 @@ import Testing
     }
   }
 
-  @Test("texts in FLV are kept")
+  @Test("text tags in FLV are kept")
   func flvTexts() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -126,7 +127,7 @@ import Testing
     #expect(tags == ["Ada", "Tea", "of \u{fc}"])
   }
 
-  @Test("the track number in FFmpeg's Matroska is kept")
+  @Test("the track number in Matroska written by FFmpeg is kept")
   func trackNumber() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(Self.tone + ["-metadata", "track=3", folder.path("a.mka")])
@@ -152,7 +153,7 @@ import Testing
     #expect(try await warnings(folder.path("d.mka"), folder.path("c.mka")).contains { $0.contains("of a stream") })
   }
 
-  /// Encoder options, and true if GStreamer has no name for the colours they ask for.
+  /// Encoder options, and true if GStreamer has no name for the colours in these options.
   private static let labels = [
     ("x264", "transfer=iec61966-2-4:colorprim=bt709:colormatrix=bt709", true),
     ("x264", "colormatrix=ycgco:transfer=bt709:colorprim=bt709", true),
@@ -165,7 +166,7 @@ import Testing
   ]
 
   @Test(
-    "colours stated only in H.264 or HEVC are reported if GStreamer has no name for them", arguments: labels)
+    "colours declared only in H.264 or HEVC are reported if GStreamer has no name for them", arguments: labels)
   func streamColours(_ encoder: String, _ options: String, _ isUnnamed: Bool) async throws {
     let folder = try TemporaryFolder()
     for output in ["ts", "mkv"] {
@@ -179,7 +180,8 @@ import Testing
     }
   }
 
-  /// The last one is raw RGB with another tag: not every release of FFmpeg writes it.
+  /// The last case changes the codec tag of raw RGB, because not every release of FFmpeg writes
+  /// that tag.
   @Test(
     "video that GStreamer misreads is refused",
     arguments: [
@@ -201,7 +203,7 @@ import Testing
     await #expect(throws: RetrogradeError.self) { try await warnings(path, folder.path("b.mp4")) }
   }
 
-  @Test("HEVC of single fields is refused as unsupported")
+  @Test("HEVC whose pictures are single fields is refused as unsupported")
   func fieldsOfHEVC() async throws {
     let folder = try TemporaryFolder()
     for name in ["a.ts", "a.mkv", "a.mp4"] {
@@ -215,7 +217,7 @@ import Testing
     }
   }
 
-  @Test("4:1:1 video as MJPEG can be read again")
+  @Test("4:1:1 video that is encoded as MJPEG can be read again")
   func jpegOf411() async throws {
     let folder = try TemporaryFolder()
     let (source, mirror) = (folder.path("a.mkv"), folder.path("b.avi"))
@@ -277,7 +279,7 @@ import Testing
     #expect(try await Verifier(path, mirror: folder.path("b.mkv")).verify().isMirror)
   }
 
-  /// FFV1 marks fields from version 3 on only.
+  /// Only FFV1 version 3 and later marks fields.
   @Test(
     "the field order that Matroska declares is read",
     arguments: [("ffv1 -level 1", "tt"), ("ffv1 -level 1", "bb"), ("ffv1 -level 3", "bb"), ("rawvideo", "bb")]
@@ -299,7 +301,8 @@ import Testing
     #expect(check?.holds == true)
   }
 
-  /// Theora has a fixed range and matrix, to which frames are converted, and no other label.
+  /// Theora has a fixed range and matrix, to which frames are converted. Theora declares nothing
+  /// else about colours.
   @Test(
     "colours that Theora can't declare are reported",
     arguments: [("bt601", "tv", "smpte170m"), ("bt601", "pc", "smpte170m"), ("bt709", "tv", "bt709"), (nil, "tv", nil)]
@@ -336,8 +339,8 @@ import Testing
     }
   }
 
-  /// FLAC has its own speaker order for three channels, without a bass speaker.
-  @Test("speakers in a FLAC comment are reported")
+  /// FLAC's own speaker layout for three channels has no bass speaker.
+  @Test("speaker positions in a FLAC comment are reported")
   func flacSpeakers() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.flac")
@@ -348,7 +351,7 @@ import Testing
     #expect(try await warnings(path, folder.path("b.flac")) == [])
   }
 
-  @Test("FLAC's own speakers in a comment need no warning")
+  @Test("a comment with FLAC's own speaker positions needs no warning")
   func ownLoudspeakers() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.flac")
@@ -357,7 +360,7 @@ import Testing
     #expect(try await warnings(path, folder.path("b.wav")) == [])
   }
 
-  @Test("SubRip markup does not become text in MP4 and WebVTT, nor text markup")
+  @Test("SubRip markup does not become text in MP4 and WebVTT, and text does not become markup")
   func subtitleMarkup() async throws {
     let folder = try TemporaryFolder()
     let cue = "{\\an8}<font color=\"#ff0000\">red</font> <i>is</i> a < b & c {x}"
@@ -373,7 +376,7 @@ import Testing
     #expect(text.dropFirst(2).starts(with: "red is a < b & c {x}".utf8) || text.contains("red is a < b & c {x}".utf8))
   }
 
-  @Test("subtitles in a separate file are not reported as left out")
+  @Test("subtitles that are written to a separate file are not reported as left out")
   func subtitlesApart() async throws {
     let folder = try TemporaryFolder()
     try Data("1\n00:00:00,100 --> 00:00:00,400\nHello\n".utf8).write(to: URL(filePath: folder.path("a.srt")))
@@ -388,7 +391,7 @@ import Testing
     #expect(try await Reverser(path, options: options).reverse(to: folder.path("b.ts")).warnings.isEmpty)
   }
 
-  @Test("non-ASCII comments are right in MP3, and custom tags keep their names")
+  @Test("non-ASCII comments are correct in MP3, and custom tags keep their names")
   func mp3Comments() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mp3")
@@ -402,7 +405,7 @@ import Testing
     }
   }
 
-  @Test("texts of AIFF and AU, and ID3 before ADTS, are kept")
+  @Test("text tags of AIFF and AU, and ID3 tags before ADTS, are kept")
   func audioFileTexts() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -438,7 +441,7 @@ import Testing
     #expect(try await warnings(folder.path("a.wma"), folder.path("b.mkv")).contains { $0.contains("2 markers") })
   }
 
-  @Test("an APE tag after MP3 is read in full if the file has no other tag")
+  @Test("an APE tag at the end of an MP3 is read in full if the file has no other tag")
   func apeTag() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(Self.tone + ["-id3v2_version", "0", "-write_xing", "0", folder.path("a.mp3")])
@@ -454,7 +457,7 @@ import Testing
     #expect(try probe(folder.path("b.flac"), "format_tags=title,track,mood").sorted() == ["3", "T", "calm"])
   }
 
-  @Test("tags of Ogg with video are kept in its audio, or reported")
+  @Test("tags of Ogg with video are kept in its audio stream, or reported")
   func oggVideoTags() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.ogv")
@@ -504,14 +507,14 @@ import Testing
       streams + ["-c:s", "mov_text", "-disposition:a", "default+comment", folder.path("a.mp4")])
     let found = try await warnings(folder.path("a.mp4"), folder.path("b.mkv"))
     #expect(found.count == 1 && found[0].contains("commentary"), "\(found)")
-    // The other direction.
+    // Also tests Matroska to MP4.
     _ = try FFmpeg.bytes(streams + ["-c:s", "srt", "-disposition:s", "default+forced", folder.path("f.mkv")])
     #expect(try await warnings(folder.path("f.mkv"), folder.path("f.mp4")).count { $0.contains("always shown") } == 1)
     #expect(try await warnings(folder.path("f.mkv"), folder.path("g.mkv")).isEmpty)
   }
 
-  /// The frame is held for longer than a gap that a demuxer accepts.
-  @Test("a frame can be held for seconds in a transport stream", arguments: [(4, true), (7, true), (7, false)])
+  /// The frame is shown for longer than the longest gap that a demuxer accepts.
+  @Test("a frame in a transport stream can be shown for seconds", arguments: [(4, true), (7, true), (7, false)])
   func heldFrame(seconds: Int, hasAudio: Bool) async throws {
     let folder = try TemporaryFolder()
     let tone = ["-f", "lavfi", "-i", "sine=d=\(seconds + 2):r=48000"]
@@ -528,9 +531,9 @@ import Testing
     #expect(abs(longest - Double(seconds) - 0.04) < 0.01, "\(longest)")
   }
 
-  /// The first frame is held while only audio plays. Packets of later frames are decoded before it
-  /// ends.
-  @Test("the duration of a file is that of its tracks", arguments: ["mp4", "mov", "ts"])
+  /// The first frame is shown while only audio plays. Packets of later frames are decoded before
+  /// the first frame ends.
+  @Test("the duration of a file is that of its longest track", arguments: ["mp4", "mov", "ts"])
   func fileDuration(output: String) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(

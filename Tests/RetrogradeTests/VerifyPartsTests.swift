@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// The parts of `verify`, for faults that whole files hide.
+/// The checks of `verify`, one by one, with faults that tests with whole files do not cause.
 @Suite struct VerifyPartsTests {
   private static let starts = (0..<4).map { ClockTime(nanoseconds: $0 * 40_000_000) }
 
@@ -13,7 +13,7 @@ import Testing
     PlainFrames(zip(starts, hashes).map { PlainFrames.Frame(time: $0, hash: $1) }, comparedWith: starts)
   }
 
-  @Test("a source frame that differs from a plain decode is reported")
+  @Test("a source frame that differs from that of a plain decode is reported")
   func corruptSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
     for (number, hash) in [1, 9, 8, 4].enumerated() { check.add(UInt64(hash), number: number) }
@@ -30,7 +30,7 @@ import Testing
     #expect(check.check("").figures["differing"] == 2)
   }
 
-  @Test("frames that a plain decode in other threads also gives are damaged, not wrong")
+  @Test("frames that a plain decode in other threads also outputs are damaged, not wrong")
   func concealedSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
     for (number, hash) in [1, 9, 8, 4].enumerated() { check.add(UInt64(hash), number: number) }
@@ -39,15 +39,16 @@ import Testing
     #expect(check.check("").figures["damaged"] == 1)
   }
 
-  /// A thumbnail in which every fourth pixel is brighter by `share` of `level`.
+  /// Thumbnail in which a quarter of the pixels is brighter by `share` of `level`.
   private static func thumbnail(share: Double, level: Double) -> Thumbnail {
     let count = Thumbnail.width * Thumbnail.height
     return Thumbnail(pixels: (0..<count).map { UInt8(100 + ($0 % 4 == 0 ? (share * level).rounded() : 0)) })
   }
 
-  /// 5 levels in a quarter of the pixels are 40 dB, 20 levels are 28 dB.
+  /// A difference of 5 levels in a quarter of the pixels is 40 dB, a difference of 20 levels is 28
+  /// dB.
   @Test(
-    "a codec may keep part of the previous frame in a nearly still scene",
+    "in a nearly still scene, a codec may keep some pixels of the previous frame",
     arguments: [(5.0, 0.6, false), (5, 1, true), (20, 0.6, true), (20, 0.4, false)])
   func nearlyStill(_ level: Double, _ share: Double, _ isMisplaced: Bool) {
     let own = VerifyPartsTests.thumbnail(share: 0, level: level)
@@ -76,7 +77,7 @@ import Testing
     #expect(zip(thumbnails[0].pixels, thumbnails[1].pixels).allSatisfy { abs(Int($0) - Int($1)) <= 2 })
   }
 
-  @Test("frames that the decoder reports as damaged are counted, not judged")
+  @Test("frames that the decoder reports as damaged are counted, but not compared")
   func damagedSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, nil, 3, 4]))
     for (number, hash) in [1, 7, 3, 4].enumerated() { check.add(UInt64(hash), number: number) }
@@ -84,7 +85,7 @@ import Testing
     #expect(check.check("").figures["damaged"] == 1)
   }
 
-  /// Compares a second of noise in two channels with the result of `change`.
+  /// Finding of a comparison: a second of noise in two channels with the result of `change`.
   private static func finding(
     _ exactness: AudioComparison.Exactness = .alike, _ change: (_ frame: Int, _ sample: Float32) -> Float32
   ) -> SampleWindows.Finding {
@@ -106,7 +107,7 @@ import Testing
     #expect(found.differing.count == 8 && found.differing.first == 8 && found.differing.last == 11)
   }
 
-  @Test("a part at half the level is found")
+  @Test("a range at half the level is found")
   func quieterStretch() {
     let found = VerifyPartsTests.finding { (3200..<4800).contains($0) ? $1 / 2 : $1 }
     #expect(found.louder.count == 8 && found.differing.count == 0)
@@ -118,18 +119,18 @@ import Testing
     #expect(abs(try #require(found.gain) + 1) < 0.01)
   }
 
-  @Test("inverted samples are found, exact or not", arguments: [AudioComparison.Exactness.rounded, .alike])
+  @Test("inverted audio is found by exact and inexact checks", arguments: [AudioComparison.Exactness.rounded, .alike])
   func inverted(_ exactness: AudioComparison.Exactness) {
     #expect(VerifyPartsTests.finding(exactness) { -$1 }.differing.count == 40)
   }
 
-  @Test("rounding to 16 bits is no difference")
+  @Test("rounding to 16 bits does not count as a difference")
   func rounding() {
     let found = VerifyPartsTests.finding(.rounded) { Float32(($1 * 32_768).rounded()) / 32_768 }
     #expect(found.differing.count == 0)
   }
 
-  /// Block means of a grey frame of 64x32 with a square of another level.
+  /// Block means of a grey frame of 64x32, with a square of another grey level.
   private static func means(_ level: UInt8, square: UInt8? = nil) throws -> [PlaneMeans] {
     let caps = try #require(Caps("video/x-raw,format=GRAY8,width=64,height=32,framerate=25/1"))
     let frame = try Buffer(size: 64 * 32) { bytes in
@@ -150,7 +151,7 @@ import Testing
     #expect((plane.worst.x, plane.worst.y) == (24, 8))
   }
 
-  @Test("lighter frames are found")
+  @Test("brighter frames are found")
   func lighter() throws {
     var comparison = PictureComparison()
     for frame in 0..<8 {

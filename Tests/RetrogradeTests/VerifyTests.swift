@@ -6,7 +6,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// `verify` accepts a mirror, and names the differences of other files.
+/// `verify` accepts a mirror, and names the differences of any other file.
 @Suite struct VerifyTests {
   private static var media: TestMedia {
     var media = TestMedia.matroska
@@ -24,7 +24,7 @@ import Testing
     return try media.write(to: folder)
   }
 
-  /// Reverses `source`, losslessly by default.
+  /// Reverses `source`; lossless by default.
   private static func mirror(
     _ source: String, to path: String, _ change: (inout ReverseOptions) -> Void = { _ in }
   ) async throws -> String {
@@ -44,7 +44,8 @@ import Testing
     return try await verifier.verify().checks.filter { !$0.holds }.map(\.subject)
   }
 
-  /// The mirror's audio starts at 1.256961 s. Matroska rounds this to 1.257 s: 2 samples later.
+  /// The mirror's audio starts at 1.256961 s. Matroska rounds this time to 1.257 s, which is 2
+  /// samples later.
   @Test("audio that starts late gets no extra samples")
   func lateAudio() async throws {
     let folder = try TemporaryFolder()
@@ -56,7 +57,7 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror) == [])
   }
 
-  @Test("a lossless mirror is identical in every pixel and sample")
+  @Test("a lossless mirror has the same pixels and samples")
   func losslessMirror() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)
@@ -83,7 +84,8 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror).contains("order"))
   }
 
-  /// The audio of the mirror starts 125 ms after the video, or 4.5 ms: within the priming.
+  /// The mirror's audio starts 125 ms or 4.5 ms after the video. The second delay is shorter than
+  /// the priming.
   @Test(
     "Opus that starts later than the video is in sync", arguments: ["m.mkv", "m.webm", "m.mov"], [90_000, 95_784])
   func lateOpus(_ name: String, sampleCount: Int) async throws {
@@ -96,13 +98,13 @@ import Testing
   }
 
   @Test(
-    "Opus from audio of a lower rate is in sync in MP4 and MOV", arguments: [8000, 12_000, 16_000, 22_050, 24_000],
+    "Opus made from a lower sample rate is in sync in MP4 and MOV", arguments: [8000, 12_000, 16_000, 22_050, 24_000],
     ["m.mp4", "m.mov"])
   func lowRateOpus(_ rate: Int, _ name: String) async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder) { ($0.rate, $0.sampleCount, $0.click) = (rate, 2 * rate, rate / 2) }
     let mirror = try await VerifyTests.mirrorInOpus(source, to: folder.path(name))
-    // The level of a click at 8 kHz differs.
+    // Resampling from 8 kHz changes the level of the click, so only the sync is checked.
     #expect(try await !VerifyTests.differences(source, mirror, isLossless: false).contains { $0.contains("sync") })
     let samples = try FFmpeg.bytes(
       [
@@ -121,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("subtitles, chapters and tags that a container can't hold are not missed", arguments: ["m.ts", "m.gif"])
+  @Test("details that a container can't store are not reported as missing", arguments: ["m.ts", "m.gif"])
   func unheldDetails(_ name: String) async throws {
     let folder = try TemporaryFolder()
     try Data("1\n00:00:00,200 --> 00:00:00,600\nHello\n".utf8).write(to: URL(fileURLWithPath: folder.path("a.srt")))
@@ -136,7 +138,7 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.mkv"), mirror, isLossless: false) == [])
   }
 
-  @Test("a periodic tone is found at the right period")
+  @Test("a periodic tone is compared at the right period")
   func periodicTone() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -148,7 +150,7 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.mkv"), mirror, isLossless: false) == [])
   }
 
-  @Test("a tone alone, after encoder priming, is found by its start")
+  @Test("in audio without video, a tone after encoder priming is found by its start")
   func toneBehindPriming() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=f=440:r=44100:d=1", "-c:a", "libmp3lame", folder.path("s.mp3")])
@@ -159,7 +161,7 @@ import Testing
   }
 
   @Test(
-    "mirrors of formats that GStreamer reads in its own way are accepted",
+    "verify accepts mirrors of formats whose timestamps or pixels GStreamer changes when it reads them",
     arguments: [
       ("s.mov", "-c:v png -pix_fmt rgb24", "m.mkv"), ("s.avi", "-c:v mpeg4 -bf 2 -q:v 2", "m.mkv"),
       ("s.mkv", "-c:v mjpeg", "m.mp4"), ("s.mov", "-c:v qtrle", "m.mkv"),
@@ -177,7 +179,7 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path(source), mirror, isLossless: output == "m.mkv") == [])
   }
 
-  @Test("a transport stream whose clock is more than a second ahead is accepted")
+  @Test("verify accepts a transport stream whose clock is more than a second ahead")
   func earlyClock() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -189,7 +191,7 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.mp4"), mirror, isLossless: false) == [])
   }
 
-  @Test("MP3 resampled from a rate it can't have starts with the first sample", arguments: [96_000, 88_200, 192_000])
+  @Test("MP3 resampled to a supported rate starts with the first sample", arguments: [96_000, 88_200, 192_000])
   func resampledMP3(_ rate: Int) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -204,7 +206,7 @@ import Testing
     #expect(differing.map(\.subject).filter { $0 != "audio 0 rate" } == [], "\(differing)")
   }
 
-  @Test("halved chroma of WebP does not count as other colours")
+  @Test("the halved chroma of WebP does not count as a colour difference")
   func colorsInWebP() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc2=s=320x240:r=10:d=1", folder.path("s.mp4")])
@@ -214,8 +216,8 @@ import Testing
     #expect(try await Verifier(source, mirror: folder.path("m.webp")).verify().difference == nil)
   }
 
-  /// DV declares the position of its chroma, but no colours.
-  @Test("4:1:1 DV as 4:4:4 does not count as other colours")
+  /// DV declares the position of its chroma samples, but no colorimetry.
+  @Test("4:1:1 DV converted to 4:4:4 does not count as a colour difference")
   func chromaOfDV() async throws {
     let folder = try TemporaryFolder()
     let (source, mirror) = (folder.path("s.mov"), folder.path("m.mp4"))
@@ -225,7 +227,7 @@ import Testing
     #expect(try await Verifier(source, mirror: mirror).verify().difference == nil)
   }
 
-  @Test("converted pixels are not called identical")
+  @Test("converted pixels are not reported as identical")
   func convertedPixels() async throws {
     let folder = try TemporaryFolder()
     let (source, mirror) = (folder.path("s.gif"), folder.path("m.mkv"))
@@ -237,7 +239,7 @@ import Testing
     #expect(!order.finding.contains("every pixel is the same"))
   }
 
-  @Test("4:4:4 in Y4M is identical in every pixel")
+  @Test("4:4:4 in Y4M has identical pixels")
   func paddedFrames() async throws {
     let folder = try TemporaryFolder()
     let (source, mirror) = (folder.path("s.mkv"), folder.path("m.y4m"))
@@ -248,7 +250,7 @@ import Testing
     #expect(try FFmpeg.frames(mirror).map(\.sum) == FFmpeg.frames(source).reversed().map(\.sum))
   }
 
-  @Test("a loop is verified in its playback order")
+  @Test("a loop is verified in its order of play")
   func pingPong() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)
@@ -261,9 +263,9 @@ import Testing
     #expect(try await !verifier.verify().isMirror)
   }
 
-  /// PCM and FLAC have no priming or padding: one silent sample at the end is one too many or too
-  /// few.
-  @Test("one silent sample more or less is reported", arguments: [-1, 1], ["wav", "mkv"])
+  /// PCM and FLAC have no priming or padding, so even one silent sample at the end must not be
+  /// missing or added.
+  @Test("one additional or missing silent sample is reported", arguments: [-1, 1], ["wav", "mkv"])
   func silentSample(_ change: Int, _ name: String) async throws {
     let folder = try TemporaryFolder()
     func source(_ name: String, more: Int) throws -> String {
@@ -281,7 +283,7 @@ import Testing
     #expect(try await VerifyTests.differences(wanted, mirror, isLossless: false) == [])
   }
 
-  @Test("True Audio is not written to Matroska, where nothing decodes it")
+  @Test("True Audio is not written to Matroska, because GStreamer can't decode it there")
   func trueAudio() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=1:r=22050", folder.path("a.tta")])
@@ -289,8 +291,8 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("a.tta"), mirror, isLossless: false) == [])
   }
 
-  /// -80 dB, and 32-bit samples of -140 dB.
-  @Test("very quiet audio is compared", arguments: ["pcm_s16le,0.0001", "pcm_f32le,0.0000001"])
+  /// The levels are -80 dB, and -140 dB in 32-bit samples.
+  @Test("very quiet audio is compared, too", arguments: ["pcm_s16le,0.0001", "pcm_f32le,0.0000001"])
   func quietAudio(_ form: String) async throws {
     let folder = try TemporaryFolder()
     let parts = form.split(separator: ",")
@@ -305,7 +307,7 @@ import Testing
   }
 
   @Test(
-    "a mirror of unmarked video may name the colours that players assume, and no others",
+    "if the source declares no colours, its mirror may declare those that players assume, but no others",
     arguments: [
       ("smpte170m", "tv", true), ("unknown", "unknown", true), ("bt709", "tv", false), ("smpte170m", "pc", false),
     ])
@@ -346,7 +348,7 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror) == ["times"])
   }
 
-  @Test("audio that moved against the video is reported")
+  @Test("audio that has moved relative to the video is reported")
   func audioSync() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)
@@ -373,7 +375,7 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror) == ["tags"])
   }
 
-  @Test("a changed tag is reported", arguments: ["composer", "track", "album_artist", "lyrics"])
+  @Test("a changed tag value is reported", arguments: ["composer", "track", "album_artist", "lyrics"])
   func changedTag(_ name: String) async throws {
     let folder = try TemporaryFolder()
     func write(_ path: String, _ value: Int) throws {
@@ -381,7 +383,7 @@ import Testing
         ["-f", "lavfi", "-i", "sine=d=1", "-c:a", "aac", "-metadata", "\(name)=\(value)", folder.path(path)])
     }
     try write("s.m4a", 1)
-    // The other value contains the first one.
+    // The text of the other value contains the first value.
     try write("other.m4a", 21)
     let mirror = try await VerifyTests.mirror(folder.path("other.m4a"), to: folder.path("m.m4a")) {
       $0.encoding.quality = .source
@@ -437,13 +439,13 @@ import Testing
     let turned = try clip("turned.mp4", "rotate-90")
     let flat = try await VerifyTests.mirror(try clip("flat.mp4", nil), to: folder.path("flat.mov"))
     #expect(Set(try await VerifyTests.differences(turned, flat)).isSuperset(of: ["size", "orientation"]))
-    // Matroska has no orientation, so the pixels are rotated.
+    // Matroska can't store an orientation, so the pixels are rotated.
     let baked = try await VerifyTests.mirror(turned, to: folder.path("baked.mkv"))
     let found = try await VerifyTests.differences(turned, baked)
     #expect(found == [])
   }
 
-  @Test("added subtitles pass the verification of their own run")
+  @Test("a run with added subtitles passes its own verification")
   func addedSubtitles() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder) { $0.sampleCount = 0 }
@@ -455,12 +457,12 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror) == ["subtitle streams"])
   }
 
-  @Test("a mirror with differences never gets its name")
+  @Test("a mirror with differences is discarded before it gets its file name")
   func refusedMirror() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder) { $0.frameRate = "30/1" }
     await #expect {
-      // A profile that drops two frames of three.
+      // This profile drops two frames of three.
       _ = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { options in
         options.encoding.quality = .source
         options.encoding.profile =

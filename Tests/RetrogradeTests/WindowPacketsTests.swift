@@ -6,12 +6,12 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// A window is decoded from its own packets, without any later ones.
+/// Each window is decoded from its own packets, without later packets.
 @Suite struct WindowPacketsTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var media = TestMedia()
-    /// True if frames before a keyframe need it.
+    /// True if frames that are shown before a keyframe depend on it (open GOP).
     var isOpen = false
 
     init(
@@ -45,9 +45,9 @@ import Testing
       name: "s.webm"),
   ]
 
-  /// Containers mark frames as keyframes even if the video is right only some frames later
+  /// Containers mark frames as keyframes even if the video is correct only some frames later
   /// (`recovery_frame_cnt`).
-  @Test("H.264 with periodic intra refresh is right everywhere", arguments: ["a.mp4", "a.mkv", "a.ts"])
+  @Test("all frames of H.264 with periodic intra refresh are correct", arguments: ["a.mp4", "a.mkv", "a.ts"])
   func periodicRefresh(name: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path(name)
@@ -61,7 +61,7 @@ import Testing
     #expect(try FFmpeg.frames(folder.path("b.mkv")).map(\.sum) == own.reversed())
   }
 
-  @Test("each window ends with its own frames", arguments: cases)
+  @Test("each window ends with its own last frame", arguments: cases)
   func windowEnd(_ source: Case) throws {
     let settings = PlaybackSettings(
       PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
@@ -83,8 +83,8 @@ import Testing
         }
       }
       #expect(numbers == Array(window.frames))
-      // In an open GOP, the next keyframe was decoded too, with the packets before the frames that
-      // need it.
+      // With an open GOP, the next keyframe was decoded, too: its packet precedes those of frames
+      // in this window that depend on it.
       var rest = 0
       while try decoder.next(Cancellation()) != nil { rest += 1 }
       #expect(rest <= (source.isOpen ? 4 : 0))

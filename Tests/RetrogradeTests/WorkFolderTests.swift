@@ -6,8 +6,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// The folder of a run in chunks, after runs that ended at the worst moments, or while others use
-/// it.
+/// The work folder of a run in chunks, after runs that ended at the worst moments, or while other
+/// runs use the folder.
 @Suite struct WorkFolderTests {
   private let folder: TemporaryFolder
   private let source: String
@@ -41,13 +41,14 @@ import Testing
 
   private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-  /// The run in the folder, with its plan.
+  /// Opens the run in the folder, and its plan.
   private func opened() throws -> (ChunkedReversal, ChunkPlan) {
     let chunked = ChunkedReversal(work, Work())
     return (chunked, try chunked.folder.knownPlan())
   }
 
-  /// Leaves the folder as a run does that is killed right after the output got its name.
+  /// Leaves the folder in the state after a run that was killed right after its output got its
+  /// name.
   private func joinAndLeaveTheFolder() async throws {
     try await split(reverser())
     try await ChunkFolder(work).make(0...1)
@@ -57,7 +58,7 @@ import Testing
     _ = try ChunkJoin(chunked.folder, plan, states.done.compactMap { $0 }, Resources(), Work()).run()
   }
 
-  @Test("a run that ended after the output got its name is finished")
+  @Test("a run that was killed after its output got its name counts as finished")
   func endedAfterOutput() async throws {
     try await joinAndLeaveTheFolder()
     let made = FileStamp(output)
@@ -66,7 +67,7 @@ import Testing
     #expect(!exists(work))
   }
 
-  @Test("an interrupted removal is finished")
+  @Test("an interrupted removal of a work folder is completed")
   func endedRemoval() async throws {
     try await joinAndLeaveTheFolder()
     for name in ["chunk-00000", "index-0"] { try FileManager.default.removeItem(atPath: "\(work)/\(name)") }
@@ -74,7 +75,7 @@ import Testing
     #expect(!exists(work))
   }
 
-  @Test("another file with the output's name is not taken for the output")
+  @Test("another file with the output's name is not mistaken for the output")
   func otherOutput() async throws {
     try await joinAndLeaveTheFolder()
     try Data("mine".utf8).write(to: URL(fileURLWithPath: output))
@@ -96,7 +97,7 @@ import Testing
     #expect(try bytes(output) == mirror)
   }
 
-  @Test("a removal that ended after removing the plan is finished")
+  @Test("a removal that was interrupted after removing the plan is completed")
   func removedPlan() async throws {
     try await split(reverser())
     for name in ["index-0", "plan.json"] { try FileManager.default.removeItem(atPath: "\(work)/\(name)") }
@@ -106,7 +107,7 @@ import Testing
     #expect(!exists(work))
   }
 
-  @Test("a removed folder counts as finished only if the output exists")
+  @Test("a removed work folder counts as finished only if the output exists")
   func removedFolder() async throws {
     try Data("old".utf8).write(to: URL(fileURLWithPath: output))
     for isMade in [false, true] {
@@ -132,7 +133,7 @@ import Testing
     }
   }
 
-  @Test("a plan that was started again is another plan")
+  @Test("a run notices that its plan was replaced")
   func replacedPlan() async throws {
     try await split(reverser())
     let (chunked, plan) = try opened()
@@ -143,7 +144,7 @@ import Testing
     #expect(try await ChunkFolder(work).status().chunks.allSatisfy { $0.state == .waiting })
   }
 
-  @Test("only files of a run are taken for its own")
+  @Test("a work folder with files that no run writes is refused and kept")
   func ownFiles() async throws {
     for name in [
       "plan.json", "journal", "locks", "index-0", "chunk-00012", "chunk-123456", "slurm-12_3.out", "submit-chunks.sh",
@@ -160,7 +161,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: work).sorted() == others.sorted())
   }
 
-  @Test("a folder that can't be created is reported", arguments: ["a file", "a link that leads nowhere"])
+  @Test("a work folder that can't be created is reported", arguments: ["a file", "a link that leads nowhere"])
   func impossibleFolder(_ kind: String) async throws {
     if kind == "a file" {
       try Data().write(to: URL(fileURLWithPath: work))
@@ -183,12 +184,12 @@ import Testing
     #expect(!exists(work))
   }
 
-  @Test("memory limits the number of chunks at once")
+  @Test("the memory limit determines the number of concurrent chunks")
   func memoryLimit() async throws {
     try await split(reverser())
     let (_, plan) = try opened()
     #expect(plan.usualJobs(with: ByteCount(0)) == 1)
-    // 96x64 in 4:2:0, eight frames a job.
+    // The frames are 96x64 in 4:2:0, and each job holds eight of them.
     #expect(plan.usualJobs(with: ByteCount(2 * 8 * 96 * 64 * 3 / 2 - 1)) == 1)
     #expect(plan.usualJobs(with: ByteCount(1 << 40)) <= plan.chunks.count)
   }
@@ -207,7 +208,7 @@ import Testing
     #expect(!exists(work))
   }
 
-  /// Rewrites the plan.
+  /// Changes the plan in its file.
   private func change(_ body: (inout ChunkPlan) -> Void) throws {
     var (_, plan) = try opened()
     body(&plan)
@@ -226,12 +227,12 @@ import Testing
       #expect(error?.code == .inputOutput)
       #expect(error?.description.contains("TiB is needed here, but only ") ?? false)
     }
-    // There is room for the requested chunk.
+    // The disk has room for the requested chunk.
     try await ChunkFolder(work).make(0...0)
     #expect(try await ChunkFolder(work).status().chunks.map(\.state) == [.done, .waiting])
   }
 
-  @Test("the error of a full disk says how much space is needed")
+  @Test("the error about a full disk gives the space that is needed")
   func fullDisk() async throws {
     try await split(reverser())
     try change { $0.chunks[1].bytes = 1 << 60 }
@@ -245,15 +246,15 @@ import Testing
     #expect((room.explaining(other) as? RetrogradeError)?.description == "is damaged")
   }
 
-  /// The bit rate is that of the source, and the encoder keeps to it approximately.
-  @Test("the space for a chunk follows from its bit rate")
+  /// The chunks have the bit rate of the source, which the encoder reaches approximately.
+  @Test("the space for a chunk is computed from its bit rate")
   func chunkSpace() async throws {
     var reverser = reverser()
     (reverser.options.encoding.constantRateFactor, reverser.options.encoding.bitrate) = (nil, 80_000)
     try await split(reverser)
     let chunks = try opened().1.chunks
     let bytes = chunks.map { ($0.bytes ?? 0) }
-    // Two thirds of a second.
+    // Two thirds of a second at this bit rate.
     #expect(abs(bytes.reduce(0, +) - 6667) < 670, "\(bytes)")
     for chunk in chunks {
       let rate = chunk.settings["bitrate"].flatMap { Double($0) } ?? 80
@@ -262,14 +263,14 @@ import Testing
     }
   }
 
-  @Test("a run waits for a chunk that another one makes, and makes it if that one dies")
+  @Test("a run waits for a chunk that another run is making, and makes it if the other run dies")
   func lockedChunk() async throws {
     try await split(reverser())
     let (chunked, plan) = try opened()
     var held = try chunked.folder.locks.take(1)
     #expect(held != nil)
-    // While chunk 1 is locked, a run makes only unlocked chunks, but waits for one that was
-    // requested.
+    // While chunk 1 is locked, a run that may choose makes only unlocked chunks. A run with a
+    // requested chunk waits for it.
     #expect(try chunked.make(plan, Resources(), jobs: 1).chunks == [0])
     async let made = ChunkFolder(work).make(1...1)
     #expect(try await ChunkFolder(work).make(0...0) == [])
@@ -278,7 +279,7 @@ import Testing
     withExtendedLifetime(held) {}
   }
 
-  @Test("ranges of numbers are printed briefly")
+  @Test("number ranges are printed in a short form")
   func numberRanges() {
     #expect(NumberRanges([3, 7, 8, 9]).text(separator: ", ") == "3, 7-9")
     #expect(NumberRanges([0, 2, 4]).text(separator: ",", atMost: 2) == "0,2 …")

@@ -5,10 +5,10 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Splits arguments at spaces.
+/// The words of a text, split at spaces.
 private func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
 
-/// Files that are nearly the mirror of a clip, and the check of `verify` that refuses each.
+/// Files that are nearly the mirror of a clip. For each, one check of `verify` must fail.
 @Suite struct WrongMirrorTests {
   /// Codecs and container of a file that FFmpeg writes.
   enum Form: String, Sendable {
@@ -19,7 +19,7 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     var arguments: [String] { words(rawValue) }
   }
 
-  /// A clip with a feature that the others lack.
+  /// A clip with a feature that the other clips lack.
   enum Kind: String, Sendable, CaseIterable {
     case plain
     /// MP4 with a rotation.
@@ -39,7 +39,7 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
 
   struct Fault: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// FFmpeg's arguments, which make the file from the correct mirror.
+    /// FFmpeg's arguments, which make the wrong file from the correct mirror.
     let arguments: [String]
     let form: Form
     /// The subject of the check that must fail.
@@ -47,7 +47,7 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     /// FFmpeg's second input: its name and content.
     let file: (name: String, text: String)?
     let kind: Kind
-    /// Quarter turns, in place of the mirror's own rotation.
+    /// Rotation in quarter turns, which replaces the mirror's own rotation.
     let quarters: Int?
 
     init(
@@ -85,7 +85,7 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
 
   private static let otherChirps = "aevalsrc=0.3*sin(2*PI*(300+200*t)*t)|0.3*sin(2*PI*(500+250*t)*t):s=48000:d=1.5"
 
-  /// A source and its correct mirror for each kind, made once for all tests.
+  /// A source and its correct mirror for each kind. All tests share them.
   private static let clips = Dictionary(
     uniqueKeysWithValues: Kind.allCases.map { kind in
       (kind, Task { try await kind == .plain ? plainClip() : special(kind) })
@@ -130,8 +130,8 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     return Clip(folder: folder, source: source, mirror: mirror)
   }
 
-  /// Sets the rotation of an MP4 file (`tkhd`, ISO/IEC 14496-12, 8.3.2). FFmpeg's options for that
-  /// differ between releases.
+  /// Sets the rotation of an MP4 file (`tkhd`, ISO/IEC 14496-12, 8.3.2). FFmpeg's options for
+  /// rotation differ between releases.
   /// - Parameter quarters: quarter turns, from 0 to 3.
   private static func rotate(_ path: String, _ quarters: Int) throws {
     let axes = [[1, 0, 0, 1], [0, 1, -1, 0], [-1, 0, 0, -1], [0, -1, 1, 0]][quarters]
@@ -188,12 +188,12 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     #expect(try await WrongMirrorTests.failures(form) == [])
   }
 
-  @Test("a correct mirror of each kind of clip passes", arguments: Kind.allCases)
+  @Test("a correct mirror of each other kind of clip passes", arguments: Kind.allCases)
   func correctMirrorOfKind(of kind: Kind) async throws {
     #expect(try await WrongMirrorTests.failures(.copied, of: kind) == [])
   }
 
-  @Test("a wrong mirror is refused", arguments: WrongMirrorTests.faults)
+  @Test("verify reports a wrong mirror with the right check", arguments: WrongMirrorTests.faults)
   func wrongMirror(_ fault: Fault) async throws {
     #expect(
       try await WrongMirrorTests.failures(

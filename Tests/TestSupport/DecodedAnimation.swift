@@ -9,7 +9,7 @@ package struct DecodedAnimation {
   package var numbers: [Int] = []
   /// Duration of each frame, in milliseconds.
   package var delays: [Int] = []
-  /// Loop count; 0 is endless; nil if the file has none.
+  /// Loop count; 0 means endless; nil if the file declares none.
   package var loops: Int?
   package var width = 0
   package var height = 0
@@ -89,7 +89,7 @@ package struct DecodedAnimation {
     }
   }
 
-  /// Wraps each frame as a PNG file, and decodes that with GStreamer.
+  /// Wraps each frame as a PNG file, which GStreamer decodes.
   private mutating func readAPNG(_ path: String) throws {
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     func number(_ place: Int) -> Int { bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }

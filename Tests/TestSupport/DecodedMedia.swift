@@ -1,21 +1,22 @@
 package import GStreamer
 package import MediaTime
 
-/// A file, decoded with GStreamer's decodebin: frame numbers, times and samples.
+/// Frame numbers, times and audio of a file, decoded with GStreamer's decodebin.
 package struct DecodedMedia {
   /// The number painted in each frame, in display order.
   package var numbers: [Int] = []
   /// Stream time of each frame.
   package var times: [ClockTime] = []
-  /// Interleaved samples as 64-bit floats, which hold every sample of up to 32 bits exactly.
+  /// Interleaved audio samples as 64-bit floats, which represent all samples of up to 32 bits
+  /// exactly.
   package var audio: [UInt8] = []
-  /// Stream time of the first sample.
+  /// Stream time of the first audio sample.
   package var audioStart: ClockTime?
   package var audioCaps: Caps?
   package var videoCaps: Caps?
   package var tags: TagList?
 
-  /// Reads only the streams that `media` has: a sink without a stream would wait for ever.
+  /// Reads only the streams that `media` has, because a sink without a stream would wait forever.
   package init(_ path: String, like media: TestMedia) throws {
     let source = "filesrc location=\(path) ! decodebin name=decode "
     if media.video != nil { try readVideo(source) }

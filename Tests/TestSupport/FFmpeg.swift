@@ -13,7 +13,7 @@ package enum FFmpeg {
     Array(try Program.succeed("/usr/bin/ffmpeg", ["-v", "error", "-nostdin"] + arguments).output)
   }
 
-  /// Time in milliseconds and checksum of each frame.
+  /// Presentation time in milliseconds and checksum of each frame.
   package static func frames(_ path: String) throws -> [(time: Int, sum: String)] {
     let form = [
       "-map", "0:v", "-pix_fmt", "gray", "-c:v", "rawvideo", "-fps_mode", "passthrough", "-enc_time_base", "1:1000",
@@ -24,8 +24,8 @@ package enum FFmpeg {
     }
   }
 
-  /// Interleaved samples as 32-bit floats. In fragmented MP4, FFmpeg hides the priming only with
-  /// `-advanced_editlist 0`.
+  /// Interleaved audio samples as 32-bit floats. In fragmented MP4, FFmpeg removes the priming only
+  /// with `-advanced_editlist 0`.
   package static func samples(_ path: String) throws -> [Float32] {
     let edits = path.hasSuffix(".mp4") ? ["-advanced_editlist", "0"] : []
     let bytes = try bytes(edits + ["-i", path, "-map", "0:a", "-c:a", "pcm_f32le", "-f", "f32le", "-"])

@@ -2,21 +2,21 @@ package import Foundation
 
 /// A child process of a test.
 ///
-/// Foundation lets child processes inherit each other's pipes, and the sockets that report their
-/// end. A long-running child would then block a reader of another. So programs are started one at a
-/// time, each with its own pipes.
+/// In Foundation, a child process inherits the pipes of other child processes, and the sockets that
+/// report their end. A long-running child could then block the reader of another child's output. So
+/// programs are started one at a time, each with its own pipes.
 package final class Program {
   private static let starting = NSLock()
 
   package let process = Process()
   private var output: FileHandle?
   private var errors: FileHandle?
-  /// The part of standard error that was read line by line.
+  /// Bytes of standard error that were already read line by line.
   private var seen = Data()
 
   /// Exit status and output of a program.
   package struct Ending: Error {
-    /// Exit status, or the number of the signal that ended it.
+    /// Exit status, or the number of the signal that ended the program.
     package var status: Int32
     package var isCrash: Bool
     package var output: Data
@@ -29,7 +29,7 @@ package final class Program {
   ///   - variables: environment variables to add.
   ///   - environment: the whole environment.
   ///   - output: standard output, instead of the pipe that ``line()`` and ``end()`` read.
-  ///   - errors: standard error, likewise.
+  ///   - errors: standard error, instead of the pipe that ``errorLine()`` and ``end()`` read.
   package init(
     _ path: String, _ arguments: [String], in folder: URL? = nil, variables: [String: String] = [:],
     environment: [String: String] = ProcessInfo.processInfo.environment, input: FileHandle? = nil,
@@ -72,9 +72,10 @@ package final class Program {
     return line.isEmpty ? nil : line
   }
 
-  /// Waits for its end.
+  /// Waits until the program ends.
   package func end() -> Ending {
-    // Reads both at the same time: a full pipe would block the program.
+    // Reads standard output and standard error at the same time, because a full pipe would block
+    // the program.
     let errors = Reading(errors)
     let output = (try? self.output?.readToEnd()) ?? Data()
     let messages = seen + errors.bytes()
@@ -98,7 +99,7 @@ package final class Program {
   }
 }
 
-/// Reads a handle to its end on a thread of its own.
+/// Reads a handle to its end on a separate thread.
 private final class Reading: @unchecked Sendable {  // `read` is set before `isRead` is signalled
   private let isRead = DispatchSemaphore(value: 0)
   private var read = Data()

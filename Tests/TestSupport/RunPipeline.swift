@@ -1,7 +1,7 @@
 import GStreamer
 import MediaTime
 
-/// Thrown if a test's pipeline hangs.
+/// Error: the pipeline of a test hangs.
 struct PipelineHang: Error {}
 
 /// Runs a pipeline, in `gst-launch-1.0` syntax, to its end.

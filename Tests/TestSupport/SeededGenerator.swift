@@ -1,4 +1,4 @@
-/// Random numbers that are the same in every run, so that failures can be reproduced.
+/// Random numbers that are the same in every run, so that a failure can be reproduced.
 package struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A folder that is deleted with its owner.
+/// Temporary folder; deleted when this object is released.
 package final class TemporaryFolder: Sendable {
   package let url: URL
 

@@ -4,38 +4,39 @@ import GStreamer
 
 package import Retrograde
 
-/// Generated media: every frame shows its number in light and dark blocks that survive lossy
-/// coding, and every sample encodes its position.
+/// Generated media. Every frame shows its number in light and dark blocks that survive lossy
+/// coding, and the value of every audio sample depends on its position.
 package struct TestMedia: Sendable {
   package init() {}
 
   package var width = 96
   package var height = 64
-  /// The start of each frame, and the end of the last.
+  /// Start of each frame, and end of the last frame.
   package var times: [ClockTime] = TestMedia.regular(60, rate: 30)
   /// Frame rate in the caps; 0/1 is variable.
   package var frameRate = "0/1"
-  /// Elements between the raw frames and the muxer.
+  /// Elements between the raw frames and the muxer; nil for no video.
   package var video: String? = "x264enc key-int-max=20 bframes=2 pass=qual quantizer=18 ! h264parse"
-  /// Number of sample frames, from `audioStart` on.
+  /// Number of audio sample frames, from `audioStart` on.
   package var sampleCount = 0
   package var audioStart = ClockTime.zero
   package var audioFormat = "S16LE"
   package var rate = 48000
   package var channels = 2
-  /// Makes the audio silent but for a click at this sample frame.
+  /// Position of a click, as a sample frame; the rest of the audio is silent. nil for audio without
+  /// a click.
   package var click: Int?
   /// Elements between the raw audio and the muxer.
   package var audio = "flacenc ! flacparse"
   package var muxer = "mp4mux"
   package var name = "source.mp4"
-  /// A value of GST_TAG_IMAGE_ORIENTATION, written into an MP4 or MOV file.
+  /// Value of GST_TAG_IMAGE_ORIENTATION that is written into an MP4 or MOV file.
   package var orientation: String?
-  /// A tag of the whole file.
+  /// Title tag of the whole file.
   package var title: String?
 
-  /// Matroska, since mp4mux 1.22 hides the last frame of some short files with B-frames behind an
-  /// edit list.
+  /// Uses Matroska, because in some short files with B-frames, mp4mux 1.22 writes an edit list that
+  /// hides the last frame.
   package static var matroska: TestMedia {
     var media = TestMedia()
     media.muxer = "matroskamux"
@@ -43,7 +44,7 @@ package struct TestMedia: Sendable {
     return media
   }
 
-  /// This many frames at 25 a second, which is also the rate in the caps.
+  /// Matroska with this many frames at 25 fps, which is also the rate in the caps.
   package static func matroska(frames: Int) -> TestMedia {
     var media = matroska
     media.times = regular(frames, rate: 25)
@@ -51,8 +52,8 @@ package struct TestMedia: Sendable {
     return media
   }
 
-  /// Audio only.
-  /// - Parameter encoder: elements between the samples and the muxer.
+  /// Media with only audio.
+  /// - Parameter encoder: elements between the raw audio and the muxer.
   package static func audioOnly(
     _ name: String, _ encoder: String = "identity", muxer: String, sampleCount: Int = 48_000
   ) -> TestMedia {
@@ -74,8 +75,8 @@ package struct TestMedia: Sendable {
     }
   }
 
-  /// Formats that x264enc accepts on all releases. Since 1.24 it also accepts grey, which gives
-  /// different packets.
+  /// Formats that x264enc accepts on all releases. Since 1.24, x264enc also accepts grey, whose
+  /// packets differ.
   private static let colorFormats =
     "video/x-raw,format=(string){Y444,Y42B,I420,YV12,NV12,Y444_10LE,I422_10LE,I420_10LE}"
 
@@ -100,7 +101,7 @@ package struct TestMedia: Sendable {
     pipeline.set(.playing)
     let audio = try sampleCount > 0 ? pipeline.appSource("audio") : nil
     let frame = try video != nil ? pipeline.appSource("video") : nil
-    // Both are pushed at the same time: the muxer interleaves them.
+    // Audio and video are pushed at the same time, because the muxer interleaves them.
     let group = DispatchGroup()
     let failures = Failures()
     for job in [{ try frame.map(writeFrames) }, { try audio.map(writeAudio) }] as [@Sendable () throws -> Void?] {
@@ -176,7 +177,8 @@ package struct TestMedia: Sendable {
     return "audio/x-raw,format=\(audioFormat),layout=interleaved,rate=\(rate),channels=\(channels)\(mask)"
   }
 
-  /// Each sample is computed from its position and channel; no two neighbours are equal.
+  /// Audio bytes. Each sample is computed from its position and channel, and differs from its
+  /// neighbours.
   package var audioBytes: [UInt8] {
     if let click {
       return (0..<sampleCount).flatMap { index in

@@ -2,25 +2,26 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// An HTTP/1.1 server on localhost for the files of a folder. The first part of the path selects
+/// HTTP/1.1 server on localhost for the files of a folder. The first component of the path selects
 /// how a file is served: `http://127.0.0.1:1234/ranges/a.mp4`.
 package final class WebServer: Sendable {
   package enum Manner: String, Sendable, CaseIterable {
-    /// The whole file, with its length.
+    /// Sends the whole file, with its length.
     case plain
-    /// The requested range.
+    /// Sends the requested range.
     case ranges
-    /// The whole file in chunks, without its length.
+    /// Sends the whole file in chunks, without its length.
     case chunked
-    /// Half of the file, with the whole length; then disconnects. Ranges are ignored.
+    /// Sends half of the file, but declares the whole length; then disconnects. Ignores requested
+    /// ranges.
     case cut
-    /// Half of the requested range; then disconnects.
+    /// Sends half of the requested range; then disconnects.
     case halves
-    /// Half of the file in chunks; then disconnects.
+    /// Sends half of the file in chunks; then disconnects.
     case cutChunks
     /// Redirects to the plain file.
     case moved
-    /// Half of the file, then nothing until the client disconnects.
+    /// Sends half of the file, then nothing until the client disconnects.
     case stalled
   }
 

@@ -7,7 +7,7 @@ extension ContainerReport {
     return audio(end: nil, walk(file, from: start, size))
   }
 
-  /// - Returns: length of the frame that starts with `bytes`; nil if it is not a frame header.
+  /// - Returns: length of the frame that starts with `bytes`; nil if they are not a frame header.
   private static func ac3FrameSize(_ bytes: [UInt8]) -> Int? {
     guard bytes.number(0..<2) == 0x0B77 else { return nil }
     let rate = Int(bytes[4] >> 6)
@@ -17,7 +17,8 @@ extension ContainerReport {
       let code = Int(bytes[4] & 0x3F)
       guard code < 2 * ac3Bitrates.count, rate < 3 else { return nil }
       let bitrate = ac3Bitrates[code / 2]
-      // A frame has 1,536 samples. At 44.1 kHz every second frame is a word longer.
+      // A frame has 1,536 audio samples. At 44.1 kHz, odd codes stand for a frame that is one word
+      // longer.
       return switch rate {
       case 0: 4 * bitrate
       case 1: 2 * (bitrate * 96_000 / 44_100 + code % 2)

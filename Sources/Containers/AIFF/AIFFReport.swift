@@ -2,22 +2,23 @@ import MediaTime
 
 extension ContainerReport {
   /// Report of an AIFF or AIFF-C file ("Audio Interchange File Format AIFF-C", Apple, 1991): `COMM`
-  /// counts the sample frames, `SSND` holds them.
+  /// declares the number of sample frames, and `SSND` contains the audio.
   static func aiff(_ file: RandomAccessFile) -> ContainerReport? {
     guard let form = file.number(at: 4, 4) else { return nil }
     var report = ContainerReport()
     var place = 12
-    // A writer that cannot seek back leaves the FORM size open.
+    // The FORM size may be unset: some writers cannot seek back to set it.
     let end = form > 4 && form < 0xFFFF_FFFF ? form + 8 : Int.max
     while place < end, let name = file.text(at: place), let size = file.number(at: place + 4, 4) {
       if size == 0, name.utf8.allSatisfy({ $0 == 0 }) {
         place = file.endOfEmptyChunks(at: place)
         continue
       }
-      // A writer that cannot seek back leaves the size at 0 or 0xFFFFFFFF.
+      // A size of 0 or 0xFFFFFFFF is unset: the writer could not seek back to set it.
       if name == "SSND", size == 0 || size == 0xFFFF_FFFF { return nil }
       if name == "COMM" { report.end = aiffEnd(file, at: place + 8) }
-      // Bytes after the form, such as an ID3 tag, are not chunks and are not checked.
+      // Bytes after the FORM chunk, such as an ID3 tag, are not chunks, so their size is not
+      // checked.
       if size > file.size - place - 8, place < form + 8 { report.isCut = true }
       place += 8 + size + size % 2
     }
@@ -28,18 +29,17 @@ extension ContainerReport {
     return report
   }
 
-  /// Contents of AIFF chunks that GStreamer does not read.
+  /// Contents of those AIFF chunks that GStreamer does not read.
   struct AIFFChunks {
     /// Offset of the ID3 tag in the `ID3 ` chunk; nil if there is none.
     var tag: Int?
-    /// Text chunks, under Vorbis comment names.
+    /// Texts from the file's text chunks, with the names of Vorbis comments.
     var texts: [NamedTag] = []
-    /// ``ContainerFacts/fault``.
+    /// Reason to refuse the file, as in ``ContainerFacts/fault``; nil if there is none.
     var fault: String?
-    /// Chunks that cannot be kept in any output.
+    /// Details for chunks that no output can keep.
     var details: [ContainerDetail] = []
-    /// Channel mask, one bit per `GstAudioChannelPosition`; nil if the layout has no GStreamer
-    /// equivalent.
+    /// Channel mask, one bit per `GstAudioChannelPosition`; nil if GStreamer has no such layout.
     var loudspeakers: UInt64?
   }
 
@@ -80,7 +80,7 @@ extension ContainerReport {
     "COMT": "the comments (COMT)", "APPL": "an application's data (APPL)", "AESD": "AES channel status (AESD)",
   ]
 
-  /// End of the audio; nil if it is compressed, because `COMM` may then count packets.
+  /// End of the audio; nil for compressed audio, because `COMM` may then count packets.
   private static func aiffEnd(_ file: RandomAccessFile, at place: Int) -> ClockTime? {
     guard let frames = file.number(at: place + 2, 4), frames > 0,
       let rate = file.extended(at: place + 8), rate >= 1
@@ -98,7 +98,7 @@ extension ContainerReport {
 }
 
 extension RandomAccessFile {
-  /// 80-bit IEEE 754 number at `place`; nil if it is negative or not finite.
+  /// 80-bit IEEE 754 number at `place`; nil for a negative number, or if it is not finite.
   fileprivate func extended(at place: Int) -> Double? {
     guard let exponent = number(at: place, 2), exponent < 0x7FFF,
       let bytes = read(place + 2..<place + 10)
@@ -109,7 +109,8 @@ extension RandomAccessFile {
 }
 
 extension [UInt8] {
-  /// Text up to the first NUL, as UTF-8 or, if invalid, Latin-1; nil if it is blank.
+  /// Text up to the first NUL, decoded as UTF-8, or as Latin-1 if it is not valid UTF-8; nil for a
+  /// blank text.
   var annotation: String? {
     let bytes = prefix { $0 != 0 }
     let text =

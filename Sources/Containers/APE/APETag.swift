@@ -1,19 +1,20 @@
 /// APEv2 tag after the last packet of a WavPack or MP3 file ("APEv2 specification", Hydrogenaudio).
 enum APETag {
   /// Reads the items that apedemux ignores.
-  /// - Parameter isPassedOver: true if apedemux does not read this file; returns all items.
-  /// - Returns: text items as tags, under Vorbis comment names if there is one; other items as
-  ///   details.
+  /// - Parameter isPassedOver: true if apedemux does not read this file, so that all items are
+  ///   returned.
+  /// - Returns: text items as tags, with the name of the Vorbis comment if there is one; other
+  ///   items as details.
   static func unread(in file: RandomAccessFile, isPassedOver: Bool = false) -> (
     tags: [NamedTag], details: [ContainerDetail]
   ) {
     var found: (tags: [NamedTag], details: [ContainerDetail]) = ([], [])
-    // An ID3v1 tag of 128 bytes may follow.
+    // An ID3v1 tag of 128 bytes may follow the APE tag.
     let ends = [file.size, file.size - 128].filter { $0 >= 32 }
     guard let end = ends.first(where: { file.read($0 - 32..<$0 - 24) == Array("APETAGEX".utf8) }),
       let footer = file.read(end - 32..<end)
     else { return found }
-    // Size of the items and this footer.
+    // This size includes the items and the footer.
     let size = footer[12..<16].littleEndian
     guard size >= 32, size <= min(end, largest), let items = file.read(end - size..<end - 32) else { return found }
     var rest = items[...]
@@ -28,13 +29,14 @@ enum APETag {
     return found
   }
 
-  /// Reason to refuse a file with an APE tag, at its start or end, that ends the process: apedemux
+  /// Reason to refuse a file with an APE tag on which apedemux would abort the process: apedemux
   /// adds 32 to the tag's size in 32 bits, and asserts that the sum is at least 32
-  /// (`gst_tag_demux_pull_end_tag`, 1.22 to 1.29). In files of all types: its typefinder has a
-  /// higher rank than those of the media.
+  /// (`gst_tag_demux_pull_end_tag`, 1.22 to 1.29). The tag may be at the start or end of a file of
+  /// any type, because the typefinder of apedemux has a higher rank than those of media types.
   static func fault(in file: RandomAccessFile) -> String? {
     var media = 0..<file.size
-    // Each round removes the tags that one id3demux or apedemux removes; no file has many.
+    // Each pass skips the tags that one id3demux or apedemux would skip; a valid file has few of
+    // them.
     for _ in 0..<1000 {
       let first = file.read(media.lowerBound..<min(media.lowerBound + 32, media.upperBound)) ?? []
       let last = media.count < 32 ? [] : file.read(media.upperBound - 32..<media.upperBound) ?? []
@@ -65,7 +67,7 @@ enum APETag {
 
   private static func isTag(_ bytes: [UInt8]) -> Bool { bytes.count == 32 && bytes.starts(with: "APETAGEX".utf8) }
 
-  /// Maximum size; a larger value is treated as damage.
+  /// Maximum size of a tag in bytes; a larger value is treated as damage.
   private static let largest = 1 << 26
 
   private static func add(
@@ -80,8 +82,8 @@ enum APETag {
     }
   }
 
-  /// Items that apedemux reads (`gst_ape_demux_get_gst_tag_from_tag`). Without `year`, which it
-  /// accepts only as a full date.
+  /// Names of items that apedemux reads (`gst_ape_demux_get_gst_tag_from_tag`). `year` is not in
+  /// the list, because apedemux accepts only a full date.
   private static let known: Set = [
     "title", "artist", "album", "composer", "comment", "comments", "copyright", "genre", "isrc", "disc", "disk",
     "discnumber", "disknumber", "track", "tracknumber", "file", "replaygain_track_gain", "replaygain_track_peak",

@@ -2,7 +2,7 @@ import MediaTime
 
 extension ContainerReport {
   /// Report of an ASF file, including WMV and WMA ("Advanced Systems Format Specification",
-  /// Microsoft, 3.2 and 5.1). It consists of objects, each with a GUID and a size.
+  /// Microsoft, 3.2 and 5.1). The file consists of objects, each with a GUID and a size.
   static func asf(_ file: RandomAccessFile) -> ContainerReport? {
     func field(_ place: Int, _ count: Int) -> Int? {
       file.number(at: place, count, isLittleEndian: true)
@@ -16,7 +16,7 @@ extension ContainerReport {
       size <= headerSize - place
     {
       if file.read(place..<place + 16) == fileProperties, size >= 104 {
-        // The sizes are invalid in a live stream (broadcast flag).
+        // With the broadcast flag, for live streams, the sizes in the header are invalid.
         guard let flags = field(place + 88, 4), flags & 1 == 0 else { return nil }
         if let least = field(place + 92, 4), least == field(place + 96, 4) { packetSize = least }
         end = asfEnd(duration: field(place + 64, 8), preroll: field(place + 80, 8))
@@ -40,7 +40,7 @@ extension ContainerReport {
       }
       place += size
     }
-    // A complete file needs no duration, and some muxers write a wrong one.
+    // The duration of a complete file is not used, because some muxers write a wrong one.
     return place > headerSize ? nil : ContainerReport(isCut: true, end: end)
   }
 

@@ -1,8 +1,8 @@
 /// Tags of an ASF file that asfdemux ignores or misreads ("Advanced Systems Format Specification",
 /// Microsoft, 3.11 and 4.8).
 enum ASFTags {
-  /// - Returns: tags, under Vorbis comment names if there is one, and details that cannot be kept
-  ///   in any output.
+  /// - Returns: tags, with the name of the Vorbis comment if there is one, and details that cannot
+  ///   be kept in any output.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     var found: (tags: [NamedTag], details: [ContainerDetail]) = ([], [])
     guard let size = file.number(at: 16, 8, isLittleEndian: true), size >= 30, size <= min(file.size, largest),
@@ -22,7 +22,7 @@ enum ASFTags {
       default: break
       }
     }
-    // asfdemux reads the album artist as another artist of the file
+    // asfdemux mistakes the album artist for a second artist of the file
     // (`gst_asf_demux_process_ext_content_desc`).
     if found.tags.contains(where: { $0.name == albumArtist }) {
       let object = objects(in: header[30...]).first { $0.id == description }
@@ -33,8 +33,8 @@ enum ASFTags {
     return found
   }
 
-  /// Author of the Content Description Object: the second of five texts, after their lengths
-  /// (3.10).
+  /// Author of the Content Description Object: the second of five texts. The lengths of all five
+  /// come first (3.10).
   private static func author(in description: ArraySlice<UInt8>) -> String? {
     let (title, author) = (description.prefix(2).littleEndian, description.dropFirst(2).prefix(2).littleEndian)
     let text = description.dropFirst(10 + title).prefix(author).text
@@ -59,7 +59,7 @@ enum ASFTags {
   }
 
   /// Reads a list of names and values. In the metadata library, each entry also has a language and
-  /// a stream, and both lengths precede the name.
+  /// a stream number, and the lengths of name and value both precede the name.
   private static func read(
     _ list: ArraySlice<UInt8>, isLibrary: Bool, _ found: inout (tags: [NamedTag], details: [ContainerDetail])
   ) {
@@ -96,7 +96,8 @@ enum ASFTags {
     switch type {
     case 0:
       let text = value.text
-      // asfdemux reads a track number without a total, and a part of a set with one.
+      // asfdemux reads track numbers only without a total (3), and disc numbers only with one
+      // (1/2).
       let isRead = !isLibrary && (name == "WM/TrackNumber" || name == "WM/PartOfSet")
       if isRead, text.contains("/") == (name == "WM/PartOfSet") || text.isEmpty { return }
       if !text.isEmpty { found.tags.append(NamedTag(name: own, text: text)) }
@@ -108,7 +109,7 @@ enum ASFTags {
     }
   }
 
-  /// Names that asfdemux reads in the Extended Content Description Object.
+  /// Names of tags that asfdemux reads in the Extended Content Description Object.
   private static let known: Set = [
     "WM/AlbumTitle", "WM/Picture", "WM/Year", "WM/Track", "Title", "Author",
     "Copyright",

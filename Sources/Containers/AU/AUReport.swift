@@ -8,7 +8,7 @@ extension ContainerReport {
     guard let start = field(1), let size = field(2), let encoding = field(3), let rate = field(4),
       let channels = field(5), start >= 24, size > 0, rate > 0, channels > 0
     else { return nil }
-    // A program that writes to a pipe leaves the length unknown.
+    // The length is unknown if the file was written to a pipe.
     guard size != 0xFFFF_FFFF else { return nil }
     // The duration of ADPCM is unknown; only the number of bytes can be checked.
     let end = bytesPerSample[encoding].map { ClockTime(sampleIndex: size / ($0 * channels), rate: rate) }
@@ -16,8 +16,8 @@ extension ContainerReport {
       isCut: size > file.size - start, end: end, streams: [Stream(kind: .audio, frames: nil, end: end)])
   }
 
-  /// ``ContainerFacts/fault`` if the data offset is beyond the end of the file: auparse would read
-  /// past it.
+  /// ``ContainerFacts/fault`` if the audio would start after the end of the file: auparse would
+  /// read past the end.
   static func auFault(_ file: RandomAccessFile) -> String? {
     file.number(at: 4, 4).map { $0 > file.size } ?? false
       ? "its header places the audio after the end of the file" : nil
@@ -29,6 +29,6 @@ extension ContainerReport {
     return file.read(24..<start)?.annotation
   }
 
-  /// Bytes per sample by encoding: µ-law, 8- to 32-bit integers, floating point, A-law.
+  /// Bytes per audio sample, by encoding: µ-law, integers of 8 to 32 bits, floating point, A-law.
   private static let bytesPerSample = [1: 1, 2: 1, 3: 2, 4: 3, 5: 4, 6: 4, 7: 8, 27: 1]
 }

@@ -3,16 +3,16 @@ import MediaTime
 /// AVI ("AVI RIFF File Reference", Microsoft).
 extension ContainerReport {
   static func avi(_ file: RandomAccessFile) -> ContainerReport? {
-    // Muxers count variable-rate audio in different units.
+    // The slack is large, because muxers count variable-rate audio in different units.
     var declared = ContainerReport(slack: ClockTime(seconds: 2))
     var place = 0
-    // OpenDML files have further RIFF chunks after the first GiB.
+    // A long (OpenDML) file has another RIFF chunk for each GiB.
     while file.text(at: place) == "RIFF", let size = file.number(at: place + 4, 4, isLittleEndian: true) {
       if place > 0, file.text(at: place + 8) == "AVI " {
         declared.noteFile(at: place)
         break
       }
-      // An unfinished recording has no size.
+      // An interrupted recording has no size in its header.
       guard size > 0, size < 0xFFFF_FFFF else { break }
       if size > file.size - place - 8 { declared.isCut = true }
       if declared.brokenAt == nil {
@@ -45,8 +45,8 @@ extension ContainerReport {
     return declared
   }
 
-  /// Offset in the `movi` lists of `part` at which a packet should start but does not; nil if all
-  /// packets are in order.
+  /// Offset at which a packet should start but does not, in the `movi` lists within `part`; nil if
+  /// the lists are valid.
   private static func brokenPacket(in part: Range<Int>, of file: RandomAccessFile) -> Int? {
     for (name, body) in file.chunks(in: part.clamped(to: 0..<file.size))
     where name == "LIST" && file.text(at: body.lowerBound) == "movi" {
@@ -55,7 +55,8 @@ extension ContainerReport {
     return nil
   }
 
-  /// - Parameter isNested: true for a cluster of packets (`rec `), which contains no further lists.
+  /// - Parameter isNested: true if `list` is a `rec ` list, which contains packets but no further
+  ///   lists.
   private static func brokenPacket(
     inList list: Range<Int>, of file: RandomAccessFile, isNested: Bool = false
   ) -> Int? {
@@ -71,8 +72,8 @@ extension ContainerReport {
     return broken
   }
 
-  /// True if a chunk of this name may be in a `movi` list: packets (such as `00dc`), stream indexes
-  /// (`ix00`), lists of packets, and padding.
+  /// True if a chunk of this name may be in a `movi` list: a packet (such as `00dc`), an index of a
+  /// stream (`ix00`), a list of packets, or padding.
   private static func isPacket(_ name: String) -> Bool {
     let name = Array(name.utf8)
     func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20) }

@@ -1,8 +1,8 @@
 extension StoredAudio {
-  /// Creates the sample ranges of an AVI file with a single PCM stream, in consecutive chunks ("AVI
-  /// RIFF File Reference", Microsoft; for long files, "OpenDML AVI File Format Extensions").
-  /// - Returns: nil if the file has other streams, another format, a start offset, or unexpected
-  ///   chunks.
+  /// Finds the byte ranges of the audio samples in an AVI file whose only stream is PCM ("AVI RIFF
+  /// File Reference", Microsoft; for long files, "OpenDML AVI File Format Extensions").
+  /// - Returns: nil if the file has other streams, another format, a start other than 0, or
+  ///   unexpected chunks.
   init?(avi file: RandomAccessFile) {
     let streams = file.aviStreams
     guard streams.count == 1, let parts = streams.first.map({ file.chunks(in: $0) }),
@@ -11,7 +11,7 @@ extension StoredAudio {
       let pcm = PCMFormat(file, at: (form.body.lowerBound, form.body.count)), pcm.name != nil
     else { return nil }
     func field(_ offset: Int) -> Int? { file.number(at: header.body.lowerBound + offset, 4, isLittleEndian: true) }
-    // Requires a stream that starts at 0, without initial frames, counted in sample frames.
+    // Requires a stream that starts at 0, has no initial frames, and is counted in sample frames.
     guard let scale = field(20), let rate = field(24), field(16) == 0, field(28) == 0, field(44) == pcm.frameBytes,
       scale > 0, rate.isMultiple(of: scale), rate / scale == pcm.rate
     else { return nil }
@@ -27,14 +27,14 @@ extension StoredAudio {
   }
 
   /// Appends the packets of a list, including nested lists.
-  /// - Returns: false at an unexpected chunk, or at a packet with a partial sample frame.
+  /// - Returns: false at an unexpected chunk, or at a packet that ends within a sample frame.
   private mutating func append(list: Range<Int>, of file: RandomAccessFile, isNested: Bool = false) -> Bool {
     file.forEachChunk(in: list) { name, body in
       switch name {
       case "00wb":
         append(body)
         return body.count.isMultiple(of: frameBytes)
-      // An index, or padding.
+      // Index of a stream, or padding.
       case "ix00", "JUNK": return true
       case "LIST":
         return !isNested && file.text(at: body.lowerBound) == "rec "

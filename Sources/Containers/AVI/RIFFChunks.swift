@@ -2,7 +2,7 @@
 /// Microsoft): a four-character name, the length of the body, and the body, padded to an even
 /// length.
 extension RandomAccessFile {
-  /// Chunks in `range`, with bodies clamped to it.
+  /// Chunks in `range`. Their bodies are clamped to `range`.
   func chunks(in range: Range<Int>) -> [(name: String, body: Range<Int>)] {
     var found: [(name: String, body: Range<Int>)] = []
     _ = forEachChunk(in: range) { name, body in
@@ -12,9 +12,9 @@ extension RandomAccessFile {
     return found
   }
 
-  /// Calls `visit` with each chunk in `range` until it returns false. The last chunk may exceed the
-  /// range.
-  /// - Returns: true if the chunks fill `range` and `visit` returned true for all of them.
+  /// Calls `visit` with each chunk in `range` until `visit` returns false. The last chunk may
+  /// extend beyond `range`.
+  /// - Returns: true if the chunks fill `range`, and `visit` returned true for every chunk.
   func forEachChunk(in range: Range<Int>, _ visit: (_ name: String, _ body: Range<Int>) -> Bool) -> Bool {
     var place = range.lowerBound
     for _ in 0..<RandomAccessFile.mostChunks {
@@ -29,10 +29,10 @@ extension RandomAccessFile {
     return place == range.upperBound
   }
 
-  /// Maximum number of sibling chunks; days of audio have fewer.
+  /// Maximum number of sibling chunks. Several days of audio need fewer.
   private static let mostChunks = 1 << 24
 
-  /// Contents of the stream lists (`strl`) of an AVI file, without the list type.
+  /// Ranges of the chunks in each stream list (`strl`) of an AVI file, after the list type.
   var aviStreams: [Range<Int>] {
     guard text(at: 12) == "LIST", text(at: 20) == "hdrl", let size = number(at: 16, 4, isLittleEndian: true),
       (4..<1 << 24).contains(size)
@@ -68,19 +68,19 @@ extension RandomAccessFile {
 }
 
 extension NamedTag {
-  /// Creates a tag from an entry of `LIST INFO`; nil if GStreamer reads the entry, or if it is
-  /// empty.
+  /// Creates a tag from an entry of `LIST INFO`; nil if GStreamer reads the entry, or if its text
+  /// is empty.
   init?(info name: String, _ body: [UInt8]) {
     let text = body.prefix { $0 != 0 }
     guard !NamedTag.knownInfo.contains(name), !text.isEmpty else { return nil }
     self.init(name: NamedTag.words[name] ?? name, text: String(decoding: text, as: UTF8.self))
   }
 
-  /// Entries that GStreamer reads as tags (`gst_riff_parse_info_with_tag`).
+  /// Names of the entries that GStreamer reads as tags (`gst_riff_parse_info_with_tag`).
   private static let knownInfo: Set = [
     "IARL", "IAAR", "IART", "ICMT", "ICOP", "ICRD", "IGNR", "IKEY", "INAM", "IPRD", "ISBJ", "ISFT", "ISRC", "ITRK",
   ]
 
-  /// Names of these entries in other containers.
+  /// Names of `LIST INFO` entries in other containers.
   private static let words = ["ITCH": "ENCODED_BY", "IPRT": "TRACKNUMBER", "IENG": "ENGINEER", "ILNG": "LANGUAGE_NAME"]
 }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Writes all of `bytes` at `offset` of a file, and continues after partial writes and signals.
-/// - Returns: false if that fails; `errno` says why.
+/// Writes all of `bytes` at `offset` of a file; repeats partial and interrupted writes.
+/// - Returns: false if writing fails; `errno` says why.
 package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at offset: Int) -> Bool {
   transferAll(bytes.count) { done in
     bytes.baseAddress.map { pwrite(descriptor, $0 + done, bytes.count - done, off_t(offset + done)) } ?? 0
   }
 }
 
-/// Writes all bytes at the current position of the descriptor, such as a pipe.
-/// - Returns: false if that fails; `errno` says why.
+/// Writes all of `bytes` at the current position of `descriptor`, which may be a pipe.
+/// - Returns: false if writing fails; `errno` says why.
 package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
   transferAll(bytes.count) { done in
     bytes.baseAddress.map { write(descriptor, $0 + done, bytes.count - done) } ?? 0
@@ -17,16 +17,16 @@ package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> 
 }
 
 /// Fills `bytes` from `offset` of a file.
-/// - Returns: false if the file ends before that, or reading fails; `errno` says why.
+/// - Returns: false if the file is too short, or reading fails; `errno` says why.
 package func readAll(_ bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32, at offset: Int) -> Bool {
   transferAll(bytes.count) { done in
     bytes.baseAddress.map { pread(descriptor, $0 + done, bytes.count - done, off_t(offset + done)) } ?? 0
   }
 }
 
-/// Repeats `part` until `count` bytes are transferred.
-/// - Parameter part: reads or writes bytes from position `done`; returns as `pread` and `pwrite`
-///   do.
+/// Calls `part` until `count` bytes are transferred. Repeats calls that a signal interrupted.
+/// - Parameter part: reads or writes bytes from position `done`; returns their number, or -1, like
+///   `pread` and `pwrite`.
 private func transferAll(_ count: Int, _ part: (_ done: Int) -> Int) -> Bool {
   var done = 0
   while done < count {

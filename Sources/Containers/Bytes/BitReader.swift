@@ -20,7 +20,7 @@ struct BitReader {
     return number
   }
 
-  /// Skips `count` bits. Reads beyond the end return nil.
+  /// Skips `count` bits. After a skip beyond the end, all reads return nil.
   mutating func skip(_ count: Int) { place += count }
 
   /// Reads one bit as a flag.

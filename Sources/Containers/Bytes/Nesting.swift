@@ -1,5 +1,5 @@
-/// Check of nested boxes and elements. Demuxers read them recursively: tens of thousands of levels
-/// overflow the stack of their thread.
+/// Check for too deeply nested MP4 boxes and EBML elements. Demuxers read both recursively, so tens
+/// of thousands of levels overflow the stack of the demuxer's thread.
 enum Nesting {
   /// Maximum number of levels; more than any file needs.
   private static let deepest = 1000
@@ -7,19 +7,19 @@ enum Nesting {
   /// ``ContainerFacts/fault`` of a file that exceeds the limit.
   static let fault = "its header is nested more than 1,000 levels deep"
 
-  /// True if boxes or elements are nested more deeply than any file needs. Takes linear time.
+  /// True if MP4 boxes or EBML elements have more than ``deepest`` levels. Takes linear time.
   /// - Parameters:
   ///   - count: length of the bytes to check.
-  ///   - header: returns the header size and total size of the box or element at a position; nil if
-  ///     there is none.
+  ///   - header: returns the header size and total size of the box or EBML element at a position;
+  ///     nil if none starts there.
   static func isTooDeep(_ count: Int, _ header: (Int) -> (header: Int, whole: Int)?) -> Bool {
-    /// Ends of the boxes or elements around `place`, outermost first.
+    /// Ends of the boxes or EBML elements that contain `place`, outermost first.
     var ends: [Int] = []
     var place = 0
     while true {
       let limit = ends.last ?? count
       guard place < limit, let found = header(place), found.whole <= limit - place else {
-        // No further box or element in the innermost one.
+        // The innermost box or EBML element contains nothing more.
         guard let end = ends.popLast() else { return false }
         place = end
         continue
@@ -51,16 +51,16 @@ enum Nesting {
 }
 
 extension MP4Index {
-  /// True if its boxes are nested more deeply than any file needs.
+  /// True if the boxes of the index are nested too deeply.
   var isTooDeep: Bool { Nesting.isTooDeep(boxes: bytes) }
 }
 
 extension RandomAccessFile {
-  /// Maximum size of chapters; a larger value is treated as damage.
+  /// Maximum size of the chapters in bytes; a larger value is treated as damage.
   private static let largestChapters = 1 << 26
 
-  /// True if chapters of a Matroska file are nested more deeply than any file needs. matroskademux
-  /// reads nothing else recursively.
+  /// True if the chapters of a Matroska file are nested too deeply. matroskademux reads only
+  /// chapters recursively.
   func hasTooDeepChapters(in segment: Range<Int>) -> Bool {
     let first = elements(in: segment, upTo: MatroskaID.cluster).filter { $0.id == MatroskaID.chapters }.map(\.body)
     return (first + [listedElement(MatroskaID.chapters, in: segment)].compactMap { $0 }).contains { body in

@@ -5,17 +5,17 @@ import Paths
 package final class RandomAccessFile {
   private let descriptor: Int32
   package let size: Int
-  /// `errno` of the last read that failed within the file.
+  /// `errno` of the last failed read of a range within the file; nil if no read failed.
   package private(set) var readingFailure: Int32?
   private let isCancelled: () -> Bool
-  /// Last block read, and its range: walks through headers read in small steps.
+  /// Last block read, and its range: a cache, because headers are read in small steps.
   private var block: (place: Range<Int>, bytes: [UInt8]) = (0..<0, [])
-  /// Range of block sizes: starts small because headers may be far apart, and grows with each
-  /// sequential read.
+  /// Smallest and largest block size. The size starts small, because headers may be far apart, and
+  /// grows with each sequential read.
   private static let blockSizes = 1 << 9...1 << 16
 
-  /// Opens a regular file; nil if that fails (`errno` says why). Returns nil for pipes: opening one
-  /// would block until there is a writer, and reading would consume its bytes.
+  /// Opens a regular file; nil if opening fails (`errno` says why). Nil for a pipe, because opening
+  /// the pipe would block until a writer exists, and reading would consume its bytes.
   package init?(_ path: String, forWriting: Bool = false, isCancelled: @escaping () -> Bool = { false }) {
     var kind = stat()
     guard stat(path.cPath, &kind) == 0, kind.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -34,7 +34,7 @@ package final class RandomAccessFile {
   deinit { close(descriptor) }
 
   /// Reads the bytes in `range`.
-  /// - Returns: nil if `range` exceeds the file, cannot be read (``readingFailure``), or reading
+  /// - Returns: nil if `range` exceeds the file, cannot be read (``readingFailure``), or if reading
   ///   was cancelled.
   package func read(_ range: Range<Int>) -> [UInt8]? {
     guard range.lowerBound >= 0, range.upperBound <= size else { return nil }
@@ -51,8 +51,8 @@ package final class RandomAccessFile {
     return Array(block.bytes[start..<start + range.count])
   }
 
-  /// End of the consecutive chunks at `place` with a name and length of 0 (eight bytes each). Reads
-  /// them in large blocks: a file may have billions.
+  /// End of consecutive empty chunks at `place`: eight zero bytes each, for a name and length of 0.
+  /// Reads large blocks, because a file may have billions of such chunks.
   func endOfEmptyChunks(at place: Int) -> Int {
     let step = 1 << 20
     var next = place
@@ -65,7 +65,7 @@ package final class RandomAccessFile {
 
   private func load(_ range: Range<Int>) -> [UInt8]? {
     if isCancelled() { return nil }
-    // Swift would write the count of the empty array, which all threads share.
+    // For an empty range, Swift would write to the empty array that all threads share: a data race.
     guard !range.isEmpty else { return [] }
     let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { room, count in
       let target = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[..<range.count])
@@ -78,22 +78,22 @@ package final class RandomAccessFile {
     return bytes
   }
 
-  /// Writes `bytes` at `offset`.
-  /// - Returns: false if that fails; `errno` says why.
+  /// Writes `bytes` at `offset` of the file.
+  /// - Returns: false on failure; `errno` says why.
   package func write(_ bytes: [UInt8], at offset: Int) -> Bool {
     block = (0..<0, [])
     return bytes.withUnsafeBytes { writeAll($0, to: descriptor, at: offset) }
   }
 
   /// Truncates the file to `count` bytes.
-  /// - Returns: false if that fails; `errno` says why.
+  /// - Returns: false on failure; `errno` says why.
   func truncate(to count: Int) -> Bool {
     block = (0..<0, [])
     return ftruncate(descriptor, off_t(count)) == 0
   }
 
-  /// Unsigned number of `count` bytes, at most eight; nil if it exceeds the file or does not fit an
-  /// `Int`.
+  /// Unsigned number of `count` bytes, at most eight; nil if its bytes exceed the file, or its
+  /// value exceeds an `Int`.
   func number(at offset: Int, _ count: Int, isLittleEndian: Bool = false) -> Int? {
     read(offset..<offset + count).flatMap { bytes in
       let value = (isLittleEndian ? bytes.reversed() : bytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -107,9 +107,9 @@ package final class RandomAccessFile {
 
 /// Failure to read or change an output file.
 package struct FileError: Error {
-  /// System error (errno(3)); nil if a part of the file is missing.
+  /// System error (errno(3)); nil if the file lacks a required structure.
   package let number: Int32?
-  /// Missing part of the file; empty for a system error.
+  /// Displayed name of the missing structure; empty for a system error.
   package let missing: String
 
   /// Error of the last failed system call.

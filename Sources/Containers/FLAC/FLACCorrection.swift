@@ -1,7 +1,8 @@
 import MediaTime
 
-/// Clears the minimum and maximum frame size in STREAMINFO. flacparse accepts only frames within
-/// these bounds, which may be wrong after a change of format (`gst_flac_parse_frame_is_valid`).
+/// Clears the minimum and maximum frame size in STREAMINFO. flacparse ignores frames beyond these
+/// bounds, which may be wrong if the format changes between frames
+/// (`gst_flac_parse_frame_is_valid`).
 struct FLACCorrection: FileCorrection {
   let demuxer = "flacparse"
   let isForProbing = true

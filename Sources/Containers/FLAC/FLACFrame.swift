@@ -1,27 +1,27 @@
 /// Sample rate, channels and bit depth of a FLAC frame.
 struct FLACForm: Equatable {
-  /// In Hz.
+  /// Sample rate in Hz.
   var rate: Int
   var channels: Int
   var bits: Int
 }
 
-/// Difference between the frames of a FLAC file and its STREAMINFO.
+/// Difference in format between the frames of a FLAC file and its STREAMINFO.
 package enum FLACChange: Sendable {
   /// Only the bit depth differs.
   case depth
-  /// The sample rate or number of channels differs, and perhaps the bit depth.
+  /// The sample rate or the number of channels differs. The bit depth may differ, too.
   case rateOrChannels
 }
 
 /// Header of a FLAC frame (RFC 9639, 9.1).
 struct FLACFrame {
-  /// In Hz; nil if STREAMINFO applies.
+  /// Sample rate in Hz; nil if the rate in STREAMINFO applies.
   let rate: Int?
   let channels: Int
-  /// Bit depth; nil if STREAMINFO applies.
+  /// Bit depth; nil if the depth in STREAMINFO applies.
   let bits: Int?
-  /// In sample frames.
+  /// Length in sample frames.
   let blockSize: Int
 
   /// Maximum header size in bytes.
@@ -29,14 +29,15 @@ struct FLACFrame {
   private static let rates = [88200, 176_400, 192_000, 8000, 16000, 22050, 24000, 32000, 44100, 48000, 96000]
   private static let depths = [8, 12, 0, 16, 20, 24, 32]
 
-  /// - Returns: nil if there is no valid header at `place`.
+  /// - Returns: nil if there is no valid frame header at `place`.
   init?(_ bytes: UnsafeRawBufferPointer, at place: Int) {
     guard place + 6 <= bytes.count, bytes[place] == 0xFF, bytes[place + 1] & 0xFE == 0xF8, bytes[place + 3] & 1 == 0
     else { return nil }
     let (sizeCode, rateCode) = (Int(bytes[place + 2] >> 4), Int(bytes[place + 2] & 0xF))
     let (channelCode, depthCode) = (Int(bytes[place + 3] >> 4), Int(bytes[place + 3] >> 1 & 7))
     guard sizeCode > 0, rateCode < 15, channelCode < 11, depthCode != 3 else { return nil }
-    // The number of the frame or of its first sample, coded like UTF-8 in one to seven bytes.
+    // The next field is the number of the frame, or of its first sample, encoded like UTF-8 in one
+    // to seven bytes.
     let ones = (~bytes[place + 4]).leadingZeroBitCount
     guard ones != 1, ones < 8 else { return nil }
     var next = place + 4 + max(ones, 1)
@@ -80,7 +81,8 @@ enum FLACChecksum {
     }
   }
 
-  /// CRC-16 of a frame, with the polynomial 0x8005; 0 for an intact frame including its checksum.
+  /// CRC-16 of a frame, with the polynomial 0x8005; 0 for an intact frame, if its checksum is
+  /// included.
   static func frame(_ bytes: [UInt8]) -> UInt16 {
     bytes.reduce(0) { sum, byte in sum << 8 ^ table[Int(UInt8(sum >> 8) ^ byte)] }
   }

@@ -1,8 +1,9 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of a FLAC stream, with the total number of samples from STREAMINFO.
-  /// - Parameter changesForm: true if frames differ in format, perhaps in their sample rate.
+  /// Report of a FLAC stream; its end is the total number of samples in STREAMINFO.
+  /// - Parameter changesForm: true if frames differ in format, perhaps in their sample rate; all
+  ///   frames are then read.
   static func flac(_ stream: FLACStream, changesForm: Bool) -> ContainerReport? {
     guard stream.form.rate > 0, let total = stream.total else { return nil }
     let end = changesForm ? stream.end() : ClockTime(seconds: Double(total) / Double(stream.form.rate))

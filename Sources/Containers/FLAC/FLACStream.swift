@@ -1,16 +1,16 @@
 import Glibc
 import MediaTime
 
-/// FLAC file without another container: its STREAMINFO (RFC 9639, 8.2) and the position of its
-/// frames.
+/// FLAC file without a container such as Ogg: its STREAMINFO (RFC 9639, 8.2) and the position of
+/// its frames.
 struct FLACStream {
   /// Offset of the fields of STREAMINFO.
   let infoPlace: Int
   private let framesPlace: Int
-  /// Four-letter names of applications with data in the file (8.4).
+  /// Four-letter names of the applications that stored data in the file (8.4).
   let applications: [String]
   let form: FLACForm
-  /// Count of sample frames; nil if STREAMINFO leaves it open.
+  /// Number of sample frames; nil if STREAMINFO does not declare their number.
   let total: Int?
   private let file: RandomAccessFile
 
@@ -35,11 +35,11 @@ struct FLACStream {
     self.applications = applications
   }
 
-  /// Returns how frames differ from STREAMINFO; nil if none does. Reads the file up to the first
-  /// frame with another sample rate or number of channels.
+  /// Returns how the format of frames differs from STREAMINFO; nil if it does not differ. Reads the
+  /// file up to the first frame with another sample rate or number of channels.
   ///
-  /// About forty times per hour of audio, random bytes look like a header: frames therefore count
-  /// only if their checksum is right.
+  /// About forty times per hour of audio, random bytes look like a frame header. Only frames with a
+  /// correct checksum count, therefore.
   func change() -> FLACChange? {
     guard form.rate > 0 else { return nil }
     var other: (place: Int, form: FLACForm)?
@@ -59,8 +59,8 @@ struct FLACStream {
     return change
   }
 
-  /// Returns the end of the last frame, from the block size and rate of each frame. Adds the
-  /// samples that STREAMINFO counts beyond them. Reads the whole file.
+  /// Returns the declared end of the audio: the sum of the durations of all frames, plus the
+  /// samples that STREAMINFO declares but the file lacks. Reads the whole file.
   func end() -> ClockTime? {
     guard let total else { return nil }
     var (seconds, count, rate) = (0.0, 0, form.rate)
@@ -88,8 +88,8 @@ struct FLACStream {
     return FLACChecksum.frame(bytes) == 0
   }
 
-  /// Visits everything that looks like a frame header.
-  /// - Parameter visit: called with the offset and header; returns false to stop.
+  /// Visits all bytes that look like a frame header.
+  /// - Parameter visit: called with each header and its offset; returns false to stop.
   private func walk(_ visit: (Int, FLACFrame) -> Bool) {
     var place = framesPlace
     let step = 1 << 20

@@ -1,7 +1,7 @@
 import MediaTime
 
 extension ContainerReport {
-  /// True if the header is FLI or FLC with a valid frame count, frame size and bit depth.
+  /// True for an FLI or FLC header with a valid frame count, frame size and bit depth.
   static func isFLIC(_ file: RandomAccessFile) -> Bool {
     guard let start = file.read(0..<128), start[5] == 0xAF, [0x11, 0x12].contains(start[4]) else { return false }
     func field(_ place: Int) -> Int { Int(start[place]) | Int(start[place + 1]) << 8 }
@@ -9,7 +9,8 @@ extension ContainerReport {
   }
 
   /// Report of an FLI or FLC file (Autodesk Animator): a header of 128 bytes with the file size and
-  /// number of frames, then the frames. An additional frame at the end returns to the first.
+  /// number of frames, then the frames. An additional frame at the end restores the first frame for
+  /// a loop.
   static func flic(_ file: RandomAccessFile) -> ContainerReport? {
     func field(_ place: Int, _ count: Int) -> Int? {
       file.number(at: place, count, isLittleEndian: true)
@@ -28,7 +29,7 @@ extension ContainerReport {
       }
       place += size
     }
-    // A file that ends between two frames and does not declare its size.
+    // A file without a declared size may also end between two frames.
     if count < frames, place + 6 > file.size { report.isCut = true }
     let changed = frames - report.unchangedFrames
     report.streams = [Stream(kind: .video, frames: changed, end: nil)]

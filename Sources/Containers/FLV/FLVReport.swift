@@ -2,7 +2,7 @@ import MediaTime
 
 extension ContainerReport {
   /// Report of an FLV file ("Video File Format Specification", Adobe). The first script tag
-  /// declares the size and duration.
+  /// declares the size and duration of the file.
   /// - Parameter script: body of the first script tag; nil if there is none.
   static func flv(_ file: RandomAccessFile, script: [UInt8]?) -> ContainerReport? {
     var declared = ContainerReport()
@@ -27,7 +27,7 @@ extension ContainerReport {
     return declared
   }
 
-  /// Body of the first script tag; nil if there is no complete one among the first 16 tags.
+  /// Body of the first script tag; nil if the first 16 tags contain no complete script tag.
   static func flvScript(_ file: RandomAccessFile) -> [UInt8]? {
     guard var place = file.number(at: 5, 4) else { return nil }
     place += 4
@@ -41,7 +41,7 @@ extension ContainerReport {
     return nil
   }
 
-  /// Number property in AMF0: its name, the type 0, and eight bytes.
+  /// Value of a number property in AMF0, which is stored as its name, the type 0, and eight bytes.
   private static func number(_ name: String, in script: [UInt8]) -> Double? {
     let key = [0, UInt8(name.utf8.count)] + Array(name.utf8) + [0]
     guard let place = script.firstRange(of: key)?.upperBound, place + 8 <= script.count else { return nil }

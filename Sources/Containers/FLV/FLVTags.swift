@@ -7,8 +7,8 @@ struct FLVTags {
 
   /// Maximum nesting of values.
   private static let deepest = 8
-  /// Texts that flvdemux reads (`gst_flv_demux_parse_metadata_item`), or that describe how the file
-  /// was made.
+  /// Names of texts that need no report: flvdemux reads them (`gst_flv_demux_parse_metadata_item`),
+  /// or they describe how the file was encoded.
   private static let known: Set = [
     "creationdate", "creator", "title", "metadatacreator", "encoder", "videocodecid", "audiocodecid",
     "sourcedata", "metadatadate",
@@ -17,7 +17,7 @@ struct FLVTags {
   /// - Parameter script: body of a script tag.
   init(_ script: [UInt8]) {
     rest = script[...]
-    // Name of the value, then the value: an ECMA array or an object.
+    // The body has a name, and then a value: an ECMA array or an object.
     guard take(1)?.first == 2, text(2) == "onMetaData", let type = take(1)?.first, [3, 8].contains(type) else { return }
     if type == 8 { _ = take(4) }
     while let name = text(2), !name.isEmpty, let type = take(1)?.first {
@@ -36,7 +36,7 @@ struct FLVTags {
     return rest.prefix(count)
   }
 
-  /// Reads a text after its length of `size` bytes.
+  /// Reads a text that follows its length, a number of `size` bytes.
   private mutating func text(_ size: Int) -> String? {
     guard let length = take(size)?.reduce(0, { $0 << 8 | Int($1) }), let bytes = take(length) else { return nil }
     return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

@@ -1,6 +1,7 @@
-/// Block structure of a GIF (GIF89a, appendix B): number and end of complete images, and damage.
+/// Block structure of a GIF (GIF89a, appendix B): the number of complete images, their end, and
+/// damage.
 package struct GIFBlocks: Sendable {
-  /// True if all blocks up to the trailer are present, or if no image can follow the last one.
+  /// True if the trailer was reached, or if no further image follows the last block.
   package private(set) var isWhole = false
   /// Number of complete images.
   package private(set) var images = 0
@@ -8,9 +9,10 @@ package struct GIFBlocks: Sendable {
   package private(set) var plays = 1
   /// Offset of the end of the last complete image.
   package private(set) var end = 0
-  /// Offset of bytes that are not a block although images seem to follow.
+  /// Offset of bytes that are not a valid block, although images seem to follow; nil without
+  /// damage.
   package private(set) var brokenAt: Int?
-  /// Estimated number of images that are incomplete or follow that offset.
+  /// Estimated number of images that are damaged or follow ``brokenAt``.
   package private(set) var further = 0
 
   /// Reads the blocks of a file; nil if it is not a GIF.
@@ -22,7 +24,7 @@ package struct GIFBlocks: Sendable {
     while let kind = file.number(at: place, 1) {
       switch kind {
       case 0x21:
-        // The extension counts repetitions, not plays.
+        // The Netscape extension has the number of repetitions, so the number of plays is one more.
         if file.read(place + 3..<place + 14).map({ $0.elementsEqual("NETSCAPE2.0".utf8) }) ?? false,
           file.number(at: place + 15, 1) == 1,
           let repetitions = file.number(at: place + 16, 2, isLittleEndian: true)
@@ -40,13 +42,13 @@ package struct GIFBlocks: Sendable {
         further = GIFBlocks.images(in: file, from: place)
         isWhole = further == 0
         guard !isWhole else { return }
-        // The damage is in the image before.
+        // The previous image is damaged, too, and does not count as complete.
         if images > before.images { further += 1 }
         brokenAt = place
         (images, end) = before
         return
       }
-      // Sub-blocks of up to 255 bytes, ended by an empty one.
+      // Skip sub-blocks of up to 255 bytes each; an empty one ends the block.
       var isOpen = true
       while isOpen {
         guard let size = file.number(at: place, 1) else { return }
@@ -61,7 +63,8 @@ package struct GIFBlocks: Sendable {
     }
   }
 
-  /// Estimates the number of images from `start` on, by their graphic control extensions (23).
+  /// Estimates the number of images after `start` by counting their graphic control extensions
+  /// (23).
   private static func images(in file: RandomAccessFile, from start: Int) -> Int {
     let (part, length) = (1 << 20, 9)
     return stride(from: start, to: file.size, by: part).reduce(0) { count, place in

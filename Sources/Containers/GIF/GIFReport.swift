@@ -1,5 +1,5 @@
 extension ContainerReport {
-  /// Creates the report of an incomplete GIF; nil for a complete one, because the format does not
+  /// Creates the report of an incomplete GIF; nil for a complete GIF, because the format does not
   /// declare the number of images.
   init?(_ blocks: GIFBlocks) {
     guard !blocks.isWhole else { return nil }

@@ -1,11 +1,11 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of an IVF file: a header that may declare the length, then the frames, each after its
-  /// size and timestamp.
+  /// Report of an IVF file: a header that may declare the length, then the frames. Each frame
+  /// follows its size and timestamp.
   ///
-  /// There is no specification; libvpx (`ivfenc.c`, `ivfdec.c`) is the reference. libvpx and libaom
-  /// write the number of frames as the length, FFmpeg the duration in ticks.
+  /// There is no specification; libvpx (`ivfenc.c`, `ivfdec.c`) is the reference. As the length,
+  /// libvpx and libaom write the number of frames, but FFmpeg writes the duration in ticks.
   static func ivf(_ file: RandomAccessFile) -> ContainerReport? {
     func field(_ place: Int, _ count: Int) -> Int? {
       file.number(at: place, count, isLittleEndian: true)
@@ -17,15 +17,15 @@ extension ContainerReport {
     let frames = IVFFrames(file, from: headerSize)
     report.isCut = frames.isCut
     report.streams = [Stream(kind: .video, frames: nil, end: nil)]
-    // A writer that cannot seek back leaves 0 or 0xFFFFFFFF.
+    // A length of 0 or 0xFFFFFFFF is unset: the writer could not seek back to set it.
     guard declared > frames.count, declared < 0xFFFF_FFFF, frames.count > 0 else { return report }
     if declared < frames.duration {
-      // Too short for a duration: it is a count.
+      // A length below the actual duration must be a number of frames.
       report.streams[0].frames = declared
       report.isCut = true
     } else if declared - frames.longest > frames.duration || frames.isCut {
       report.isCut = true
-      // With a frame on every tick, count and duration agree.
+      // With a frame on every tick, the number of frames equals the duration in ticks.
       if frames.isRegular { report.streams[0].frames = declared }
       if rate > 0, scale > 0 {
         let ticks = Double(frames.first) + Double(declared)
@@ -37,7 +37,8 @@ extension ContainerReport {
 }
 
 extension ContainerReport {
-  /// ``ContainerFacts/fault`` of a frame rate that ivfparse would read as negative.
+  /// ``ContainerFacts/fault`` of a file whose frame rate ivfparse would read as negative; nil for
+  /// others.
   static func ivfFault(_ file: RandomAccessFile) -> String? {
     guard let rate = file.number(at: 16, 4, isLittleEndian: true),
       let scale = file.number(at: 20, 4, isLittleEndian: true), max(rate, scale) > Int32.max
@@ -46,7 +47,7 @@ extension ContainerReport {
   }
 }
 
-/// Frames of an IVF file, from their headers; times in ticks.
+/// Frames of an IVF file, read from the frame headers. All times are in ticks.
 private struct IVFFrames {
   private(set) var count = 0
   /// First timestamp.

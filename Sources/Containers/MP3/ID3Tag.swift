@@ -1,6 +1,6 @@
 /// ID3v2 tags before the first frame of an MP3 file, or in an AIFF chunk (ID3v2.4).
 enum ID3Tag {
-  /// Offset of the audio after the tags.
+  /// Offset of the first byte after the tags; 0 without tags.
   static func end(in file: RandomAccessFile) -> Int {
     var place = 0
     while let header = file.read(place..<place + 10), header.starts(with: "ID3".utf8) {
@@ -9,19 +9,19 @@ enum ID3Tag {
     return place
   }
 
-  /// Size of a tag that begins with `header`; nil if none does.
+  /// Size of the tag that begins with `header`; nil if `header` is not that of a tag.
   static func size(_ header: [UInt8]) -> Int? {
     guard header.count >= 10, header.starts(with: "ID3".utf8) else { return nil }
     let (size, hasFooter) = (safe(header[6..<10]), header[5] & 0x10 != 0)
     return 10 + size + (hasFooter && size > 0 ? 10 : 0)
   }
 
-  /// Contents of the first tag that id3demux does not report.
+  /// Those contents of the first tag that id3demux does not report.
   struct Unread {
-    /// Chapters (`Quirk.id3demuxChapters`; "ID3v2 Chapter Frame Addendum").
+    /// Number of chapters (`Quirk.id3demuxChapters`; "ID3v2 Chapter Frame Addendum").
     var chapterCount = 0
     var tags: [NamedTag] = []
-    /// Frames that are not text.
+    /// ID3 frames that are not text.
     var details: [ContainerDetail] = []
   }
 
@@ -43,18 +43,18 @@ enum ID3Tag {
     if header[5] & 0x40 != 0, bytes.count > 4 {
       place = isNewest ? safe(bytes[0..<4]) : 4 + bytes.number(0..<4)
     }
-    // A frame header is a name, size and flags, ten bytes in all (ID3v2.4, 4). Names have four
-    // letters since 2.3.
+    // An ID3 frame header has ten bytes: name, size and flags (ID3v2.4, 4). Names have four letters
+    // since version 2.3.
     while place + 10 <= bytes.count, bytes[place] != 0 {
       let size = isNewest ? safe(bytes[place + 4..<place + 8]) : bytes.number(place + 4..<place + 8)
       let body = place + 10
       guard size <= bytes.count - body else { break }
       defer { place = body + size }
       let name = bytes.text(place)
-      // Skipped before copying: an embedded picture may be most of the tag.
+      // Skip the frame before its body is copied, because an embedded picture may be large.
       if Unread.known.contains(name) { continue }
       let isStuffed = isNewest && (bytes[place + 9] & 2 != 0 || header[5] & 0x80 != 0)
-      // Compressed or encrypted.
+      // A compressed or encrypted frame is not decoded.
       let isClosed = bytes[place + 9] & (isNewest ? 0x0C : 0xC0) != 0
       let text = isStuffed ? withoutStuffing(bytes[body..<body + size]) : Array(bytes[body..<body + size])
       found.add(name, isClosed ? nil : text)
@@ -76,7 +76,7 @@ enum ID3Tag {
 }
 
 extension ID3Tag.Unread {
-  /// - Parameter body: nil if it is compressed or encrypted.
+  /// - Parameter body: body of the ID3 frame; nil if the frame is compressed or encrypted.
   fileprivate mutating func add(_ name: String, _ body: [UInt8]?) {
     switch name {
     case "CHAP": chapterCount += 1
@@ -88,7 +88,7 @@ extension ID3Tag.Unread {
       if !ID3Tag.Unread.knownTexts.contains(fields[0].lowercased()) {
         tags.append(NamedTag(name: fields[0].isEmpty ? name : fields[0], text: text))
       }
-    // GStreamer reads the identifier of MusicBrainz.
+    // GStreamer reads the MusicBrainz identifier, so it is not reported here.
     case "UFID" where body?.starts(with: "http://musicbrainz.org\0".utf8) ?? false: break
     case "USLT":
       guard let fields = body.flatMap({ ID3Tag.Unread.fields($0, from: 4) }), fields.count > 1 else {
@@ -111,7 +111,8 @@ extension ID3Tag.Unread {
     details.append(ContainerDetail(file: "the frame \(name) of the ID3 tag"))
   }
 
-  /// Texts of a frame, decoded by the encoding in its first byte.
+  /// Texts of an ID3 frame from offset `start`. The first byte of the frame declares their
+  /// encoding.
   private static func fields(_ body: [UInt8], from start: Int) -> [String]? {
     guard let encoding = body.first, body.count >= start else { return nil }
     let bytes = body.dropFirst(start)
@@ -140,13 +141,13 @@ extension ID3Tag.Unread {
     }
   }
 
-  /// URL in a `WXXX` frame, in Latin-1 after the description.
+  /// URL in a `WXXX` frame; it follows a description.
   private static func link(in body: [UInt8]) -> String? {
     body.split(separator: 0).last.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Ignored frames: read by GStreamer (`tag_matches` of gstid3tag.c, id3v2frames.c), tables of
-  /// contents, or descriptions of the file structure.
+  /// Names of ignored ID3 frames: those that GStreamer reads (`tag_matches` of gstid3tag.c,
+  /// id3v2frames.c), tables of contents, and descriptions of the file structure.
   fileprivate static let known: Set = [
     "TIT2", "TALB", "TRCK", "TPE1", "TPE2", "TCOM", "TPE3", "TCOP", "WCOP", "TENC", "TCON", "TDRC", "COMM", "TPOS",
     "TLEN", "TSRC", "APIC", "TSSE", "TBPM", "TSOP", "TSOA", "TSOT", "TPUB", "TPE4", "TKEY", "PRIV", "RVA2",
@@ -163,7 +164,7 @@ extension ID3Tag.Unread {
     "replaygain_track_peak", "replaygain_album_gain", "replaygain_album_peak", "discid", "cddb discid",
   ]
 
-  /// Names of these frames in other containers.
+  /// Names of ID3 text frames in other containers.
   private static let words = [
     "TEXT": "LYRICIST", "TIT1": "GROUPING", "TIT3": "SUBTITLE", "TMOO": "MOOD", "TCMP": "COMPILATION",
     "TDOR": "ORIGINALDATE", "TOPE": "ORIGINALARTIST", "TSO2": "ALBUM_ARTIST_SORTNAME", "TSOC": "COMPOSER_SORTNAME",
@@ -171,6 +172,6 @@ extension ID3Tag.Unread {
 }
 
 extension [String] {
-  /// Texts without the empty one after a final NUL.
+  /// Texts without the last one if it is empty, because a final NUL adds an empty text.
   fileprivate var withoutEnd: [String] { last?.isEmpty ?? false ? dropLast() : self }
 }

@@ -1,7 +1,8 @@
 import MediaTime
 
-/// Xing info frame at the start of an MP3 file, which declares the amount of audio and contains
-/// none. LAME and FFmpeg add priming and padding ("Mp3 Info Tag rev 1 specifications", LAME).
+/// Xing info frame at the start of an MP3 file: a frame without audio that declares the number of
+/// audio frames. LAME and FFmpeg also store priming and padding in it ("Mp3 Info Tag rev 1
+/// specifications", LAME).
 package struct InfoFrame {
   /// Offset of the frame in the file.
   package let start: Int
@@ -10,16 +11,16 @@ package struct InfoFrame {
   package let info: Int
   package let rate: Int
   package let samplesPerFrame: Int
-  /// Declared number of audio frames that follow; nil if not declared.
+  /// Declared number of audio frames after the info frame; nil if not declared.
   package let frames: Int?
 
-  /// Delay in samples of every Layer III decoder.
+  /// Delay of every Layer III decoder, in audio samples.
   package static let decoderDelay = 529
 
   /// - Returns: nil if the file does not begin with an info frame.
   package init?(_ file: RandomAccessFile) {
     let start = ID3Tag.end(in: file)
-    // The longest frame is 1,441 bytes; the fields read here are in the first 192.
+    // All fields that are read here are in the first 192 bytes of the frame.
     guard let bytes = file.read(start..<start + 192) else { return nil }
     let version = bytes[1] >> 3 & 3  // 3 is MPEG-1, 2 is MPEG-2, 0 is 2.5
     let rateIndex = Int(bytes[2] >> 2 & 3)
@@ -28,7 +29,7 @@ package struct InfoFrame {
     }
     let isFirst = version == 3
     let isMono = bytes[3] >> 6 == 3
-    // Follows the side information.
+    // The Xing data follows the side information, whose size depends on version and channels.
     info = 4 + (isFirst ? (isMono ? 17 : 32) : (isMono ? 9 : 17))
     guard ["Xing", "Info"].contains(bytes.text(info)) else { return nil }
     self.start = start
@@ -38,7 +39,7 @@ package struct InfoFrame {
     frames = bytes[info + 7] & 1 != 0 ? bytes.integer(info + 8) : nil
   }
 
-  /// Counts the audio frames that actually follow.
+  /// Counts the audio frames that actually follow the info frame.
   package func count(in file: RandomAccessFile) -> Int {
     var place = start
     var count = -1  // excludes the info frame
@@ -69,8 +70,9 @@ package struct InfoFrame {
   /// Right shift that converts MPEG-1 sample rates to MPEG-2 and 2.5.
   private static func shift(_ version: UInt8) -> Int { version == 3 ? 0 : version == 2 ? 1 : 2 }
 
-  /// Audio between priming and padding; nil if the frame declares neither. mpegaudioparse reads it
-  /// only from LAME (`Quirk.mpegaudioparseFFmpegPadding`).
+  /// Range of the audio between priming and padding; nil if the info frame declares neither.
+  /// mpegaudioparse reads these values only if LAME wrote them
+  /// (`Quirk.mpegaudioparseFFmpegPadding`).
   package var gapless: GaplessInfo? {
     var end = info + 8
     for (bit, size) in [(1, 4), (2, 4), (4, 100), (8, 4)] where Int(bytes[info + 7]) & bit != 0 { end += size }

@@ -1,10 +1,10 @@
 /// Priming and padding of an MP3 file, which xingmux does not write into the info frame
 /// (`Quirk.xingmuxPadding`).
 ///
-/// They replace the seek table, because the frame has no room for both. The number of frames is
-/// also fixed (`Quirk.xingmuxFrameCount`).
+/// Both values replace the seek table, because the info frame has no room for more. The declared
+/// number of frames is corrected as well (`Quirk.xingmuxFrameCount`).
 package struct MP3Header {
-  /// Sample frames: decoded before the audio, and in the audio.
+  /// Sample frames that are decoded before the audio starts, and sample frames of the audio itself.
   var priming: Int
   var presentedSamples: Int
 
@@ -13,16 +13,17 @@ package struct MP3Header {
     self.presentedSamples = presentedSamples
   }
 
-  /// Writes the values into the info frame of a finished file; does nothing without one.
+  /// Writes the values into the info frame of a finished file; does nothing if there is no info
+  /// frame.
   /// - Throws: ``FileError``.
   package func apply(to path: String) throws {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
-    // Requires the fields for frames, bytes and seek table.
+    // Requires an info frame with the number of frames, the number of bytes, and a seek table.
     guard let frame = InfoFrame(file), frame.bytes[frame.info + 7] & 7 == 7 else { return }
     let frames = frame.count(in: file)
     let delay = priming - InfoFrame.decoderDelay
     let padding = frames * frame.samplesPerFrame - delay - presentedSamples
-    // Twelve-bit fields.
+    // Priming and padding have twelve bits each.
     guard (0..<4096).contains(delay), (0..<4096).contains(padding) else { return }
     let pads = delay << 12 | padding
     let tag =

@@ -1,11 +1,11 @@
 extension Box {
-  /// Encodes a box with these parts as its body.
+  /// Encodes a box whose body consists of `parts`.
   static func bytes(_ type: String, _ parts: [UInt8]...) -> [UInt8] {
     let body = Array(parts.joined())
     return header(type, body.count) + body
   }
 
-  /// Encodes a full box, with a version and flags.
+  /// Encodes a full box: a box whose body starts with a version and flags.
   static func full(
     _ type: String, version: UInt8 = 0, flags: UInt32 = 0, _ parts: [UInt8]...
   ) -> [UInt8] {

@@ -3,12 +3,11 @@ package struct Box {
   package var type: String
   package var body: Range<Int>
 
-  /// Maximum number of sibling boxes: an empty box takes eight bytes in the file and six times as
-  /// many in memory.
+  /// Maximum number of sibling boxes: an empty box takes 8 bytes in the file, but 48 in memory.
   fileprivate static let most = 1 << 20
 
-  /// Reads the box header at `offset`; nil if there is none, or the box does not fit before
-  /// `limit`.
+  /// Reads the box header at `offset`; nil if there is no valid header, or if the box extends
+  /// beyond `limit`.
   package init?(_ bytes: ArraySlice<UInt8>, at offset: Int, limit: Int) {
     let start = bytes.startIndex + offset
     guard start + 8 <= bytes.endIndex else { return nil }
@@ -41,7 +40,8 @@ package struct Box {
 }
 
 extension [UInt8] {
-  /// Body of the first box at `path` within `range`; nil if there is none.
+  /// Body of the first box at `path`, a list of nested box types, within `range`; nil if there is
+  /// no such box.
   package func box(_ path: String..., in range: Range<Int>) -> Range<Int>? {
     path.reduce(range) { body, type in
       body.flatMap { body in Box.all(in: self[body]).first { $0.type == type }?.body }
@@ -63,7 +63,7 @@ extension Box {
 }
 
 extension RandomAccessFile {
-  /// Boxes of the top level.
+  /// Top-level boxes of the file.
   package var boxes: [Box] { boxes(in: 0..<size) }
 
   /// Sibling boxes in `range`, which must be within the file.

@@ -2,29 +2,29 @@ import MediaTime
 
 /// Search for missing and unreadable fragments in an MP4 file (ISO/IEC 14496-12, 8.8).
 ///
-/// qtdemux skips a fragment with more samples than its tables list, without an error.
+/// qtdemux skips a fragment without an error if it declares more samples than its tables list.
 ///
-/// A gap counts only if both the sequence numbers and the times of a track jump: files split into
-/// parts have other numbers, and recordings may have gaps in time.
+/// A gap counts only if both the sequence numbers and the times of a track jump: the numbers alone
+/// may jump in a file that was split, and the times alone in a recording with pauses.
 struct FragmentChain {
   private struct Track {
-    /// Units per second.
+    /// Timescale: units per second.
     var timescale: Int
-    /// Default duration of a sample (`trex`).
+    /// Default duration of an MP4 sample (`trex`).
     var sampleDuration: Int
-    /// End of the last sample so far; nil if there is none.
+    /// Decoding end of the last MP4 sample so far; nil before the first one.
     var end: Int?
-    /// True if a fragment is missing since then, perhaps one with this track.
+    /// True if a fragment is missing after ``end``. It may have contained samples of this track.
     var isSuspect = false
   }
 
   private var tracks: [Int: Track] = [:]
   /// Sequence number of the previous fragment.
   private var number: Int?
-  /// Gaps found; nil if nothing is missing.
+  /// Gaps between fragments; nil if no fragment is missing.
   private(set) var gaps: ContainerReport.Gaps?
 
-  /// End of the last sample, in decoding time.
+  /// End of the last MP4 sample of all tracks, in decoding time.
   var end: ClockTime? {
     tracks.values.compactMap { track in
       track.end.map { ClockTime(seconds: Double($0) / Double(track.timescale)) }
@@ -49,7 +49,7 @@ struct FragmentChain {
   }
 
   /// Adds the next fragment.
-  /// - Parameter fragment: body of its `moof` box.
+  /// - Parameter fragment: body of the `moof` box.
   mutating func add(_ fragment: [UInt8]) {
     guard let header = fragment.box("mfhd", in: 0..<fragment.count), header.count >= 8 else { return }
     let own = fragment.integer(header.lowerBound + 4)
@@ -63,7 +63,7 @@ struct FragmentChain {
       guard var track = tracks[identifier] else { continue }
       let start = FragmentChain.start(of: part.body, fragment)
       if track.isSuspect, let end = track.end, let start, start > end,
-        // Smaller gaps are rounding of another clock.
+        // Times may have been rounded to another timescale, so smaller gaps are ignored.
         Double(start - end) / Double(track.timescale) > 0.01
       {
         note(end, start, track.timescale)
@@ -82,7 +82,7 @@ struct FragmentChain {
 
   private mutating func note(_ end: Int, _ start: Int, _ timescale: Int) {
     let times = [end, start].map { ClockTime(seconds: Double($0) / Double(timescale)) }
-    // The same fragments may be missing in each track.
+    // A gap that overlaps the last one is the same gap in another track.
     if let known = gaps, times[0] < known.end {
       gaps?.start = min(known.start, times[0])
       gaps?.end = max(known.end, times[1])
@@ -101,9 +101,10 @@ struct FragmentChain {
     return value < longest ? value : nil
   }
 
-  /// Total duration of the samples of a track fragment (`trun`).
+  /// Total duration of the MP4 samples in a track fragment (`trun`).
   ///
-  /// `areWhole` is false if a table declares more samples than it lists, or than qtdemux accepts.
+  /// `areWhole` is false if a `trun` box declares more samples than it lists, or more than qtdemux
+  /// accepts.
   private static func runs(
     of part: Range<Int>, _ header: Range<Int>, _ fragment: [UInt8], _ usual: Int
   ) -> (length: Int, areWhole: Bool) {
@@ -125,9 +126,10 @@ struct FragmentChain {
     return sum
   }
 
-  /// Maximum number of samples in a table without entries (`QTDEMUX_MAX_SAMPLE_INDEX_SIZE`).
+  /// Maximum number of samples that qtdemux accepts in a `trun` box without entries
+  /// (`QTDEMUX_MAX_SAMPLE_INDEX_SIZE`).
   private static let most = (200 << 20) / 32
 
-  /// Maximum time in any unit; a larger value is treated as damage.
+  /// Maximum time in any timescale; a larger value is treated as damage.
   private static let longest = 1 << 56
 }

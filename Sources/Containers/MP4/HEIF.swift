@@ -1,6 +1,6 @@
-/// Images in boxes like those of MP4: HEIF (ISO/IEC 23008-12) and AVIF.
+/// Images whose format consists of boxes, like MP4: HEIF (ISO/IEC 23008-12) and AVIF.
 extension ContainerFacts {
-  /// Name of the image format; nil if the file is not such an image.
+  /// Name of the image format; nil if the file is neither HEIF nor AVIF.
   package var boxedImage: String? {
     guard beginning.count >= 12, beginning.text(4) == "ftyp" else { return nil }
     switch beginning.text(8) {
@@ -10,12 +10,12 @@ extension ContainerFacts {
     }
   }
 
-  /// Returns the range of the video in a motion photo: a whole MP4 file in the box `mpvd`
+  /// Returns the range of the video in a motion photo: a complete MP4 file in the `mpvd` box
   /// (Android's Motion Photo format 1.0). Nil if the file is not a motion photo.
   package func film(in path: String) -> Range<Int>? {
     guard boxedImage != nil, let file = RandomAccessFile(path) else { return nil }
     var offset = 0
-    // Motion photos have only a few boxes.
+    // This limit suffices, because motion photos have only a few boxes.
     for _ in 0..<64 {
       guard let head = file.read(offset..<min(offset + 16, file.size)),
         let box = Box(head[...], at: 0, limit: file.size - offset)

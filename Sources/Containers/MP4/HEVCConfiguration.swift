@@ -2,15 +2,15 @@
 ///
 /// Source: ISO/IEC 14496-15, 8.3.3.1.
 package struct HEVCConfiguration {
-  /// Codec string by ISO/IEC 14496-15, E.3: `hvc1.1.6.L120.90`.
+  /// Codec string as in ISO/IEC 14496-15, E.3, such as `hvc1.1.6.L120.90`.
   package let codecs: String
 
-  /// Creates the configuration from a record.
+  /// Reads an HEVC decoder configuration record.
   /// - Parameter record: body of the `hvcC` box.
   package init?(_ record: [UInt8]) {
     guard record.count > 12 else { return nil }
     let space = ["", "A", "B", "C"][Int(record[1] >> 6)]
-    // Reversed: the first profile becomes the lowest bit.
+    // Reverse the bits: in the codec string, the first compatibility flag is the lowest bit.
     var flags: UInt32 = 0
     for place in 0..<32 where record[2 + place / 8] << (place % 8) & 0x80 != 0 { flags |= 1 << place }
     var constraints = record[6..<12]

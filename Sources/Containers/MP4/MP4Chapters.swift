@@ -3,9 +3,9 @@ import MediaTime
 /// Chapters of MP4 and MOV files, which qtdemux does not read (`Quirk.qtdemuxChapters`) and qtmux
 /// does not write (`Quirk.qtmuxChapters`).
 ///
-/// There are two formats: a text track that other tracks refer to (`chap` in `tref`, QuickTime File
-/// Format, "Chapter Lists"), which has the ends of chapters; and Nero's list in the user data
-/// (`chpl`), which every player reads.
+/// There are two formats. A text track to which other tracks refer (`chap` in `tref`, QuickTime
+/// File Format, "Chapter Lists") declares starts and ends. Nero's list in the user data (`chpl`)
+/// declares only starts, but every player reads it.
 enum MP4Chapters {
   static func read(_ index: MP4Index, _ file: RandomAccessFile) -> [ChapterMark] {
     track(index, file) ?? list(index.bytes) ?? []
@@ -31,7 +31,7 @@ enum MP4Chapters {
 
   private static func track(_ index: MP4Index, _ file: RandomAccessFile) -> [ChapterMark]? {
     let bytes = index.bytes
-    // The same list may refer to a track of chapter images.
+    // The `chap` list may also refer to a track of chapter images, so require a text track.
     let named = MP4Track.chapters(of: index)
     guard
       let track = index.tracks.first(where: { track in
@@ -41,11 +41,11 @@ enum MP4Chapters {
       let timescale = bytes.box("mdia", "mdhd", in: track).flatMap({ bytes.timescale($0) }), timescale > 0,
       let table = bytes.box("mdia", "minf", "stbl", in: track), let samples = samples(bytes, table)
     else { return nil }
-    // Limits the memory for damaged tables: samples may overlap, and a title may take 64 KiB.
+    // Limits the memory for damaged tables, whose samples may overlap; a title may take 64 KiB.
     guard samples.reduce(0, { $0 + $1.place.count }) <= 1 << 24 else { return nil }
     var found: [ChapterMark] = []
     for sample in samples {
-      // More than about ten years is damage.
+      // A time of more than about ten years is damage.
       guard (sample.start + sample.duration) / timescale < 300_000_000, let text = file.read(sample.place),
         text.count >= 2
       else { return nil }
@@ -59,11 +59,11 @@ enum MP4Chapters {
     return found.isEmpty ? nil : found
   }
 
-  /// Maximum number of chapters read from a damaged table; more than any file has.
+  /// Maximum number of chapters to read; only a damaged table has more.
   private static let most = 100_000
 
-  /// Byte ranges, starts and durations of the samples of a text track, in the media's timescale
-  /// (ISO/IEC 14496-12, 8.6.1); nil if the table is damaged.
+  /// Byte range, start and duration of each sample of a text track, with times in the timescale of
+  /// the media (ISO/IEC 14496-12, 8.6.1); nil if the table is damaged.
   private static func samples(
     _ bytes: [UInt8], _ table: Range<Int>
   ) -> [(place: Range<Int>, start: Int, duration: Int)]? {

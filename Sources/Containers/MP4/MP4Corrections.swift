@@ -1,12 +1,12 @@
 import MediaTime
 
-/// Changed durations of an MP4 or MOV file, its tracks and edits, with which qtdemux outputs all
-/// samples (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`,
-/// `Quirk.qtdemuxShortTracks`) and does not trim twice (`Quirk.qtdemuxGaplessTwice`,
-/// `Quirk.qtdemuxGapless`).
+/// Changes to the durations of an MP4 or MOV file, its tracks and edits, so that qtdemux outputs
+/// all samples (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`,
+/// `Quirk.qtdemuxShortTracks`) and does not trim priming and padding twice
+/// (`Quirk.qtdemuxGaplessTwice`, `Quirk.qtdemuxGapless`).
 struct MP4Corrections: FileCorrection {
   private struct Patch: Sendable {
-    /// Range of the patch in the file.
+    /// Byte range in the file that the patch replaces.
     var place: Range<Int>
     var bytes: [UInt8]
 
@@ -15,11 +15,11 @@ struct MP4Corrections: FileCorrection {
     }
   }
   private var patches: [Patch] = []
-  /// Audible samples, if priming and padding are hidden from qtdemux.
+  /// Priming and padding, if the corrections hide them from qtdemux; otherwise nil.
   private(set) var gapless: GaplessInfo?
   private(set) var ends: [String: ClockTime] = [:]
 
-  /// True if some streams are not found without the corrections.
+  /// True if qtdemux does not find some streams without the corrections.
   private(set) var isForProbing = false
 
   var demuxer: String { "qtdemux" }
@@ -30,7 +30,7 @@ struct MP4Corrections: FileCorrection {
     guard let (overall, timescale) = index.header, timescale < 1 << 31, let field = header.durationField(overall) else {
       return nil
     }
-    // Fragments contain their own times.
+    // In a fragmented file, times are in the fragments, so the tables are not changed.
     let isFragmented = index.isFragmented
     let tracks = index.tracks.compactMap { Track($0, in: header, timescale) }
     var latest = 0
@@ -50,17 +50,17 @@ struct MP4Corrections: FileCorrection {
       latest = max(latest, end ?? 0)
       if track.kind == .video { videos += 1 }
     }
-    // Quirk.qtdemuxShortTracks: only the first track of a kind, because a shorter video may be
-    // images of another.
+    // Quirk.qtdemuxShortTracks: only the first video and audio track, because a second, shorter
+    // video may contain chapter images.
     var kinds: Set<StreamKind> = []
     for track in tracks where !isFragmented && (track.kind == .subtitles || kinds.insert(track.kind).inserted) {
       guard let longer = track.leastDuration(in: max(header.number(field), latest), timescale) else { continue }
       isForProbing = true
       add(track.durationField, max(longer, track.longerMedia?.value ?? 0), after: index.place.lowerBound)
     }
-    // Without an edit list, frames are presented later than decoded, but the duration of all
-    // fragments (`mehd`, ISO/IEC 14496-12, 8.8.2) is in decoding time: the last frames would be
-    // clipped.
+    // Without an edit list, frames are presented later than they are decoded. The duration of all
+    // fragments (`mehd`, ISO/IEC 14496-12, 8.8.2) is in decoding time, so it would clip the last
+    // frames: hide it.
     if isFragmented, tracks.contains(where: { $0.kind == .video && $0.edits.isEmpty }),
       let length = header.box("mvex", "mehd", in: 0..<header.count)
     {
@@ -70,20 +70,21 @@ struct MP4Corrections: FileCorrection {
         patches.append(Patch(place: place + name.lowerBound..<place + name.upperBound, bytes: Array("free".utf8)))
       }
     }
-    // Quirk.qtdemuxGaplessTwice: qtdemux ignores the tag under another name.
+    // Quirk.qtdemuxGaplessTwice: rename the tag, so that qtdemux ignores it.
     if tracks.contains(where: { !$0.edits.isEmpty }), let tags = header.box("udta", in: 0..<header.count),
       let name = header[tags].firstRange(of: Array("iTunSMPB".utf8))
     {
       let place = index.place.lowerBound + name.lowerBound
       patches.append(Patch(place: place..<place + 1, bytes: [UInt8(ascii: "-")]))
     }
-    // Quirk.qtdemuxGapless: only some releases read it, and these trim differently after a seek.
+    // Quirk.qtdemuxGapless: rename the tag. Only some releases of qtdemux read it, and these trim
+    // differently after a seek.
     if let found = MP4Gapless(index) {
       gapless = found.info
       let place = index.place.lowerBound + found.mark
       patches.append(Patch(place: place..<place + 1, bytes: [UInt8(ascii: "-")]))
     }
-    // The duration is unknown while a file is being written.
+    // An unknown duration, as in a file that is still being written, stays unchanged.
     let duration = header.number(field)
     if duration > 0, duration < header.unknownDuration(field), latest > duration {
       add(field, latest, after: index.place.lowerBound)
@@ -110,7 +111,7 @@ struct MP4Corrections: FileCorrection {
 }
 
 extension MP4Corrections {
-  /// Times of a track from its boxes (ISO/IEC 14496-12, 8.4.2, 8.6.1 and 8.6.6).
+  /// Times of a track, read from the track's boxes (ISO/IEC 14496-12, 8.4.2, 8.6.1 and 8.6.6).
   private struct Track {
     let kind: StreamKind
     let timescale: Int
@@ -119,13 +120,13 @@ extension MP4Corrections {
     let durationField: Range<Int>
     let unknownDuration: Int
     let edits: [MP4Edit]
-    /// Decoding start and end of the last sample. A last sample without duration is as long as the
-    /// one before.
+    /// Decoding start and end of the last MP4 sample. If its duration is 0, the duration of the
+    /// previous sample is used.
     let lastStart: Int
     let lastEnd: Int
-    /// Largest time by which presentation precedes decoding.
+    /// Longest time by which a sample's presentation precedes its decoding.
     let lead: Int
-    /// Latest presentation end of any sample.
+    /// Latest presentation end of any MP4 sample.
     let shownEnd: Int
 
     init?(_ track: Range<Int>, in header: [UInt8], _ movieTimescale: Int) {
@@ -154,7 +155,7 @@ extension MP4Corrections {
       lastEnd = steps.isEmpty ? 0 : lastStart + last
       let offsets = header.box("ctts", in: table).map { header.pairs($0) } ?? []
       lead = -(offsets.map { Int(Int32(truncatingIfNeeded: $0.1)) }.min().map { min($0, 0) } ?? 0)
-      // qtdemux treats larger offsets as damage and ignores the table.
+      // With an offset of more than twice the duration, qtdemux ignores the whole table as damaged.
       let greatest = offsets.reduce(0) { max($0, abs(Int(Int32(truncatingIfNeeded: $1.1)))) }
       shownEnd = max(lastEnd, greatest / 2 <= duration ? Track.shownEnd(steps, offsets) : 0)
     }
@@ -183,7 +184,7 @@ extension MP4Corrections {
       return end
     }
 
-    /// Maximum time in any timescale, so that the sum of all edits does not overflow.
+    /// Maximum time in any timescale; low enough that the sum of all edits does not overflow.
     private static let longest = 1 << 46
 
     /// Converts `time` to another timescale, rounded up; at most ``longest``.
@@ -194,23 +195,23 @@ extension MP4Corrections {
       return min(product + (rest * other + timescale - 1) / timescale, longest)
     }
 
-    /// Total duration of the edits, at the movie's timescale; nil if there are none, or damaged
-    /// ones.
+    /// Total duration of the edits, in the movie's timescale; nil without edits, or if any edit is
+    /// damaged.
     var editsEnd: Int? {
       guard !edits.isEmpty, edits.allSatisfy({ $0.duration < 1 << 40 }) else { return nil }
       return edits.prefix(1 << 16).reduce(0) { $0 + $1.duration }
     }
 
-    /// Total duration of the edits plus their starts in the media, at the movie's timescale; nil if
-    /// there are none.
+    /// Total duration of the edits plus their starts in the media, in the movie's timescale; nil if
+    /// ``editsEnd`` is nil.
     func end(_ movieTimescale: Int) -> Int? {
       editsEnd.map { end in
         edits.prefix(1 << 16).compactMap(\.start).reduce(end) { $0 + Track.scaled($1, timescale, to: movieTimescale) }
       }
     }
 
-    /// Duration that the media must declare so that its last sample is shown; nil if no change is
-    /// needed.
+    /// Duration that the media must declare so that its last sample is shown; nil if the declared
+    /// duration suffices.
     var longerMedia: (field: Range<Int>, value: Int)? {
       guard [.audio, .video].contains(kind), edits.isEmpty, duration > 0, duration < unknownDuration, lastStart > 0,
         lastEnd > lastStart, duration <= lastStart || kind == .video && duration < shownEnd
@@ -218,16 +219,16 @@ extension MP4Corrections {
       return (durationField, shownEnd)
     }
 
-    /// Minimum duration that the media must declare for qtdemux to read it: a fifth of the movie's.
-    /// Nil if no change is needed.
+    /// Minimum duration that the media must declare for qtdemux to read it: a fifth of the movie's
+    /// duration. Nil if the declared duration suffices.
     func leastDuration(in movie: Int, _ movieTimescale: Int) -> Int? {
       guard duration > 0, duration < unknownDuration, (1..<Track.longest).contains(movie) else { return nil }
       let least = Track.scaled((movie + 4) / 5, movieTimescale, to: timescale) + 1
       return duration < least ? least : nil
     }
 
-    /// Duration that the last edit needs so that all its frames are decoded; nil if no change is
-    /// needed.
+    /// Duration that the last edit needs so that all of its frames are decoded; nil if the declared
+    /// duration suffices.
     func longerEdit(_ movieTimescale: Int) -> (field: Range<Int>, value: Int)? {
       guard lead > 0, let edit = edits.last, let start = edit.start, edit.duration > 0, editsEnd != nil,
         edits.dropLast().allSatisfy({ $0.start == nil }),
@@ -247,10 +248,10 @@ extension [UInt8] {
     return field.upperBound <= body.upperBound ? field : nil
   }
 
-  /// Lowest duration that means unknown.
+  /// Lowest value of a duration field that means an unknown duration.
   fileprivate func unknownDuration(_ field: Range<Int>) -> Int { field.count == 8 ? 1 << 48 : 0xFFFF_FFFF }
 
-  /// Entries of a table with two numbers each, such as `stts`.
+  /// Entries of a table, such as `stts`, in which each entry has two numbers.
   func pairs(_ body: Range<Int>) -> [(Int, Int)] {
     guard body.count >= 8 else { return [] }
     let count = Swift.min(integer(body.lowerBound + 4), (body.count - 8) / 8)

@@ -1,6 +1,6 @@
-/// Contents of MP4 and MOV files other than video, audio and subtitles.
+/// Details of MP4 and MOV files: contents other than video, audio and subtitles.
 ///
-/// Boxes of a sample description are reported unless listed as technical.
+/// All boxes of a sample description are reported, except those in ``technical``.
 enum MP4Details {
   static func all(in index: MP4Index) -> [ContainerDetail] {
     let bytes = index.bytes
@@ -32,7 +32,7 @@ enum MP4Details {
     }
   }
 
-  /// Handler types that qtdemux exposes as text.
+  /// Handler types of tracks that qtdemux outputs as text.
   private static let exposed: Set = ["clcp", "wvtt"]
 
   private static let tracks = [
@@ -53,8 +53,8 @@ enum MP4Details {
     return Box.all(in: bytes[list.lowerBound + 8..<list.upperBound])
   }
 
-  /// Boxes of a sample description that need no report: read by a decoder, written by any encoder
-  /// or muxer, or only about the file layout.
+  /// Boxes of a sample description that need no report: boxes that a decoder reads, that any
+  /// encoder or muxer writes anew, or that only describe the file layout.
   private static let technical: Set = [
     "avcC", "hvcC", "av1C", "vpcC", "vvcC", "esds", "d263", "jp2h", "jp2p", "jp2x", "glbl", "ARES", "APRG", "ACLR",
     "ADHR", "AVDH", "strf", "SMI ", "ftab", "fiel", "gama", "colr", "pasp", "clap", "btrt", "bitr", "chrm", "mdcv",
@@ -81,20 +81,20 @@ enum MP4Details {
     return isPossible ? (width, height) : nil
   }
 
-  /// Field order in a track's sample description, as in caps; nil if not declared (`fiel`; Apple's
-  /// Technical Note TN2162).
+  /// Field order in a track's sample description, with the name used in caps; nil for progressive
+  /// video, or if not declared (`fiel`; Apple's Technical Note TN2162).
   static func fieldOrder(ofTable table: Range<Int>, _ bytes: [UInt8]) -> String? {
     let all = entries(table, bytes).first.map { boxes(ofEntry: $0, .video, bytes) } ?? []
     guard let body = all.first(where: { $0.type == "fiel" })?.body, body.count >= 2, bytes[body.lowerBound] == 2 else {
       return nil
     }
-    // 1 and 6: separate fields; 9 and 14: interleaved lines.
+    // Codes 1 and 6 mean separate fields, 9 and 14 interleaved lines.
     return [1: "top-field-first", 9: "top-field-first", 6: "bottom-field-first", 14: "bottom-field-first"][
       bytes[body.lowerBound + 1]]
   }
 
-  /// Speaker positions of PCM in its sample description (`chan`); nil if not declared. The mask is
-  /// nil if GStreamer lacks a position or has them in another order.
+  /// Speaker positions of PCM in a sample description (`chan`); nil if not declared. `mask` is nil
+  /// if GStreamer lacks a position, or orders the positions differently.
   static func loudspeakers(ofTable table: Range<Int>, _ bytes: [UInt8]) -> (mask: UInt64?, channels: Int)? {
     guard let entry = entries(table, bytes).first, pcm.contains(entry.type),
       let layout = boxes(ofEntry: entry, .audio, bytes).first(where: { $0.type == "chan" })?.body, layout.count >= 16
@@ -105,8 +105,8 @@ enum MP4Details {
     return (ChannelLayout.mask(bytes[layout.dropFirst(4)]), channels)
   }
 
-  /// GStreamer format of samples whose byte order is in a separate box (`enda`, QuickTime File
-  /// Format, "Endian Atom"); nil for others.
+  /// GStreamer format of PCM whose byte order is in a separate box (`enda`, QuickTime File Format,
+  /// "Endian Atom"); nil for other audio.
   static func sampleFormat(ofTable table: Range<Int>, _ bytes: [UInt8]) -> String? {
     guard let entry = entries(table, bytes).first,
       let name = ["in24": "S24", "in32": "S32", "fl32": "F32", "fl64": "F64"][entry.type]
@@ -117,19 +117,19 @@ enum MP4Details {
     return name + (bytes.number(order.lowerBound..<order.lowerBound + 2) == 0 ? "BE" : "LE")
   }
 
-  /// PCM types (QuickTime File Format, "Sound Sample Descriptions").
+  /// Sample description types of PCM (QuickTime File Format, "Sound Sample Descriptions").
   private static let pcm: Set = [
     "NONE", "raw ", "twos", "sowt", "in24", "in32", "fl32", "fl64", "lpcm",
   ]
 
-  /// Boxes after the fields of a sample description.
+  /// Boxes that follow the fixed fields of a sample description.
   private static func boxes(ofEntry entry: Box, _ kind: StreamKind, _ bytes: [UInt8]) -> [Box] {
     let start = entry.body.lowerBound
     let fields: Int
     switch kind {
     case .video: fields = 78
     case .audio where entry.body.count >= 28:
-      // QuickTime's sound descriptions of versions 1 and 2 are longer.
+      // Versions 1 and 2 of QuickTime's sound description have more fields.
       fields = [1: 44, 2: 64][bytes.number(start + 8..<start + 10)] ?? 28
     default: return []
     }
@@ -150,16 +150,16 @@ enum MP4Details {
       }
   }
 
-  /// Labels in a `colr` box (ISO/IEC 14496-12, 12.1.5: `nclx`; QuickTime: `nclc`) without a
-  /// GStreamer name.
+  /// Colour labels in a `colr` box (ISO/IEC 14496-12, 12.1.5: `nclx`; QuickTime: `nclc`) that
+  /// GStreamer has no name for.
   private static func colours(_ body: Range<Int>, _ bytes: [UInt8]) -> [String] {
     guard body.count >= 10, ["nclx", "nclc"].contains(bytes.text(body.lowerBound)) else { return [] }
     func code(_ place: Int) -> Int { bytes.number(body.lowerBound + place..<body.lowerBound + place + 2) }
     return ColourCodes.unnamed(matrix: code(8), transfer: code(6))
   }
 
-  /// Detail for the visible part of a frame (`clap`, ISO/IEC 14496-12, 12.1.4); nil if it is the
-  /// whole frame.
+  /// Detail for a crop of the frame (`clap`, ISO/IEC 14496-12, 12.1.4); nil if the whole frame is
+  /// visible.
   private static func crop(_ body: Range<Int>, of entry: Box, _ bytes: [UInt8]) -> String? {
     guard body.count >= 16, entry.body.count >= 28 else { return nil }
     func size(_ place: Int) -> Int {
@@ -179,7 +179,7 @@ enum MP4Details {
     return [0, 256].contains(volume) ? nil : "the volume of the track (\(volume * 100 / 256) %, tkhd)"
   }
 
-  /// DASH roles of a track (`kind`, ISO/IEC 14496-12, 8.10.4; ISO/IEC 23009-1, 5.8.5.5), without
+  /// DASH roles of a track (`kind`, ISO/IEC 14496-12, 8.10.4; ISO/IEC 23009-1, 5.8.5.5), except
   /// `main`.
   private static func roles(of track: Range<Int>, _ bytes: [UInt8]) -> [String] {
     guard let data = bytes.box("udta", in: track) else { return [] }
@@ -195,20 +195,20 @@ enum MP4Details {
 
   private static let someAreForced = "the forced flag of some subtitles (tx3g)"
 
-  /// Subtitles of a track that are shown regardless of user settings.
+  /// How many subtitles of a track are forced: shown regardless of user settings.
   enum ForcedSubtitles {
     case some, all
   }
 
-  /// True if all subtitles of a track are shown regardless of user settings.
-  /// - Parameter table: the body of its `stbl` box.
+  /// True if all subtitles of a track are forced: shown regardless of user settings.
+  /// - Parameter table: body of the track's `stbl` box.
   static func isForced(_ track: Range<Int>, table: Range<Int>, _ bytes: [UInt8]) -> Bool {
     entries(table, bytes).contains { forcing(of: $0, bytes) == .all }
       || roles(of: track, bytes).contains(where: isForced)
   }
 
-  /// Forced flags in the description of timed text (`displayFlags` of `tx3g`; 3GPP TS 26.245, 5.16;
-  /// for forced subtitles, "QuickTime File Format", "Subtitle Sample Description").
+  /// Forced subtitles according to the description of timed text (`displayFlags` of `tx3g`; 3GPP TS
+  /// 26.245, 5.16; for forced subtitles, "QuickTime File Format", "Subtitle Sample Description").
   private static func forcing(of entry: Box, _ bytes: [UInt8]) -> ForcedSubtitles? {
     guard entry.type == "tx3g", entry.body.count >= 12 else { return nil }
     let flags = bytes.integer(entry.body.lowerBound + 8)
@@ -217,7 +217,7 @@ enum MP4Details {
 
   private static let spherical = "the 360° description (spherical video, uuid)"
 
-  /// Google's Spherical Video V1 is in a `uuid` box of the track.
+  /// Detail for Google's Spherical Video V1, which is in a `uuid` box of the track.
   private static func uuids(in track: Range<Int>, _ bytes: [UInt8]) -> [String] {
     Box.all(in: bytes[track]).contains { $0.type == "uuid" && isSpherical($0, bytes) } ? [spherical] : []
   }
@@ -228,13 +228,14 @@ enum MP4Details {
     ])
   }
 
-  /// Detail for edits that play the media at another speed, which is not applied in the output.
+  /// Detail for edits that play the media at another speed. The output does not apply this speed.
   private static func speeds(of track: Range<Int>, _ bytes: [UInt8]) -> [String] {
     MP4Edit.all(in: track, of: bytes).contains { $0.start != nil && $0.duration > 0 && !$0.isAtOwnSpeed }
       ? ["the speed in the edit list (elst): the output plays at the recorded speed"] : []
   }
 
-  /// Top-level boxes with other data than media. XMP is excluded, because GStreamer reads it.
+  /// Details for top-level boxes with other data than media. XMP is not reported, because GStreamer
+  /// reads it.
   static func nonMediaBoxes(_ file: RandomAccessFile) -> [ContainerDetail] {
     file.boxes.flatMap { box -> [ContainerDetail] in
       switch box.type {
@@ -246,7 +247,8 @@ enum MP4Details {
     }
   }
 
-  /// Tracks of the second movie that Android cameras append (`axte`), such as depth.
+  /// Details for the tracks, such as depth, of the second movie that Android cameras append
+  /// (`axte`).
   private static func auxiliaryTracks(_ file: RandomAccessFile, _ movie: Range<Int>) -> [ContainerDetail] {
     guard let index = MP4Index(file, in: file.boxes(in: movie)) else { return [] }
     return index.tracks.map { track in
@@ -264,7 +266,7 @@ enum MP4Details {
     return ContainerDetail(file: "the data outside the movie (uuid \(digits))")
   }
 
-  /// First bytes of known identifiers: XMP, and Sony's profile (`PROF`), which repeats data of the
-  /// streams.
+  /// First bytes of known identifiers: XMP, and Sony's profile (`PROF`), which only repeats
+  /// properties of the streams.
   private static let known: Set<[UInt8]> = [[0xBE, 0x7A, 0xCF, 0xCB], Array("PROF".utf8)]
 }

@@ -1,12 +1,12 @@
-/// Entry of a track's edit list: the part of the media to present next (ISO/IEC 14496-12, 8.6.6).
+/// Entry of a track's edit list: the range of the media to present next (ISO/IEC 14496-12, 8.6.6).
 struct MP4Edit {
-  /// Range of its duration field in the index.
+  /// Range of the entry's duration field in the index.
   let field: Range<Int>
-  /// Duration at the movie's timescale.
+  /// Duration of the edit, in the movie's timescale.
   let duration: Int
-  /// Start in the media, at its timescale; nil for an empty edit, which presents nothing.
+  /// Start in the media, in the media's timescale; nil for an empty edit, which presents nothing.
   let start: Int?
-  /// True if it is played at normal speed.
+  /// True if the edit plays the media at normal speed.
   let isAtOwnSpeed: Bool
 
   /// Reads the edit list of a track.
@@ -19,7 +19,7 @@ struct MP4Edit {
     return (0..<count).map { number in
       let entry = list.lowerBound + 8 + number * step
       let start = header.number(entry + width..<entry + 2 * width)
-      // An empty edit has -1 there.
+      // The start of an empty edit is -1.
       return MP4Edit(
         field: entry..<entry + width, duration: header.number(entry..<entry + width),
         start: start < 1 << 31 ? start : nil, isAtOwnSpeed: header.integer(entry + 2 * width) == 1 << 16)

@@ -1,29 +1,30 @@
 package import MediaTime
 
-/// Index of a long MP4 or MOV file whose sample tables list only some time ranges. Between two
-/// ranges, the first sample is listed with the duration of all skipped ones.
+/// Shortened index of a long MP4 or MOV file: the sample tables list only the samples of some time
+/// ranges. Between two ranges, the first sample gets the duration of all skipped samples.
 ///
-/// On a seek, qtdemux parses all earlier samples (`qtdemux_parse_samples`), in each pipeline again:
-/// 35 ms for an hour of video. With an excerpt, a seek costs as little as in a short file.
+/// On the first seek of each pipeline, qtdemux parses the table entries of all earlier samples
+/// (`qtdemux_parse_samples`): 35 ms for an hour of video. With an excerpt, a seek costs as little
+/// as in a short file.
 package struct MP4Excerpt: FileCorrection {
-  /// Range of the index in the file, including its header.
+  /// Range in the file of the index, including the header of the `moov` box.
   private let place: Range<Int>
-  /// New bytes of that range, up to the header of a `free` box that fills the rest.
+  /// New bytes of that range, up to the header of a `free` box that fills the rest of the range.
   private let bytes: [UInt8]
   package let ends: [String: ClockTime]
 
   package var demuxer: String { "qtdemux" }
 
-  /// Minimum number of samples; fewer are not worth an excerpt.
+  /// Minimum number of samples. An excerpt does not pay off for a file with fewer.
   package static let least = 1 << 16
 
   /// Creates the index of an excerpt.
   /// - Parameters:
   ///   - spans: time ranges to keep, in stream time, ascending and disjoint.
-  ///   - correction: another correction of the file.
+  ///   - correction: other correction of the file, applied before the excerpt is computed.
   ///   - least: minimum number of samples in the file.
-  /// - Returns: nil if the file has fewer samples, is fragmented or no MP4, or has unknown data in
-  ///   its tables.
+  /// - Returns: nil if the file has fewer than `least` samples, is fragmented or not an MP4, or has
+  ///   unknown data in its tables.
   package init?(
     _ path: String, keeping spans: [Range<ClockTime>], _ correction: (any FileCorrection)? = nil,
     least: Int = MP4Excerpt.least
@@ -35,7 +36,7 @@ package struct MP4Excerpt: FileCorrection {
     let movie = index.bytes
     var count = 0
     let kept = MP4Excerpt.rewritten(["trak"], 0..<movie.count, of: movie) { track in
-      // Chapters are read from the whole file.
+      // Other tracks stay complete, because chapters are read from the whole file.
       guard [.video, .audio].contains(MP4Track.kind(of: track, movie)) else { return Array(movie[track]) }
       guard let media = movie.box("mdia", "mdhd", in: track), let scale = movie.timescale(media), scale > 0,
         let table = movie.box("mdia", "minf", "stbl", in: track),
@@ -47,7 +48,7 @@ package struct MP4Excerpt: FileCorrection {
       return MP4Excerpt.rewritten(["mdia", "minf", "stbl"], track, of: movie) { _ in samples.boxes }
     }
     guard count >= least, let kept else { return nil }
-    // Boxes with a 64-bit size have a longer header.
+    // The header of a box with a 64-bit size is longer.
     let header = file.text(at: index.place.lowerBound - 4) == "moov" ? 8 : 16
     place = index.place.lowerBound - header..<index.place.upperBound
     let short = Box.bytes("moov", kept)
@@ -72,9 +73,9 @@ package struct MP4Excerpt: FileCorrection {
     }
   }
 
-  /// Rewrites the boxes in `body`, with changed bodies for those at `path`; nil if any change
-  /// fails.
-  /// - Parameter change: returns the new body of a box, or nil if it fails.
+  /// Rewrites the boxes in `body`, and replaces the bodies of the boxes at `path`; nil if `change`
+  /// fails for any of them.
+  /// - Parameter change: returns the new body of a box; nil on failure.
   private static func rewritten(
     _ path: [String], _ body: Range<Int>, of bytes: [UInt8], _ change: (Range<Int>) -> [UInt8]?
   ) -> [UInt8]? {
@@ -95,9 +96,9 @@ package struct MP4Excerpt: FileCorrection {
 }
 
 extension MP4Edit {
-  /// Delay of a track's presentation relative to the times of its media.
+  /// Delay of a track's presentation relative to the times of the media.
   /// - Parameter timescale: timescale of the movie.
-  /// - Returns: nil if the edits reorder or omit parts, or change the speed.
+  /// - Returns: nil if the edits reorder or omit ranges of the media, or change the speed.
   fileprivate static func delay(in track: Range<Int>, of header: [UInt8], _ timescale: Int) -> ClockTime? {
     let edits = all(in: track, of: header)
     guard let last = edits.last else { return .zero }

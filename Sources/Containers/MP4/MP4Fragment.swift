@@ -1,12 +1,12 @@
-/// Media segment of fragmented MP4, or part of one: the packets of one track for a range of time,
-/// in a `moof` and an `mdat`.
+/// Fragment of a segment in fragmented MP4: the packets of one track for a range of time, in a
+/// `moof` and an `mdat` box.
 ///
 /// Source: ISO/IEC 14496-12, 8.8, and 23000-19 (CMAF), 7.5.
 package struct MP4Fragment {
-  /// Sample, with times in units of the track's timescale.
+  /// MP4 sample, which is one packet. Times are in units of the track's timescale.
   package struct Sample {
     package var bytes: [UInt8]
-    /// Time until the next sample is decoded and presented.
+    /// Time from this sample to the next one, both in decoding and in presentation.
     package var duration: Int
     package var isKeyframe: Bool
 
@@ -32,10 +32,10 @@ package struct MP4Fragment {
   package var bytes: [UInt8] { bytes(isStart: true) }
 
   /// Encodes the fragment.
-  /// - Parameter isStart: true if it starts a segment; false if it follows another fragment of the
-  ///   same segment.
+  /// - Parameter isStart: true if the fragment starts a segment; false if it follows another
+  ///   fragment of the same segment.
   package func bytes(isStart: Bool) -> [UInt8] {
-    // The data offset depends on this size, which does not depend on the values.
+    // The data offset depends on the size of `moof`, which does not depend on the offset.
     let size = movieFragment(dataOffset: 0).count
     let media = samples.reduce(0) { $0 + $1.bytes.count }
     var all =
@@ -66,7 +66,7 @@ package struct MP4Fragment {
           run)))
   }
 
-  /// Flags of an independent sample, and of a dependent, non-sync sample (8.8.3.1).
+  /// Flags of a keyframe, and of a dependent, non-sync sample (8.8.3.1).
   private static let independent: UInt32 = 0x0200_0000
   private static let dependent: UInt32 = 0x0101_0000
 }

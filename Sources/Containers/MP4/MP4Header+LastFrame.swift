@@ -1,7 +1,7 @@
 import MediaTime
 
 extension MP4Header {
-  /// Extends the media of each video to the end of its last frame, as its edit has it
+  /// Extends the media of each video track to the end of its last frame, as in its edit list
   /// (`Quirk.qtmuxVideoDuration`; `stts`, ISO/IEC 14496-12, 8.6.1.2).
   func lengthened(_ movie: [UInt8]) -> [UInt8] {
     guard let movieScale = movie.box("mvhd", in: 0..<movie.count).flatMap({ movie.timescale($0) }) else { return movie }
@@ -18,7 +18,7 @@ extension MP4Header {
     }
     let duration = 16
     for place in parts.indices where parts[place].type == "mvhd" {
-      // Version 1 has wider fields.
+      // Skip version 1 of the box, which has wider fields.
       guard parts[place].body.count >= duration + 4, parts[place].body[0] == 0 else { continue }
       parts[place].body.set(max(longest, parts[place].body.integer(duration)), at: duration)
     }
@@ -30,14 +30,15 @@ extension MP4Header {
   ///   - track: body of a `trak` box.
   ///   - duration: presentation duration of all frames.
   ///   - movieScale: timescale of the movie.
-  /// - Returns: body of the extended track, and its duration in the movie; nil if it is long
+  /// - Returns: body of the extended track, and its duration in the movie; nil if the track is long
   ///   enough, or its tables differ from those of qtmux.
   private static func lengthened(
     _ track: [UInt8], to duration: ClockTime, _ movieScale: Int
   ) -> (track: [UInt8], duration: Int)? {
     guard let media = track.box("mdia", "mdhd", in: 0..<track.count), let scale = track.timescale(media),
       let header = track.box("tkhd", in: 0..<track.count),
-      // Version 1 has wider fields: qtmux writes it for media of more than 2^32 units.
+      // Requires version 0 of the boxes. qtmux writes version 1, with wider fields, for media of
+      // more than 2^32 units.
       track[media.lowerBound] == 0, header.count >= 24, track[header.lowerBound] == 0
     else { return nil }
     let (mediaDuration, trackDuration) = (media.lowerBound + 16, header.lowerBound + 20)
@@ -56,7 +57,7 @@ extension MP4Header {
     return (longer.replacing(["mdia", "minf", "stbl", "stts"]) { _ in longerTimes }, shown)
   }
 
-  /// Extends the last sample.
+  /// Extends the last MP4 sample by `missing`.
   /// - Parameter times: body of an `stts` box.
   /// - Returns: nil if the box is malformed or empty.
   private static func lengthened(_ times: [UInt8], by missing: Int) -> [UInt8]? {
@@ -75,7 +76,7 @@ extension MP4Header {
 }
 
 extension [UInt8] {
-  /// Changes the body of the boxes at `path`.
+  /// Returns these boxes with the bodies of the boxes at `path` replaced by `change`.
   fileprivate func replacing(_ path: ArraySlice<String>, _ change: ([UInt8]) -> [UInt8]) -> [UInt8] {
     guard let type = path.first else { return change(self) }
     return Box.all(in: self[...]).flatMap { part in

@@ -1,13 +1,13 @@
 package import MediaTime
 
-/// Header fields of a finished MP4 or MOV file that qtmux leaves at default values: the rotation of
-/// the video (matrix in `tkhd`, `Quirk.qtmuxOrientation`), the default track of each kind (flags in
-/// `tkhd`, `Quirk.qtmuxTrackFlags`), and the priming of the audio (`elst`,
+/// Those header fields of a finished MP4 or MOV file that qtmux leaves at default values: the
+/// rotation of the video (matrix in `tkhd`, `Quirk.qtmuxOrientation`), the default track of each
+/// kind (flags in `tkhd`, `Quirk.qtmuxTrackFlags`), and the priming of the audio (`elst`,
 /// `Quirk.qtmuxAudioPriming`).
 ///
-/// These fields exist in the file already; only their values change. The durations of movie and
-/// tracks (`mvhd`, `tkhd`) stay those of the media. If they were those of the edits, qtdemux would
-/// drop the last packet, as it does in FFmpeg's files (`Quirk.qtdemuxPrimingEnd`).
+/// All of these fields exist in the file, so only their values change. The durations of the movie
+/// and its tracks (`mvhd`, `tkhd`) stay those of the media. With the durations of the edits,
+/// qtdemux would drop the last packet, as with files of FFmpeg (`Quirk.qtdemuxPrimingEnd`).
 ///
 /// Source: ISO/IEC 14496-12, 8.3.2 and 8.6.6.
 package struct MP4Header {
@@ -27,7 +27,8 @@ package struct MP4Header {
     }
   }
 
-  /// Changes to an audio track: sample frames of priming, audible sample frames, and their rate.
+  /// Changes to an audio track: sample frames of priming, audible sample frames, and the sample
+  /// rate.
   package struct Audio {
     var priming: Int
     var presentedSamples: Int
@@ -49,17 +50,17 @@ package struct MP4Header {
     }
   }
 
-  /// Names of the tracks of each kind, in order. Written only if the header is at the end of the
+  /// Names of the tracks by kind, in track order. Written only if the header is at the end of the
   /// file.
   package var titles: [StreamKind: [String?]] = [:]
 
   /// Video tracks in order.
   package var videos: [Video] = []
   package var audio: [Audio] = []
-  /// True for each subtitle track that is enabled; nil leaves it unchanged.
+  /// Whether each subtitle track is enabled; nil leaves the flag unchanged.
   package var subtitles: [Bool?] = []
 
-  /// Creation date to write, in seconds since 1970; nil keeps the actual one.
+  /// Creation date to write, in seconds since 1970; nil keeps the date in the file.
   package var date: Int?
 
   /// Chapters to write (`chpl`). Written only if the header is at the end of the file.
@@ -68,25 +69,26 @@ package struct MP4Header {
   /// Tags that the muxer does not write. Written only if the header is at the end of the file.
   package var tags: [MP4Tag] = []
 
-  /// Maximum number of chapters, and of bytes per title: both counts take one byte.
+  /// Maximum number of chapters, and of bytes per title, because each of the two counts is stored
+  /// in one byte.
   package static let mostChapters = 255
   package static let longestTitle = 255
 
   package init(chapters: [ChapterMark] = []) { self.chapters = chapters }
 
   /// Writes the changes into a finished file.
-  /// - Returns: true if chapters, titles and tags were written, which needs the header at the end
-  ///   of the file.
+  /// - Returns: true if chapters, titles and tags were written. They are written only if the header
+  ///   is at the end of the file.
   /// - Throws: ``FileError``.
   @discardableResult package func apply(to path: String) throws -> Bool {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
     guard let movie = file.boxes.first(where: { $0.type == "moov" }) else {
       throw FileError.missing("its header (moov)")
     }
-    // The header is small even for hours of media: sample tables take 16 bytes or so a frame.
+    // Read the whole header: its sample tables take only about 16 bytes per frame.
     guard var bytes = file.read(movie.body) else { throw FileError.last }
     change(&bytes)
-    // A header at the end is followed by no media, only by the XMP that qtmux writes.
+    // The header counts as last if no media follows it; qtmux may write XMP after the header.
     let behind = movie.body.upperBound..<file.size
     let isLast = !file.boxes.contains { $0.type == "mdat" && behind.contains($0.body.lowerBound) }
     let hasTitles = titles.values.contains { $0.contains { $0 != nil } }
@@ -106,7 +108,7 @@ package struct MP4Header {
     return isWhole
   }
 
-  /// Adds the titles of tracks to their user data (`name`) in the body of a `moov` box.
+  /// Adds the title of each track to the track's user data (`name`) in the body of a `moov` box.
   func titled(_ movie: [UInt8]) -> [UInt8] {
     var left = titles.mapValues { $0[...] }
     return Box.all(in: movie[...]).flatMap { part -> [UInt8] in
@@ -148,7 +150,7 @@ package struct MP4Header {
         enable(&movie, header, isEnabled)
         turn(&movie, header, video.orientation)
         if let edit = edit(movie, track.body), let duration = video.duration {
-          // Rounded up, so that the last frame begins before the edit ends.
+          // Round up, so that the last frame begins before the edit ends.
           movie.set(Int(exactly: (duration.seconds * Double(timescale)).rounded(.up)) ?? Int(UInt32.max), at: edit)
         }
       case .audio:
@@ -161,7 +163,7 @@ package struct MP4Header {
         guard played.priming > 0, played.rate > 0, let edit = edit(movie, track.body),
           let mediaTimescale = movie.box("mdia", "mdhd", in: track.body).flatMap({ movie.timescale($0) })
         else { continue }
-        // The edit starts after the priming, and ends with the last sample.
+        // The edit starts after the priming, and ends at the last audible sample.
         movie.set(played.length(in: timescale), at: edit)
         movie.set(movie.integer(edit + 4) + played.priming * mediaTimescale / played.rate, at: edit + 4)
       case .subtitles: enable(&movie, header, subtitles.popFirst() ?? nil)
@@ -170,8 +172,8 @@ package struct MP4Header {
     }
   }
 
-  /// Sets the date in all headers, in seconds since the beginning of 1904 (ISO/IEC 14496-12,
-  /// 8.2.2).
+  /// Sets the creation date in the headers of movie, tracks and media, in seconds since the
+  /// beginning of 1904 (ISO/IEC 14496-12, 8.2.2).
   private static func setDate(_ date: Int, in movie: inout [UInt8]) {
     let parts = Box.all(in: movie[...])
     let tracks = parts.filter { $0.type == "trak" }.map(\.body)
@@ -183,13 +185,13 @@ package struct MP4Header {
     }
   }
 
-  /// Enables the first track of a kind if none is enabled. Other containers may have no default
-  /// track, but MP4 players ignore tracks that are not enabled.
+  /// Enables the first track of a kind if no track of that kind is enabled. Other containers need
+  /// no default track, but MP4 players ignore tracks that are not enabled.
   private static func playable(_ enabled: [Bool?]) -> [Bool?] {
     enabled.allSatisfy { $0 == false } ? [true] + enabled.dropFirst() : enabled
   }
 
-  /// Sets the lowest flag (ISO/IEC 14496-12, 8.3.2: `track_enabled`).
+  /// Sets the flag `track_enabled`, the lowest bit (ISO/IEC 14496-12, 8.3.2).
   private func enable(_ movie: inout [UInt8], _ header: Range<Int>, _ isEnabled: Bool?) {
     guard let isEnabled, header.count >= 4 else { return }
     let flags = header.lowerBound + 3
@@ -199,11 +201,11 @@ package struct MP4Header {
   /// Converts the numbers of the Opus header (`dOps`) to big-endian order if necessary
   /// (`Quirk.qtmuxOpusByteOrder`; Encapsulation of Opus in ISO Base Media File Format, 4.3.2), and
   /// sets the rate to 48 kHz (4.3.1).
-  /// - Returns: priming in samples at 48 kHz; nil if the track is not Opus.
+  /// - Returns: priming in audio samples at 48 kHz; nil if the track is not Opus.
   private func orderOpus(_ movie: inout [UInt8], _ track: Range<Int>) -> Int? {
     guard let table = movie.box("mdia", "minf", "stbl", "stsd", in: track), table.count > 8,
       let entry = movie.box("Opus", in: table.lowerBound + 8..<table.upperBound), entry.count > 28,
-      // Sound descriptions of QuickTime's versions 1 and 2 have more fields before their boxes.
+      // Versions 1 and 2 of QuickTime's sound description have more fields before the boxes.
       let fields = [0: 28, 1: 44, 2: 64][movie.number(entry.lowerBound + 8..<entry.lowerBound + 10)],
       entry.count > fields,
       let opus = movie.box("dOps", in: entry.lowerBound + fields..<entry.upperBound), opus.count >= 11
@@ -219,8 +221,8 @@ package struct MP4Header {
   }
 
   /// Sets the duration of the first Opus packet to that of the others, and starts the edit after
-  /// the priming (`Quirk.qtmuxOpusPriming`). qtmux uses the rate of the encoder's input; all times
-  /// are converted to 48 kHz, which FFmpeg assumes for the edit.
+  /// the priming (`Quirk.qtmuxOpusPriming`). Also converts all times of the track from the sample
+  /// rate of the encoder's input, which qtmux uses, to 48 kHz, which FFmpeg assumes for the edit.
   private func hide(_ preSkip: Int, of movie: inout [UInt8], _ track: Range<Int>, _ duration: Int) {
     guard let times = movie.box("mdia", "minf", "stbl", "stts", in: track), times.count >= 24,
       let media = movie.box("mdia", "mdhd", in: track), movie[media.lowerBound] == 0, media.count >= 20,
@@ -229,8 +231,8 @@ package struct MP4Header {
     let (factor, first) = (48_000 / timescale, times.lowerBound + 8)
     let (packet, next) = (movie.integer(first + 4) * factor + preSkip, movie.integer(first + 12) * factor)
     let length = movie.integer(media.lowerBound + 16) * factor + preSkip
-    // The second of only two packets may be truncated. Opus packets are multiples of 2.5 ms (RFC
-    // 6716, 2.1.4).
+    // If there are only two packets, the declared duration of the second one may be truncated. Opus
+    // packets are multiples of 2.5 ms (RFC 6716, 2.1.4).
     let isLast = times.count == 24 && movie.integer(first + 8) == 1
     guard movie.integer(first) == 1, packet == next || isLast && packet % 120 == 0 && packet > next,
       length <= UInt32.max
@@ -245,8 +247,8 @@ package struct MP4Header {
     movie.set(movie.integer(edit + 4) * factor + preSkip, at: edit + 4)
   }
 
-  /// Offset of the entry that plays the track in its edit list: duration, then start in the media.
-  /// A preceding empty edit delays the track.
+  /// Offset of the edit list entry that plays the track. The entry is a duration, and then a start
+  /// in the media. An empty edit before it, which delays the track, is skipped.
   private func edit(_ movie: [UInt8], _ track: Range<Int>) -> Int? {
     guard let list = movie.box("edts", "elst", in: track), list.count >= 20, movie[list.lowerBound] == 0
     else { return nil }
@@ -260,7 +262,7 @@ package struct MP4Header {
     else { return }
     let width = movie.integer(matrix + 36)
     let height = movie.integer(matrix + 40)
-    // Moves the rotated frame back into place.
+    // The translation moves the rotated frame back to positive coordinates.
     let x = (axes[0] < 0 ? width : 0) + (axes[2] < 0 ? height : 0)
     let y = (axes[1] < 0 ? width : 0) + (axes[3] < 0 ? height : 0)
     let values = [axes[0] << 16, axes[1] << 16, 0, axes[2] << 16, axes[3] << 16, 0, x, y, 1 << 30]

@@ -2,10 +2,10 @@
 struct MP4Index {
   /// Body of the `moov` box.
   private(set) var bytes: [UInt8]
-  /// Range of the body in the file.
+  /// Range of the `moov` body in the file.
   let place: Range<Int>
 
-  /// - Returns: nil if there is none, or if it has 256 MiB or more, which is damage.
+  /// - Returns: nil if there is no index, or if it has 256 MiB or more, which is treated as damage.
   init?(_ file: RandomAccessFile) { self.init(file, in: file.boxes) }
 
   /// - Parameter boxes: boxes of the file, or of a file embedded in it.
@@ -17,7 +17,7 @@ struct MP4Index {
     place = movie.body
   }
 
-  /// Applies `correction` to its bytes.
+  /// Applies `correction` to the bytes of the index.
   mutating func correct(by correction: any FileCorrection) {
     let start = place.lowerBound
     bytes.withUnsafeMutableBytes { correction.apply(to: $0, at: start) }
@@ -25,9 +25,9 @@ struct MP4Index {
 
   /// Bodies of the `trak` boxes.
   var tracks: [Range<Int>] { Box.all(in: bytes[...]).filter { $0.type == "trak" }.map(\.body) }
-  /// True if the file has fragments, which have their own sample tables.
+  /// True if the file is fragmented: each fragment then has its own sample tables.
   var isFragmented: Bool { bytes.box("mvex", in: 0..<bytes.count) != nil }
-  /// Body of the movie header (`mvhd`), and its timescale.
+  /// Body of the movie header (`mvhd`), and the timescale of the movie.
   var header: (body: Range<Int>, timescale: Int)? {
     guard let body = bytes.box("mvhd", in: 0..<bytes.count), let timescale = bytes.timescale(body), timescale > 0 else {
       return nil

@@ -1,4 +1,4 @@
-/// Initialization segment of a track: `ftyp` and a `moov` without samples.
+/// Initialization segment of a track in fragmented MP4: `ftyp` and a `moov` without samples.
 package struct MP4Initialization {
   package enum Kind {
     /// Video with a size in pixels.
@@ -9,11 +9,11 @@ package struct MP4Initialization {
   package var kind: Kind
   /// Body of the `stsd` box.
   package var description: [UInt8]
-  /// Units per second of the track's times.
+  /// Timescale of the track in units per second.
   package var timescale: Int
-  /// Priming before the first audible sample, in that unit.
+  /// Duration of the priming before the first audible sample, in units of ``timescale``.
   package var priming: Int
-  /// Duration after the priming, in that unit.
+  /// Duration after the priming, in units of ``timescale``.
   package var duration: Int
   /// Language of three lowercase letters (ISO 639-2); nil if unknown.
   package var language: String?
@@ -42,7 +42,7 @@ package struct MP4Initialization {
   private var track: [UInt8] {
     var (width, height, volume) = (0, 0, UInt16(0x100))
     if case .video(let w, let h) = kind { (width, height, volume) = (w, h, 0) }
-    // Enabled, in the movie.
+    // The flags mean that the track is enabled and part of the movie.
     let header = Box.full(
       "tkhd", flags: 3, .zeros(8), .big(UInt32(1)), .zeros(4), .zeros(4), .zeros(8), .zeros(4), .big(volume),
       .zeros(2), MP4Initialization.identity, .big(UInt32(clamping: width) << 16), .big(UInt32(clamping: height) << 16))
@@ -59,7 +59,7 @@ package struct MP4Initialization {
     return Box.bytes("trak", header, edits, media)
   }
 
-  /// Edit list that plays the samples after the priming; empty without priming.
+  /// Encoded edit list that plays the audio after the priming; empty if there is no priming.
   private var edits: [UInt8] {
     guard priming > 0 else { return [] }
     return Box.bytes(

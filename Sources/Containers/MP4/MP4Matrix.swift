@@ -8,12 +8,12 @@ struct MP4Matrix {
     "flip-rotate-270": [0, 1, 1, 0],
   ]
 
-  /// (a, b, c, d) of the product of both matrices.
+  /// Coefficients (a, b, c, d) of the product of the two matrices.
   private let values: [Double]
 
   /// Reads the matrices of a track.
   /// - Parameter header: body of a `tkhd` box of `index`.
-  /// - Returns: nil if there is no room for a matrix, or if the product is singular.
+  /// - Returns: nil if `header` is too short for a matrix, or if the product is singular.
   init?(ofTrack header: Range<Int>, in index: MP4Index) {
     guard let place = MP4Matrix.place(in: header, of: index.bytes) else { return nil }
     let own = MP4Matrix.values(at: place, of: index.bytes)
@@ -28,15 +28,15 @@ struct MP4Matrix {
     guard values[0] * values[3] != values[1] * values[2] else { return nil }
   }
 
-  /// Orientation, regardless of scale; nil if the matrix slants the frame.
+  /// Orientation, regardless of scale; nil if the matrix skews the frame.
   var orientation: String? {
     let largest = values.map(abs).max() ?? 0
-    // Players such as ffmpeg ignore less than a degree; this is its sine.
+    // The factor is the sine of one degree: players such as ffmpeg ignore smaller rotations.
     let found = values.map { abs($0) < largest * 0.01745 ? 0 : $0 < 0 ? -1 : 1 }
     return MP4Matrix.axes.first { $0.value == found }?.key
   }
 
-  /// Displayed name of the slant or scale; nil if there is neither.
+  /// Displayed name of the skew or scale; nil if the matrix has neither.
   var detail: String? {
     guard orientation != nil else { return "the skew in the display matrix (tkhd)" }
     let width = (values[0] * values[0] + values[2] * values[2]).squareRoot()
@@ -51,11 +51,11 @@ struct MP4Matrix {
     [0, 4, 12, 16].map { Double(Int32(truncatingIfNeeded: bytes.integer(place + $0))) / 65536 }
   }
 
-  /// Offset of the matrix in the body of a `tkhd` box; nil if there is no room for it.
+  /// Offset of the matrix in the body of a `tkhd` box; nil if the body is too short for a matrix.
   static func place(in header: Range<Int>, of bytes: [UInt8]) -> Int? { place(header, 40, of: bytes) }
 
-  /// - Parameter offset: offset of the matrix in version 0. Version 1 has 64-bit times: 12 bytes
-  ///   more before it.
+  /// - Parameter offset: offset of the matrix in version 0 of the box. In version 1, 64-bit times
+  ///   add 12 bytes before the matrix.
   private static func place(_ header: Range<Int>, _ offset: Int, of bytes: [UInt8]) -> Int? {
     guard !header.isEmpty else { return nil }
     let matrix = header.lowerBound + offset + (bytes[header.lowerBound] == 1 ? 12 : 0)

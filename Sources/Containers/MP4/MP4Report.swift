@@ -1,8 +1,9 @@
 import MediaTime
 
-/// MP4 and MOV: sample tables or fragments (ISO/IEC 14496-12).
+/// Reports of MP4 and MOV files, from their sample tables or fragments (ISO/IEC 14496-12).
 extension ContainerReport {
-  /// Types of top-level boxes; old QuickTime files begin with an image (`PICT`, `pnot`).
+  /// Types of top-level boxes by which MP4 and MOV files are recognised. Old QuickTime files begin
+  /// with an image (`PICT`, `pnot`).
   static let mp4Types: Set = [
     "ftyp", "styp", "moov", "moof", "mdat", "free", "skip", "wide", "udta", "uuid", "meta", "sidx", "mfra", "pdin",
     "PICT",
@@ -50,7 +51,7 @@ extension ContainerReport {
     if index.isFragmented {
       declared.gaps = chain?.gaps
       declared.fragmentsEnd = chain?.end
-      // Recorders pad the end with zeros.
+      // Zeros at the end are not damage, because some recorders pad files with zeros.
       let isPadding = file.read(place..<min(place + 1 << 20, file.size))?.allSatisfy { $0 == 0 } ?? true
       if !declared.isCut, place < file.size, !isPadding || fragments.isEmpty { declared.brokenAt = place }
     }
@@ -60,7 +61,7 @@ extension ContainerReport {
     return declared
   }
 
-  /// True for an MP4 or MOV file that ends before its index.
+  /// True for an MP4 or MOV file without an index (`moov`), because the file ends before it.
   static func lacksIndex(_ file: RandomAccessFile) -> Bool {
     guard let type = file.text(at: 4), mp4Types.contains(type) else { return false }
     let boxes = file.boxes
@@ -70,15 +71,17 @@ extension ContainerReport {
     return !isDamaged && !boxes.contains { $0.type == "moov" }
   }
 
-  /// Adds the streams of all tracks.
-  /// - Parameter slack: maximum difference between a track header and the tables.
+  /// Adds a stream to the report for each track.
+  /// - Parameter slack: maximum difference between the durations in the track header and in the
+  ///   sample tables.
   private mutating func tracks(
     _ index: MP4Index, _ fragments: [Int: Int], _ file: RandomAccessFile, _ slack: ClockTime
   ) {
     let header = index.bytes
     let isFragmented = index.isFragmented
     guard let (overall, timescale) = index.header else { return }
-    // In fragmented files, this covers all streams, including timed metadata and chapter names.
+    // In fragmented files, this duration covers all streams, including timed metadata and chapter
+    // names.
     if isFragmented,
       let duration = header.duration(overall, at: (16, 24))
         ?? header.box("mvex", "mehd", in: 0..<header.count).flatMap({
@@ -106,15 +109,15 @@ extension ContainerReport {
       if let samples, header.isSelfContained(track), samples.end > file.size { isCut = true }
       let said = header.duration(overall, at: (20, 28)).map { ClockTime(seconds: Double($0) / Double(timescale)) }
       let presented = header.presentedEnd(of: track, timescale)
-      // The track header repeats this duration for display; some files have it in the media's
-      // timescale.
+      // The track header repeats the presented duration, but in some files with the timescale of
+      // the media instead of the movie's.
       let agrees = presented.flatMap { end in said.map { max($0, end) - min($0, end) <= slack } } ?? true
       streams.append(
         Stream(
           kind: kind, frames: kind == .video ? count : nil,
           end: isFragmented ? nil : agrees ? said ?? presented : presented))
     }
-    // Empty streams come last: streams are compared in order with those of the demuxer.
+    // Empty streams come last, because the others are compared in order with the demuxer's streams.
     streams += empty
   }
 
@@ -128,7 +131,8 @@ extension ContainerReport {
     }
   }
 
-  /// Declared size and duration in a segment index (`sidx`): bytes from its end on, and ticks.
+  /// Declared size and duration in a segment index (`sidx`): number of bytes after the index, and
+  /// duration in ticks.
   private static func segments(_ index: [UInt8]) -> (bytes: Int, ticks: Int, timescale: Int)? {
     guard index.count >= 32 else { return nil }
     let isLong = index[0] == 1
@@ -154,7 +158,7 @@ extension ContainerReport {
 }
 
 extension [UInt8] {
-  /// Duration in a box body: four bytes, or eight in version 1; nil if unknown.
+  /// Duration in a box body: four bytes in version 0, eight in version 1; nil if unknown.
   fileprivate func duration(_ body: Range<Int>, at place: (short: Int, long: Int)) -> Int? {
     guard let version = self[body].first else { return nil }
     let start = body.lowerBound + (version == 1 ? place.long : place.short)
@@ -164,11 +168,12 @@ extension [UInt8] {
     return value > 0 && value < (version == 1 ? 1 << 48 : 0xFFFF_FFFF) ? value : nil
   }
 
-  /// Presentation end of a track by its edits and sample durations; nil if neither is declared.
+  /// Presentation end of a track according to its edits and sample durations; nil if neither is
+  /// declared.
   /// - Parameter timescale: timescale of the movie.
   fileprivate func presentedEnd(of track: Range<Int>, _ timescale: Int) -> ClockTime? {
     guard let media = box("mdia", "mdhd", in: track), let own = self.timescale(media), own > 0 else { return nil }
-    // Longer durations are damage in any unit; sums stay far from overflow.
+    // In any timescale, a longer duration is damage. Sums of durations stay far from overflow.
     let longest = Double(1 << 45)
     let steps = box("mdia", "minf", "stbl", "stts", in: track).map { pairs($0) } ?? []
     let sum = steps.reduce(0.0) { $0 + Double($1.0) * Double($1.1) }
@@ -186,7 +191,7 @@ extension [UInt8] {
     return seconds > 0 && seconds < longest / Double(timescale) ? ClockTime(seconds: seconds) : nil
   }
 
-  /// True if the samples of a track are in the same file (8.7.2).
+  /// True if the media data of a track is in this file, not in another one (8.7.2).
   func isSelfContained(_ track: Range<Int>) -> Bool {
     guard let list = box("mdia", "minf", "dinf", "dref", in: track), list.count > 8 else { return true }
     return Box.all(in: self[list.lowerBound + 8..<list.upperBound]).allSatisfy {

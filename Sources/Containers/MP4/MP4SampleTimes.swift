@@ -1,11 +1,11 @@
 /// Decoding and presentation times of a track's samples, from the tables of an MP4 or MOV file
-/// (ISO/IEC 14496-12, 8.6), without its edit list. No sample data is read.
+/// (ISO/IEC 14496-12, 8.6), without its edit list. Only the tables are read, not the samples.
 package struct MP4SampleTimes {
   package struct Sample {
     /// Decoding time in units of the timescale.
     package var decoded: Int
     package var shown: Int
-    /// Time until the next sample is decoded, in the same units.
+    /// Time until the next sample is decoded, in units of the timescale.
     package var duration: Int
     package var isKeyframe: Bool
     package var bytes: Int
@@ -15,9 +15,9 @@ package struct MP4SampleTimes {
   /// Samples in decoding order.
   package let samples: [Sample]
 
-  /// Reads the times of a video track, counted from 0.
-  /// - Returns: nil if there is no such track, or if the tables lack times: in fragmented or
-  ///   damaged files.
+  /// Reads the times of the video track `number`, which is counted from 0.
+  /// - Returns: nil if there is no such track, or if the tables lack times because the file is
+  ///   fragmented or damaged.
   package init?(_ path: String, video number: Int) {
     guard let file = RandomAccessFile(path), let index = MP4Index(file), !index.isFragmented else { return nil }
     let bytes = index.bytes
@@ -39,7 +39,7 @@ package struct MP4SampleTimes {
     let keyframes = MP4SampleTimes.numbers("stss", bytes, table).map { Set($0) }
     var samples: [Sample] = []
     samples.reserveCapacity(sizes.count)
-    // 2^25 samples of 2^32 units each fit.
+    // `time` cannot overflow: it is at most 2^25 samples of 2^32 units each.
     var time = 0
     for (number, duration) in durations.enumerated() {
       samples.append(
@@ -51,7 +51,7 @@ package struct MP4SampleTimes {
     self.samples = samples
   }
 
-  /// Numbers in a table such as `stss`; nil if there is no such table.
+  /// Numbers in a table of single numbers, such as `stss`; nil if there is no such table.
   private static func numbers(_ type: String, _ bytes: [UInt8], _ table: Range<Int>) -> [Int]? {
     guard let body = bytes.box(type, in: table), body.count >= 8 else { return nil }
     return stride(from: body.lowerBound + 8, through: body.upperBound - 4, by: 4).map { bytes.integer($0) }

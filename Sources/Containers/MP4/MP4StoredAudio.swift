@@ -1,13 +1,13 @@
 import MediaTime
 
 extension StoredAudio {
-  /// Creates the sample ranges of an MP4 or MOV track in which every sample frame is a sample of
-  /// one tick.
+  /// Finds the byte ranges of the audio in an MP4 or MOV track whose tables list every sample frame
+  /// as an MP4 sample of one tick.
   /// - Parameters:
-  ///   - track: the body of its `trak` box.
-  ///   - fileSize: in bytes.
-  /// - Returns: nil for other tables, if samples are missing, or if the edit list does not present
-  ///   a single part at normal speed.
+  ///   - track: body of the `trak` box.
+  ///   - fileSize: size of the file in bytes.
+  /// - Returns: nil for other tables, if samples are missing from the file, or unless the edit list
+  ///   presents a single range of the media at normal speed.
   init?(_ track: Range<Int>, in index: MP4Index, fileSize: Int) {
     let bytes = index.bytes
     guard !index.isFragmented, let movie = index.header?.timescale, bytes.isSelfContained(track),
@@ -27,9 +27,10 @@ extension StoredAudio {
     guard noted == samples.count, noted > 0, present(MP4Edit.all(in: track, of: bytes), movie) else { return nil }
   }
 
-  /// Sets the segment from the edits.
+  /// Sets the GStreamer segment to the range that the edits present.
   /// - Parameter timescale: timescale of the movie.
-  /// - Returns: false if the edits do more than trim both ends and delay the start.
+  /// - Returns: false if the edits do more than trim the start and end of the media and delay its
+  ///   start.
   private mutating func present(_ edits: [MP4Edit], _ timescale: Int) -> Bool {
     guard let edit = edits.last else { return true }
     guard edits.count <= 2, edits.dropLast().allSatisfy({ $0.start == nil }), let start = edit.start, edit.isAtOwnSpeed,
@@ -37,7 +38,7 @@ extension StoredAudio {
     else { return false }
     segment.start = ClockTime(sampleIndex: start, rate: rate)
     segment.time = ClockTime(sampleIndex: edits.dropLast().first?.duration ?? 0, rate: timescale)
-    // An edit without duration lasts to the end.
+    // An edit with a duration of 0 lasts to the end of the media.
     if edit.duration > 0 { segment.stop = segment.start + ClockTime(sampleIndex: edit.duration, rate: timescale) }
     return true
   }

@@ -28,7 +28,7 @@ struct MP4Tags {
     if let user { readUserData(bytes, user, isListed: items != nil) }
     if let header = index.header?.body, header.count >= 20 {
       let place = header.lowerBound + 4
-      // Seconds since the beginning of 1904.
+      // The header counts seconds since the beginning of 1904.
       let seconds = bytes.number(place..<place + (bytes[header.lowerBound] == 1 ? 8 : 4))
       if seconds > 0, seconds < 1 << 32 { created = seconds - 2_082_844_800 }
     }
@@ -39,7 +39,7 @@ struct MP4Tags {
     tags.compactMap { tag in tag.text.map { NamedTag(name: tag.name, text: $0) } }
   }
 
-  /// Parts of a `meta` box, which begins with a version in MP4 but not in MOV.
+  /// Boxes in a `meta` box, whose body begins with a version in MP4 but not in MOV.
   private static func parts(ofMeta body: Range<Int>, _ bytes: [UInt8]) -> [Box]? {
     [body, body.dropFirst(4)].lazy.map { Box.all(in: bytes[$0]) }.first { $0.contains { $0.type == "hdlr" } }
   }
@@ -73,13 +73,13 @@ struct MP4Tags {
     if item.type == "----" {
       guard let own = bytes.box("name", in: item.body), own.count > 4 else { return }
       name = String(decoding: bytes[own.dropFirst(4)], as: UTF8.self)
-      // qtdemux reads these names (`qtdemux_tag_add_revdns`).
+      // qtdemux reads tags with this prefix (`qtdemux_tag_add_revdns`).
       guard !name.hasPrefix("replaygain_") else { return }
     }
     guard let data = bytes.box("data", in: item.body), data.count >= 8 else { return }
     let type = bytes.integer(data.lowerBound) & 0xFF_FFFF
     let whole = bytes[item.body.lowerBound - 8..<item.body.upperBound]
-    // Only boxes of gigabytes need a size of eight bytes.
+    // A 64-bit size is not copied; only boxes of several gigabytes need one.
     guard bytes.integer(whole.startIndex) == whole.count else {
       details.append(ContainerDetail(file: "the tag \(name), which has a 64-bit size"))
       return
@@ -91,7 +91,7 @@ struct MP4Tags {
     var unread: [String] = []
     for box in Box.all(in: bytes[user]) where !MP4Tags.layout.contains(box.type) {
       let isText = bytes[box.body.lowerBound - 4] == 0xA9
-      // qtdemux ignores user data if there is an iTunes list.
+      // qtdemux reads these boxes of the user data only if there is no iTunes list.
       if !isListed, MP4Tags.userData.contains(box.type) { continue }
       if isText, box.body.count > 4 {
         let length = min(bytes.number(box.body.lowerBound..<box.body.lowerBound + 2), box.body.count - 4)
@@ -109,7 +109,8 @@ struct MP4Tags {
     details.append(ContainerDetail(file: "the user data \(Set(unread).sorted().joined(separator: ", "))"))
   }
 
-  /// Converts a location without a name to ISO 6709 format (3GPP TS 26.244, 8.10).
+  /// Converts the location in a `loci` box without a place name to ISO 6709 format (3GPP TS 26.244,
+  /// 8.10).
   private func place(_ box: ArraySlice<UInt8>) -> String? {
     guard box.count >= 20, box[box.startIndex + 6] == 0 else { return nil }
     let bytes = Array(box.dropFirst(8))
@@ -119,14 +120,14 @@ struct MP4Tags {
       latitude: number(4), longitude: number(0), altitude: altitude == 0 ? nil : altitude, decimals: 4)
   }
 
-  /// Name of a text by its box type, without the copyright sign.
+  /// Tag name of a text, from its box type without the copyright sign.
   private static func name(of box: Box, _ bytes: [UInt8]) -> String {
     guard bytes[box.body.lowerBound - 4] == 0xA9 else { return box.type }
     let name = String(box.type.suffix(3))
     return words[name] ?? name
   }
 
-  /// Names of texts in other containers, by box type.
+  /// Tag names in other containers, by box type without the copyright sign.
   private static let words = [
     "xyz": NamedTag.location, "nam": "title", "ART": "artist", "alb": "album", "cmt": "comment", "inf": "comment",
     "des": "description", "cpy": "copyright", "gen": "genre", "day": "date", "mak": "device_manufacturer",
@@ -144,17 +145,19 @@ struct MP4Tags {
     "©lyr", "©day", "yrrc", "©too", "©inf", "©gen", "kywd", "©enc", "loci", "clsf", "©mak", "©mod", "©swr",
   ]
 
-  /// User data that qtdemux reads if there is no iTunes list. Dates are read only from a list
-  /// (`qtdemux_tag_add_date`).
+  /// Box types of user data that qtdemux reads if there is no iTunes list. qtdemux reads dates only
+  /// from the list (`qtdemux_tag_add_date`).
   private static let userData = Set((userDataNames + ["gnre", "covr", "keyw", "desc"]).map(spelled))
     .subtracting([spelled("©day")])
 
-  /// Name of a type as ``Box`` decodes it: the copyright sign is invalid in UTF-8.
+  /// Spells a box type as ``Box`` decodes it: the copyright sign is one byte that is invalid in
+  /// UTF-8.
   private static func spelled(_ name: String) -> String {
     name.hasPrefix("©") ? ([0xA9] + Array(name.dropFirst().utf8)).text(0) : name
   }
 
-  /// User data to ignore: not text, or display settings. Chapters are read by ``MP4Chapters``.
+  /// Box types of user data that are ignored because they are not text, or are display settings.
+  /// ``MP4Chapters`` reads the chapters.
   private static let layout: Set = [
     "meta", "chpl", "name", "free", "skip", "wide", "XMP_", "hnti", "hinf", "WLOC", "LOOP", "SelO", "AllF", "ptv ",
     "tagc", "ipro", "ID32",
@@ -176,7 +179,7 @@ extension [MP4Tag] {
       }
     }
     if let place = places.first {
-      // QuickTime international text, with the language `und`.
+      // The location is QuickTime international text with the language `und`.
       let body = [UInt8].big(UInt16(place.value.count)) + [UInt8].big(UInt16(0x55C4)) + place.value
       change("udta") { Box.header(xyz: body.count) + body + $0 }
     }
@@ -215,8 +218,8 @@ extension [MP4Tag] {
 }
 
 extension MP4Tag {
-  /// True for a location such as `+48.8584+002.2945/`. The length of a text in the user data takes
-  /// two bytes.
+  /// True for a location such as `+48.8584+002.2945/` that fits in the user data, where the length
+  /// of a text has two bytes.
   fileprivate var isPlace: Bool { ["+", "-"].contains(value.first.map(Unicode.Scalar.init)) && value.count < 1 << 16 }
 }
 

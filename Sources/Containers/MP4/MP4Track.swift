@@ -1,7 +1,7 @@
 /// Tracks of MP4 and MOV files.
 enum MP4Track {
   /// Returns the tracks in order, without those that only contain chapter names.
-  /// - Parameter fileSize: in bytes.
+  /// - Parameter fileSize: size of the file in bytes.
   static func all(in index: MP4Index, fileSize: Int) -> [ContainerTrack] {
     let bytes = index.bytes
     let chapters = chapters(of: index)
@@ -28,7 +28,8 @@ enum MP4Track {
   }
 
   /// Name in a track's user data (not specified in ISO/IEC 14496-12; QuickTime File Format, "User
-  /// Data Atoms"). Falls back to the name of its handler, unless a program set that for all tracks.
+  /// Data Atoms"). Without such a name, the name of the track's handler, unless a program gives
+  /// that name to all tracks.
   private static func title(of track: Range<Int>, _ bytes: [UInt8]) -> String? {
     let own = bytes.box("udta", "name", in: track).map { bytes[$0] }
     let named = own ?? bytes.box("mdia", "hdlr", in: track).map { handlerName(bytes[$0]) }
@@ -60,14 +61,14 @@ enum MP4Track {
     "kaz",
   ]
 
-  /// Name in a handler; in QuickTime it is preceded by its length.
+  /// Name in a handler. In QuickTime files, its length precedes the name.
   private static func handlerName(_ body: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let name = body.dropFirst(24)
     return name.first.map { Int($0) == name.count - 1 } ?? false ? name.dropFirst() : name
   }
 
-  /// Parts of the handler names that cameras, FFmpeg ("VideoHandler"), QuickTime ("Core Media
-  /// Audio") and others give to all tracks.
+  /// Fragments of the handler names that cameras, FFmpeg ("VideoHandler"), QuickTime ("Core Media
+  /// Audio") and other programs give to all tracks.
   private static let programs = ["handle", "core media", "iso media", "gpac", "l-smash", "bento4", "mainconcept"]
 
   /// Identifiers of tracks with chapter names or images.
@@ -101,7 +102,7 @@ enum MP4Track {
     }
   }
 
-  /// - Parameter header: the body of a `tkhd` box, as in the functions below.
+  /// - Parameter header: body of a `tkhd` box.
   static func identifier(in header: Range<Int>, of bytes: [UInt8]) -> Int? {
     guard header.count >= 24 else { return nil }
     return bytes.integer(header.lowerBound + (bytes[header.lowerBound] == 1 ? 20 : 12))

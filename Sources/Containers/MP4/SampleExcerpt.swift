@@ -1,20 +1,21 @@
 import MediaTime
 
-/// Sample tables of a track (ISO/IEC 14496-12, 8.6 and 8.7), reduced to some of its samples.
+/// Sample tables of an MP4 track (ISO/IEC 14496-12, 8.6 and 8.7), reduced to some of the track's
+/// samples. A sample is a packet.
 struct SampleExcerpt {
-  /// Consecutive samples: either all are kept, or the first one represents all.
+  /// Range of samples. Either all of them are kept, or the first sample represents all of them.
   private struct Piece {
     var samples: Range<Int>
     var isKept: Bool
-    /// Number of copies of the representing sample, because no sample can be longer than
-    /// ``longest``.
+    /// Number of copies of the first sample, if it represents the others. Several are needed if
+    /// their total duration exceeds ``longest``.
     var copies = 1
-    /// Number of samples in the excerpt before this piece.
+    /// Index in the excerpt of the first sample of this range.
     var first = 0
 
-    /// Number of samples in the excerpt.
+    /// Number of samples that this range has in the excerpt.
     var count: Int { isKept ? samples.count : copies }
-    /// Samples of the track that are listed in the excerpt.
+    /// Samples of this range that are listed in the excerpt.
     var listed: Range<Int> { isKept ? samples : samples.prefix(1) }
   }
 
@@ -23,26 +24,27 @@ struct SampleExcerpt {
   /// Encoded boxes of the tables.
   let boxes: [UInt8]
 
-  /// Rewritten tables: offset of the number of entries, and bytes per entry.
+  /// Tables that are rewritten, by box type: offset of the number of entries, and bytes per entry.
   private static let tables = [
     "stts": (4, 8), "ctts": (4, 8), "stss": (4, 4), "stsz": (8, 4), "stsc": (4, 12), "stco": (4, 4), "co64": (4, 8),
   ]
-  /// Omitted boxes, which are not needed for reading: sample dependencies and groups.
+  /// Types of boxes that are omitted, because qtdemux does not need them: sample dependencies,
+  /// sample groups and padding.
   private static let unread: Set = ["sdtp", "sgpd", "sbgp", "free", "skip"]
-  /// Maximum duration of a sample, in units of the track's timescale; and maximum number of copies
-  /// of one sample.
+  /// Maximum duration of an MP4 sample, in units of the track's timescale; and maximum number of
+  /// copies of one sample.
   private static let longest = 1 << 30
   private static let mostCopies = 1 << 10
-  /// Maximum number of samples in an excerpt. Only damaged times lead to more, and then an excerpt
-  /// is not worth it.
+  /// Maximum number of samples in an excerpt. Only damaged times lead to more samples, and an
+  /// excerpt does not pay off then.
   private static let most = 1 << 20
 
   /// Creates the reduced tables.
   /// - Parameters:
   ///   - table: body of an `stbl` box.
   ///   - spans: time ranges to keep, in media time, ascending and disjoint.
-  /// - Returns: nil if the table contains unknown boxes or damage, or if its first sample is not
-  ///   kept.
+  /// - Returns: nil if the table contains unknown boxes or damage, or if `spans` do not include the
+  ///   first sample.
   init?(_ bytes: [UInt8], _ table: Range<Int>, _ spans: [Range<ClockTime>], _ timescale: Int) {
     let parts = Box.all(in: bytes[table])
     let others = parts.filter { SampleExcerpt.tables[$0.type] == nil && !SampleExcerpt.unread.contains($0.type) }
@@ -50,7 +52,8 @@ struct SampleExcerpt {
       parts.allSatisfy({ SampleExcerpt.isWhole($0, bytes) }),
       let descriptions = bytes.box("stsd", in: table), descriptions.count >= 8,
       bytes.integer(descriptions.lowerBound + 4) == 1,
-      // qtdemux computes other times for samples of a common size.
+      // Requires a size for each sample: qtdemux computes different times for samples of a common
+      // size.
       let sizes = SampleTable(bytes, table), sizes.commonSize == 0, (1...SampleRuns.most).contains(sizes.count),
       let durations = SampleRuns("stts", bytes, table, sizes.count), durations.bounds()?.lowerBound ?? -1 >= 0
     else { return nil }
@@ -59,8 +62,8 @@ struct SampleExcerpt {
     count = sizes.count
     var pieces = SampleExcerpt.pieces(spans.map { durations.samples(in: $0, timescale) }, of: count)
     let listed = pieces.map(\.listed)
-    // The bounds of the offsets must stay the same: qtdemux checks the table by them, and without
-    // `cslg` shifts all offsets by the smallest.
+    // The smallest and largest offset must stay the same: qtdemux validates the table by them, and
+    // without a `cslg` box shifts all offsets by the smallest.
     guard pieces.first?.isKept ?? false, offsets?.bounds() == offsets?.bounds(of: listed),
       let steps = SampleExcerpt.steps(durations, &pieces),
       pieces.reduce(0, { $0 + $1.count }) <= SampleExcerpt.most,
@@ -79,7 +82,7 @@ struct SampleExcerpt {
       written.append(SampleExcerpt.runs("ctts", version: version, SampleExcerpt.values(offsets, pieces)))
     }
     if let keyframes = bytes.box("stss", in: table) {
-      // With an empty table, qtdemux treats all samples as keyframes.
+      // With an empty `stss` table, qtdemux treats all samples as keyframes.
       guard let numbers = SampleExcerpt.keyframes(bytes, keyframes, pieces), !numbers.isEmpty else { return nil }
       written.append(Box.full("stss", .big(UInt32(numbers.count)), .big(all: numbers)))
     }
@@ -94,7 +97,7 @@ struct SampleExcerpt {
     boxes = Array(written.joined())
   }
 
-  /// Splits the samples into pieces, alternately kept and not kept.
+  /// Splits all samples of the track into ranges that are kept and ranges that are not.
   private static func pieces(_ kept: [Range<Int>], of count: Int) -> [Piece] {
     var pieces: [Piece] = []
     var next = 0
@@ -108,9 +111,9 @@ struct SampleExcerpt {
     return pieces
   }
 
-  /// Returns the sample durations of the excerpt, and sets the copies and first sample of each
-  /// piece.
-  /// - Returns: nil if a piece is too long.
+  /// Returns the sample durations of the excerpt, as pairs of number and duration. Sets
+  /// ``Piece/copies`` and ``Piece/first`` of each range.
+  /// - Returns: nil if a range would need too many copies.
   private static func steps(_ durations: SampleRuns, _ pieces: inout [Piece]) -> [(Int, Int)]? {
     var steps: [[(Int, Int)]] = pieces.map { _ in [] }
     var lengths = pieces.map { _ in 0 }
@@ -132,7 +135,7 @@ struct SampleExcerpt {
     return steps.flatMap { $0.filter { $0.0 > 0 } }
   }
 
-  /// Values of a table of runs, for the samples of the excerpt.
+  /// Values of a table of runs, such as `ctts`, for the samples of the excerpt.
   private static func values(_ table: SampleRuns, _ pieces: [Piece]) -> [(Int, Int)] {
     var runs: [(Int, Int)] = []
     table.forEach(in: pieces.map(\.listed)) { piece, count, value in
@@ -141,7 +144,7 @@ struct SampleExcerpt {
     return runs
   }
 
-  /// True if a table has its declared number of entries.
+  /// True if a table has as many entries as it declares.
   private static func isWhole(_ table: Box, _ bytes: [UInt8]) -> Bool {
     guard let (place, size) = tables[table.type] else { return true }
     let head = place + 4
@@ -172,7 +175,7 @@ struct SampleExcerpt {
     return numbers
   }
 
-  /// Contiguous samples of the excerpt: offset in the file and number of samples.
+  /// Chunks of the excerpt, which are contiguous samples: offset in the file and number of samples.
   /// - Returns: nil if chunks are missing or have impossible offsets.
   private static func chunks(_ table: SampleTable, _ pieces: [Piece]) -> [(place: Int, count: Int)]? {
     var chunks: [(place: Int, count: Int)] = []

@@ -1,21 +1,22 @@
 import MediaTime
 
-/// Table with a value for each sample of a track, in runs of equal values: `stts` and `ctts`
-/// (ISO/IEC 14496-12, 8.6.1).
+/// Table with a value for each MP4 sample (packet) of a track, stored as runs of equal values:
+/// `stts` or `ctts` (ISO/IEC 14496-12, 8.6.1).
 struct SampleRuns {
-  /// Number of samples.
+  /// Number of MP4 samples in the track.
   private let count: Int
   private let bytes: [UInt8]
   /// Range of the entries, of eight bytes each.
   private let entries: Range<Int>
 
-  /// Maximum number of samples in a track; a week of video has fewer. More is damage.
+  /// Maximum number of samples in a track; a larger number is treated as damage. A week of video
+  /// has fewer.
   static let most = 1 << 25
 
   /// - Parameters:
-  ///   - table: the body of an `stbl` box.
+  ///   - table: body of an `stbl` box.
   ///   - count: number of samples, at most ``most``.
-  /// - Returns: nil if there is no such table, or it has another number of values.
+  /// - Returns: nil if there is no such table, or if its number of values is not `count`.
   init?(_ type: String, _ bytes: [UInt8], _ table: Range<Int>, _ count: Int) {
     guard let body = bytes.box(type, in: table), body.count >= 8 else { return nil }
     self.count = count
@@ -30,7 +31,7 @@ struct SampleRuns {
     guard left == 0 else { return nil }
   }
 
-  /// Value of each sample.
+  /// Value of each MP4 sample of the track.
   var values: [Int] {
     var values: [Int] = []
     values.reserveCapacity(count)
@@ -38,8 +39,8 @@ struct SampleRuns {
     return values
   }
 
-  /// Smallest and largest value, as signed numbers, of the samples in `ranges`, ascending and
-  /// disjoint; nil for all samples.
+  /// Returns the smallest and largest value, as signed numbers, of the samples in `ranges`. The
+  /// ranges must be ascending and disjoint; nil means all samples.
   func bounds(of ranges: [Range<Int>]? = nil) -> ClosedRange<Int>? {
     var found: ClosedRange<Int>?
     forEach(in: ranges ?? [0..<count]) { _, _, value in
@@ -49,8 +50,8 @@ struct SampleRuns {
     return found
   }
 
-  /// Calls `body` with the part of each run within each of `ranges`, which are ascending and
-  /// disjoint.
+  /// Calls `body` with the number of samples and the value of each run, for every range. Runs are
+  /// clamped to the range; `ranges` must be ascending and disjoint.
   func forEach(in ranges: [Range<Int>], _ body: (_ range: Int, _ count: Int, _ value: Int) -> Void) {
     var range = 0
     var sample = 0
@@ -67,7 +68,8 @@ struct SampleRuns {
     }
   }
 
-  /// Samples decoded during `span`, in media time; for a table of durations.
+  /// Returns the samples that are decoded during `span`, in media time. Only for a table of
+  /// durations (`stts`).
   func samples(in span: Range<ClockTime>, _ timescale: Int) -> Range<Int> {
     let start = max(span.lowerBound.sampleIndex(rate: timescale), 0)
     let end = max(span.upperBound.sampleIndex(rate: timescale), start)
@@ -75,7 +77,7 @@ struct SampleRuns {
     var (sample, time) = (0, 0)
     for place in stride(from: entries.lowerBound, to: entries.upperBound, by: 8) {
       let (count, step) = (bytes.integer(place), bytes.integer(place + 4))
-      // 2²⁵ samples of 2³² units each fit.
+      // `time` cannot overflow: it is at most 2²⁵ samples of 2³² units each.
       let next = time + count * step
       if bounds.first == nil, next >= start { bounds.first = sample + (step > 0 ? (start - time) / step : 0) }
       if bounds.end == nil, next >= end {

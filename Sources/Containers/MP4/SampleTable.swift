@@ -1,6 +1,6 @@
-/// Positions of a track's samples in the file (ISO/IEC 14496-12, 8.7).
+/// Positions of a track's MP4 samples (packets) in the file (ISO/IEC 14496-12, 8.7).
 struct SampleTable {
-  /// Number of samples.
+  /// Number of MP4 samples in the track.
   let count: Int
   private let bytes: [UInt8]
   /// Bodies of `stsz`, `stsc`, and `stco` or `co64`.
@@ -9,10 +9,10 @@ struct SampleTable {
   private let chunks: Range<Int>
   /// Bytes per chunk offset.
   private let width: Int
-  /// Common size of all samples in bytes; 0 if sizes differ.
+  /// Common size of all samples in bytes; 0 if their sizes differ.
   let commonSize: Int
 
-  /// - Parameter table: the body of an `stbl` box.
+  /// - Parameter table: body of an `stbl` box.
   init?(_ bytes: [UInt8], _ table: Range<Int>) {
     let parts = Box.all(in: bytes[table])
     func part(_ type: String, least: Int) -> Range<Int>? {
@@ -31,10 +31,10 @@ struct SampleTable {
     count = commonSize > 0 ? said : min(said, (sizes.count - 12) / 4)
   }
 
-  /// Size of a sample in bytes.
+  /// Size of an MP4 sample in bytes.
   func size(of sample: Int) -> Int { commonSize > 0 ? commonSize : bytes.integer(sizes.lowerBound + 12 + 4 * sample) }
 
-  /// Calls `body` with the offset and samples of each chunk, until it returns false.
+  /// Calls `body` with the offset and samples of each chunk, until `body` returns false.
   func forEachChunk(_ body: (_ place: Int, _ samples: Range<Int>) -> Bool) {
     // Read from raw bytes for speed: an hour has a hundred thousand chunks.
     bytes.withUnsafeBytes { raw in
@@ -46,7 +46,8 @@ struct SampleTable {
       var sample = 0
       let places = stride(from: chunks.lowerBound + 8, through: chunks.upperBound - width, by: width)
       for (number, place) in places.enumerated() where sample < count {
-        // A run lasts until the first chunk of the next one; chunks are counted from 1.
+        // A run of equal chunks ends before the first chunk of the next run. Chunks are counted
+        // from 1.
         while run + 12 <= runs.upperBound, integer(run) <= number + 1 {
           perChunk = integer(run + 4)
           run += 12
@@ -62,8 +63,8 @@ struct SampleTable {
     }
   }
 
-  /// Offset of the end of the last sample in the file. Chunks do not overlap, so only the samples
-  /// of the last chunk are read: hours of video have millions.
+  /// Offset in the file at which the last sample ends. Only the sizes in the last chunk are read,
+  /// because chunks do not overlap and hours of video have millions of samples.
   var end: Int {
     var last = (place: 0, samples: 0..<0)
     forEachChunk { place, samples in

@@ -5,10 +5,10 @@ package struct VP9Configuration: Equatable {
   package let profile: UInt8
   /// Ten times the level.
   package let level: UInt8
-  /// Bits per sample.
+  /// Bits per component.
   package let bitDepth: UInt8
 
-  /// Codec string by RFC 6381: `vp09.00.40.08`.
+  /// Codec string as in RFC 6381, such as `vp09.00.40.08`.
   package var codecs: String {
     "vp09" + [profile, level, bitDepth].map { ($0 < 10 ? ".0" : ".") + "\($0)" }.joined()
   }
@@ -30,7 +30,8 @@ package struct VP9Configuration: Equatable {
 
   /// Offset of the profile.
   private static func body(in description: [UInt8]) -> Int? {
-    // Version and flags, the number of entries; fields of a visual sample entry; version and flags.
+    // Skips version, flags and number of entries (8 bytes), the fields of a visual sample entry (78
+    // bytes), and then version and flags of `vpcC`.
     guard let entry = Box.all(in: description.dropFirst(8)).first(where: { $0.type == "vp09" }),
       entry.body.count > 78,
       let box = Box.all(in: description[entry.body.dropFirst(78)]).first(where: { $0.type == "vpcC" }),
@@ -39,7 +40,7 @@ package struct VP9Configuration: Equatable {
     return box.body.lowerBound + 4
   }
 
-  /// Returns ten times the lowest level that allows a video.
+  /// Returns ten times the lowest level that allows video of this size and frame rate.
   /// - Parameter rate: frames per second.
   package static func level(width: Int, height: Int, rate: Double) -> UInt8 {
     let pixels = width * height
@@ -48,8 +49,8 @@ package struct VP9Configuration: Equatable {
     }?.level ?? 62
   }
 
-  /// Maximum pixels per second, pixels per frame, and pixels of the longer side, by level. Source:
-  /// VP9 Levels, https://www.webmproject.org/vp9/levels/
+  /// Limits of each level: pixels per second, pixels per frame, and pixels of the longer side.
+  /// Source: VP9 Levels, https://www.webmproject.org/vp9/levels/
   private static let levels: [(level: UInt8, rate: Double, pixels: Int, side: Int)] = [
     (10, 829_440, 36_864, 512), (11, 2_764_800, 73_728, 768), (20, 4_608_000, 122_880, 960),
     (21, 9_216_000, 245_760, 1344), (30, 20_736_000, 552_960, 2048), (31, 36_864_000, 983_040, 2752),

@@ -1,8 +1,8 @@
-/// MPEG program streams: packs of packets with a length and a stream identifier (ISO/IEC 13818-1,
-/// 2.5.3, table 2-22).
+/// Reports of MPEG program streams: packs of packets, each with a length and a stream identifier
+/// (ISO/IEC 13818-1, 2.5.3, table 2-22).
 extension ContainerReport {
-  /// Report of a program stream. mpegpsdemux silently skips bytes that are not a packet, and
-  /// streams that begin after its first packets.
+  /// Report of a program stream. mpegpsdemux silently skips bytes that are not a packet, and any
+  /// stream that begins after the first packets of the file.
   static func programStream(_ file: RandomAccessFile) -> ContainerReport {
     var report = ContainerReport()
     var streams: Set<UInt8> = []
@@ -11,7 +11,7 @@ extension ContainerReport {
       guard let packet = ProgramPacket(file, at: place) else {
         let next = ProgramPacket.nextPack(in: file, after: place)
         guard let next else {
-          // The end may be padded.
+          // Other bytes at the end are padding, not a truncated packet.
           report.isCut = file.read(place..<place + 3) == [0, 0, 1]
           break
         }
@@ -35,7 +35,7 @@ extension ContainerReport {
 private struct ProgramPacket {
   /// Identifier of the stream, pack or system header.
   let stream: UInt8
-  /// In bytes, including the header.
+  /// Size in bytes, including the header.
   let size: Int
 
   init?(_ file: RandomAccessFile, at place: Int) {
@@ -45,7 +45,7 @@ private struct ProgramPacket {
     case 0xB9: size = 4
     case 0xBA:
       guard let head = file.read(place..<place + 14) else { return nil }
-      // An MPEG-2 pack header is longer than an MPEG-1 one, and may be padded.
+      // An MPEG-2 pack header is longer than an MPEG-1 pack header, and may contain padding.
       size = head[4] & 0xC0 == 0x40 ? 14 + Int(head[13] & 7) : 12
     case 0xBB...:
       guard let length = file.number(at: place + 4, 2) else { return nil }

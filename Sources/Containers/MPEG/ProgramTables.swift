@@ -1,18 +1,18 @@
-/// Program tables (PAT and PMT) of a transport stream: its programs and their streams (ISO/IEC
+/// Program tables (PAT and PMT) of a transport stream: the programs and their streams (ISO/IEC
 /// 13818-1, 2.4.4).
 struct ProgramTables {
   struct Program {
     /// PID of the clock references (PCR).
     let clock: Int
     let streams: [(number: Int, kind: StreamKind)]
-    /// Flags of the streams that cannot be kept in any output.
+    /// Details for flags of the streams that cannot be kept in any output.
     let marks: [ContainerDetail]
   }
 
-  /// Programs with known streams, in order of appearance. Later versions of a table are ignored.
+  /// Programs whose tables have been read, in that order. Later versions of a table are ignored.
   private(set) var programs: [Program] = []
 
-  /// PIDs of tables not yet read.
+  /// PIDs of tables that have not been read yet.
   private var awaited = [ProgramTables.list]
   /// Incomplete sections, by PID.
   private var sections: [Int: [UInt8]] = [:]
@@ -20,11 +20,11 @@ struct ProgramTables {
   private static let list = 0
 
   /// Reads table data from a packet.
-  /// - Parameter bytes: bytes that contain the payload of `packet`.
+  /// - Parameter bytes: bytes in which `packet.payload` is a range.
   mutating func add(_ packet: TransportPacket, _ bytes: [UInt8]) {
     guard awaited.contains(packet.stream), let first = packet.payload.first else { return }
     if packet.isStart {
-      // The rest of the previous section comes first.
+      // The payload begins with the rest of the previous section.
       let begin = min(first + 1 + Int(bytes[first]), packet.payload.upperBound)
       add(bytes[first + 1..<begin], of: packet.stream)
       sections[packet.stream] = []
@@ -37,7 +37,7 @@ struct ProgramTables {
   private mutating func add(_ bytes: ArraySlice<UInt8>, of stream: Int) {
     guard var section = sections[stream] else { return }
     section += bytes
-    // Packets are padded with 0xFF.
+    // A section cannot begin with 0xFF, which pads packets.
     while section.count >= 3, section[0] != 0xFF {
       let count = 3 + Int(section[1] & 0xF) << 8 + Int(section[2])
       guard section.count >= count else { break }
@@ -48,7 +48,7 @@ struct ProgramTables {
   }
 
   private mutating func read(_ section: [UInt8], of stream: Int) {
-    // Damaged sections are repeated, and those not yet valid are sent again.
+    // Skip damaged sections, and those that are not yet valid: both are sent again later.
     guard section.count >= 12, section[5] & 1 == 1, ProgramTables.isWhole(section) else { return }
     switch (stream, section[0]) {
     case (ProgramTables.list, 0):
@@ -64,8 +64,8 @@ struct ProgramTables {
     }
   }
 
-  /// True if the checksum is right: the CRC-32 over the section, including the checksum, is 0
-  /// (annex A).
+  /// True if the checksum is right: the CRC-32 of the section, including its checksum field, is
+  /// then 0 (annex A).
   private static func isWhole(_ section: [UInt8]) -> Bool {
     section.reduce(0xFFFF_FFFF as UInt32) { sum, byte in
       (0..<8).reduce(sum ^ UInt32(byte) << 24) { sum, _ in sum & 0x8000_0000 != 0 ? sum << 1 ^ 0x04C1_1DB7 : sum << 1 }
@@ -74,7 +74,7 @@ struct ProgramTables {
 }
 
 extension ProgramTables.Program {
-  /// Creates a program from its map table.
+  /// Creates a program from its program map table (PMT).
   /// - Parameter section: complete section of the table (2.4.4.8).
   fileprivate init?(_ section: [UInt8]) {
     let end = section.count - 4
@@ -102,8 +102,8 @@ private struct Descriptors {
   private var tags: Set<UInt8> = []
   /// Four-letter identifier of the stream format (registration descriptor).
   private(set) var registration: String?
-  /// Detail for audio with a special audience (`audio_type` of the language descriptor, 2.6.19);
-  /// nil for all others.
+  /// Detail for audio for a special audience (`audio_type` of the language descriptor, 2.6.19); nil
+  /// for other streams.
   private(set) var mark: String?
 
   init(_ bytes: ArraySlice<UInt8>) {
@@ -123,8 +123,9 @@ private struct Descriptors {
     3: "the flag of audio for the visually impaired (audio_type 3)",
   ]
 
-  /// Kind of a stream by its type (2.4.4.9, table 2-34; ATSC A/53, part 3; discs use other types).
-  /// Private streams are recognised by their descriptors (ETSI EN 300 468, 6.1) and registration.
+  /// Kind of a stream by its type (2.4.4.9, table 2-34; ATSC A/53, part 3; Blu-ray discs use other
+  /// types). The kind of a private stream follows from its descriptors (ETSI EN 300 468, 6.1) and
+  /// registration.
   func kind(ofType type: UInt8, isDisc: Bool) -> StreamKind {
     switch type {
     case 0x01, 0x02, 0x10, 0x1B, 0x21, 0x24, 0x33, 0x42, 0xD1, 0xEA: .video

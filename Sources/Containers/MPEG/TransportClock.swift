@@ -3,17 +3,17 @@ import MediaTime
 /// Fix for clock references (PCR) of an MPEG transport stream that tsdemux mishandles
 /// (`Quirk.tsdemuxClockGap`).
 ///
-/// Clock references only serve a receiver's clock; the times of a file are in its packets (PTS,
-/// ISO/IEC 13818-1, 2.4.3.7). If those have no jumps, all references are set to nearly the same
-/// time.
+/// Clock references only synchronise a receiver. The presentation times are in the media packets
+/// (PTS, ISO/IEC 13818-1, 2.4.3.7). If these times have no jumps, all references are set to nearly
+/// the same time.
 struct TransportClock: FileCorrection {
   /// Offsets of the six-byte references in the file, ascending.
   private let places: [Int]
   /// New time of the references, in ticks of 90 kHz.
   let time: Int
 
-  /// Allowed difference between successive times of one stream, in ticks of 90 kHz; others are
-  /// jumps. Negative values allow for reordering.
+  /// Allowed differences between successive times of one stream, in ticks of 90 kHz. Any other
+  /// difference is a jump. Negative differences result from reordering.
   static let steps = -45_000...5 * 90_000
 
   var demuxer: String { "tsdemux" }
@@ -34,8 +34,8 @@ struct TransportClock: FileCorrection {
     return first < places.count && places[first] < range.upperBound
   }
 
-  /// Sets all references to the same time, each one tick of 27 MHz later than the one before,
-  /// because they must increase.
+  /// Sets all references to nearly the same time: each is one tick of 27 MHz later than the one
+  /// before, because references must increase.
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
     var number = places.partition { $0 + 6 > offset }
     while number < places.count, places[number] < offset + bytes.count {
@@ -55,13 +55,13 @@ struct TransportClock: FileCorrection {
   }
 }
 
-/// Clock references of a transport stream, compared with the times of its media packets.
+/// Clock references (PCR) of a transport stream, and jumps in the times of its media packets.
 struct ClockReferences {
   /// Offsets of the six-byte references in the file.
   private(set) var places: [Int] = []
-  /// Last reference of each PID.
+  /// Last clock reference of each PID.
   private(set) var clocks: [Int: Int] = [:]
-  /// True if a reference comes too late for tsdemux, or goes back.
+  /// True if a reference is too far after the previous one for tsdemux, or before it.
   private(set) var hasGap = false
   private(set) var hasJump = false
   /// Earliest decoding time, in ticks of 90 kHz.
@@ -69,15 +69,16 @@ struct ClockReferences {
   /// Last decoding time of each PID.
   private var last: [Int: Int] = [:]
 
-  /// True if a long step may be a held frame, not a jump: another stream continued in the meantime,
-  /// or there is no other and the step is at most 10 s, the limit of FFmpeg.
+  /// True if a long step in a stream's times may be a long frame, not a jump: another stream has
+  /// packets in between. If there is no other stream, true for at most 10 s, the limit of FFmpeg.
   private func isHeld(_ stream: Int, from known: Int, to time: Int) -> Bool {
     if last.keys.allSatisfy({ $0 == stream }) { return (0...10 * 90_000).contains(time - known) }
     return known < time
       && last.contains { $0.key != stream && $0.value > known && TransportClock.steps.contains(time - $0.value) }
   }
 
-  /// Longest time between references, in ticks of 90 kHz. tsdemux fails beyond 500 ms.
+  /// Maximum time between references, in ticks of 90 kHz: 450 ms, because tsdemux fails beyond 500
+  /// ms.
   private static let gap = 40_500
 
   mutating func add(_ packet: TransportPacket) {
@@ -98,8 +99,8 @@ struct ClockReferences {
 }
 
 extension [Int] {
-  /// Index of the first element for which `isBehind` is true, by binary search: it must be true for
-  /// all later elements.
+  /// Finds the index of the first number for which `isBehind` is true, by binary search. `isBehind`
+  /// must be true for all later numbers, too.
   fileprivate func partition(first isBehind: (Int) -> Bool) -> Int {
     var low = 0
     var high = count

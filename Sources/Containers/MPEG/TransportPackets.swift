@@ -1,7 +1,7 @@
-/// Packet layout of a transport stream: 188 bytes each (ISO/IEC 13818-1, 2.4.3.2), or 192 with a
-/// four-byte timestamp in front, as on discs and in cameras.
+/// Packet layout of a transport stream: 188 bytes per packet (ISO/IEC 13818-1, 2.4.3.2), or 192
+/// with a preceding four-byte timestamp, as on Blu-ray discs and in files of cameras.
 struct TransportPackets {
-  /// Start of the first packet.
+  /// Offset of the first packet in the file.
   let start: Int
   /// Distance between packets in bytes.
   let size: Int
@@ -22,12 +22,13 @@ struct TransportPackets {
   /// Step of ``walk(_:_:)``.
   enum Step {
     case packet(TransportPacket)
-    /// Missing packet at an expected position. The next step is the next packet found.
+    /// No packet begins at the expected position. The next step is the next packet that is found.
     case lost
   }
 
   /// Walks through the whole file once, in order.
-  /// - Parameter visit: called with each step, and the bytes that contain the packet's payload.
+  /// - Parameter visit: called with each step, and the bytes in which the packet's payload is a
+  ///   range.
   /// - Returns: offset after the last complete packet; nil if the file cannot be read, or reading
   ///   was cancelled.
   func walk(_ file: RandomAccessFile, _ visit: (Step, [UInt8]) -> Void) -> Int? {
@@ -49,8 +50,8 @@ struct TransportPackets {
     return place
   }
 
-  /// Offset at which packets resume: three in a row, as far as `bytes` reach; otherwise the offset
-  /// at which to continue the search.
+  /// Returns the offset at which packets resume, recognised by three packets in a row, or fewer at
+  /// the end of `bytes`. If there is none, returns the offset at which the search should continue.
   private func next(in bytes: [UInt8], after lost: Int) -> Int {
     let end = bytes.count
     return (lost + 1..<end).first { first in
@@ -60,23 +61,24 @@ struct TransportPackets {
 }
 
 /// Header of a transport packet (ISO/IEC 13818-1, 2.4.3.2), and of the media packet (PES) that
-/// begins in it (2.4.3.7).
+/// begins in the transport packet (2.4.3.7).
 struct TransportPacket {
   /// PID of 13 bits.
   let stream: Int
-  /// Continuity counter of four bits, which counts packets with a payload.
+  /// Continuity counter of four bits, which counts the packets of a PID that have a payload.
   let counter: UInt8
-  /// Range of the payload in the bytes read; empty if there is none.
+  /// Range of the payload in the bytes that were read; empty if the packet has no payload.
   let payload: Range<Int>
   /// True if a media packet or a table section begins in the payload.
   let isStart: Bool
-  /// Clock reference in ticks of 90 kHz, and the offset of its six bytes in the file.
+  /// Clock reference (PCR) in ticks of 90 kHz, and the offset of its six bytes in the file; nil if
+  /// the packet has none.
   let reference: (value: Int, place: Int)?
-  /// Presentation and decoding time (PTS and DTS) of the media packet that begins here, in ticks of
-  /// 90 kHz. Decoding times increase from packet to packet.
+  /// Presentation and decoding time (PTS and DTS), in ticks of 90 kHz, of the media packet that
+  /// begins in the payload. Decoding times increase from packet to packet.
   let time: (shown: Int, decoded: Int)?
-  /// Kind of the media packet that begins here, from its header; nil if none begins, or its kind is
-  /// unknown.
+  /// Kind of the media packet that begins in the payload, from the media packet's header; nil if
+  /// none begins, or if its kind is unknown.
   let kind: StreamKind?
 
   /// - Parameters:
@@ -117,7 +119,7 @@ struct TransportPacket {
   private static func time(_ bytes: [UInt8], _ payload: Range<Int>) -> (shown: Int, decoded: Int)? {
     let body = payload.lowerBound
     guard payload.count >= 19, bytes[body] == 0, bytes[body + 1] == 0, bytes[body + 2] == 1 else { return nil }
-    // 33 bits, between marker bits.
+    // A time has 33 bits, with marker bits in between.
     func time(at field: Int) -> Int {
       let high = Int(bytes[field] >> 1 & 7) << 30 | Int(bytes[field + 1]) << 22
       return high | Int(bytes[field + 2] >> 1) << 15 | Int(bytes[field + 3]) << 7 | Int(bytes[field + 4] >> 1)

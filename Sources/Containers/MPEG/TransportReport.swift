@@ -1,4 +1,4 @@
-/// MPEG transport streams.
+/// Reports of MPEG transport streams.
 extension ContainerReport {
   static func transportStream(_ scan: TransportScan) -> ContainerReport {
     var report = ContainerReport(

@@ -2,16 +2,16 @@ import MediaTime
 
 /// Facts from the headers of all packets of a transport stream, read in one pass.
 struct TransportScan {
-  /// Streams of the first program, which tsdemux reads. `isEmpty` is true for a stream without
-  /// packets.
+  /// Video and audio streams of the first program, which is the one that tsdemux reads. `isEmpty`
+  /// is true for a stream without packets.
   let streams: [(kind: StreamKind, isEmpty: Bool)]
-  /// PIDs of the streams.
+  /// PIDs of all streams of the first program.
   let numbers: [Int]
-  /// Number of further programs with packets.
+  /// Number of additional programs with packets.
   let furtherPrograms: Int
-  /// Flags in their descriptors that cannot be kept in any output.
+  /// Details for flags of the first program's streams that cannot be kept in any output.
   let marks: [ContainerDetail]
-  /// Gaps in the packets of these streams.
+  /// Gaps in the packets of ``streams``.
   let gaps: ContainerReport.Gaps?
   /// True if the file ends within a packet.
   let isCut: Bool
@@ -43,7 +43,8 @@ struct TransportScan {
     isCut = end < file.size && file.number(at: end, 1) == Int(TransportPackets.mark)
     correction = bytesLost.count == 0 ? TransportClock(references) : nil
     func media(_ program: ProgramTables.Program) -> [(kind: StreamKind, stream: PacketStream)] {
-      // Tables may declare audio as private data, as FFmpeg does in .m2ts.
+      // The program table may declare audio as private data, as FFmpeg does in .m2ts; the packet
+      // headers then have the kind.
       program.streams.map { ($0.kind == .other ? streams[$0.number].kind ?? .other : $0.kind, streams[$0.number]) }
         .filter { $0.kind != .other }
     }
@@ -52,16 +53,16 @@ struct TransportScan {
     numbers = tables.programs.first?.streams.map(\.number) ?? []
     self.streams = first.map { ($0.kind, $0.stream.count == 0) }
     furtherPrograms = tables.programs.dropFirst().count { media($0).contains { $0.stream.count > 0 } }
-    // Stream time starts at the first reference in tsdemux
+    // In tsdemux, stream time starts at the first clock reference
     // (gst_ts_demux_calculate_and_push_new_segment).
     let zero = correction?.time ?? clock.first ?? references.earliest ?? 0
     gaps = TickGaps.all(first.map(\.stream.gaps), bytesLost)?.counted(from: zero)
   }
 }
 
-/// Packets of one PID.
+/// Kind, number and gaps of the packets of one PID.
 private struct PacketStream {
-  /// Kind of the stream, from its packet headers.
+  /// Kind of the stream, from the headers of its media packets.
   private(set) var kind: StreamKind?
   private(set) var count = 0
   private(set) var gaps = TickGaps()
@@ -69,7 +70,7 @@ private struct PacketStream {
   /// Decoding time of the last media packet.
   private var time: Int?
 
-  /// - Parameter time: presentation time of the media packet that begins in it, without clock
+  /// - Parameter time: presentation time of the media packet that begins in `packet`, without clock
   ///   jumps.
   mutating func add(_ packet: TransportPacket, at time: Int?) {
     guard !packet.payload.isEmpty else { return }
@@ -82,7 +83,8 @@ private struct PacketStream {
     self.time = packet.time?.decoded ?? self.time
   }
 
-  /// True if a new count starts without a loss, as at the start of a concatenated file.
+  /// True if the continuity counter restarts without a loss, as at the start of a concatenated
+  /// file.
   private func begins(_ packet: TransportPacket) -> Bool {
     guard packet.isStart else { return false }
     let hasJumped =
@@ -91,7 +93,8 @@ private struct PacketStream {
   }
 }
 
-/// Gaps of a stream: their number, and the times around them in ticks of 90 kHz.
+/// Gaps in a stream: their number, and the times before the first and after the last one, in ticks
+/// of 90 kHz.
 private struct TickGaps {
   private(set) var count = 0
   private var start: Int?
@@ -99,14 +102,14 @@ private struct TickGaps {
   private var last: Int?
   private var isOpen = false
 
-  /// Starts a gap.
+  /// Starts a gap, or extends the current one.
   mutating func open() {
     if !isOpen { count += 1 }
     start = start ?? last
     isOpen = true
   }
 
-  /// Ends a gap with a packet at `time`.
+  /// Notes a packet at `time`, which ends the current gap.
   mutating func pass(_ time: Int) {
     if isOpen {
       start = start ?? time
@@ -116,14 +119,14 @@ private struct TickGaps {
     last = time
   }
 
-  /// Combines the gaps of several streams with lost bytes, which may belong to any of them.
+  /// Combines the gaps in several streams with lost bytes, which may belong to any of the streams.
   static func all(_ streams: [TickGaps], _ bytes: TickGaps) -> TickGaps? {
     let damaged = (streams + [bytes]).filter { $0.count > 0 }
     guard !damaged.isEmpty else { return nil }
     var all = TickGaps()
     all.count = max(streams.reduce(0) { $0 + $1.count }, bytes.count)
     all.start = damaged.compactMap(\.start).min()
-    // A stream that never resumes is missing to the end.
+    // In a stream that never resumes, the gap lasts to the end of the file.
     let ends = damaged.compactMap { $0.isOpen ? bytes.last : $0.end }
     all.end = ends.max()
     return all
@@ -131,18 +134,18 @@ private struct TickGaps {
 
   func counted(from zero: Int) -> ContainerReport.Gaps {
     func time(_ ticks: Int?) -> ClockTime { max(.zero, ClockTime(sampleIndex: (ticks ?? zero) - zero, rate: 90_000)) }
-    // Packets are not in presentation order.
+    // `end` may precede `start`, because packets are not in presentation order.
     return ContainerReport.Gaps(count: count, start: min(time(start), time(end)), end: max(time(start), time(end)))
   }
 }
 
-/// Elapsed time in a file whose clock may restart, in ticks of 90 kHz.
+/// Elapsed time in a file whose clock may jump, in ticks of 90 kHz.
 private struct ElapsedTicks {
   /// First clock reference.
   private(set) var first: Int?
   private var last = 0
   private var stream: Int?
-  /// Total of the clock jumps in ticks.
+  /// Sum of the clock jumps so far, in ticks of 90 kHz.
   private var jumps = 0
 
   mutating func add(_ reference: Int, of stream: Int, in program: ProgramTables.Program?) {

@@ -2,14 +2,14 @@ import MediaTime
 
 extension ContainerReport {
   /// Report of an MXF file (SMPTE ST 377-1): triplets of a 16-byte key, a length and a value. Each
-  /// partition has the offset of the footer, or 0 while it is unknown.
+  /// partition declares the offset of the footer, or 0 while the offset is unknown.
   static func mxf(_ file: RandomAccessFile) -> ContainerReport? {
     var isCut = false
     var metadata = MXFMetadata()
     var place = 0
     while place < file.size {
       guard let triplet = MXFTriplet(file, at: place) else {
-        // The file may end within a key or length; other bytes are not a triplet.
+        // The file is truncated if it ends within a key or length. Any other bytes are damage.
         let rest = file.size - place
         if rest < MXFTriplet.longestHeader, let start = file.read(place..<place + min(rest, 4)) {
           isCut = isCut || MXFTriplet.beginning.starts(with: start)
@@ -29,16 +29,16 @@ extension ContainerReport {
   }
 }
 
-/// Key, and the range of its value.
+/// Triplet of a key, a length and a value.
 private struct MXFTriplet {
   /// Maximum header size: the key, and a length of nine bytes.
   static let longestHeader = 25
   static let beginning: [UInt8] = [0x06, 0x0E, 0x2B, 0x34]
-  /// Key that identifies the value.
+  /// Key that identifies the meaning of the value.
   let key: [UInt8]
   let body: Range<Int>
 
-  /// - Returns: nil if there is no triplet, or the file ends within its header.
+  /// - Returns: nil if no triplet begins at `place`, or if the file ends within the key or length.
   init?(_ file: RandomAccessFile, at place: Int) {
     guard let key = file.read(place..<place + 16), key.starts(with: MXFTriplet.beginning),
       let first = file.number(at: place + 16, 1)

@@ -2,10 +2,10 @@
 package struct EBMLElement {
   package let id: UInt32
   package var bytes: [UInt8]
-  /// Minimum number of bytes for the encoded length.
+  /// Minimum number of bytes for the length field when the element is encoded.
   private var lengthSize: Int
 
-  /// Creates an element with an unsigned integer in the fewest possible bytes.
+  /// Creates an EBML element that contains an unsigned integer in the fewest possible bytes.
   package init(id: UInt32, number: Int) {
     let digits = withUnsafeBytes(of: UInt64(number).bigEndian, Array.init)
     self.init(id: id, bytes: Array(digits.drop { $0 == 0 }.isEmpty ? [0] : digits.drop { $0 == 0 }))
@@ -19,10 +19,11 @@ package struct EBMLElement {
     self.lengthSize = lengthSize
   }
 
-  /// Body as an unsigned integer.
+  /// Body of the EBML element as an unsigned integer.
   package var number: Int64 { bytes.suffix(7).reduce(0) { $0 << 8 | Int64($1) } }
 
-  /// Body as a floating point number of four or eight bytes (RFC 8794, 7.3); nil for other lengths.
+  /// Body of the EBML element as a floating point number of four or eight bytes (RFC 8794, 7.3);
+  /// nil for other lengths.
   package var float: Double? {
     switch bytes.count {
     case 4: Double(Float(bitPattern: UInt32(bytes.integer(0))))
@@ -31,11 +32,11 @@ package struct EBMLElement {
     }
   }
 
-  /// Maximum number of sibling elements: an empty one takes two bytes in the file and many more in
-  /// memory.
+  /// Maximum number of sibling elements: an empty EBML element takes two bytes in the file, but
+  /// many more in memory.
   fileprivate static let most = 1 << 20
 
-  /// Reads the elements of a master, without a partial one at the end.
+  /// Reads the EBML elements in the body of a master element. Ignores an incomplete one at the end.
   package static func all(in bytes: [UInt8]) -> [EBMLElement] {
     var found: [EBMLElement] = []
     var place = 0
@@ -52,8 +53,8 @@ package struct EBMLElement {
     return found
   }
 
-  /// Reads the header of an element: its identifier, body length, encoded size of both, and encoded
-  /// size of the length.
+  /// Reads the header of an EBML element: identifier and body length. `size` is the encoded size of
+  /// both, `lengthSize` that of the length alone, in bytes.
   package static func header(in bytes: ArraySlice<UInt8>) -> (id: UInt32, length: Int, size: Int, lengthSize: Int)? {
     guard let first = bytes.first, first != 0 else { return nil }
     let idSize = first.leadingZeroBitCount + 1
@@ -69,7 +70,8 @@ package struct EBMLElement {
     return (id, Int(value), idSize + lengthSize, lengthSize)
   }
 
-  /// Size of the header of a segment or cluster of unknown length, in bytes; nil if it is neither.
+  /// Size in bytes of the header of a Matroska segment or cluster of unknown length; nil for any
+  /// other bytes.
   static func unknownLength(_ bytes: [UInt8]) -> Int? {
     guard bytes.count > 4, let second = bytes.dropFirst(4).first, second != 0 else { return nil }
     let id = UInt32(bytes.integer(0))
@@ -85,16 +87,16 @@ package struct EBMLElement {
     return name + written + bytes
   }
 
-  /// Encodes the element in `size` bytes, filled up with a `Void` element (RFC 8794, 11.3.2); nil
-  /// if it does not fit.
+  /// Encodes the EBML element, and fills up `size` bytes with a `Void` element (RFC 8794, 11.3.2);
+  /// nil if the EBML element does not fit.
   package func encoded(in size: Int) -> [UInt8]? {
-    // A `Void` takes at least two bytes; the length takes a single spare one.
+    // A `Void` element takes at least two bytes. A single spare byte goes to the length field.
     (1...8).lazy.map { EBMLElement(id: id, bytes: bytes, lengthSize: $0).encoded }
       .first { $0.count == size || $0.count + 2 <= size }
       .map { $0 + EBMLElement.void(size - $0.count) }
   }
 
-  /// Encodes a `Void` element of `size` bytes in total: 0, or at least 2.
+  /// Encodes a `Void` element of `size` bytes in total: `size` is 0, or at least 2.
   private static func void(_ size: Int) -> [UInt8] {
     guard size >= 2 else { return [] }
     let lengthSize = size < 128 ? 1 : 4
@@ -105,8 +107,9 @@ package struct EBMLElement {
 }
 
 extension RandomAccessFile {
-  /// Returns the elements of a master in `range`, up to the first of unknown length.
-  /// - Parameter last: identifier of the element to stop after; nil for no limit.
+  /// Returns the EBML elements of the master element with the body `range`, up to the first one of
+  /// unknown length.
+  /// - Parameter last: identifier of the EBML element to stop after; nil for no limit.
   package func elements(in range: Range<Int>, upTo last: UInt32? = nil) -> [(id: UInt32, body: Range<Int>)] {
     var found: [(id: UInt32, body: Range<Int>)] = []
     _ = forEachElement(in: range) { id, body in
@@ -116,9 +119,9 @@ extension RandomAccessFile {
     return found
   }
 
-  /// Calls `visit` with each element of a master in `range`, up to the first of unknown length,
-  /// until it returns false.
-  /// - Returns: true if the elements fill `range` and `visit` returned true for all of them.
+  /// Calls `visit` with each EBML element of the master element with the body `range`, up to the
+  /// first one of unknown length, until `visit` returns false.
+  /// - Returns: true if the EBML elements fill `range`, and `visit` returned true for all of them.
   func forEachElement(in range: Range<Int>, _ visit: (_ id: UInt32, _ body: Range<Int>) -> Bool) -> Bool {
     var place = range.lowerBound
     for _ in 0..<EBMLElement.most {

@@ -1,19 +1,20 @@
 import MediaTime
 
-/// Chapters of a Matroska or WebM file (RFC 9559, 5.1.7), which are slow to read in matroskademux
+/// Chapters of a Matroska or WebM file (RFC 9559, 5.1.7), which matroskademux reads slowly
 /// (`Quirk.matroskademuxChapters`).
 struct MatroskaChapters {
-  /// Offset of the last byte of the element's identifier in the file.
+  /// Offset in the file of the last byte of the identifier of the `Chapters` element.
   let mark: Int
   /// Chapters of the first edition that is not hidden.
   let chapters: [ChapterMark]
 
-  /// Maximum size; a larger value is treated as damage.
+  /// Maximum size of the chapters in bytes; a larger value is treated as damage.
   private static let longest = 1 << 26
-  /// Maximum nesting; deeper chapters are omitted.
+  /// Maximum nesting of chapters; deeper ones are omitted.
   private static let deepest = 16
 
-  /// - Returns: nil if there are none before the packets or in the `SeekHead`.
+  /// - Returns: nil if there are no chapters before the packets, and none that the `SeekHead`
+  ///   lists.
   init?(_ file: RandomAccessFile) {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = MatroskaChapters.place(in: segment, of: file),
@@ -34,11 +35,11 @@ struct MatroskaChapters {
     file.listedElement(MatroskaID.chapters, in: segment).flatMap { place(before: $0, in: segment, of: file) }
   }
 
-  /// Finds the identifier of the element with this body.
+  /// Finds the identifier of the `Chapters` element with this body.
   private static func place(
     before body: Range<Int>, in range: Range<Int>, of file: RandomAccessFile
   ) -> (mark: Int, body: Range<Int>)? {
-    // The body follows an identifier of four bytes and a length of one to eight.
+    // Before the body are an identifier of four bytes, and a length of one to eight bytes.
     let start = max(body.lowerBound - 12, range.lowerBound)
     let name = withUnsafeBytes(of: MatroskaID.chapters.bigEndian, Array.init)
     guard body.count < longest, let header = file.read(start..<body.lowerBound),

@@ -1,9 +1,10 @@
 import MediaTime
 
-/// Changes to a Matroska or WebM file for matroskademux. A longer duration makes it output
-/// everything after a seek (`Quirk.matroskademuxSeekEnd`). Hidden are the chapters
-/// (`Quirk.matroskademuxChapters`), tag names that are not ASCII (`Quirk.matroskademuxTagNames`),
-/// and a concatenated file, whose packets it would add to the first one.
+/// Changes to a Matroska or WebM file for matroskademux. With a longer declared duration, the
+/// demuxer outputs everything after a seek (`Quirk.matroskademuxSeekEnd`). Three structures are
+/// hidden from the demuxer: the chapters (`Quirk.matroskademuxChapters`), tag names that are not
+/// ASCII (`Quirk.matroskademuxTagNames`), and a concatenated file, whose packets the demuxer would
+/// append to those of the first file.
 struct MatroskaCorrection: FileCorrection {
   private struct Patch: Sendable {
     var place: Range<Int>
@@ -16,18 +17,19 @@ struct MatroskaCorrection: FileCorrection {
   var ends: [String: ClockTime] { [:] }
 
   /// - Parameters:
-  ///   - chapters: chapters of the file, if any.
-  ///   - nextFile: offset of a concatenated file in bytes.
+  ///   - chapters: chapters of the file; nil if there are none.
+  ///   - nextFile: offset in bytes of the second concatenated file; nil if there is none.
   /// - Returns: nil if no change is needed.
   init?(_ file: RandomAccessFile, _ chapters: MatroskaChapters?, nextFile: Int?) {
-    // The demuxer skips unknown elements; this identifier is not assigned.
+    // Give the chapters an unassigned identifier: the demuxer skips unknown EBML elements.
     let hidden = chapters.map { Patch(place: $0.mark..<$0.mark + 1, bytes: [0x71]) }
-    // A `Void` element of the same length (RFC 8794, 11.3.2), with a size of eight bytes.
+    // Turn the rest of the file into a `Void` element (RFC 8794, 11.3.2) with a length field of
+    // eight bytes.
     let void = nextFile.map { place in
       let size = UInt64(max(file.size - place - 9, 0)) | 1 << 56
       return Patch(place: place..<place + 9, bytes: [0xEC] + withUnsafeBytes(of: size.bigEndian, Array.init))
     }
-    // `TagName` becomes an identifier that is not assigned: the demuxer skips tags without a name.
+    // Give each `TagName` an unassigned identifier: the demuxer skips tags without a name.
     let names = MatroskaTags.offsetsOfNonASCIINames(in: file).map { Patch(place: $0..<$0 + 2, bytes: [0x45, 0xA2]) }
     patches = [MatroskaCorrection.longerDuration(of: file), hidden, void].compactMap { $0 } + names
     if patches.isEmpty { return nil }
@@ -39,7 +41,7 @@ struct MatroskaCorrection: FileCorrection {
       let info = file.firstElement(MatroskaID.info, in: segment), info.count < 1 << 20,
       let duration = file.firstElement(MatroskaID.duration, in: info), let number = file.read(duration)
     else { return nil }
-    // Doubled, which exceeds any error in it.
+    // Double the declared duration, which is more than enough for any error in it.
     switch number.count {
     case 4:
       let value = max(Float(bitPattern: UInt32(number.integer(0))), 1000) * 2
@@ -66,15 +68,15 @@ struct MatroskaCorrection: FileCorrection {
 }
 
 extension RandomAccessFile {
-  /// Body of the first element `id` in a master with the body `range`. For a segment of unknown
-  /// length, the rest of the file.
-  /// - Parameter last: identifier of the element at which the search stops.
+  /// Body of the first EBML element `id` in the master element with the body `range`. For a
+  /// Matroska segment of unknown length, the rest of the file.
+  /// - Parameter last: identifier of the EBML element at which the search stops; nil for no limit.
   func firstElement(_ id: UInt32, in range: Range<Int>, before last: UInt32? = nil) -> Range<Int>? {
     var place = range.lowerBound
     for _ in 0..<64 {
       guard place < range.upperBound, let bytes = read(place..<min(place + 12, size)) else { return nil }
       guard let header = EBMLElement.header(in: bytes[...]) else {
-        // The segment of a live file has an unknown length.
+        // The Matroska segment of a live recording has an unknown length.
         guard bytes.count > 4, UInt32(bytes.integer(0)) == id, bytes[4] != 0 else { return nil }
         return min(place + 4 + bytes[4].leadingZeroBitCount + 1, size)..<size
       }
@@ -86,8 +88,8 @@ extension RandomAccessFile {
     return nil
   }
 
-  /// Body of the first element `id` of a segment before the packets, or as listed in the `SeekHead`
-  /// (RFC 9559, 5.1.1).
+  /// Body of the first EBML element `id` of a Matroska segment, if it is before the packets, or
+  /// listed in the `SeekHead` (RFC 9559, 5.1.1).
   func listedElement(_ id: UInt32, in segment: Range<Int>) -> Range<Int>? {
     if let found = firstElement(id, in: segment, before: MatroskaID.cluster) { return found }
     guard let list = firstElement(MatroskaID.seekHead, in: segment, before: MatroskaID.cluster), list.count < 1 << 16,

@@ -1,8 +1,8 @@
 import MediaTime
 
-/// Walk through the elements of all clusters of a Matroska or WebM file (RFC 9559, 5.1.3), which
-/// finds damage and the times of the blocks of one track. Only the headers of blocks are read, but
-/// all of a cluster with a checksum.
+/// Search for damage in all clusters of a Matroska or WebM file (RFC 9559, 5.1.3). Optionally lists
+/// the times of the blocks of one track. Only the headers of blocks are read, but clusters with a
+/// checksum are read completely.
 struct MatroskaDamage {
   private let file: RandomAccessFile
   private(set) var places: [Damage] = []
@@ -10,19 +10,19 @@ struct MatroskaDamage {
   private(set) var times: [ClockTime] = []
   private let timedTrack: Int?
   private var scale: Int64 = 1_000_000
-  /// Numbers of the listed tracks; empty if none were found.
+  /// Numbers of the tracks in the `Tracks` element; empty if it was not found.
   private var tracks: Set<Int> = []
-  /// Timestamp of the cluster, in ticks.
+  /// Timestamp of the current cluster, in ticks.
   private var clusterTime: Int64 = 0
-  /// Time of the last block.
+  /// Time of the last block that was read.
   private var last = ClockTime.zero
-  /// True if the segment has an unknown length: zeros may follow it.
+  /// True if the Matroska segment has an unknown length, so that zeros may follow it.
   private var isLive = false
-  /// True until the first block after damage determines its end.
+  /// True after damage, until the next block determines the end of the damage.
   private var isOpen = false
 
-  /// - Parameter timedTrack: number of the track in blocks.
-  /// - Returns: nil if the file has no segment.
+  /// - Parameter timedTrack: number in blocks of the track whose times are listed; nil for none.
+  /// - Returns: nil if the file has no Matroska segment.
   init?(_ file: RandomAccessFile, timedTrack: Int? = nil) {
     self.file = file
     self.timedTrack = timedTrack
@@ -32,17 +32,17 @@ struct MatroskaDamage {
     if start.id == MatroskaID.segment {
       walk(start.body.lowerBound, start.body.upperBound)
     } else if let header = Element(file, start.body.upperBound), header.id == MatroskaID.segment {
-      // The segment of a live or truncated file may have an unknown length.
+      // In a live or truncated file, the Matroska segment may have an unknown length.
       isLive = header.end == nil
       walk(header.body, header.end ?? file.size)
     }
   }
 
-  /// Header of an element.
+  /// Header of an EBML element.
   private struct Element {
     var id: UInt32
     var body: Int
-    /// nil if its length is unknown.
+    /// Offset of the end; nil if the length is unknown.
     var end: Int?
 
     init?(_ file: RandomAccessFile, _ place: Int) {
@@ -67,7 +67,7 @@ struct MatroskaDamage {
     while place < end {
       if isCutHeader(place) { return }
       let element = Element(file, place)
-      // A concatenated file is not damage.
+      // A concatenated file, which begins with this EBML header, is not damage.
       if element?.id == MatroskaID.ebml { return }
       guard let element, MatroskaID.inSegment.contains(element.id) || isForeign(element, MatroskaID.inSegment, end)
       else {
@@ -102,7 +102,7 @@ struct MatroskaDamage {
   }
 
   /// Walks through a cluster.
-  /// - Returns: start of the next element of the segment; nil if there is none.
+  /// - Returns: start of the next EBML element of the Matroska segment; nil if there is none.
   private mutating func walk(cluster: Element, at start: Int, upTo end: Int) -> Int? {
     var place = cluster.body
     let clusterEnd = min(cluster.end ?? end, end)
@@ -120,8 +120,8 @@ struct MatroskaDamage {
       guard let bodyEnd = element.end, bodyEnd <= clusterEnd,
         MatroskaID.inCluster.contains(element.id) || isForeign(element, MatroskaID.inCluster, clusterEnd)
       else {
-        // An element and cluster that both end after the end of the file are truncated, not
-        // damaged.
+        // If the EBML element and its cluster both extend beyond the file, the file is truncated
+        // there, not damaged.
         if let bodyEnd = element.end, MatroskaID.inCluster.contains(element.id), bodyEnd > file.size,
           cluster.end ?? bodyEnd >= bodyEnd, nextCluster(place + 1..<end) == nil
         {
@@ -136,12 +136,13 @@ struct MatroskaDamage {
     return place
   }
 
-  /// True if the file ends within the header of an element.
+  /// True if the file ends within the header of an EBML element.
   private func isCutHeader(_ place: Int) -> Bool {
     file.size - place < 12 && file.number(at: place, 1) != 0 && Element(file, place) == nil
   }
 
-  /// True if an unknown element can be skipped: a known one, or nothing, follows it.
+  /// True if an unknown EBML element can be skipped, because a known one follows, or the parent
+  /// ends there.
   private func isForeign(_ element: Element, _ known: Set<UInt32>, _ end: Int) -> Bool {
     guard let next = element.end, next <= end else { return false }
     return next == end || Element(file, next).map { known.contains($0.id) } ?? false
@@ -153,7 +154,7 @@ struct MatroskaDamage {
       clusterTime = file.number(at: body.lowerBound, min(body.count, 8)).map { Int64($0) } ?? clusterTime
     case MatroskaID.simpleBlock: note(block: body)
     case MatroskaID.blockGroup:
-      // The duration may precede the block.
+      // The block may come after other EBML elements of its group, such as its duration.
       var place = body.lowerBound
       while let element = Element(file, place), let end = element.end, end > place, end <= body.upperBound {
         if element.id == MatroskaID.block { return note(block: element.body..<end) }
@@ -164,7 +165,8 @@ struct MatroskaDamage {
   }
 
   private mutating func note(block: Range<Int>) {
-    // The track number takes one or more bytes, followed by the time relative to the cluster.
+    // The block starts with the track number, in one or more bytes, and the time relative to the
+    // cluster.
     guard let first = file.number(at: block.lowerBound, 1), first != 0 || !tracks.isEmpty else { return }
     let size = UInt8(first).leadingZeroBitCount + 1
     let track = first == 0 ? nil : file.number(at: block.lowerBound, size).map { $0 & (1 << (7 * size) - 1) }
@@ -187,7 +189,7 @@ struct MatroskaDamage {
   }
 
   /// Notes unreadable data at `place`.
-  /// - Returns: start of the next cluster, or of the element after the damaged one; nil if nothing
+  /// - Returns: start of the next cluster, or of the EBML element after the damage; nil if neither
   ///   follows.
   private mutating func resume(after place: Int, upTo end: Int, clusterEnd: Int? = nil) -> Int? {
     places.append(Damage(.unreadable, byte: place, start: last, end: nil))
@@ -207,10 +209,10 @@ struct MatroskaDamage {
     }
   }
 
-  /// Start of the next cluster within `range`, recognised by its identifier, a length, and a valid
-  /// first element.
+  /// Start of the next cluster within `range`, recognised by its identifier, a valid length, and a
+  /// valid first EBML element.
   private func nextCluster(_ range: Range<Int>) -> Int? {
-    // Steps grow with distance, because damaged clusters may be close together.
+    // Blocks of the search start small and grow, because damaged clusters may be close together.
     var step = 1 << 10
     var place = range.lowerBound
     while place < range.upperBound {
@@ -229,7 +231,7 @@ struct MatroskaDamage {
     return nil
   }
 
-  /// Compares a cluster with its checksum, if it begins with one (RFC 8794, 11.3.1).
+  /// Notes damage if a cluster begins with a checksum that does not match (RFC 8794, 11.3.1).
   private mutating func check(_ start: Int, _ body: Range<Int>) {
     guard let first = Element(file, body.lowerBound), first.id == MatroskaID.checksum, let end = first.end,
       end - first.body == 4, end <= body.upperBound, let said = file.number(at: first.body, 4, isLittleEndian: true)

@@ -1,23 +1,26 @@
-/// Fixes the header and tags of a finished Matroska or WebM file that matroskamux writes wrongly or
-/// not at all. No byte of the file moves: shortened parts are followed by a `Void` element (RFC
-/// 8794, 11.3.2), and additional tags go to the end of the file.
+/// Fixes header fields and tags of a finished Matroska or WebM file that matroskamux writes wrongly
+/// or not at all. No byte of the file moves: a `Void` element (RFC 8794, 11.3.2) fills the space
+/// after a shortened EBML element, and additional tags go to the end of the file.
 ///
 /// - Quotes and backslashes around tags (`Quirk.matroskamuxTagQuotes`).
-/// - Made-up names of tracks (`Quirk.matroskamuxTrackNames`).
+/// - Names of tracks that the muxer made up (`Quirk.matroskamuxTrackNames`).
 /// - The name of comments (`Quirk.matroskamuxComment`).
 /// - The order of fields (`FieldOrder`, RFC 9559, 5.1.4.1.28.3; `Quirk.matroskamuxFieldOrder`).
 /// - The default track of each kind (`FlagDefault`, `FlagForced`, RFC 9559, 5.1.4.1.5;
 ///   `Quirk.matroskamuxDefaultFlag`).
 /// - The display size of video with non-square pixels (`DisplayWidth`, RFC 9559, 5.1.4.1.28.12;
-///   `Quirk.matroskamuxDisplaySize`). As a ratio (`DisplayUnit` 3) it is exact.
+///   `Quirk.matroskamuxDisplaySize`). The size is written as a ratio (`DisplayUnit` 3), which is
+///   exact.
 /// - The luminance of the mastering display (`LuminanceMax`, `LuminanceMin`, RFC 9559,
 ///   5.1.4.1.28.40 and .41; `Quirk.matroskamuxLuminance`).
-/// - The time of the first packet of Opus (``MatroskaOpusStart``).
+/// - The time of the first Opus packet of a track (``MatroskaOpusStart``).
 /// - The language `und` (`Language`, RFC 9559, 5.1.4.1.19; `Quirk.matroskamuxLanguage`).
 ///
-/// Each fix changes only wrong values, so files of any release are safe.
+/// Each fix changes only wrong values, so no fix harms files from releases of matroskamux without
+/// the bug.
 ///
-/// Room for additional elements comes from lengths written in eight bytes, and from removed names.
+/// There is room for additional EBML elements, because matroskamux writes lengths in eight bytes,
+/// and because made-up names are removed.
 package struct MatroskaHeader {
   /// Header fields of a track.
   package struct Track {
@@ -26,7 +29,7 @@ package struct MatroskaHeader {
     var fieldOrder: FieldOrder?
     /// Pixel aspect ratio.
     var pixelAspectRatio: (width: Int, height: Int)?
-    /// Luminance of the display on which the video was mastered, in 0.0001 cd/m².
+    /// Maximum and minimum luminance of the mastering display, in 0.0001 cd/m².
     var luminance: (most: Int, least: Int)?
     /// Tags that the muxer does not write.
     var comments: [NamedTag]
@@ -45,9 +48,10 @@ package struct MatroskaHeader {
 
   /// Tracks by kind, in order.
   private let tracks: [StreamKind: [Track]]
-  /// Returns the original of a text that GStreamer serialised in quotes.
+  /// Returns the original of a text that GStreamer serialised in quotes; nil if the text cannot be
+  /// parsed.
   private let unquoted: (String) -> String?
-  /// Creation date to write, in seconds since 1970; nil keeps the actual one.
+  /// Creation date to write, in seconds since 1970; nil keeps the date in the file.
   private let date: Int?
   /// Tags of the whole file that the muxer does not write.
   private let comments: [NamedTag]
@@ -72,7 +76,7 @@ package struct MatroskaHeader {
   private static let madeUpNames = Set(["Video", "Audio", "Subtitle"].map { Array($0.utf8) })
 
   /// Writes the fixes into a finished file.
-  /// - Returns: true if all tags were written, which needs a segment of known length.
+  /// - Returns: true if all tags were written, which requires a Matroska segment of known length.
   /// - Throws: ``FileError``.
   @discardableResult package func apply(to path: String) throws -> Bool {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
@@ -94,7 +98,7 @@ package struct MatroskaHeader {
     return try added.isEmpty || MatroskaTagAppender(file, segment.body, parts).append(added)
   }
 
-  /// Elements of the tags that the muxer does not write.
+  /// Creates EBML elements for the tags that the muxer does not write.
   /// - Parameter tracks: body of `Tracks`.
   private func addedTags(_ tracks: [UInt8]) -> [EBMLElement] {
     var added = comments.isEmpty ? [] : [MatroskaTags.tag(comments)]
@@ -110,7 +114,7 @@ package struct MatroskaHeader {
     return added
   }
 
-  /// Returns the change to an element of the file; nil if it stays the same.
+  /// Returns the change to an EBML element of the file; nil if the element stays the same.
   private func change(of element: UInt32) -> (([UInt8]) -> [UInt8])? {
     switch element {
     case MatroskaID.tracks: tracks
@@ -149,7 +153,7 @@ package struct MatroskaHeader {
     }
   }
 
-  /// Original of a text that GStreamer serialised; nil if it is not in quotes.
+  /// Original of a text that GStreamer serialised in quotes; nil if the text is not in quotes.
   private func text(serialized bytes: [UInt8]) -> [UInt8]? {
     let bytes = MatroskaHeader.text(bytes)
     guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else { return nil }
@@ -172,7 +176,7 @@ package struct MatroskaHeader {
       }
       if let disposition = stream?.disposition {
         parts.removeAll { [MatroskaID.flagDefault, MatroskaID.flagForced].contains($0.id) }
-        // Absent flags mean a default track that is not forced.
+        // Without either flag, a track is a default track that is not forced.
         if !disposition.isDefault { parts.append(EBMLElement(id: MatroskaID.flagDefault, number: 0)) }
         if disposition.isForced { parts.append(EBMLElement(id: MatroskaID.flagForced, number: 1)) }
       }
@@ -200,8 +204,8 @@ package struct MatroskaHeader {
       (1..<1 << 15).contains(pixel.width), (1..<1 << 15).contains(pixel.height), max(width, height) < 1 << 16
     {
       let (across, down) = (width * pixel.width, height * pixel.height)
-      // True if the muxer rounded this size: down, or to the nearest in webmmux 1.28.8. Any other
-      // display size is intended, and stays.
+      // True if the muxer computed and rounded this size (webmmux 1.28.8 to the nearest pixel,
+      // others down). Any other display size is intentional, so it stays.
       let isRounded =
         shownHeight == height && (0...1).contains(shownWidth - across / pixel.height)
         || shownWidth == width && (0...1).contains(shownHeight - down / pixel.width)
@@ -218,8 +222,8 @@ package struct MatroskaHeader {
     return parts
   }
 
-  /// Fixes the luminance in an element, which the muxer divided by 50,000, the unit of
-  /// chromaticities, instead of 10,000.
+  /// Fixes the luminance in an EBML element. The muxer divided the luminance by 50,000, as for
+  /// chromaticities, instead of by 10,000.
   private func corrected(_ element: EBMLElement, _ luminance: (most: Int, least: Int)) -> EBMLElement {
     var element = element
     switch element.id {
@@ -237,8 +241,8 @@ package struct MatroskaHeader {
 
   private func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int { b == 0 ? a : greatestCommonDivisor(b, a % b) }
 
-  /// Rewrites the elements of a master with the parts that `change` returns. Without room for all
-  /// parts of an element, the last ones are omitted: additions come last.
+  /// Rewrites the EBML elements of a master element: `change` returns the new children of each one.
+  /// If there is no room for all children, the last ones are omitted; additions are last.
   private func rewritten(_ bytes: [UInt8], _ change: (EBMLElement) -> [EBMLElement]?) -> [UInt8] {
     EBMLElement.all(in: bytes).flatMap { element -> [UInt8] in
       let before = element.encoded

@@ -1,17 +1,17 @@
 /// Fixes the time of the first Opus packet in a finished file (`Quirk.matroskamuxOpusStart`).
 ///
-/// Block times include the priming (`CodecDelay`, RFC 9559, 5.1.4.1.25), so the first block must
-/// precede the second by the duration of its packet.
+/// Block times include the priming (`CodecDelay`, RFC 9559, 5.1.4.1.25), so the second block must
+/// start when the packet in the first block ends.
 struct MatroskaOpusStart {
   private let file: RandomAccessFile
   private let segment: Range<Int>
 
   /// One of the first two packets of a track.
   private struct Block {
-    /// In ticks.
+    /// Time of the block, in ticks.
     let time: Int
     let clusterTime: Int
-    /// Offset in the file of its time, two bytes relative to the cluster.
+    /// Offset in the file of the block's time field: two bytes, relative to the cluster.
     let place: Int
     /// First bytes of the packet.
     let bytes: [UInt8]
@@ -48,7 +48,8 @@ struct MatroskaOpusStart {
       let first = blocks[0]
       let time = (blocks[1].time * tick - length + tick / 2) / tick
       let change = abs(time - first.time)
-      // A difference of one tick is rounding; more than the priming is a gap.
+      // A difference of one tick is due to rounding, and a difference of more than the priming is a
+      // gap in the audio.
       guard time >= 0, change > 1, change <= delay / tick + 2, let offset = Int16(exactly: time - first.clusterTime)
       else { continue }
       let bytes = withUnsafeBytes(of: offset.bigEndian, Array.init)
@@ -76,7 +77,8 @@ struct MatroskaOpusStart {
       if tracks.allSatisfy({ found[$0]?.count == 2 }) { break }
 
       func note(_ body: Range<Int>) {
-        // matroskamux only writes track numbers of one byte, and no lacing.
+        // matroskamux writes only track numbers of one byte, and uses no lacing, so other blocks
+        // are skipped.
         guard body.count > 6, let bytes = file.read(body.lowerBound..<body.lowerBound + 6), bytes[0] & 0x80 != 0,
           bytes[3] & 0x06 == 0
         else { return }

@@ -1,15 +1,16 @@
 import MediaTime
 
-/// Matroska and WebM (RFC 9559).
+/// Reports of Matroska and WebM files (RFC 9559).
 extension ContainerReport {
   static func matroska(_ file: RandomAccessFile) -> ContainerReport? {
     var declared = ContainerReport(slack: ClockTime(seconds: 1))
     var place = 0
-    /// End of the current segment, if known.
+    /// End of the current Matroska segment, if known.
     var segmentEnd: Int?
     while place < file.size, let bytes = file.read(place..<min(place + 12, file.size)) {
       guard let header = EBMLElement.header(in: bytes[...]) else {
-        // The segment and clusters of a live file have an unknown length; their elements do not.
+        // In a live recording, the Matroska segment and its clusters have an unknown length; the
+        // EBML elements in clusters have known lengths.
         guard let skipped = EBMLElement.unknownLength(bytes) else {
           declared.isCut = declared.isCut || bytes.count < 12
           break
@@ -28,10 +29,12 @@ extension ContainerReport {
         segmentEnd = header.length > file.size - body ? file.size : body + header.length
         place = body
       case MatroskaID.info:
-        // Limited because the length may be damaged; the element is far shorter.
+        // At most 1 MiB is read, because the length may be damaged. A valid `Info` element is far
+        // shorter.
         declared.end =
           file.read(body..<min(body + min(header.length, 1 << 20), file.size)).flatMap(duration) ?? declared.end
-        // Skips the clusters of a segment of known length; a long video has thousands.
+        // Skip to the end of a Matroska segment of known length; a long video has thousands of
+        // clusters.
         place = max(segmentEnd ?? 0, body + min(header.length, file.size))
       default: place = body + min(header.length, file.size)
       }

@@ -1,12 +1,12 @@
 import MediaTime
 
 extension StoredAudio {
-  /// Creates the sample ranges of a Matroska file with a single PCM track, in consecutive blocks
-  /// (RFC 9559, 10).
+  /// Finds the byte ranges of the audio samples in a Matroska file with a single PCM track (RFC
+  /// 9559, 10).
   /// - Parameters:
-  ///   - track: elements of its only `TrackEntry`.
-  ///   - segment: body of its `Segment`.
-  /// - Returns: nil for another format, lacing, gaps in time, or elements that may change the
+  ///   - track: EBML elements of the only `TrackEntry`.
+  ///   - segment: body of the `Segment` element.
+  /// - Returns: nil for another format, lacing, gaps in time, or EBML elements that may change the
   ///   audio.
   init?(_ track: [EBMLElement], in segment: Range<Int>, of file: RandomAccessFile) {
     func element(_ id: UInt32) -> EBMLElement? { track.first { $0.id == id } }
@@ -22,7 +22,7 @@ extension StoredAudio {
     else { return nil }
     self.init(frameBytes: Int(channels * bits / 8), rate: rate)
     var scale: Int64 = 1_000_000
-    // A damaged element, or one of unknown length, ends the walk before the end of the file.
+    // False at a damaged EBML element, or one of unknown length, because the walk ends there.
     let isWhole = file.forEachElement(in: segment) { id, body in
       if id == MatroskaID.info {
         guard body.count < 1 << 20, let bytes = file.read(body) else { return false }
@@ -34,7 +34,7 @@ extension StoredAudio {
   }
 
   /// Appends the blocks of a cluster.
-  /// - Returns: false if they do not directly continue the blocks before.
+  /// - Returns: false if a block does not start where the previous block ends.
   private mutating func append(cluster: Range<Int>, of file: RandomAccessFile, _ track: UInt8, _ scale: Int64) -> Bool {
     var time: Int?
     return file.forEachElement(in: cluster) { id, body in
@@ -43,7 +43,7 @@ extension StoredAudio {
       case MatroskaID.simpleBlock: return append(block: body, of: file, track, time, scale)
       case MatroskaID.blockGroup:
         let parts = file.elements(in: body)
-        // Other elements may change the audio, as `DiscardPadding` does.
+        // Other EBML elements of a block group, such as `DiscardPadding`, may change the audio.
         let blocks = parts.filter { $0.id != MatroskaID.blockDuration }
         guard let block = blocks.first, blocks.count == 1, block.id == MatroskaID.block else { return false }
         return append(block: block.body, of: file, track, time, scale)
@@ -53,12 +53,13 @@ extension StoredAudio {
     }
   }
 
-  /// Appends the samples of a block.
-  /// - Parameter time: timestamp of its cluster in ticks.
+  /// Appends the audio samples of a block.
+  /// - Parameter time: timestamp of the cluster in ticks.
   private mutating func append(
     block: Range<Int>, of file: RandomAccessFile, _ track: UInt8, _ time: Int?, _ scale: Int64
   ) -> Bool {
-    // Header: track, time relative to the cluster, and flags, which must not have lacing.
+    // A block header has the track, the time relative to the cluster, and flags. The flags must not
+    // declare lacing.
     guard let time, time < 1 << 40, (1...1_000_000_000).contains(scale), block.count > 4,
       let header = file.read(block.lowerBound..<block.lowerBound + 4), header[0] == track, header[3] & 6 == 0,
       (block.count - 4).isMultiple(of: frameBytes)
@@ -66,7 +67,7 @@ extension StoredAudio {
     let offset = Int(Int16(bitPattern: UInt16(header[1]) << 8 | UInt16(header[2])))
     let (start, isOver) = Int64(time + offset).multipliedReportingOverflow(by: scale)
     if isOver { return false }
-    // Times are rounded or truncated to a tick.
+    // Block times are rounded or truncated to a tick, so they may differ by one tick.
     let late = ClockTime(nanoseconds: start) - ClockTime(sampleIndex: count, rate: rate)
     guard abs(late.nanoseconds) <= scale, count > 0 || start == 0 else { return false }
     append(block.lowerBound + 4..<block.upperBound)

@@ -1,17 +1,18 @@
-/// Appends tags to a finished file of matroskamux, which writes lengths in eight bytes.
+/// Appends tags to a finished file of matroskamux. Relies on lengths of eight bytes, as that muxer
+/// writes them.
 struct MatroskaTagAppender {
   private let file: RandomAccessFile
   private let segment: Range<Int>
   private let parts: [(id: UInt32, body: Range<Int>)]
 
-  /// - Parameter parts: elements of the segment in order.
+  /// - Parameter parts: EBML elements of the Matroska segment in file order.
   init(_ file: RandomAccessFile, _ segment: Range<Int>, _ parts: [(id: UInt32, body: Range<Int>)]) {
     (self.file, self.segment, self.parts) = (file, segment, parts)
   }
 
-  /// Appends `added` to the tags.
-  /// - Returns: false if there is no room for them: the length of the segment is unknown, it does
-  ///   not end with the file, or the `SeekHead` is full.
+  /// Appends `added` to the tags of the file.
+  /// - Returns: false if the tags cannot be added: the length of the Matroska segment is unknown,
+  ///   the segment does not end with the file, or the `SeekHead` is full.
   /// - Throws: ``FileError``.
   func append(_ added: [EBMLElement]) throws -> Bool {
     guard let last = parts.last, segment.upperBound == file.size, last.body.upperBound == file.size,
@@ -22,7 +23,7 @@ struct MatroskaTagAppender {
     if last.id == MatroskaID.tags, last.body.count < 1 << 24 {
       guard hasLongLength(last.body), let bytes = file.read(last.body) else { return false }
       tags = bytes + tags
-      // Offset of the identifier, which precedes the length.
+      // `place` is the offset of the identifier: four bytes before a length of eight bytes.
       place = last.body.lowerBound - 12
     } else {
       guard try index(MatroskaID.tags, at: place - segment.lowerBound) else { return false }
@@ -41,9 +42,10 @@ struct MatroskaTagAppender {
 
   private func long(_ value: Int) -> [UInt8] { .big(UInt64(value) | 1 << 56) }
 
-  /// Adds an element to the `SeekHead`, in which matroskamux leaves a `Void` for tags.
-  /// - Parameter position: offset from the start of the segment body.
-  /// - Returns: false if there is no `Void` with room for the entry.
+  /// Adds the position of an EBML element to the `SeekHead`, in which matroskamux leaves a `Void`
+  /// element for tags.
+  /// - Parameter position: offset of the EBML element from the start of the segment body.
+  /// - Returns: false if there is no `Void` element with room for the entry.
   private func index(_ id: UInt32, at position: Int) throws -> Bool {
     guard let list = parts.first(where: { $0.id == MatroskaID.seekHead }), let bytes = file.read(list.body) else {
       return false

@@ -1,17 +1,17 @@
-/// Tags of Matroska and WebM files (RFC 9559, 5.1.8). matroskademux reads the texts of the file and
-/// of tracks, but nothing after a name that is not ASCII; names are UTF-8
+/// Tags of Matroska and WebM files (RFC 9559, 5.1.8). matroskademux reads text tags of the file and
+/// of tracks, but none after a tag whose name is not ASCII, although names are UTF-8
 /// (`Quirk.matroskademuxTagNames`).
 enum MatroskaTags {
-  /// Maximum size; a larger value is treated as damage.
+  /// Maximum size of the tags in bytes; a larger value is treated as damage.
   private static let longest = 1 << 24
-  /// Maximum nesting of tags. Each level copies its content.
+  /// Maximum nesting of tags; limited because each level copies its content.
   private static let deepest = 8
 
   /// Reads the tags that matroskademux ignores or misreads.
-  /// - Returns: as tags of the file: dates of a year or month, which matroskademux turns into a
-  ///   day; the track number as written by FFmpeg; and texts with names that are not ASCII. As
-  ///   details that cannot be kept in any output: tags that are not text, and those of chapters and
-  ///   attachments.
+  /// - Returns: `tags` of the whole file: dates without a day or month, to which matroskademux adds
+  ///   one; the track number as FFmpeg writes it; and texts with names that are not ASCII.
+  ///   `details` that cannot be kept in any output: tags that are not text, tags of chapters and
+  ///   attachments, and nested or track tags with names that are not ASCII.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)
@@ -36,7 +36,7 @@ enum MatroskaTags {
     return found
   }
 
-  /// Byte offsets of the `TagName` elements with names that are not ASCII.
+  /// Offsets in the file of the `TagName` elements whose text is not ASCII.
   static func offsetsOfNonASCIINames(in file: RandomAccessFile) -> [Int] {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)
@@ -60,7 +60,7 @@ enum MatroskaTags {
     return names(in: bytes.indices, 0)
   }
 
-  /// Tag in `simple`, if its name is not ASCII.
+  /// Tag in `simple`; nil if its name is ASCII.
   private static func foreign(_ simple: EBMLElement) -> NamedTag? {
     text(simple).flatMap { $0.name.utf8.allSatisfy { $0 < 0x80 } ? nil : $0 }
   }
@@ -69,18 +69,18 @@ enum MatroskaTags {
     named("DATE", simple).flatMap { $0.text.wholeMatch(of: /\d{4}(-\d{2})?/) != nil ? $0 : nil }
   }
 
-  /// Track number as written by FFmpeg, without a target level. By the standard, that is the album
-  /// level, whose number is the disc (RFC 9559, 5.1.8.1.1.1).
+  /// Track number as FFmpeg writes it: a `PART_NUMBER` without a target level. By the standard,
+  /// this would be the disc number, because the default level is the album (RFC 9559, 5.1.8.1.1.1).
   private static func trackNumber(_ simple: EBMLElement) -> NamedTag? {
     named("PART_NUMBER", simple).map { NamedTag(name: "TRACKNUMBER", text: $0.text) }
   }
 
-  /// Tag in `simple`, if its name is `name`.
+  /// Tag in `simple`; nil if its name is not `name`.
   private static func named(_ name: String, _ simple: EBMLElement) -> NamedTag? {
     text(simple).flatMap { $0.name.uppercased() == name ? NamedTag(name: name, text: $0.text) : nil }
   }
 
-  /// Tag in `simple`, if it is text.
+  /// Tag in `simple`; nil if it is not text.
   private static func text(_ simple: EBMLElement) -> NamedTag? {
     guard simple.id == MatroskaID.simpleTag else { return nil }
     let parts = EBMLElement.all(in: simple.bytes)
@@ -91,7 +91,7 @@ enum MatroskaTags {
     return NamedTag(name: name, text: value)
   }
 
-  /// Details of a tag and those nested in it.
+  /// Details of a tag and of the tags nested in it.
   /// - Parameter outer: names of the enclosing tags.
   private static func details(
     of simple: EBMLElement, in outer: [String], isOfOthers: Bool
@@ -113,7 +113,7 @@ enum MatroskaTags {
     return own + parts.flatMap { details(of: $0, in: path, isOfOthers: isOfOthers) }
   }
 
-  /// Creates a `Tag` element for the track `uid`, or for the file if it is nil.
+  /// Creates a `Tag` element for the track `uid`, or for the whole file if `uid` is nil.
   static func tag(_ tags: [NamedTag], ofTrack uid: [UInt8]? = nil) -> EBMLElement {
     let targets = uid.map { [EBMLElement(id: MatroskaID.tagTrackUID, bytes: $0)] } ?? []
     let simple = tags.map { tag in
@@ -129,6 +129,6 @@ enum MatroskaTags {
 }
 
 extension EBMLElement {
-  /// Creates a master with `parts`.
+  /// Creates a master element with `parts`.
   init(id: UInt32, of parts: [EBMLElement]) { self.init(id: id, bytes: parts.flatMap(\.encoded)) }
 }

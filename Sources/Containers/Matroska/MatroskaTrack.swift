@@ -2,10 +2,10 @@ import MediaTime
 
 /// Tracks of Matroska and WebM files.
 enum MatroskaTrack {
-  /// Returns the tracks in order, and their details that cannot be kept in any output.
+  /// Returns the tracks in file order, and their details that cannot be kept in any output.
   static func all(in file: RandomAccessFile) -> ([ContainerTrack], [ContainerDetail]) {
-    // Stops at the tracks: a long video has thousands of clusters after them, each at another place
-    // on disk.
+    // Stop at the tracks: reading the headers of all clusters, which follow, would be slow. A long
+    // video has thousands of them.
     guard let segment = file.elements(in: 0..<file.size, upTo: MatroskaID.segment).last,
       segment.id == MatroskaID.segment,
       let tracks = file.elements(in: segment.body, upTo: MatroskaID.tracks).last, tracks.id == MatroskaID.tracks,
@@ -28,7 +28,7 @@ enum MatroskaTrack {
     return (all, entries.flatMap { details(of: $0) })
   }
 
-  /// Track numbers used in blocks.
+  /// Track numbers that are used in blocks.
   /// - Parameter tracks: body of a `Tracks` element.
   static func numbers(in tracks: [UInt8]) -> Set<Int> {
     Set(
@@ -37,12 +37,13 @@ enum MatroskaTrack {
       })
   }
 
-  /// Field order as in caps; nil for progressive video, or if not declared (RFC 9559, 5.1.4.1.28.2).
+  /// Field order, with the name used in caps; nil for progressive video, or if not declared (RFC
+  /// 9559, 5.1.4.1.28.2).
   private static func fieldOrder(of parts: [EBMLElement]) -> String? {
     let video = parts.first { $0.id == MatroskaID.video }.map { EBMLElement.all(in: $0.bytes) } ?? []
     func number(_ id: UInt32) -> Int64? { video.first { $0.id == id }?.number }
     guard number(MatroskaID.interlaced) == 1 else { return nil }
-    // 1 and 6: separate fields; 9 and 14: interleaved lines.
+    // Codes 1 and 6 mean separate fields, 9 and 14 interleaved lines.
     return switch number(MatroskaID.fieldOrder) {
     case 1, 9: "top-field-first"
     case 6, 14: "bottom-field-first"
@@ -54,7 +55,7 @@ enum MatroskaTrack {
     let type = parts.first { $0.id == MatroskaID.trackType }?.number
     let kind = kind(ofType: type)
     guard kind != .other else {
-      // Codec IDs are short and ASCII.
+      // Valid codec IDs are short and ASCII, so other characters are damage.
       let codec = parts.first { $0.id == MatroskaID.codec }.map { element in
         String(decoding: element.bytes.prefix(64).filter { (0x20..<0x7F).contains($0) }, as: UTF8.self)
       }
@@ -68,7 +69,8 @@ enum MatroskaTrack {
     let isSpherical = projection.contains { $0.id == MatroskaID.projectionType && $0.number != 0 }
     let crops = video.contains { MatroskaID.pixelCrops.contains($0.id) && $0.number != 0 }
     let turns = poses.compactMap { pose -> String? in
-      // The warning about a 360° projection includes its yaw and pitch.
+      // Yaw and pitch of a 360° projection need no detail: the detail of the projection includes
+      // them.
       let isCovered = isSpherical && pose.id != MatroskaID.projectionPoseRoll
       let angle = projection.first { $0.id == pose.id }?.float ?? 0
       return isCovered || angle == 0 ? nil : "the rotation by \(angle)° (\(pose.name))"
@@ -86,13 +88,14 @@ enum MatroskaTrack {
     return all.map { ContainerDetail($0, of: kind) }
   }
 
-  /// Rotations of the picture, in degrees (RFC 9559, 5.1.4.1.28.44 to 5.1.4.1.28.46).
+  /// Elements for rotations of the frame, in degrees (RFC 9559, 5.1.4.1.28.44 to 5.1.4.1.28.46).
   private static let poses: [(id: UInt32, name: String)] = [
     (MatroskaID.projectionPoseYaw, "ProjectionPoseYaw"), (MatroskaID.projectionPosePitch, "ProjectionPosePitch"),
     (MatroskaID.projectionPoseRoll, "ProjectionPoseRoll"),
   ]
 
-  /// Flags of tracks that GStreamer neither reads nor writes (RFC 9559, 5.1.4.1.7 to 5.1.4.1.11).
+  /// Track flags that GStreamer neither reads nor writes, with their displayed meaning (RFC 9559,
+  /// 5.1.4.1.7 to 5.1.4.1.11).
   private static let flags: [(id: UInt32, meaning: String)] = [
     (MatroskaID.flagHearingImpaired, "for the hard of hearing (FlagHearingImpaired)"),
     (MatroskaID.flagVisualImpaired, "for the visually impaired (FlagVisualImpaired)"),
@@ -106,7 +109,7 @@ enum MatroskaTrack {
   ///   registry), as a number or four letters.
   private static func name(ofAddition type: Int64) -> String? {
     switch type {
-    // Transparency, which has a separate warning.
+    // Transparency has a separate warning.
     case 0, 1: return nil
     case 4: return "ITU-T T.35 metadata, such as HDR10+ (BlockAddIDType 4)"
     case 121: return "the timecode (BlockAddIDType 121)"

@@ -1,17 +1,17 @@
 extension ContainerReport {
-  /// First bytes of a NUT file, up to its first packet.
+  /// Bytes with which every NUT file begins. The first packet follows.
   static let nutStart = Array("nut/multimedia container\0".utf8)
 
-  /// Report of a NUT file ("NUT Open Container Format", nut.txt of FFmpeg): packets with a start
-  /// code and a length. The headers of all streams come before the media.
+  /// Report of a NUT file ("NUT Open Container Format", nut.txt of FFmpeg): a sequence of packets,
+  /// each with a start code and a length. The headers of all streams come before the media.
   static func nut(_ file: RandomAccessFile) -> ContainerReport? {
     var report = ContainerReport()
     var place = nutStart.count
-    // Start codes begin with 'N' and a letter for the kind of packet.
+    // A start code begins with the letter N and a letter for the kind of packet.
     while let code = file.read(place..<place + 2), code[0] == 0x4E, code[1] != nutSyncPoint,
       let length = nutNumber(file, at: place + 8)
     {
-      // Long packets have a header checksum.
+      // A packet of more than 4,096 bytes has a header checksum of four bytes.
       let body = length.end + (length.value > 4096 ? 4 : 0)
       if code[1] == nutStream, let number = nutNumber(file, at: body), let kind = nutNumber(file, at: number.end),
         nutKinds.indices.contains(kind.value)
@@ -27,7 +27,7 @@ extension ContainerReport {
   private static let (nutStream, nutSyncPoint) = (UInt8(ascii: "S"), UInt8(ascii: "K"))
   private static let nutKinds: [StreamKind] = [.video, .audio, .subtitles]
 
-  /// Reads a number in groups of seven bits, most significant first.
+  /// Reads a number that is stored in groups of seven bits, most significant group first.
   private static func nutNumber(_ file: RandomAccessFile, at place: Int) -> (value: Int, end: Int)? {
     var value = 0
     for next in place..<place + 5 {

@@ -1,6 +1,7 @@
-/// Ogg (RFC 3533).
+/// Reports of Ogg files (RFC 3533).
 extension ContainerReport {
-  /// Report of an Ogg file. The last page of each stream is marked (RFC 3533, 6).
+  /// Report of an Ogg file. In a complete file, the last page of each stream is marked as such (RFC
+  /// 3533, 6).
   static func ogg(_ file: RandomAccessFile) -> ContainerReport? {
     var declared = ContainerReport()
     var open: Set<Int> = []
@@ -16,7 +17,7 @@ extension ContainerReport {
       }
       let serial = Int(UInt32(truncatingIfNeeded: head.integer(14)).byteSwapped)
       if head[5] & 2 != 0, declared.streamNumbers.count < mostStreams { declared.streamNumbers.append(serial) }
-      // Another file begins if streams begin after all earlier ones have ended.
+      // A concatenated file begins if a stream begins after all earlier streams have ended.
       if head[5] & 2 != 0, hasEnded, open.isEmpty {
         declared.noteFile(at: place)
         hasEnded = false
@@ -25,7 +26,7 @@ extension ContainerReport {
       if isLast { hasEnded = true }
       if isLast { open.remove(serial) } else { open.insert(serial) }
       let size = 27 + segments.count + segments.reduce(0) { $0 + Int($1) }
-      // Demuxers skip pages with a wrong checksum.
+      // A page with a wrong checksum counts as damage: demuxers skip the page.
       if declared.brokenAt == nil, let page = file.read(place..<place + size), !OggChecksum.holds(page) {
         declared.brokenAt = place
       }
@@ -34,29 +35,30 @@ extension ContainerReport {
     if declared.brokenAt == nil, place < file.size, !open.isEmpty, follows(place, in: file) {
       declared.brokenAt = place
     }
-    // Some writers mark only the last page of the file.
+    // If the last page of the file is marked, the file is complete: some writers mark no other
+    // page.
     declared.isCut = place > file.size || !isLast && !open.isEmpty && place == file.size
     return declared
   }
 
-  /// Maximum number of streams whose order is recorded.
+  /// Maximum number of streams that are listed in the report.
   private static let mostStreams = 1 << 12
 
-  /// True if another page begins after `place`, within the length of the longest page (6).
+  /// True if another page begins at or after `place`, within the maximum length of a page (6).
   private static func follows(_ place: Int, in file: RandomAccessFile) -> Bool {
     (place..<min(place + 1 << 17, file.size)).contains { file.text(at: $0) == "OggS" }
   }
 }
 
-/// Checksum of a page (RFC 3533, 6, field 7): a CRC-32 with the polynomial 0x04C11DB7, and its own
-/// field as 0.
+/// Checksum of a page (RFC 3533, 6, field 7): a CRC-32 with the polynomial 0x04C11DB7, computed
+/// with 0 in the checksum field.
 private enum OggChecksum {
   private static let table = (0..<256 as Range<UInt32>).map { number in
     (0..<8).reduce(number << 24) { rest, _ in rest & 0x8000_0000 != 0 ? rest << 1 ^ 0x04C1_1DB7 : rest << 1 }
   }
 
-  /// True if the checksum of a page is right.
-  /// - Parameter page: whole page, at least 27 bytes.
+  /// True if the checksum of a page is correct.
+  /// - Parameter page: complete page, at least 27 bytes.
   static func holds(_ page: [UInt8]) -> Bool {
     let said = page[22..<26].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     return sum(page[26...], after: sum([0, 0, 0, 0], after: sum(page[..<22], after: 0))) == said

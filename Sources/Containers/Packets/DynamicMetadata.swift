@@ -1,5 +1,5 @@
-/// Per-picture metadata in SEI messages of H.264 and HEVC, registered by ITU-T T.35 (ITU-T H.274,
-/// 8.2).
+/// Metadata of single pictures in SEI messages of H.264 and HEVC, registered by ITU-T T.35 (ITU-T
+/// H.274, 8.2).
 enum DynamicMetadata {
   /// Names of the dynamic metadata in an SEI unit.
   /// - Parameter unit: NAL unit without the header.
@@ -7,8 +7,9 @@ enum DynamicMetadata {
     SEIMessage.all(in: unit).compactMap { $0.type == 4 ? name(ofMessage: $0.payload) : nil }
   }
 
-  /// Name of a message; nil if unknown. Captions and the active format are not covered here.
-  /// - Parameter message: payload from the country code on.
+  /// Name of the metadata in a message; nil if unknown. Captions and the active format description
+  /// are not recognised here.
+  /// - Parameter message: payload of the message, starting with the country code.
   private static func name(ofMessage message: ArraySlice<UInt8>) -> String? {
     switch Array(message.prefix(6)) {
     // SMPTE ST 2094-40, annex A.
@@ -27,13 +28,13 @@ struct SEIMessage {
   let type: Int
   let payload: ArraySlice<UInt8>
 
-  /// All messages in a unit.
+  /// Reads all messages in a NAL unit.
   /// - Parameter unit: NAL unit without the header.
   static func all(in unit: Slice<UnsafeRawBufferPointer>) -> [SEIMessage] {
     let bytes = withoutEmulation(unit)
     var found: [SEIMessage] = []
     var place = 0
-    /// Reads a number, which continues after each 255.
+    /// Reads a number: the sum of its bytes, which continue after each 255.
     func number() -> Int? {
       var sum = 0
       while place < bytes.count {
@@ -43,7 +44,7 @@ struct SEIMessage {
       }
       return nil
     }
-    // The last byte ends the unit.
+    // The last byte of the unit is a trailing bit pattern, not a message.
     while place < bytes.count - 1, let type = number(), let size = number(), size <= bytes.count - place {
       found.append(SEIMessage(type: type, payload: bytes[place..<place + size]))
       place += size

@@ -1,12 +1,12 @@
-/// Check of FFV1 packets (RFC 9043). Contexts persist from frame to frame until the next keyframe,
-/// and slices declare whether a picture has fields.
+/// Check of FFV1 packets (RFC 9043). A frame that is not a keyframe depends on contexts of the
+/// previous frame. Slices declare whether a picture consists of fields.
 struct FFV1Packet: Sendable {
   /// State transitions of the range coder in slices.
   private let states: FFV1RangeDecoder.States
-  /// Number of quantization tables per slice; nil if slices have no headers.
+  /// Number of quantization tables that each slice header selects; nil if slices have no headers.
   private let tableCount: Int?
 
-  /// - Parameter configuration: Configuration Record.
+  /// - Parameter configuration: Configuration Record; nil in versions 0 and 1, which have none.
   init(_ configuration: [UInt8]?) {
     let parameters = FFV1Parameters(configuration: configuration)
     states = parameters?.states ?? .usual
@@ -20,7 +20,7 @@ struct FFV1Packet: Sendable {
     // The first symbol of a frame is `keyframe` (4.4).
     guard decoder.bit(&state, states) else { return .dependsOnOthers }
     guard let tableCount else { return nil }
-    // Slice Header (4.6): slice_x, slice_y, slice_width, slice_height, the tables, and
+    // The Slice Header (4.6) has slice_x, slice_y, slice_width, slice_height, the tables, and then
     // picture_structure: 1 or 2 for fields, 3 for a progressive frame, 0 if unknown (4.6.7).
     var contexts = FFV1RangeDecoder.contexts
     for _ in 0..<4 + tableCount { _ = decoder.number(&contexts, states) }
@@ -30,7 +30,7 @@ struct FFV1Packet: Sendable {
 
 /// Range coder of FFV1 (RFC 9043, 3.8.1).
 struct FFV1RangeDecoder {
-  /// State transitions. There are 256 states; the higher, the likelier a 1.
+  /// State transitions. There are 256 states; in a higher state, a 1 is more likely.
   struct States: Sendable {
     private(set) var afterOne: [UInt8]
 
@@ -39,7 +39,7 @@ struct FFV1RangeDecoder {
     }
 
     /// `default_state_transition` (3.8.1.5), computed as in FFmpeg (`ff_build_rac_states` in
-    /// rangecoder.c): each bit moves the 32-bit probability a twentieth of the way to 1.
+    /// rangecoder.c): each 1 moves the probability, a 32-bit fraction, a twentieth of the way to 1.
     static let usual: States = {
       let (one, factor, most) = (1 << 32, 214_748_364, 248)
       func rounded(_ probability: Int) -> Int { (256 * probability + one / 2) >> 32 }
@@ -60,7 +60,8 @@ struct FFV1RangeDecoder {
     }()
 
     func after(_ state: UInt8, _ bit: Bool) -> UInt8 {
-      // The transition for 0 is the opposite of that for 1 from the opposite state.
+      // Transitions are symmetric: a 0 in state s leads to 256 minus the state that follows a 1 in
+      // state 256 - s.
       bit ? afterOne[Int(state)] : state == 0 ? 0 : 0 &- afterOne[256 - Int(state)]
     }
   }
@@ -70,7 +71,7 @@ struct FFV1RangeDecoder {
   private var low: Int
   private var range = 0xFF00
 
-  /// Initial states for the bits of a number.
+  /// Initial states of the contexts for the bits of a number.
   static var contexts: [UInt8] { Array(repeating: 128, count: 32) }
 
   init(_ bytes: UnsafeRawBufferPointer) {
@@ -92,7 +93,7 @@ struct FFV1RangeDecoder {
     return isOne
   }
 
-  /// Reads an Exp-Golomb number (3.8.1.2); 0 if it is invalid.
+  /// Reads an Exp-Golomb number (3.8.1.2); returns 0 for an invalid number.
   mutating func number(_ contexts: inout [UInt8], _ states: States, isSigned: Bool = false) -> Int {
     if bit(&contexts[0], states) { return 0 }
     var length = 0
@@ -103,7 +104,7 @@ struct FFV1RangeDecoder {
     var value = 1
     for place in (0..<length).reversed() { value = value << 1 | (bit(&contexts[22 + min(place, 9)], states) ? 1 : 0) }
     if isSigned, bit(&contexts[11 + min(length, 10)], states) { value = -value }
-    // The number has 32 bits, as in FFmpeg, which writes a coder_type of -1.
+    // Truncated to 32 bits as in FFmpeg, which writes a coder_type of -1.
     return Int(Int32(truncatingIfNeeded: value))
   }
 }

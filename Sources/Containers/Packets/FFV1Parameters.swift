@@ -4,14 +4,15 @@ struct FFV1Parameters: Sendable {
   /// State transitions of the range coder in slices.
   let states: FFV1RangeDecoder.States
   let isRGB: Bool
-  /// Bits per sample.
+  /// Bits per component.
   let depth: Int
   let hasChroma: Bool
   /// Binary logarithms of the horizontal and vertical subsampling of chroma.
   let chromaShifts: (x: Int, y: Int)
   let hasAlpha: Bool
 
-  /// Reads a Configuration Record (4.3); nil without one, or for versions before 3.
+  /// Reads the parameters in a Configuration Record (4.3); nil without a record, or before version
+  /// 3.
   init?(configuration: [UInt8]?) {
     guard let configuration else { return nil }
     let found = configuration.withUnsafeBytes { bytes in
@@ -22,8 +23,8 @@ struct FFV1Parameters: Sendable {
     self = found
   }
 
-  /// Reads the parameters at the start of keyframes of versions 0 and 1; nil if `packet` is not
-  /// such a frame.
+  /// Reads the parameters at the start of keyframes of versions 0 and 1; nil if `packet` is not a
+  /// keyframe of these versions.
   init?(keyframe packet: UnsafeRawBufferPointer) {
     guard packet.count >= 2 else { return nil }
     var decoder = FFV1RangeDecoder(packet)
@@ -36,7 +37,7 @@ struct FFV1Parameters: Sendable {
     var contexts = FFV1RangeDecoder.contexts
     var states = FFV1RangeDecoder.States.usual
     version = decoder.number(&contexts, .usual)
-    // Version 2 was never released.
+    // Other versions are unknown; version 2 was never released.
     guard [0, 1, 3, 4].contains(version) else { return nil }
     if version >= 3 { _ = decoder.number(&contexts, .usual) }  // micro_version
     if decoder.number(&contexts, .usual) > 1 {
@@ -53,19 +54,19 @@ struct FFV1Parameters: Sendable {
   }
 }
 
-/// Pixel format to which FFmpeg decodes FFV1.
+/// Pixel format that FFmpeg's FFV1 decoder outputs.
 package struct FFV1PixelFormat: Sendable, Equatable {
-  /// Bits per sample.
+  /// Bits per component.
   package let depth: Int
   /// Displayed name of the channels: `4:2:0`, `grey`, `RGB with transparency`.
   package let channels: String
-  /// GStreamer name of the format; nil if it has none.
+  /// GStreamer name of the pixel format; nil if GStreamer has none.
   package let name: String?
 
   /// - Parameters:
-  ///   - configuration: Configuration Record; nil in versions 0 and 1.
+  ///   - configuration: Configuration Record; nil in versions 0 and 1, which have none.
   ///   - packet: first packet of the stream.
-  /// - Returns: nil if neither contains the parameters of the stream.
+  /// - Returns: nil if neither `configuration` nor `packet` contains the parameters of the stream.
   package init?(configuration: [UInt8]?, firstPacket packet: UnsafeRawBufferPointer) {
     guard let parameters = FFV1Parameters(configuration: configuration) ?? FFV1Parameters(keyframe: packet) else {
       return nil
@@ -88,8 +89,8 @@ package struct FFV1PixelFormat: Sendable, Equatable {
     name = FFV1PixelFormat.names[max(depth, 8)]?[channels]
   }
 
-  /// GStreamer names by depth and channels. Other formats of FFmpeg's decoder have no name in
-  /// GStreamer 1.28.
+  /// GStreamer names of pixel formats, by depth and channels. Other formats of FFmpeg's decoder
+  /// have no name in GStreamer 1.28.
   private static let names: [Int: [String: String]] = [
     8: [
       "grey": "GRAY8", "4:4:4": "Y444", "4:2:2": "Y42B", "4:2:0": "I420", "4:1:1": "Y41B", "4:1:0": "YUV9",

@@ -1,13 +1,14 @@
 extension BitReader {
-  /// Reads the start of the video usability information, which H.264 and HEVC share (ITU-T H.264,
-  /// E.1.1; H.265, E.2.1), with the flag before it.
+  /// Reads the flag for video usability information (VUI), and the start of the VUI, which is the
+  /// same in H.264 and HEVC (ITU-T H.264, E.1.1; H.265, E.2.1).
   /// - Returns: transfer and matrix of the colours; nil if not declared, or if the data is
   ///   truncated.
   mutating func usabilityColours() -> (transfer: Int, matrix: Int)? {
     guard flag() == true, let hasAspect = flag() else { return nil }
     if hasAspect, bits(8) == 255 { skip(32) }
     guard let hasOverscan = flag(), !hasOverscan || flag() != nil else { return nil }
-    // Video signal type: format, range, and a flag for the colour description.
+    // The video signal type consists of the format, the range, and a flag for the colour
+    // description.
     guard flag() == true, bits(4) != nil, flag() == true, bits(8) != nil, let transfer = bits(8), let matrix = bits(8)
     else { return nil }
     return (transfer, matrix)
@@ -16,7 +17,7 @@ extension BitReader {
 
 /// Sequence parameter set of H.264 (ITU-T H.264, 7.3.2.1.1 and E.1.1).
 enum H264ParameterSet {
-  /// Profiles whose parameter sets declare the chroma format.
+  /// Numbers of those profiles whose parameter sets declare the chroma format.
   private static let high: Set = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
 
   /// Transfer and matrix of the colours (tables E-4 and E-5).
@@ -24,7 +25,7 @@ enum H264ParameterSet {
   /// - Returns: nil if not declared, or if the unit is truncated.
   static func colours(in unit: UnsafeRawBufferPointer) -> (transfer: Int, matrix: Int)? {
     var reader = BitReader(SEIMessage.withoutEmulation(unit.dropFirst()))
-    // Profile, constraints and level; identifier of the set.
+    // Skip the constraints and level, and the identifier of the parameter set.
     guard let profile = reader.bits(8), reader.bits(16) != nil, reader.golomb() != nil else { return nil }
     if high.contains(profile) {
       guard let chroma = reader.golomb() else { return nil }
@@ -47,7 +48,8 @@ enum H264ParameterSet {
       else { return nil }
       guard reader.golombs(count) else { return nil }
     }
-    // Reference frames, gaps, width and height, then the flag for frames only.
+    // Skip the number of reference frames, the flag for gaps, width and height; then read the flag
+    // for frames without fields.
     guard reader.golomb() != nil, reader.flag() != nil, reader.golomb() != nil, reader.golomb() != nil,
       let isFrame = reader.flag(), isFrame || reader.flag() != nil, reader.flag() != nil, let isCropped = reader.flag()
     else { return nil }

@@ -12,12 +12,13 @@ struct H265ParameterSet {
   private var reader: BitReader
   /// `sps_max_sub_layers_minus1`.
   private var lastLayer = 0
-  /// Bits of a picture order count.
+  /// Number of bits of a picture order count.
   private var countBits = 0
 
   private init(reader: BitReader) { self.reader = reader }
 
-  /// Skips the fields up to the picture order count: layers, profile, size, window and bit depth.
+  /// Skips the fields up to the picture order count: layers, profile, frame size, crop and bit
+  /// depth.
   private mutating func skipPicture() -> Bool {
     guard reader.bits(4) != nil, let layers = reader.bits(3), reader.flag() != nil else { return false }
     lastLayer = layers
@@ -37,11 +38,11 @@ struct H265ParameterSet {
     for (hasProfile, hasLevel) in present { reader.skip((hasProfile ? profile : 0) + (hasLevel ? level : 0)) }
   }
 
-  /// Skips the fields between the bit depth and the VUI.
+  /// Skips the fields between the bit depth and the video usability information (VUI).
   private mutating func skipCoding() -> Bool {
     guard let log = reader.golomb(), log <= 12, let isEachLayers = reader.flag() else { return false }
     countBits = log + 4
-    // Sizes of the picture buffer, then of blocks.
+    // Skip the sizes of the picture buffer for each layer, and the six block sizes and depths.
     guard reader.golombs(3 * (isEachLayers ? lastLayer + 1 : 1) + 6), let usesLists = reader.flag() else {
       return false
     }
@@ -80,7 +81,7 @@ struct H265ParameterSet {
     var pictures = 0
     for index in 0..<count {
       if index > 0, reader.flag() == true {
-        // Predicted from the previous set.
+        // This set is predicted from the previous one.
         guard reader.flag() != nil, reader.golomb() != nil else { return false }
         var kept = 0
         for _ in 0...pictures {

@@ -1,7 +1,8 @@
-/// JPEG 2000 packet: a codestream (ISO/IEC 15444-1, A), bare or in the boxes of a file (I.4).
+/// JPEG 2000 packet: a codestream (ISO/IEC 15444-1, A), either alone or in the boxes of a file
+/// (I.4).
 package struct JPEG2000Packet: Sendable {
   package struct Component: Sendable, Equatable {
-    /// Bits per sample.
+    /// Bits per sample of the component.
     package let depth: Int
     /// True if the component has fewer samples than the frame has pixels, as chroma in 4:2:0 and
     /// 4:2:2.
@@ -15,14 +16,15 @@ package struct JPEG2000Packet: Sendable {
 
   /// - Returns: nil if the packet has no codestream header near its start.
   package init?(_ packet: UnsafeRawBufferPointer) {
-    // SOC, directly followed by SIZ (A.5.1); boxes before them are short.
+    // The codestream starts with SOC, directly followed by SIZ (A.5.1). Boxes before these markers
+    // are short.
     let start: [UInt8] = [0xFF, 0x4F, 0xFF, 0x51]
     guard
       let place = (0...max(0, min(packet.count - 4, 512))).first(where: { packet.dropFirst($0).starts(with: start) })
     else { return nil }
-    // SIZ: length, capabilities, eight numbers of four bytes, and the number of components. Then
-    // three bytes per component: depth minus one (below the sign bit), and sample spacing in both
-    // directions.
+    // SIZ has a length, capabilities, eight numbers of four bytes, and the number of components.
+    // Three bytes per component follow: depth minus one (below the sign bit), and the spacing of
+    // its samples in both directions.
     let head = place + 4 + 36
     guard head + 2 <= packet.count else { return nil }
     let count = Int(packet[head]) << 8 | Int(packet[head + 1])

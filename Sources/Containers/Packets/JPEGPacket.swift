@@ -1,11 +1,12 @@
-/// Motion JPEG packet: one JPEG image (ITU-T T.81), or two, one per field.
+/// Motion JPEG packet: one JPEG image (ITU-T T.81), or two images, one for each field.
 package enum JPEGPacket {
-  /// Obstacle to reordering a packet; nil if there is none.
+  /// Property of a packet that prevents its reordering; nil if there is none.
   /// - Parameter height: frame height declared by the container.
   static func obstacle(in packet: UnsafeRawBufferPointer, height: Int?) -> PacketCheck.Obstacle? {
     var place = 2
     guard packet.count >= 2, packet[0] == 0xFF, packet[1] == 0xD8 else { return .isNoFrame }
-    // Header segments: 0xFF, marker, and a length that includes itself (T.81, B.1.1.4).
+    // Each marker segment of the header starts with 0xFF, a marker, and a length that counts its
+    // own two bytes (T.81, B.1.1.4).
     while place + 4 <= packet.count, packet[place] == 0xFF {
       let marker = packet[place + 1]
       // Fill bytes may precede a marker.
@@ -14,7 +15,7 @@ package enum JPEGPacket {
         continue
       }
       let length = Int(packet[place + 2]) << 8 | Int(packet[place + 3])
-      // The samples follow the start of scan.
+      // The header ends at the start of scan, which precedes the image data.
       guard length >= 2, marker != 0xDA else { return nil }
       let body = packet[place + 4..<min(place + 2 + length, packet.count)]
       if hasFields(marker, UnsafeRawBufferPointer(rebasing: body), height) { return .hasFields }
@@ -23,8 +24,8 @@ package enum JPEGPacket {
     return nil
   }
 
-  /// True for 4:1:1 without the comment by which FFmpeg's encoder marks limited range. FFmpeg
-  /// decodes it to a pixel format without a name in GStreamer.
+  /// True for full-range 4:1:1, which FFmpeg decodes to a pixel format that GStreamer has no name
+  /// for. FFmpeg's encoder marks limited range with a comment.
   package static func isFullRange411(_ packet: UnsafeRawBufferPointer) -> Bool {
     var place = 2
     var is411 = false
@@ -33,8 +34,8 @@ package enum JPEGPacket {
       guard length >= 2, marker != 0xDA, place + 2 + length <= packet.count else { break }
       let body = packet[place + 4..<place + 2 + length]
       if marker == 0xFE, body.starts(with: "CS=ITU601".utf8) { return false }
-      // Precision, lines, columns, components; per component: number, sampling factors, and a table
-      // (T.81, B.2.2).
+      // The frame header has precision, lines, columns and number of components; then, per
+      // component, an identifier, sampling factors, and a table (T.81, B.2.2).
       if 0xC0...0xC2 ~= marker, body.count >= 15, body[body.startIndex + 5] == 3 {
         is411 = [7, 10, 13].map { body[body.startIndex + $0] } == [0x41, 0x11, 0x11]
       }
@@ -45,15 +46,15 @@ package enum JPEGPacket {
 
   private static func hasFields(_ marker: UInt8, _ body: UnsafeRawBufferPointer, _ height: Int?) -> Bool {
     switch marker {
-    // "AVI1" and the field number, 0 for a whole frame (OpenDML AVI File Format Extensions 1.02,
-    // "Motion JPEG DIB").
+    // "AVI1", followed by the field number, or 0 for a whole frame (OpenDML AVI File Format
+    // Extensions 1.02, "Motion JPEG DIB").
     case 0xE0: body.count > 4 && body.prefix(4).elementsEqual("AVI1".utf8) && body[4] != 0
-    // Four reserved bytes, "mjpg", field size, padded field size, and offset of the next field, 0
-    // if there is none (QuickTime File Format, "Motion-JPEG").
+    // Four reserved bytes, "mjpg", field size, padded field size, and offset of the next field, or
+    // 0 if there is no next field (QuickTime File Format, "Motion-JPEG").
     case 0xE1:
       body.count >= 20 && body[4..<8].elementsEqual("mjpg".utf8) && body[16..<20].contains { $0 != 0 }
-    // Frame header (T.81, B.2.2): precision and number of lines, 0 if that comes later. A field has
-    // half the lines of the frame. 0xC4, 0xC8 and 0xCC are other segments.
+    // Frame header (T.81, B.2.2): precision and number of lines, or 0 if that number comes later. A
+    // field has half the lines of the frame. 0xC4, 0xC8 and 0xCC are not frame headers.
     case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
       isHalf(body, of: height ?? 0)
     default: false
@@ -62,7 +63,7 @@ package enum JPEGPacket {
   private static func isHalf(_ frameHeader: UnsafeRawBufferPointer, of height: Int) -> Bool {
     guard frameHeader.count >= 3 else { return false }
     let lines = Int(frameHeader[1]) << 8 | Int(frameHeader[2])
-    // With an odd number of lines, one field has one more.
+    // In a frame with an odd number of lines, one field has one line more than the other.
     return lines > 0 && 2 * lines - 1 <= height
   }
 }

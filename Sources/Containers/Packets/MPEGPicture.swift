@@ -1,7 +1,7 @@
-/// Pictures in packets of MPEG-1, MPEG-2 and MPEG-4 Visual.
+/// Picture types in packets of MPEG-1, MPEG-2 and MPEG-4 Visual.
 package enum MPEGPicture {
-  /// True if a packet contains a B-picture, which is also predicted from a later one: presentation
-  /// and decoding order then differ (ISO/IEC 13818-2, 6.3.9; ISO/IEC 14496-2, 6.3.5).
+  /// True if a packet contains a B-picture, which is also predicted from a later picture, so that
+  /// presentation and decoding order differ (ISO/IEC 13818-2, 6.3.9; ISO/IEC 14496-2, 6.3.5).
   /// - Parameter isVisual: true for MPEG-4 Visual.
   package static func isBidirectional(_ packet: UnsafeRawBufferPointer, isVisual: Bool) -> Bool {
     var place = packet.startIndex

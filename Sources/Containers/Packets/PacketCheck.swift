@@ -1,26 +1,28 @@
-/// Check of whether video packets can be reordered without decoding. It finds packets that depend
-/// on their order or on the direction of time, by the first bytes of each; nothing is decoded.
+/// Check of whether video packets can be reordered without decoding. Finds packets that depend on
+/// their order or on the direction of time. Only the first bytes of a packet are read.
 ///
-/// A packet that does not begin like a frame of its codec is also an obstacle, and is left to a
-/// decoder. Damage further inside a packet stays as it is.
+/// A packet that does not begin like a frame of its codec also prevents reordering, so that a
+/// decoder handles it. Damage further inside a packet is not found, and is copied to the output.
 package struct PacketCheck: Sendable {
-  /// Property of a packet that prevents its reordering.
+  /// Property of a video packet that prevents its reordering.
   package enum Obstacle: Sendable, Equatable {
-    /// Decoding needs other packets, even if the container declares otherwise.
+    /// The packet cannot be decoded without other packets, even if the container declares
+    /// otherwise.
     case dependsOnOthers
-    /// It contains fields, whose order would also have to be reversed.
+    /// The packet contains fields, whose order would also have to be reversed.
     case hasFields
-    /// It contains several frames, or one that is not shown.
+    /// The packet contains several frames, or a frame that is not shown.
     case isNotOneFrame
-    /// Its parameter sets are in another packet.
+    /// The parameter sets of the packet are in another packet.
     case needsParameterSets
-    /// It is empty, or not a frame of its codec.
+    /// The packet is empty, or not a frame of its codec.
     case isNoFrame
   }
 
-  /// Supported codecs.
+  /// Codecs whose packets can be checked.
   package enum Codec: Sendable, Equatable {
-    /// Each packet is an independent picture without fields: HuffYUV, PNG, JPEG 2000, raw video.
+    /// Codec in which each packet is an independent picture without fields: HuffYUV, PNG, JPEG
+    /// 2000, raw video.
     /// - Parameter beginning: first bytes of each packet.
     case independent(beginning: [UInt8])
     /// - Parameter height: frame height declared by the container; nil if it declares none.
@@ -31,7 +33,7 @@ package struct PacketCheck: Sendable {
     case ffv1(configuration: [UInt8]?)
     case vp9
     /// - Parameter configuration: configuration that the container stores outside the stream
-    ///   (ISO/IEC 14496-15); nil if start codes separate the units.
+    ///   (ISO/IEC 14496-15); nil if start codes separate the NAL units.
     case h264(configuration: [UInt8]?)
     case h265(configuration: [UInt8]?)
   }
@@ -50,7 +52,7 @@ package struct PacketCheck: Sendable {
     }
   }
 
-  /// Returns the obstacle in the next packet; nil if the packet can be anywhere.
+  /// Returns the property of the next packet that prevents its reordering; nil if there is none.
   package mutating func obstacle(in packet: UnsafeRawBufferPointer) -> Obstacle? {
     switch codec {
     case .independent(let beginning):
@@ -64,11 +66,12 @@ package struct PacketCheck: Sendable {
   }
 }
 
-/// Facts about the pictures in a video packet: bytes of their slices, metadata, and dependency on
+/// Facts about the pictures in a video packet: size of the slices, metadata, and dependency on
 /// earlier pictures.
 ///
-/// Parsers add and drop parameter sets and delimiters, depending on where reading begins. A packet
-/// of H.264 or HEVC that is read again therefore has the same slices, but not always the same size.
+/// Parsers add and drop parameter sets and delimiters, depending on where reading begins. When a
+/// packet of H.264 or HEVC is read again, its slices are therefore the same, but its size may
+/// differ.
 package struct PictureBytes: Sendable {
   private let units: UnitCheck?
 
@@ -82,13 +85,14 @@ package struct PictureBytes: Sendable {
       }
   }
 
-  /// Counts the bytes of slices in a packet of H.264 or HEVC, or all bytes for other codecs.
+  /// Counts the bytes of the slices in a packet of H.264 or HEVC, or all bytes of a packet of other
+  /// codecs.
   package func count(in packet: UnsafeRawBufferPointer) -> Int {
     units?.sliceBytes(in: packet) ?? packet.count
   }
 
-  /// Names of per-picture metadata in a packet of H.264 or HEVC, such as HDR10+, which no decoder
-  /// outputs.
+  /// Names of metadata of single pictures, such as HDR10+, in a packet of H.264 or HEVC. No decoder
+  /// outputs this metadata.
   package func dynamicMetadata(in packet: UnsafeRawBufferPointer) -> [String] {
     units?.dynamicMetadata(in: packet) ?? []
   }
@@ -99,7 +103,8 @@ package struct PictureBytes: Sendable {
     (units?.unnamedColours(in: packet) ?? []).map { ContainerDetail($0, of: .video) }
   }
 
-  /// True if a declared keyframe is correct only after decoding earlier pictures.
+  /// True if a packet that is declared as a keyframe is decoded correctly only after earlier
+  /// pictures.
   package func recoversLater(in packet: UnsafeRawBufferPointer) -> Bool {
     units?.recoversLater(in: packet) ?? false
   }
@@ -108,9 +113,9 @@ package struct PictureBytes: Sendable {
 /// Apple ProRes packet. Every frame is coded independently (SMPTE RDD 36, 4).
 enum ProResPacket {
   static func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
-    // frame_size, 'icpf', frame_header_size, reserved, version, encoder, width, height; then
-    // chroma_format in two bits, two reserved ones, and interlace_mode: 0 if the frame is
-    // progressive (RDD 36, 5.1 and 5.1.1).
+    // Header: frame_size, 'icpf', frame_header_size, reserved, version, encoder, width, height;
+    // then two bits of chroma_format, two reserved bits, and interlace_mode, which is 0 for a
+    // progressive frame (RDD 36, 5.1 and 5.1.1).
     guard packet.count > 20, packet[4..<8].elementsEqual("icpf".utf8) else { return .isNoFrame }
     return packet[20] >> 2 & 3 == 0 ? nil : .hasFields
   }
@@ -121,12 +126,12 @@ enum ProResPacket {
 enum VP9Packet {
   static func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
     guard let first = packet.first, let last = packet.last, first >> 6 == 2 else { return .isNoFrame }
-    // A superframe ends with an index that begins and ends with the same marker byte, 110 and its
-    // size fields (Annex B).
+    // A superframe ends with an index whose first and last byte are the same marker: the bits 110
+    // and two fields for the size of the index (Annex B).
     let size = 2 + (Int(last >> 3 & 3) + 1) * (Int(last & 7) + 1)
     if last >> 5 == 6, packet.count >= size, packet[packet.count - size] == last { return .isNotOneFrame }
-    // frame_marker, two bits of the profile, a reserved bit in profile 3, show_existing_frame,
-    // frame_type, show_frame.
+    // Header bits: frame_marker (2), profile (2), reserved (only in profile 3),
+    // show_existing_frame, frame_type, show_frame.
     let bits = Int(first) << 8 | (packet.count > 1 ? Int(packet[1]) : 0)
     let shift = first >> 4 & 3 == 3 ? 1 : 0
     func bit(_ place: Int) -> Bool { bits >> (15 - place - shift) & 1 == 1 }

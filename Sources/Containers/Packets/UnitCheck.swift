@@ -1,22 +1,21 @@
-/// Check of packets of H.264 and HEVC, which consist of NAL units. A packet can be anywhere if its
-/// whole picture is IDR: it does not refer to earlier pictures, and POC and `frame_num` restart. In
-/// other intra pictures, these numbers continue.
+/// Check of packets of H.264 and HEVC, which consist of NAL units. A packet can be put at any
+/// position of the stream if its whole picture is IDR: an IDR picture does not refer to earlier
+/// pictures, and restarts POC and `frame_num`. These numbers continue in other intra pictures.
 struct UnitCheck: Sendable {
   enum Family: Sendable { case h264, h265 }
 
   private let family: Family
-  /// Configuration that the container stores outside the stream; nil if the stream contains
-  /// everything.
+  /// Configuration record from the container; nil if the stream contains all parameter sets.
   private let configuration: [UInt8]?
-  /// Bytes of the length before each unit.
+  /// Size in bytes of the length field before each unit.
   private let lengthSize: Int
-  /// Parameter sets in the first packet that are not in the configuration.
+  /// Parameter sets of the first packet that the configuration lacks; nil before that packet.
   private var own: [[UInt8]]?
 
   init(_ family: Family, _ configuration: [UInt8]?) {
     self.family = family
     self.configuration = configuration
-    // lengthSizeMinusOne of either configuration record (ISO/IEC 14496-15, 5.3.3.1.2 and
+    // Offset of lengthSizeMinusOne in the configuration record (ISO/IEC 14496-15, 5.3.3.1.2 and
     // 8.3.3.1.2).
     let place = family == .h264 ? 4 : 21
     lengthSize = configuration.map { $0.count > place ? Int($0[place] & 3) + 1 : 4 } ?? 0
@@ -84,7 +83,7 @@ struct UnitCheck: Sendable {
   }
 
   /// Counts the bytes of slices in a packet. Zeros at the end of a unit do not count: they are
-  /// stuffing (`cabac_zero_word`), and are outside of the unit in a byte stream.
+  /// stuffing (`cabac_zero_word`), which a byte stream stores outside of the unit.
   func sliceBytes(in packet: UnsafeRawBufferPointer) -> Int {
     units(packet).reduce(0) { sum, range in
       var unit = UnsafeRawBufferPointer(rebasing: packet[range])
@@ -94,7 +93,7 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Names of per-picture metadata in a packet, which no decoder outputs.
+  /// Names of the metadata in a packet that apply to one picture, and that no decoder outputs.
   func dynamicMetadata(in packet: UnsafeRawBufferPointer) -> [String] {
     units(packet).flatMap { range -> [String] in
       let unit = UnsafeRawBufferPointer(rebasing: packet[range])
@@ -141,10 +140,10 @@ struct UnitCheck: Sendable {
       return end <= record.count ? place + 2..<end : nil
     }
     guard family == .h265 else {
-      // After six bytes: the sets, each after its length (ISO/IEC 14496-15, 5.3.3.1.2).
+      // The sets start after six bytes; a length precedes each set (ISO/IEC 14496-15, 5.3.3.1.2).
       return record.count > 5 && record[5] & 31 > 0 ? sized(6) : nil
     }
-    // After 23 bytes: arrays, each with its type and number of units (8.3.3.1.2).
+    // Arrays of units start after 23 bytes, each with its type and number of units (8.3.3.1.2).
     var place = 23
     while record.count >= place + 3 {
       let (type, count) = (record[place] & 63, Int(record[place + 1]) << 8 | Int(record[place + 2]))
@@ -158,9 +157,9 @@ struct UnitCheck: Sendable {
     return nil
   }
 
-  /// True if an H.264 picture is correct only after decoding earlier ones. Decoding that begins
-  /// here is correct after `recovery_frame_cnt` pictures (D.2.8), as in video with gradual intra
-  /// refresh.
+  /// True if an H.264 picture is correct only after decoding earlier pictures, as with gradual
+  /// intra refresh. If decoding begins at this packet, pictures are correct after
+  /// `recovery_frame_cnt` more (D.2.8).
   func recoversLater(in packet: UnsafeRawBufferPointer) -> Bool {
     guard family == .h264 else { return false }
     return units(packet).contains { range in
@@ -171,7 +170,7 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Ranges of the units, each after its length.
+  /// Ranges of the units in a packet that stores a length before each unit.
   private func lengthCoded(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     var units: [Range<Int>] = []
     var place = 0
@@ -185,8 +184,8 @@ struct UnitCheck: Sendable {
     return units
   }
 
-  /// Ranges of the units, each after the start code 0, 0, 1 (ITU-T H.264 and H.265, Annex B),
-  /// without trailing zeros.
+  /// Ranges of the units, without trailing zeros, in a packet that has a start code (0, 0, 1)
+  /// before each unit (ITU-T H.264 and H.265, Annex B).
   private static func startCoded(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     var starts: [Int] = []
     var place = 2

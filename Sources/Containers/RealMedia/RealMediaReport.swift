@@ -1,7 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// ``ContainerFacts/fault`` of a packet size of 0, for which rmdemux requests 0 bytes endlessly.
+  /// Returns ``ContainerFacts/fault`` of a file without `PROP`, or with a declared packet size of
+  /// 0, for which rmdemux requests 0 bytes endlessly.
   static func realMediaFault(_ file: RandomAccessFile) -> String? {
     var place = 0
     while let name = file.text(at: place), let size = file.number(at: place + 4, 4), size >= 8, name != "DATA" {
@@ -44,8 +45,9 @@ extension ContainerReport {
     return report
   }
 
-  /// Offset at which the chain of packets breaks, by their declared sizes; nil if it does not.
-  /// - Parameter data: range of the chunk `DATA`.
+  /// Offset of the first position without a valid packet header, found by following the declared
+  /// packet sizes; nil if all headers are valid.
+  /// - Parameter data: byte range of the chunk `DATA`.
   private static func brokenPacket(in file: RandomAccessFile, _ data: Range<Int>) -> Int? {
     var place = data.lowerBound + 18
     guard let count = file.number(at: data.lowerBound + 10, 4) else { return nil }

@@ -11,7 +11,7 @@ extension ContainerReport {
     let frameLength = rate * 256 / 245
     let frames = (samples + frameLength - 1) / frameLength
     let end = ClockTime(sampleIndex: samples, rate: rate)
-    // The header and the sizes are each followed by a checksum of four bytes.
+    // A checksum of four bytes follows the header, and another follows the sizes.
     var place = start + 22 + 4 * frames + 4
     for frame in 0..<frames {
       guard place <= file.size, let size = field(22 + 4 * frame) else { break }

@@ -1,15 +1,15 @@
 /// Format of a WAVE file's samples (`WAVEFORMATEX` and `WAVEFORMATEXTENSIBLE`, Microsoft).
 package struct PCMFormat: Sendable {
-  /// In sample frames per second.
+  /// Sample rate, in sample frames per second.
   package let rate: Int
   package let channels: Int
   /// Bytes per sample frame.
   package let frameBytes: Int
-  /// GStreamer format, such as `S16LE`; nil if it is not PCM.
+  /// GStreamer format, such as `S16LE`; nil if the samples are not PCM.
   package let name: String?
 
   /// - Parameter chunk: offset and size in bytes of the body of the `fmt ` chunk.
-  /// - Returns: nil if it is truncated, or its values are not plausible.
+  /// - Returns: nil if the chunk is truncated, or its values are not plausible.
   init?(_ file: RandomAccessFile, at chunk: (body: Int, size: Int)) {
     func field(_ offset: Int, _ count: Int) -> Int? {
       file.number(at: chunk.body + offset, count, isLittleEndian: true)

@@ -2,9 +2,9 @@ extension WAVEChunks {
   /// Returns the chunks for an output that plays the samples in another order.
   /// - Parameters:
   ///   - isWhole: true if all samples are played once, at their original speed.
-  ///   - place: returns the ranges in the output for a range of sample frames, one for each time it
-  ///     is played; empty ranges for an empty range.
-  /// - Returns: the chunks, and names of those that do not apply to the output.
+  ///   - place: maps a range of sample frames of the source to ranges of the output, one for each
+  ///     time that the source range is played; empty ranges for an empty range.
+  /// - Returns: the chunks for the output, and the names of chunks that do not apply to the output.
   package func played(
     isWhole: Bool, _ place: (Range<Int>) -> [Range<Int>]
   ) -> (chunks: [Chunk], leftOut: [String]) {
@@ -19,7 +19,7 @@ extension WAVEChunks {
       case "inst", "DISP", "CSET": break
       // Beats and tempo apply to the whole file.
       case "acid" where isWhole: break
-      // Both may contain markers.
+      // These chunks may contain markers.
       case "id3 ", "ID3 ": if chunk.contains("CHAP") { lost = [chunk.name.trimmed] }
       case "_PMX": if chunk.contains("startTime") { lost = ["_PMX"] }
       default: lost = [chunk.name.trimmed]
@@ -39,7 +39,7 @@ extension WAVEChunks {
       + (holdsMarkers || markers.isEmpty ? [] : ["cue"])
   }
 
-  /// Entries of `LIST INFO` that GStreamer does not read.
+  /// Tags from those entries of `LIST INFO` that GStreamer does not read.
   var tags: [NamedTag] { info.compactMap { NamedTag(info: $0.name, $0.body) } }
 
   private func playedLoops(_ place: (Range<Int>) -> [Range<Int>], _ leftOut: inout [String]) -> [Chunk] {
@@ -112,8 +112,8 @@ extension WAVEChunks.Chunk {
     !text.isEmpty && body.firstRange(of: Array(text.utf8)) != nil
   }
 
-  /// `bext` without the time reference and the UMID, which apply only to the source; for a part of
-  /// it, also without the loudness.
+  /// `bext` without the time reference and the UMID, which apply only to the source; unless
+  /// `isWhole`, also without the loudness.
   fileprivate func broadcast(isWhole: Bool) -> (Self, [String]) {
     guard body.count >= 602 else { return (self, ["bext"]) }
     var (chunk, lost) = (self, [String]())
@@ -148,7 +148,7 @@ extension WAVEChunks.Chunk {
     return (chunk, isChanged ? ["the time reference in iXML"] : [])
   }
 
-  /// `cart` without its timers, which are in samples of the source.
+  /// `cart` without its timers, which are positions in the source.
   fileprivate var cart: (Self, [String]) {
     let timers = 684..<748
     guard body.count >= timers.upperBound else { return (self, ["cart"]) }

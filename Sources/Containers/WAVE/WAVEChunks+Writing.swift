@@ -1,8 +1,8 @@
 extension WAVEChunks {
   /// Adds `chunks` to a finished WAVE file after its samples.
   ///
-  /// The muxer writes some tags (`LIST INFO`): entries with the same name as one in `chunks` are
-  /// replaced, others stay.
+  /// The muxer writes some tags (`LIST INFO`). An entry in `chunks` replaces the muxer's entry of
+  /// the same name; other entries stay.
   /// - Returns: false if the file would exceed the size that its header can declare.
   /// - Throws: ``FileError``.
   package static func add(_ chunks: [Chunk], to path: String) throws -> Bool {

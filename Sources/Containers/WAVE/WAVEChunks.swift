@@ -1,7 +1,7 @@
 /// Chunks of a WAVE file other than its samples: markers, loops and descriptions.
 ///
-/// Each chunk is read as markers or loops, kept for the output, or ignored because it is redundant.
-/// ``played(isWhole:_:)`` names all others.
+/// A chunk is read as markers or loops, kept for the output, or ignored because it is redundant.
+/// ``played(isWhole:_:)`` returns the names of all other chunks.
 ///
 /// Sources: "Multimedia Programming Interface and Data Specifications 1.0" (IBM and Microsoft), EBU
 /// Tech 3285 (`bext`), EBU Tech 3306 (`ds64`), AES46 (`cart`).
@@ -17,7 +17,8 @@ package struct WAVEChunks: Sendable {
     /// Range of the region; empty for a point.
     package var frames: Range<Int>
     package var title: String
-    /// Labels, notes and texts: chunks of `LIST adtl` without the identifier.
+    /// Labels, notes and texts: chunks of `LIST adtl`, without the identifier at the start of their
+    /// bodies.
     var texts: [Chunk] = []
   }
 
@@ -29,20 +30,21 @@ package struct WAVEChunks: Sendable {
 
   package private(set) var markers: [Marker] = []
   private(set) var loops: [Loop] = []
-  /// Body of `smpl` before and after its loops.
+  /// The bytes before and after the loops in the body of `smpl`.
   private(set) var sampler: (head: [UInt8], rest: [UInt8])?
   /// Entries of `LIST INFO`.
   private(set) var info: [Chunk] = []
-  /// All other chunks to keep or report.
+  /// All other chunks, which are kept or reported.
   private(set) var others: [Chunk] = []
   /// Names of chunks that are too large or truncated.
   private(set) var unread: [String] = []
 
-  /// Ignored chunks: file structure, padding, and measurements of the samples that can be repeated.
+  /// Ignored chunks: file structure, padding, and measurements that can be made again from the
+  /// samples.
   private static let technical: Set = [
     "fmt ", "data", "fact", "ds64", "JUNK", "junk", "PAD ", "FLLR", "FILL", "filr", "PEAK", "levl",
   ]
-  /// Maximum total size in bytes; a larger value is treated as damage.
+  /// Maximum total size of the chunks in bytes; a larger size is treated as damage.
   private static let most = 1 << 24
 
   /// - Parameter frameCount: number of sample frames in the file.
@@ -98,21 +100,21 @@ package struct WAVEChunks: Sendable {
     loops = (0..<count).map { number in
       let entry = Array(bytes[36 + number * 24..<60 + number * 24])
       let start = entry.littleEndian(8)
-      // The end is inclusive, but some programs write the frame after it.
+      // The end is the last frame of the loop, but some programs write the frame after that one.
       let end = min(entry.littleEndian(12) + 1, max(frameCount, 1))
       return Loop(frames: start..<max(start, end), entry: entry)
     }
     sampler = (Array(bytes[..<36]), Array(bytes[(36 + count * 24)...]))
   }
 
-  /// Returns the chunks in `bytes`, clamped to them.
+  /// Returns the chunks in `bytes`. A chunk that declares more bytes than there are is truncated.
   static func chunks(in bytes: ArraySlice<UInt8>) -> [Chunk] {
     var found: [Chunk] = []
     var rest = bytes
     while rest.count >= 8 {
       let head = Array(rest.prefix(8))
-      // Zeros at the end, or damage: names that are not ASCII could not be written back in four
-      // bytes.
+      // A name that is not ASCII could not be written back in four bytes: the rest is padding with
+      // zeros, or damaged.
       guard head[..<4].allSatisfy({ (0x20..<0x7F).contains($0) }) else { break }
       let size = head.littleEndian(4)
       found.append(Chunk(name: head.text(0), body: Array(rest.dropFirst(8).prefix(size))))

@@ -1,15 +1,16 @@
 import MediaTime
 
 /// Hides markers (`cue `) from wavparse, which searches all labels for each marker. ``WAVEChunks``
-/// reads them instead.
+/// reads the markers instead.
 struct WAVECorrection: FileCorrection {
   let demuxer = "wavparse"
   let isForProbing = true
   let ends: [String: ClockTime] = [:]
-  /// Ranges of the chunk names in the file.
+  /// Byte ranges of the names of the `cue ` chunks.
   private let names: [Range<Int>]
 
-  /// Maximum number of chunks, which are searched for each buffer. Normal files have one.
+  /// Maximum number of hidden chunks, since all are compared with the range of each buffer. Normal
+  /// files have one.
   private static let most = 16
 
   /// - Returns: nil if the file has no markers.
@@ -25,7 +26,7 @@ struct WAVECorrection: FileCorrection {
 
   func changes(_ range: Range<Int>) -> Bool { names.contains { $0.overlaps(range) } }
 
-  /// Renames the chunks to `JUNK`.
+  /// Renames the `cue ` chunks to `JUNK`.
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
     for name in names {
       for place in name.clamped(to: offset..<offset + bytes.count) {

@@ -4,14 +4,15 @@ package struct WAVEMask {
   /// Value for `dwChannelMask` of `WAVEFORMATEXTENSIBLE`.
   private let mask: UInt32
 
-  /// Bit of `dwChannelMask` for each `GstAudioChannelPosition`; nil if there is none.
+  /// Bit number in `dwChannelMask` for each `GstAudioChannelPosition`; nil if WAVE lacks the
+  /// position.
   private static let bits: [Int?] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, nil, 9, 10, 12, 14, 13, 11, 15, 17, nil, nil, 16,
   ]
 
   /// Creates the mask from GStreamer channel positions.
   /// - Parameter places: one bit per `GstAudioChannelPosition`.
-  /// - Returns: nil if WAVE lacks a position or has them in another order.
+  /// - Returns: nil if WAVE lacks a position, or orders the positions differently.
   package init?(places: UInt64) {
     let used = (0..<64).filter { places & 1 << $0 != 0 }
     let bits = used.compactMap { $0 < WAVEMask.bits.count ? WAVEMask.bits[$0] : nil }
@@ -30,7 +31,7 @@ package struct WAVEMask {
     }
   }
 
-  /// Sets the mask in a file with `WAVEFORMATEXTENSIBLE` and a mask of 0.
+  /// Sets the mask in a file that has `WAVEFORMATEXTENSIBLE` with a mask of 0.
   /// - Throws: ``FileError``.
   package func apply(to path: String) throws {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }

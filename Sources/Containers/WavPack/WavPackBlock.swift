@@ -1,5 +1,5 @@
-/// Header of a WavPack block, limited to the description of samples ("WavPack 4 & 5 Binary File /
-/// Block Format", 2.0).
+/// Header of a WavPack block, without the fields that do not describe the samples ("WavPack 4 & 5
+/// Binary File / Block Format", 2.0).
 package struct WavPackBlock {
   /// Reads the blocks of a packet, each with one or two channels.
   package static func all(in packet: UnsafeRawBufferPointer) -> [WavPackBlock] {
@@ -14,8 +14,8 @@ package struct WavPackBlock {
 
   package let samples: Int
   package let channels: Int
-  /// True if any sample is not 0, by the checksum of the samples; nil for DSD, which has another
-  /// checksum.
+  /// True if any sample is not 0: the block's checksum differs from that of silence. nil for DSD,
+  /// which has another checksum.
   package let holdsSound: Bool?
   private let size: Int
 
@@ -32,8 +32,8 @@ package struct WavPackBlock {
     holdsSound = flags >> 31 == 1 ? nil : word(28) != WavPackBlock.sumOfSilence(samples, step: isMono ? 3 : 9)
   }
 
-  /// Checksum of silence. It starts with all bits set, and is multiplied before each sample is
-  /// added.
+  /// Checksum of silence. The checksum starts with all bits set, and is multiplied before each
+  /// sample is added.
   private static func sumOfSilence(_ samples: Int, step: UInt32) -> UInt32 {
     var (sum, factor, left) = (UInt32.max, step, samples)
     while left > 0 {

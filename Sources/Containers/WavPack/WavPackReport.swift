@@ -2,7 +2,7 @@ import MediaTime
 
 extension ContainerReport {
   /// Report of a WavPack file ("WavPack 4 & 5 Binary File / Block Format", 2.0): blocks, each with
-  /// a header of 32 bytes. The first declares the total number of samples.
+  /// a header of 32 bytes. The first header declares the total number of samples.
   static func wavPack(_ file: RandomAccessFile, from start: Int = 0) -> ContainerReport? {
     guard file.text(at: start) == "wvpk" else { return nil }
     func field(_ place: Int, _ count: Int = 4) -> Int? {
@@ -22,7 +22,8 @@ extension ContainerReport {
     }
     walk.brokenAt = changedAt ?? walk.brokenAt
     let rate = rates.indices.contains(flags >> 23 & 15) ? rates[flags >> 23 & 15] : nil
-    // 0xFFFFFFFF means unknown at the time of writing. DSD counts bytes.
+    // 0xFFFFFFFF means that the number was unknown when the file was written. For DSD, the number
+    // counts bytes.
     let isCounted = low != 0xFFFF_FFFF && flags >> 31 & 1 == 0
     let end = isCounted ? rate.map { ClockTime(sampleIndex: low + high << 32 - high, rate: $0) } : nil
     return audio(end: end, walk)

@@ -8,7 +8,7 @@ extension ContainerReport {
     var place = header.utf8.count + 1
     while place < file.size {
       guard let line = file.line(at: place) else {
-        // A truncated frame line.
+        // The line before the frame is truncated.
         let rest = file.read(place..<min(place + 5, file.size)) ?? []
         return "FRAME".utf8.starts(with: rest) ? ContainerReport(isCut: true) : nil
       }
@@ -18,7 +18,7 @@ extension ContainerReport {
     return place > file.size ? ContainerReport(isCut: true) : nil
   }
 
-  /// ``ContainerFacts/fault`` of a negative frame rate, which y4mdec accepts.
+  /// Returns ``ContainerFacts/fault`` of a file with a negative frame rate, which y4mdec accepts.
   static func y4mFault(_ file: RandomAccessFile) -> String? {
     guard let rate = file.line(at: 0)?.split(separator: " ").first(where: { $0.hasPrefix("F") })?.dropFirst(),
       rate.contains("-")
@@ -26,7 +26,7 @@ extension ContainerReport {
     return "it declares \(rate) frames per second"
   }
 
-  /// Field order as in caps; nil for progressive frames, or if it varies or is not declared.
+  /// Field order as in caps; nil for progressive frames, or if the order varies or is not declared.
   static func y4mFieldOrder(_ file: RandomAccessFile) -> String? {
     let fields = file.line(at: 0)?.split(separator: " ").dropFirst() ?? []
     return fields.contains("It") ? "top-field-first" : fields.contains("Ib") ? "bottom-field-first" : nil
@@ -38,7 +38,7 @@ extension ContainerReport {
     return chroma.map { isDeep($0) || ["411", "444alpha", "mono"].contains($0) } ?? false
   }
 
-  /// True for names such as `422p10` and `mono12`, with two bytes per sample.
+  /// True for formats with two bytes per sample, such as `422p10` and `mono12`.
   private static func isDeep(_ chroma: String) -> Bool {
     let parts = chroma.split(separator: "p", maxSplits: 1)
     return parts.count == 2 && Int(parts[1]) != nil || chroma.hasPrefix("mono") && chroma != "mono"

@@ -2,10 +2,10 @@ import GStreamer
 import RetrogradeEngine
 
 extension Capture {
-  /// Records from the camera, and writes the clip.
+  /// Records from the source, and writes the clip.
   func run(to output: String, _ control: RecordingControl, _ work: Work) throws -> Summary {
     let requirements = try OutputRequirements(of: output, options.encoding)
-    // Check now: an error after the recording would lose it.
+    // Check now, because an error after the recording would lose the recording.
     try options.output.place?.check(Container.fileName(output, format: options.encoding.format))
     Log.job.info("records from \(source) into \(output)")
     let (camera, counts, warnings) = try Outputs.write(
@@ -24,7 +24,7 @@ extension Capture {
         output, recording, asked, FrameDrawing(lettering: options.lettering, overlay: overlay, title: title))
       let recorded = recording.warnings + missed(control)
       let tooLong = options.output.place?.warning(recording.legs.duration)
-      // Checked before any frame is encoded.
+      // If warnings are errors, fail before any frame is encoded.
       try (recorded + plan.choice.warnings).check(isStrict: options.output.isStrict, source)
       work.scale.expect(plan.steps)
       let counts = try plan.write(outputs, work)
@@ -85,7 +85,7 @@ extension Capture {
     if showsPreview {
       lines = [
         "\(source) ! tee name=split", "split. ! \(keep)",
-        // The preview drops frames that it is too slow for.
+        // The preview drops frames if it is too slow.
         "split. ! queue leaky=downstream max-size-buffers=1 max-size-bytes=0 max-size-time=0 ! videoconvert ! videoscale "
           + "! video/x-raw,width=[1,960],height=[1,720],pixel-aspect-ratio=1/1 ! \(try Display.sink()) name=preview sync=false",
       ]

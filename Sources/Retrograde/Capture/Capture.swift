@@ -3,7 +3,7 @@ public import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Records from a live source, and makes a clip of it in any order of play.
+/// Records from a live source, and writes the recording as a clip, in any order of play.
 ///
 /// ```swift
 /// guard let camera = try Device.all().first(where: { $0.kind == .video }) else { return }
@@ -16,28 +16,28 @@ import Synchronization
 /// let summary = try await session.reversal.summary()
 /// ```
 ///
-/// Frames are kept within the memory budget, then in the spool. They are not copied, unless they
-/// are in one of a driver's few buffers.
+/// Frames are kept in memory up to the budget, then in the spool. A frame is copied only if it is
+/// in one of a driver's few buffers.
 public struct Capture: Sendable {
   /// Elements that output raw frames, in `gst-launch-1.0` syntax.
   public var source: String
-  /// Elements that output audio, in the same syntax; nil: no audio.
+  /// Elements that output audio, in the same syntax; nil for no audio.
   public var microphone: String?
-  /// True to show the camera's frames in a window. The preview never slows down the recording;
-  /// closing the window ends it.
+  /// True to show the camera's frames in a window. The preview never slows down the recording.
+  /// Closing the window ends the recording.
   public var showsPreview: Bool
   /// Time to wait, with the camera running, before frames are recorded.
   public var countdown: ClockTime
-  /// Number of frames to record; nil: unlimited.
+  /// Number of frames to record; nil for no limit.
   public var frames: Int?
-  /// Length of the recording; nil: until `frames` are recorded, or ``CaptureSession/stop()`` is
-  /// called.
+  /// Length of the recording; nil to record until ``frames`` are recorded, or
+  /// ``CaptureSession/stop()`` is called.
   public var duration: ClockTime?
-  /// Options of the clip: loop, memory, spool and encoding.
+  /// Options of the clip, such as loop, memory, spool and encoding.
   public var options: ReverseOptions
-  /// Drawing over every frame of the clip; nil: none.
+  /// Drawing over every frame of the clip; nil for none.
   public var overlay: Overlay?
-  /// Title before the clip; nil: none.
+  /// Title before the clip; nil for none.
   public var title: Title?
 
   public init(
@@ -60,8 +60,8 @@ public struct Capture: Sendable {
   ///
   /// - Parameters:
   ///   - device: camera listed by ``Device``.
-  ///   - size: frame size in pixels to request; nil: the camera's default.
-  ///   - frameRate: frame rate to request; nil: the camera's default.
+  ///   - size: frame size in pixels to request; nil for the camera's default.
+  ///   - frameRate: frame rate to request; nil for the camera's default.
   public init(_ device: Device, size: (width: Int, height: Int)? = nil, frameRate: FrameRate? = nil) {
     let wanted = [size.map { "width=\($0.width),height=\($0.height)" }, frameRate.map { "framerate=\($0)" }]
       .compactMap { $0 }.joined(separator: ",")
@@ -81,7 +81,7 @@ public struct Capture: Sendable {
     return CaptureSession(reversal: reversal, control: session)
   }
 
-  /// Control of the recording. It can be stopped before it has begun.
+  /// Stops the recording, which may not have begun yet.
   final class Control: Sendable {
     private let state = Mutex<(control: RecordingControl?, isStopped: Bool)>((nil, false))
 
@@ -111,6 +111,6 @@ public struct CaptureSession: Sendable {
   public let reversal: Reversal
   let control: Capture.Control
 
-  /// Ends the recording. The clip is made from the frames so far.
+  /// Ends the recording. The clip contains the frames that were recorded so far.
   public func stop() { control.stop() }
 }

@@ -1,7 +1,7 @@
 import GStreamer
 import MediaTime
 
-/// Counts the frames that a live source dropped, by the source's frame numbers if it has them,
+/// Counts the frames that a live source dropped: by frame number if the source numbers its frames,
 /// otherwise by time.
 struct FrameCount: Sendable {
   private(set) var lost = 0
@@ -13,7 +13,8 @@ struct FrameCount: Sendable {
   private var step: ClockTime?
 
   /// Adds a delivered frame.
-  /// - Parameter number: frame number of the source; nil if it has none.
+  /// - Parameter number: the source's number of the frame; nil if the source does not number its
+  ///   frames.
   mutating func add(_ time: ClockTime, number: Int?) {
     defer { previous = (time, number) }
     guard let previous else { return }
@@ -22,7 +23,7 @@ struct FrameCount: Sendable {
       lost = lost.addingReportingOverflow(number - before - 1).overflow ? lost : lost + (number - before - 1)
     } else if let step, step > .zero {
       let missing = (Double(gap.nanoseconds) / Double(step.nanoseconds)).rounded() - 1
-      // A timestamp jump of years is not frame loss.
+      // If timestamps jump by years, no frames were lost.
       if missing > 0, missing < 1e9 { lost += Int(missing) }
     }
     if gap > .zero { step = min(step ?? gap, gap) }

@@ -9,16 +9,16 @@ final class RecordingControl: Sendable {
   enum Decision { case later, now, never }
 
   fileprivate struct State {
-    /// Time of the first frame.
+    /// Time of the first frame that the source delivered.
     var opened: ClockTime?
-    /// Time of the first kept frame.
+    /// Time of the first frame after the countdown.
     var began: ClockTime?
     var frames = FrameCount()
     var isOver = false
     var isWindowClosed = false
     var reported: ClockTime?
 
-    /// Limits progress reports to ten a second. Returns true if the next one is due.
+    /// Returns true if the next progress report is due: at most ten a second.
     mutating func isDue(_ now: ClockTime) -> Bool {
       guard reported.map({ now - $0 >= .milliseconds(100) }) ?? true else { return false }
       reported = now
@@ -35,8 +35,8 @@ final class RecordingControl: Sendable {
 
   /// - Parameters:
   ///   - countdown: time before the first kept frame.
-  ///   - frames: largest number of kept frames; nil: unlimited.
-  ///   - duration: length of the recording; nil: unlimited.
+  ///   - frames: largest number of kept frames; nil for no limit.
+  ///   - duration: length of the recording; nil for no limit.
   init(countdown: ClockTime, frames: Int?, duration: ClockTime?, _ work: Work) {
     self.countdown = countdown
     self.frames = frames
@@ -55,7 +55,7 @@ final class RecordingControl: Sendable {
   /// Stream time of the first kept frame.
   var start: ClockTime? { state.withLock { $0.began } }
 
-  /// Decides about a frame, by the source's clock, so that nothing has to wait.
+  /// Decides whether a frame is recorded, by its timestamp, so that no thread waits for a clock.
   func takes(_ sample: Sample) -> Decision {
     let time = sample.streamTime ?? .zero
     let (decision, waited): (Decision, ClockTime) = state.withLock { state in
@@ -91,8 +91,8 @@ final class RecordingControl: Sendable {
       .capturing, done: count, of: frames ?? 0, position: position, duration: duration ?? .zero, since: watch)
   }
 
-  /// True if `error` is the result of closing the preview window, which ends the recording.
-  /// GStreamer's sinks report that as an error, and the upstream elements fail too.
+  /// True if `error` is the result of closing the preview window, which ends the recording. If the
+  /// window is closed, GStreamer's sinks report an error, and then the upstream elements do too.
   func isWindowClosed(_ error: GStreamerError) -> Bool {
     state.withLock { state in
       if state.began != nil, error.message.contains("window was closed") { state.isWindowClosed = true }

@@ -8,7 +8,7 @@ struct ChildFrame: Sendable {
     case opened
     /// Progress of the indexing.
     case progress
-    /// Part of the response.
+    /// Bytes of the response, which may follow earlier ones.
     case bytes
     /// End of the response.
     case done
@@ -17,12 +17,12 @@ struct ChildFrame: Sendable {
     case cancelled
   }
 
-  /// Number of the request; 0 for the opening of the source.
+  /// Number of the request; 0 stands for opening the source.
   var request: UInt32
   var kind: Kind
   var bytes: [UInt8] = []
 
-  /// Bytes of the header: the request, the kind and the length.
+  /// Size in bytes of the header: number of the request, length and kind.
   private static let headerLength = 9
 
   var encoded: [UInt8] {
@@ -33,7 +33,7 @@ struct ChildFrame: Sendable {
     return header + [kind.rawValue] + bytes
   }
 
-  /// Removes complete frames from the front of `bytes`, and returns them.
+  /// Removes all complete messages from the front of `bytes`, and returns them.
   static func take(from bytes: inout [UInt8]) -> [ChildFrame] {
     var frames: [ChildFrame] = []
     var start = 0
@@ -54,12 +54,12 @@ struct ChildFrame: Sendable {
   }
 }
 
-/// Description of a source, sent once after it was opened for segments.
+/// Description of a source. Sent once, after the source was opened for segments.
 struct SegmentsOpened: Codable, Sendable {
   var renditions: [SegmentedMirror.Rendition]
   /// Initialization segment of each rendition.
   var initializations: [[UInt8]]
-  /// Number of pieces in each segment of each rendition.
+  /// Number of fragments in each segment of each rendition.
   var pieces: [[Int]]
   var duration: ClockTime
   var chapters: [Chapter]
@@ -73,7 +73,7 @@ struct SegmentRequest: Codable, Sendable {
     case segment(Int, piece: Int, rendition: Int)
     case picture(ClockTime, height: Int, isExact: Bool)
     case waveform(Range<Int>, count: Int)
-    /// Cancels the request of this number.
+    /// Cancels the request with the same number.
     case cancel
   }
 

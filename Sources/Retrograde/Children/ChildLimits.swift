@@ -1,24 +1,24 @@
 package import RetrogradeEngine
 
-/// Limits of a child process. A child that exceeds one is killed.
+/// Limits of a child process. A child that exceeds a limit is killed.
 package struct ChildLimits: Sendable {
-  /// Longest time without a progress report. Does not count while this process is suspended too.
+  /// Longest time without a progress report. Time during which the parent process is suspended too
+  /// does not count.
   package var silence: Duration
-  /// Largest private memory, without mapped files.
+  /// Largest amount of private memory, which excludes mapped files.
   package var memory: ByteCount
 
   package init(silence: Duration, memory: ByteCount) { (self.silence, self.memory) = (silence, memory) }
 
-  /// Default of ``silence``. The longest silent steps rewrite an encoded file, at the speed of the
-  /// disk.
+  /// Default of ``silence``. The longest steps without a report rewrite an encoded file, at the
+  /// speed of the disk.
   package static let usualSilence = Duration.seconds(300)
 
   /// Memory limit of each of `count` children that share `budget` for decoded media.
   ///
-  /// Encoders and decoders need more than the budget: usually up to 2 GiB, but more for AV1 and
-  /// HEVC in 8K. A child may therefore take its share of half of the machine's memory if that is
-  /// more.
-  /// - Parameter machine: memory of the machine.
+  /// Encoders and decoders need memory besides the budget: usually up to 2 GiB, but more for AV1
+  /// and HEVC in 8K. So the limit is at least the child's share of half of the machine's memory.
+  /// - Parameter machine: size of the machine's memory.
   package static func memory(
     budget: ByteCount, sharedBy count: Int, machine: ByteCount = ByteCount(machineBytes)
   ) -> ByteCount {

@@ -3,14 +3,15 @@ import Glibc
 /// Splits the data of a pipe into lines.
 struct ChildLines {
   private var rest: [UInt8] = []
-  /// False after the other end was closed.
+  /// False after the other end of the pipe was closed.
   private(set) var isOpen = true
 
   /// Largest length of a line in bytes. Longer lines are split.
   private static let longest = 64 << 20
 
-  /// Reads once. Blocks if there is no data.
-  /// - Returns: complete lines; also the incomplete last one when the other end is closed.
+  /// Reads once from the pipe. Blocks if there is no data.
+  /// - Returns: complete lines. After the other end of the pipe was closed, also an incomplete last
+  ///   line.
   mutating func read(from descriptor: Int32) -> [[UInt8]] {
     let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, filled in
       filled = max(Glibc.read(descriptor, buffer.baseAddress, buffer.count), 0)

@@ -2,10 +2,11 @@ import FoundationEssentials
 package import MediaTime
 package import RetrogradeEngine
 
-/// ``SegmentedMirror`` in a child process, so that a file that crashes it affects no other file.
+/// ``SegmentedMirror`` in a child process, so that a file that causes a crash affects no other
+/// file.
 ///
-/// Requests can be made in any order and from several threads at once. Each call blocks until it is
-/// done.
+/// Methods can be called in any order, and by several threads at once. Each call blocks until its
+/// result is complete.
 package final class ChildMirror: Sendable {
   package let renditions: [SegmentedMirror.Rendition]
   package let duration: ClockTime
@@ -19,7 +20,8 @@ package final class ChildMirror: Sendable {
   private let connection: SegmentConnection
 
   /// Opens and indexes a source.
-  /// - Throws: ``RetrogradeError``, of code `crashed` if the process ended; or `CancellationError`.
+  /// - Throws: ``RetrogradeError``, whose code is `crashed` if the process ended, or
+  ///   `CancellationError`.
   package init(
     _ path: String, _ settings: SegmentedMirror.Settings, _ runner: ChildRunner, _ cancellation: Cancellation,
     onLine: @escaping @Sendable (String) -> Void
@@ -53,7 +55,7 @@ package final class ChildMirror: Sendable {
 
   deinit { connection.close() }
 
-  /// True if its process has ended.
+  /// True if the child process has ended.
   package var hasEnded: Bool { connection.hasEnded }
 
   package func initialization(_ rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] {

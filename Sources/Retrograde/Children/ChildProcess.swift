@@ -8,9 +8,10 @@ import Synchronization
 /// Memory of this machine in bytes.
 package var machineBytes: Int { max(sysconf(Int32(_SC_PHYS_PAGES)), 0) * max(sysconf(Int32(_SC_PAGESIZE)), 0) }
 
-/// A process that runs this program for one piece of work, so that a crash ends nothing else.
+/// A process that runs this program for one task, so that a crash ends no other task.
 ///
-/// It ends its work when its standard input is closed, which also happens when this process dies.
+/// The child process ends when its standard input is closed, which also happens when the parent
+/// dies.
 final class ChildProcess: Sendable {
   /// Exit status or signal of a process.
   enum Ending: Sendable, Equatable {
@@ -18,14 +19,14 @@ final class ChildProcess: Sendable {
     case signal(Int32)
   }
 
-  /// Processes that have not been reaped.
+  /// IDs of the child processes that have not been reaped.
   private static let running = Mutex<Set<Int32>>([])
 
   private let process: Int32
   private let input: Mutex<Int32?>
   let output: Int32
   let errors: Int32
-  /// Readable after the process has ended; -1 if the kernel lacks pidfds.
+  /// Pidfd, which is readable after the process has ended; -1 if the kernel has no pidfds.
   let end: Int32
 
   /// - Parameters:
@@ -36,7 +37,7 @@ final class ChildProcess: Sendable {
     var words: [UnsafeMutablePointer<CChar>?] = (["retrograde"] + arguments).map { strdup($0.cPath) } + [nil]
     defer { for word in words { free(word) } }
     var ends: [Int32] = [-1, -1, -1]
-    // Under the lock, so that `killAll` misses no process.
+    // Start the process under the lock, so that `killAll` misses none.
     let (process, reason) = ChildProcess.running.withLock { running in
       let process = system_spawn(program, &words, &ends)
       if process > 0 { running.insert(process) }
@@ -59,7 +60,7 @@ final class ChildProcess: Sendable {
     if end >= 0 { close(end) }
   }
 
-  /// Writes all bytes to its standard input. Blocks.
+  /// Writes all bytes to the process's standard input. Blocks until they are written.
   /// - Returns: false if the process no longer reads.
   func send(_ bytes: [UInt8]) -> Bool {
     input.withLock { input in
@@ -76,7 +77,6 @@ final class ChildProcess: Sendable {
     }
   }
 
-  /// Kills it.
   func kill() {
     ChildProcess.running.withLock { if $0.contains(process) { _ = Glibc.kill(process, SIGKILL) } }
   }
@@ -86,29 +86,30 @@ final class ChildProcess: Sendable {
     running.withLock { for process in $0 { _ = Glibc.kill(process, SIGKILL) } }
   }
 
-  /// Checks whether it has ended, and reaps it. Must be called until it returns a result.
+  /// Checks whether the process has ended, and reaps it if so. Must be called until the result is
+  /// not nil.
   func ending() -> Ending? {
     ChildProcess.running.withLock { running in
       var status: Int32 = 0
-      // After it is reaped, its PID may be reused.
+      // Reap under the lock: afterwards, the PID may belong to another process, which must not be
+      // killed.
       let ended = waitpid(process, &status, WNOHANG)
       guard ended != 0 else { return nil }
       running.remove(process)
-      // If this process ignores SIGCHLD, which is inherited, the exit status of children is
-      // unknown.
+      // If this process ignores SIGCHLD, as it may have inherited, the exit status is unknown.
       guard ended > 0 else { return .exit(status: -1) }
       let signal = status & 0x7F
       return signal == 0 ? .exit(status: status >> 8 & 0xFF) : .signal(signal)
     }
   }
 
-  /// Private memory in bytes, without mapped files (`/proc/PID/statm`); 0 if it has ended.
+  /// Private memory in bytes, without mapped files (`/proc/PID/statm`); 0 if the process has ended.
   var memory: Int {
     let words = ChildProcess.text(of: "/proc/\(process)/statm").split(separator: " ").compactMap { Int($0) }
     return words.count > 2 ? max(words[1] - words[2], 0) * max(sysconf(Int32(_SC_PAGESIZE)), 0) : 0
   }
 
-  /// Text of a small file of proc(5); empty if it can't be read.
+  /// Text of a small file of proc(5); empty if the file can't be read.
   private static func text(of path: String) -> String {
     let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }

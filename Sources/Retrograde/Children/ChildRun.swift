@@ -10,17 +10,18 @@ package struct ChildRunner: Sendable {
 
   /// - Parameters:
   ///   - program: path of `retrograde`; by default, this program.
-  ///   - arguments: make it call ``ChildService/run(userInfo:)``.
-  ///   - limits: of each process.
+  ///   - arguments: arguments that make the program call ``ChildService/run(userInfo:)``.
+  ///   - limits: limits of each process.
   package init(program: String = "/proc/self/exe", arguments: [String], limits: ChildLimits) {
     (self.program, self.arguments, self.limits) = (program, arguments, limits)
   }
 
   /// Begins a task in a child process.
   ///
-  /// A crash, a hang or excessive memory use throws a ``RetrogradeError`` of code `crashed`.
-  /// - Parameter onLine: gets the lines that the process writes to its standard error, such as those
-  ///   of GLib's log.
+  /// After a crash, a hang or excessive memory use, the result is a ``RetrogradeError`` whose code
+  /// is `crashed`.
+  /// - Parameter onLine: called with each line that the process writes to its standard error, such
+  ///   as a line of GLib's log.
   package func start(_ task: ChildTask, onLine: @escaping @Sendable (String) -> Void) -> Reversal {
     Reversal { work in
       var run = ChildRun(ChildWatch(try process(.once(task)), limits, onLine), task.input)
@@ -28,11 +29,11 @@ package struct ChildRunner: Sendable {
     }
   }
 
-  /// - Throws: ``RetrogradeError`` of code `inputOutput` if no process can be started.
+  /// - Throws: ``RetrogradeError``, whose code is `inputOutput` if no process can be started.
   func process(_ order: ChildRequest) throws -> ChildProcess {
     let line = Array(try JSONEncoder().encode(order)) + [10]
     let process = try ChildProcess(program, arguments)
-    // If it is dead already, its exit is detected later.
+    // If the process has ended already, ChildWatch detects that later.
     _ = process.send(line)
     return process
   }

@@ -5,10 +5,10 @@ import Dispatch
 import Glibc
 import RetrogradeEngine
 
-/// Child side of ``ChildRunner``: does the work.
+/// Performs the task of a ``ChildRunner`` in the child process.
 package enum ChildService {
-  /// Time to clean up after the parent closed the pipe. The parent may be dead, and can't kill this
-  /// process if it hangs.
+  /// Longest time to clean up after the parent closed the pipe. If this process hangs then, it must
+  /// end itself, because the parent may be dead.
   private static let grace = DispatchTimeInterval.seconds(10)
 
   /// Ignores signals that a terminal sends to the whole process group. The parent handles them, and
@@ -17,11 +17,12 @@ package enum ChildService {
     system_become_child([SIGINT, SIGQUIT, SIGHUP, SIGPIPE], 4)
   }
 
-  /// Does the work ordered on standard input, and reports it on standard output.
-  /// - Parameter userInfo: of the encoder, such as ``Warning/naming``.
-  /// - Throws: ``RetrogradeError`` of code `usage` if standard input has no order.
+  /// Performs the task that standard input orders, and reports progress and result on standard
+  /// output.
+  /// - Parameter userInfo: `userInfo` of the JSON encoder, such as ``Warning/naming``.
+  /// - Throws: ``RetrogradeError``, whose code is `usage` if standard input has no order.
   package static func run(userInfo: [CodingUserInfoKey: any Sendable]) async throws {
-    // Output of plugins must not get between the reports.
+    // Plugins that print to standard output must not write between the reports.
     let output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
     dup2(STDERR_FILENO, STDOUT_FILENO)
     let (order, lines) = try await onOwnThread("order", Cancellation()) { try readOrder() }

@@ -2,9 +2,9 @@ import RetrogradeEngine
 
 /// Order to a child process: the first line on its standard input, in JSON.
 enum ChildRequest: Codable, Sendable {
-  /// Do one task, and exit.
+  /// Perform one task, and exit.
   case once(ChildTask)
-  /// Open a source, and make its segments on request.
+  /// Open a source, and encode its segments on request.
   case segments(path: String, SegmentedMirror.Settings)
 }
 
@@ -33,7 +33,8 @@ package enum ChildTask: Codable, Sendable {
   }
 }
 
-/// Line that a child process writes to its standard output. All but the last one are progress.
+/// Line that a child process writes to its standard output. All lines except the last one report
+/// progress.
 enum ChildReport: Codable, Sendable {
   case progress(ReversalProgress)
   case made(Summary)

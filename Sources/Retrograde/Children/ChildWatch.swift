@@ -1,7 +1,7 @@
 import Glibc
 import RetrogradeEngine
 
-/// Reads the output of a child process, and kills it if it exceeds its limits.
+/// Reads the output of a child process, and kills the process if it exceeds its limits.
 struct ChildWatch {
   let process: ChildProcess
   private let limits: ChildLimits
@@ -9,24 +9,25 @@ struct ChildWatch {
   private var messages = ChildLines()
   private var messageCount = 0
   private var lastMessage: String?
-  /// False after its standard output was closed.
+  /// False after the process's standard output was closed.
   var isOutputOpen = true
-  /// nil while it runs.
+  /// How the process ended; nil while it runs.
   private(set) var ending: ChildProcess.Ending?
   /// Time since the last sign of progress.
   private var silence = Duration.zero
   private var sinceMemoryCheck = Duration.zero
   private var last = ContinuousClock.now
-  /// Limit that the process exceeded; nil if it was not killed for one.
+  /// Message about the limit that the process exceeded; nil if the process was not killed.
   private var exceeded: Message?
 
-  /// Longest time between two checks of the process, and between a cancellation and its effect, in
-  /// milliseconds.
+  /// Longest time in milliseconds between two checks of the process, and so between a cancellation
+  /// and its effect.
   static let step: Int32 = 100
   private static let memoryStep = Duration.milliseconds(200)
-  /// Time to clean up after a cancellation, and to exit after the last report.
+  /// Longest time that the process may take to clean up after a cancellation, or to exit after its
+  /// last report.
   private static let grace = Duration.seconds(10)
-  /// Largest number of lines of its standard error that are passed on.
+  /// Largest number of lines of the process's standard error that are passed to `onLine`.
   private static let mostMessages = 100
 
   init(_ process: ChildProcess, _ limits: ChildLimits, _ onLine: @escaping @Sendable (String) -> Void) {
@@ -36,7 +37,7 @@ struct ChildWatch {
   /// Waits until the process writes something or ends, and reads its output.
   /// - Parameters:
   ///   - milliseconds: longest time to wait.
-  ///   - take: reads from its standard output, and returns false after that was closed.
+  ///   - take: reads from the process's standard output; returns false after that was closed.
   /// - Returns: false if nothing happened in time.
   @discardableResult
   mutating func wait(_ milliseconds: Int32 = step, take: (_ output: Int32) -> Bool) -> Bool {
@@ -56,7 +57,7 @@ struct ChildWatch {
   private mutating func pass(on message: String) {
     guard !message.isEmpty else { return }
     lastMessage = message
-    // The crash handler's line is not passed on: `crash` puts it into the error.
+    // Don't pass on the line of the crash handler: `crash` puts it into the error.
     if message.hasPrefix("crashed") { return }
     messageCount += 1
     if messageCount <= ChildWatch.mostMessages { onLine(message) }
@@ -70,15 +71,16 @@ struct ChildWatch {
     }
   }
 
-  /// Restarts the silence timer: the process made progress, or is idle.
+  /// Restarts the measurement of silence, because the process made progress or is idle.
   mutating func noteProgress() { silence = .zero }
 
-  /// Checks whether it has ended, and kills it if it exceeds a limit.
-  /// - Parameter isEnding: true if it was asked to end, or has sent its last report.
+  /// Checks whether the process has ended, and kills it if it exceeds a limit.
+  /// - Parameter isEnding: true if the process was asked to end, or has sent its last report.
   mutating func check(isEnding: Bool) {
     ending = process.ending()
     let now = ContinuousClock.now
-    // If the process was stopped or the machine slept, this process was suspended too.
+    // Count at most one second: after a longer time, this process was suspended, and the child with
+    // it.
     let passed = min(now - last, .seconds(1))
     last = now
     guard ending == nil, exceeded == nil else { return }
@@ -98,8 +100,8 @@ struct ChildWatch {
   /// Error for a process that ended before its last report.
   /// - Parameter input: name of the source.
   func crash(_ input: String) -> RetrogradeError {
-    // The process lacked memory or threads, which is not the input's fault. Its last message names
-    // the remedy.
+    // With EX_IOERR, the process lacked memory or threads, so the input is not at fault. The last
+    // message names the remedy.
     if exceeded == nil, case .exit(EX_IOERR)? = ending, let lastMessage {
       return RetrogradeError(.inputOutput, about: input, "the process that read it \(lastMessage)")
     }

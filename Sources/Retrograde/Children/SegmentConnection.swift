@@ -3,7 +3,7 @@ import Glibc
 import RetrogradeEngine
 import Synchronization
 
-/// Response of a child process, received in parts.
+/// Response of a child process, which arrives in several messages.
 final class SegmentAnswer: @unchecked Sendable {
   let cancellation: Cancellation
   private let monitor = Monitor()
@@ -18,7 +18,7 @@ final class SegmentAnswer: @unchecked Sendable {
   /// Ends the response. Only the first call has an effect.
   func finish(_ result: Result<Void, any Error>) { monitor.locked { end = end ?? result } }
 
-  /// Passes on the parts as they arrive. Blocks until the last one.
+  /// Calls `take` with the bytes of each message as they arrive. Blocks until the response ends.
   func each(_ take: (_ bytes: [UInt8]) -> Void) throws {
     while true {
       let (next, end) = monitor.locked {
@@ -31,7 +31,7 @@ final class SegmentAnswer: @unchecked Sendable {
     }
   }
 
-  /// Returns all parts. Blocks until the last one has arrived.
+  /// Returns the bytes of all messages. Blocks until the response ends.
   func all() throws -> [[UInt8]] {
     var all: [[UInt8]] = []
     try each { all.append($0) }
@@ -46,14 +46,14 @@ final class SegmentConnection: Sendable {
     var count: UInt32 = 0
     var process: ChildProcess?
     var isClosed = false
-    /// Reason why the connection takes no more requests.
+    /// Reason why the connection accepts no more requests; nil while it accepts requests.
     var failure: (any Error)?
   }
 
   private let path: String
   private let state = Mutex(State())
 
-  /// - Parameter path: of the source, for messages.
+  /// - Parameter path: path of the source, for messages.
   init(_ path: String) { self.path = path }
 
   var hasEnded: Bool { state.withLock { $0.failure != nil } }
@@ -75,7 +75,7 @@ final class SegmentConnection: Sendable {
     return answer
   }
 
-  /// Sends a request. Blocks until the process has read it.
+  /// Sends a request. Blocks until the request is in the pipe to the process.
   func ask(_ part: SegmentRequest.Part, _ cancellation: Cancellation) throws -> SegmentAnswer {
     let answer = SegmentAnswer(cancellation)
     let (number, process) = try state.withLock { state in
@@ -89,7 +89,7 @@ final class SegmentConnection: Sendable {
   }
 
   private func send(_ request: SegmentRequest, _ process: ChildProcess?) throws {
-    // If it is dead, the reading thread reports that.
+    // If the process is dead, the thread that reads its output reports that.
     _ = process?.send(Array(try JSONEncoder().encode(request)) + [10])
   }
 
@@ -153,7 +153,7 @@ final class SegmentConnection: Sendable {
     answer.finish(end)
   }
 
-  /// Cancels requests in the child whose results are no longer wanted.
+  /// Cancels the child's work on requests that were cancelled in this process.
   private func cancel() {
     let (gone, process) = state.withLock { state in
       let gone = state.answers.filter { $0.value.cancellation.isCancelled }

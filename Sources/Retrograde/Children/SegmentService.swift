@@ -5,7 +5,7 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Makes segments of a source in a child process, as requested by the parent.
+/// Responds in a child process to the parent's requests for segments of a source.
 final class SegmentService: Sendable {
   private let output: Int32
   private let writing = Mutex(())
@@ -16,7 +16,7 @@ final class SegmentService: Sendable {
     (self.output, self.encoder) = (output, encoder)
   }
 
-  /// Opens the source, and responds to requests until standard input is closed. Blocks.
+  /// Opens the source, and responds to requests. Blocks until standard input is closed.
   func run(_ path: String, _ settings: SegmentedMirror.Settings, _ lines: ChildLines) {
     let opening = Cancellation()
     cancellations.withLock { $0[0] = opening }
@@ -105,7 +105,7 @@ final class SegmentService: Sendable {
     send(ChildFrame(request: request, kind: .bytes, bytes: bytes))
   }
 
-  /// Runs `body`, and sends its outcome.
+  /// Runs `body`, and sends the message that ends the response: success, cancellation or error.
   private func answer(_ request: UInt32, _ body: () throws -> Void) {
     let frame: ChildFrame
     do {

@@ -4,9 +4,9 @@ import RetrogradeEngine
 /// Cuts a video into chunks at the boundaries of the source's groups of pictures, so that no frame
 /// is decoded for two chunks.
 struct ChunkCuts {
-  /// Part of the output.
+  /// Range of the output that becomes one chunk.
   struct Piece: Equatable {
-    /// Start of its first frame, and end of its last one.
+    /// Range in the output: from the start of the first frame to the end of the last frame.
     var span: TimeSpan
     var source: TimeSpan
     var frames: Int
@@ -19,8 +19,9 @@ struct ChunkCuts {
     played = PlayedFrames(video, legs, timing)
   }
 
-  /// Divides the output into pieces, as equal in length as the groups of pictures allow.
-  /// - Parameter isWhole: true if the video can't be read in parts.
+  /// Divides the output into pieces whose lengths are as equal as the groups of pictures allow.
+  /// - Parameter isWhole: true if the video can't be read in parts, so that one piece contains the
+  ///   whole output.
   func pieces(_ length: ChunkLength, isWhole: Bool) -> [Piece] {
     guard let first = frames.first, let last = frames.last else { return [] }
     let length = length.time(of: last.shown.end - first.shown.start)
@@ -38,11 +39,11 @@ struct ChunkCuts {
     }
   }
 
-  /// First frames of the pieces within a run of frames of one direction.
+  /// Indices of the first frames of the pieces within one leg.
   private func cuts(in stretch: Range<Int>, _ length: ClockTime) -> [Int] {
     let start = frames[stretch.lowerBound].shown.start
     let whole = frames[stretch.upperBound - 1].shown.end - start
-    // The addend covers rounded frame times.
+    // 0.01 is added because frame times are rounded.
     let count = max(1, Int((whole / max(length, .milliseconds(1)) + 0.01).rounded(.down)))
     let possible = stretch.dropFirst().filter { played.canCut(before: $0) }
     var found = [stretch.lowerBound]
@@ -61,11 +62,11 @@ struct ChunkCuts {
 }
 
 extension ChunkLength {
-  /// Default length. A joint costs a keyframe, and the encoder's poor first rate estimates:
-  /// together under 1 % at this length (docs/chunks.md).
+  /// Default length. Each joint costs a keyframe, and the encoder's first estimates of the rate are
+  /// poor. At this length, both together cost less than 1 % (docs/chunks.md).
   private static let usualTime = ClockTime(seconds: 60)
 
-  /// Length of a chunk, for a video of length `whole`.
+  /// Length of one chunk of a video whose length is `whole`.
   func time(of whole: ClockTime) -> ClockTime {
     switch self {
     case .usual: ChunkLength.usualTime

@@ -35,7 +35,7 @@ struct ChunkJoin: Sendable {
   /// - Throws: ``RetrogradeError``.
   func run() throws -> (counts: Feed.Counts, warnings: [Warning]) {
     try Outputs.write(overwrites: plan.options.output.overwrites, inputs: [plan.source.path]) { outputs in
-      // The output is renamed last: its name means that everything is finished.
+      // The output is renamed last, because its existence means that everything is finished.
       if let path = plan.subtitleOutput?.path { try outputs.begin(path, isNumbered: false) }
       try outputs.begin(plan.output)
       let location = try outputs.location(of: plan.output)
@@ -53,7 +53,7 @@ struct ChunkJoin: Sendable {
         + pipeline.unsupportedContent).unique
       try warnings.check(isStrict: plan.options.output.isStrict, plan.output)
       if plan.options.output.isVerified { try verify(location) }
-      // If a run is interrupted after this, a later run recognises the files as its own by this
+      // If this run is interrupted from now on, a later run recognises the finished files by this
       // event.
       var event = Journal.Event(.joined)
       event.subtitles = try writeSubtitles(outputs)
@@ -63,7 +63,7 @@ struct ChunkJoin: Sendable {
     }
   }
 
-  /// - Returns: the stamp of the file; nil if there are no subtitles to write.
+  /// - Returns: the stamp of the subtitle file; nil if there are no subtitles to write.
   private func writeSubtitles(_ outputs: Outputs) throws -> FileStamp? {
     guard let output = plan.subtitleOutput, let track = output.subtitles.track else { return nil }
     let location = try outputs.location(of: output.path)
@@ -83,9 +83,9 @@ struct ChunkJoin: Sendable {
     let videos = try plan.videos.enumerated().map { number, video in
       let chunks = plan.chunks(.video, number)
       let packets = chunks.compactMap { made[$0].content?.caps }.compactMap { Caps($0) }
-      // A player gets one header for all chunks. Chunks encoded with the same settings have equal
-      // headers; otherwise they are not one stream. The field order is also in the frames, so it
-      // may differ.
+      // A player gets one header for all chunks, so chunks with different headers can't be joined.
+      // Chunks encoded with the same settings have equal headers, except for the field order. The
+      // field order may differ, because the frames contain it too.
       let headers = Set(packets.map { $0.removing(["field-order"]).description })
       guard headers.count == 1, let own = packets.first, let raw = Caps(video.caps) else {
         throw RetrogradeError(

@@ -3,7 +3,7 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Makes the chunks of a plan. They share the opened source.
+/// Makes the chunks of a plan. All chunks share the opened source.
 final class ChunkMaker: Sendable {
   private let folder: WorkFolder
   private let plan: ChunkPlan
@@ -13,7 +13,7 @@ final class ChunkMaker: Sendable {
   /// Indexes of the videos, by stream number.
   private let indexes = Mutex<[Int: VideoIndex]>([:])
 
-  /// - Parameter resources: limits for each chunk that is made at the same time.
+  /// - Parameter resources: limits for each of the chunks that are made at once.
   init(_ folder: WorkFolder, _ plan: ChunkPlan, _ resources: Resources, _ work: Work) {
     self.folder = folder
     self.plan = plan
@@ -21,7 +21,7 @@ final class ChunkMaker: Sendable {
     self.work = work
   }
 
-  /// Makes chunk `number`. Its file appears complete, or not at all.
+  /// Makes chunk `number`. The chunk's file appears complete, or not at all.
   ///
   /// - Parameter shown: called with the number of frames pushed so far.
   /// - Returns: the event to add to the journal.
@@ -92,7 +92,8 @@ final class ChunkMaker: Sendable {
     let video = try source(settings).video(
       chunk.stream, try index(chunk.stream), range: plan.range, part: chunk.source, settings)
     guard let raw = Caps(stream.caps) else { throw damagedPlan }
-    // The caps are those of the first leg. Encoders keep the field order that they start with.
+    // An encoder keeps the field order that it starts with, so the caps must have the order of the
+    // chunk's first leg; `raw` has the order of the plan's first leg.
     let leg = plan.legs.number(at: chunk.span.start).flatMap { plan.legs[$0] }
     let isTurned = leg.map { $0.direction != plan.legs[0]?.direction } ?? false
     let pipeline = try EncodingPipeline(
@@ -111,7 +112,7 @@ final class ChunkMaker: Sendable {
       work.cancellation)
     var given = MuxedCount.PushedData(count: 0)
     let sink = pipeline.videos[0]
-    // The font may be missing on another machine.
+    // The plan may come from another machine, whose fonts this machine may lack.
     try plan.options.lettering.check()
     let geometry = try FrameGeometry(
       video.caps, orientation: video.video.tags?.string("image-orientation"), plan.options.encoding.framing,
@@ -140,7 +141,7 @@ final class ChunkMaker: Sendable {
     _ chunk: ChunkPlan.Chunk, _ location: String, _ target: String
   ) throws -> (Journal.AudioFacts, [Warning]) {
     let stream = plan.audio[chunk.stream]
-    // The whole source is opened: sample positions do not depend on the played part.
+    // Open the whole source, so that sample positions do not depend on the played range.
     let settings = try settings {
       $0.noVideo = true
       ($0.start, $0.end, $0.score) = (nil, nil, nil)

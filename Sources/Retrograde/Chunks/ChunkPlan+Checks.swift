@@ -19,9 +19,10 @@ extension ChunkPlan.SourceIdentity {
 
 extension ChunkPlan {
   /// Checks that the plan fits this program, and that the source has not changed.
-  /// - Parameter isRunning: true after the run's first check: the source changed during the run.
-  /// - Throws: ``RetrogradeError`` with the difference, of code `usage`; `inputOutput` during a
-  ///   run.
+  /// - Parameter isRunning: true after the run's first check; a different source has then changed
+  ///   during the run.
+  /// - Throws: ``RetrogradeError`` that names the difference. Its code is `usage`, or `inputOutput`
+  ///   if `isRunning`.
   func checkSource(isRunning: Bool = false) throws {
     guard version == ChunkPlan.ownVersion else {
       throw RetrogradeError(
@@ -40,7 +41,7 @@ extension ChunkPlan {
   }
 
   /// Checks that the plan is for the requested work.
-  /// - Throws: ``RetrogradeError`` of code `usage`, with the difference.
+  /// - Throws: ``RetrogradeError`` of code `usage` that names the difference.
   func check(_ reverser: Reverser, _ output: String, in folder: String) throws {
     func refused(_ why: Message) -> RetrogradeError {
       RetrogradeError(

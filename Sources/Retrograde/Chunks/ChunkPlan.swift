@@ -5,7 +5,7 @@ import Glibc
 import MediaTime
 import RetrogradeEngine
 
-/// File identity that would otherwise differ each time the file is made.
+/// IDs and date of an output file. Without them, each run would write a different file.
 struct FileOrigin: Codable, Sendable, Equatable {
   /// Seed of the unique IDs of the file and its tracks.
   var seed: UInt32
@@ -13,7 +13,7 @@ struct FileOrigin: Codable, Sendable, Equatable {
   var date: Int
 }
 
-/// Stored warning. When shown, its settings get the names that the program uses for them.
+/// Stored warning. Each program shows the settings in the message by its own names.
 struct Notice: Codable, Sendable {
   private var code: Warning.Code
   private var message: Message
@@ -41,8 +41,8 @@ struct StoredCodecChange: Codable, Sendable {
   var change: CodecChange { CodecChange(kind: kind, source: source, output: output, reason: reason) }
 }
 
-/// Plan to make an output in chunks: the content of `plan.json` in a work folder. Chunks depend
-/// only on it and the source. Times are in seconds. docs/chunks.md describes each field.
+/// Plan to make an output in chunks: the content of `plan.json` in a work folder. A chunk depends
+/// only on the plan and the source. Times are in seconds. docs/chunks.md describes each field.
 struct ChunkPlan: Codable, Sendable {
   /// Identity of the source when the plan was made. A different source is refused.
   struct SourceIdentity: Codable, Sendable, Equatable {
@@ -75,9 +75,9 @@ struct ChunkPlan: Codable, Sendable {
 
   /// Video stream of the output.
   struct Video: Codable, Sendable {
-    /// Name of the appsrc for its frames.
+    /// Name of the appsrc that gets the stream's frames.
     var name: String
-    /// Index of the source's video. Its packets are in the file `index-N`.
+    /// Index of the source's video. The list of its packets is in the file `index-N`.
     var index: StoredVideoIndex
     /// Caps of the raw frames that the encoder gets.
     var caps: String
@@ -85,8 +85,8 @@ struct ChunkPlan: Codable, Sendable {
     var encoding: String
     /// Requested encoder; nil: the default.
     var encoder: String?
-    /// Encoder properties that override the pipeline's. Properties that the output must not depend
-    /// on, such as threads, are fixed here.
+    /// Encoder properties that override those in `encoding`. These properties fix the number of
+    /// threads, for example, so that the output does not depend on the machine.
     var settings: [String: String]
     var frames: Int
     /// Approximate duration of a frame.
@@ -99,8 +99,8 @@ struct ChunkPlan: Codable, Sendable {
     var comments: [String]
   }
 
-  /// Audio stream of the output. It is one chunk: packets overlap in audio codecs, so it can't be
-  /// cut.
+  /// Audio stream of the output. The whole stream is one chunk: packets of audio codecs overlap, so
+  /// a stream can't be cut.
   struct Audio: Codable, Sendable {
     /// Caps of the samples that the encoder gets.
     var caps: String
@@ -143,15 +143,15 @@ struct ChunkPlan: Codable, Sendable {
   /// Content of one chunk.
   struct Chunk: Codable, Sendable {
     var kind: StreamKind
-    /// Number of the stream among those of its kind.
+    /// Number of the stream among the streams of its kind.
     var stream: Int
-    /// Start of its first frame, and end of its last one, in the output.
+    /// Start of the chunk's first frame and end of its last frame, in the output.
     var span: TimeSpan
-    /// Part of the source that the chunk plays.
+    /// Range of the source that the chunk plays.
     var source: TimeSpan
     /// Number of video frames; 0 for audio.
     var frames: Int
-    /// Properties of its encoder: the bit rate for its part of the source.
+    /// Encoder properties that set this chunk's bit rate.
     var settings: [String: String]
     /// Approximate size in bytes; nil if there is no bit rate.
     var bytes: Int?
@@ -163,7 +163,7 @@ struct ChunkPlan: Codable, Sendable {
   /// Absolute path of the output.
   var output: String
   var options: Options
-  /// Part of the source to play; nil: all of it.
+  /// Range of the source to play; nil: the whole source.
   var range: TimeSpan?
   /// The order of play.
   var legs: PlaybackLegs
@@ -176,17 +176,17 @@ struct ChunkPlan: Codable, Sendable {
   var tags: String?
   /// Tags of the whole file that the muxer does not write, as `NAME=text`.
   var comments: [String]
-  /// Tags of an MP4 or MOV source that it stores in a different form.
+  /// Tags of an MP4 or MOV source, in their stored form.
   var mp4Tags: [MP4Tag]
   /// Pipeline that joins the chunks.
   var joining: String
-  /// True if the container has edit lists, which select the samples that are played.
+  /// True if the container has edit lists, which select the audio samples to play.
   var hasEditLists: Bool
   /// Warnings about the result.
   var warnings: [Notice]
   /// Streams whose codec changes.
   var changes: [StoredCodecChange]
-  /// Identity of the output file, independent of the source.
+  /// IDs and date of the output file.
   var origin: FileOrigin
   var chunks: [Chunk]
 }
@@ -195,20 +195,20 @@ extension ChunkPlan {
   /// The version of this program.
   static let ownVersion = RETROGRADE_VERSION
 
-  /// Seed of the unique IDs of a file, equal for equal sources.
+  /// Seed of a file's unique IDs. Equal sources give equal seeds.
   static func seed(_ digests: [String]) -> UInt32 {
     digests.compactMap { UInt32($0.prefix(8), radix: 16) }.reduce(0, ^)
   }
 
-  /// Frames of video in all chunks.
+  /// Number of video frames in all chunks.
   var frameCount: Int { chunks.reduce(0) { $0 + $1.frames } }
 
-  /// Number in the output of a chunk's first frame.
+  /// Output frame number of a chunk's first frame.
   func firstFrame(of chunk: Int) -> Int {
     chunks(chunks[chunk].kind, chunks[chunk].stream).filter { $0 < chunk }.reduce(0) { $0 + chunks[$1].frames }
   }
 
-  /// Chunks of a stream, in the order of the output.
+  /// Numbers of a stream's chunks, in the order of the output.
   func chunks(_ kind: StreamKind, _ stream: Int) -> [Int] {
     chunks.indices.filter { chunks[$0].kind == kind && chunks[$0].stream == stream }
   }
@@ -217,9 +217,10 @@ extension ChunkPlan {
 }
 
 extension ChunkPlan {
-  /// Number of concurrent chunks that use all cores: encoders have one or two threads
-  /// (`EncoderHeader`). Each chunk needs memory for some frames, or it mostly waits for the spool.
-  /// - Parameter memory: budget that all of them share.
+  /// Number of chunks to make at once so that all cores are used: each encoder has only a thread or
+  /// two (`EncoderHeader`). Limited by memory: a chunk that can't hold a few frames in memory would
+  /// mostly wait for the spool.
+  /// - Parameter memory: budget that the chunks share.
   func usualJobs(with memory: ByteCount) -> Int {
     let frame = videos.compactMap { Caps($0.caps)?.frameSize }.max() ?? 0
     let fitting = memory.bytes / max(frame * ChunkPlan.framesOfAJob, 1)

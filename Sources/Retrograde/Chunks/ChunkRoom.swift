@@ -5,10 +5,10 @@ import Paths
 /// Disk space needed by the remaining work, estimated from the plan's bit rates and the finished
 /// chunks.
 struct ChunkRoom {
-  /// File system, and the space needed there.
+  /// Folder, with the space that is needed and free on its file system.
   private struct Place {
     var folder: String
-    /// Estimate in bytes, of any size.
+    /// Estimated need in bytes; may be too large for an `Int`.
     var wanted: Double
     var free: Int
 
@@ -16,14 +16,14 @@ struct ChunkRoom {
   }
   private var places: [Place]
 
-  /// Size of the header before each packet in a file of packets (`gdppay`), in bytes.
+  /// Bytes that `gdppay` writes before each packet in a chunk's file.
   private static let packetHeader = 62.0
 
   /// - Parameters:
-  ///   - wanted: chunks to make; finished ones need no space.
-  ///   - isJoined: true if the output is made too.
+  ///   - wanted: chunks to make; finished chunks need no more space.
+  ///   - isJoined: true if the chunks are also joined, which needs space for the output.
   init(_ plan: ChunkPlan, _ states: ChunkStates, in folder: String, _ wanted: Range<Int>, isJoined: Bool) {
-    // Average size of the frames of finished chunks. It is assumed for streams without a bit rate.
+    // Average frame size in finished chunks: the estimate for streams without a bit rate.
     var (doneBytes, doneFrames) = (0.0, 0.0)
     for (chunk, event) in zip(plan.chunks, states.done) where chunk.frames > 0 {
       guard let bytes = event?.file?.bytes else { continue }
@@ -57,8 +57,8 @@ struct ChunkRoom {
     return stat(path.cPath, &info) == 0 ? info.st_dev : nil
   }
 
-  /// Checks for enough space before the work begins. The needs are estimates, so it fails only if
-  /// even three quarters do not fit.
+  /// Checks, before the work begins, that enough space is free. The need is an estimate, so the
+  /// check fails only if three quarters of it would not fit.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   func check() throws {
     guard let place = places.first(where: { $0.wanted * 0.75 > Double($0.free) }) else { return }
@@ -68,7 +68,7 @@ struct ChunkRoom {
       remedy: "free some space, or use another folder")
   }
 
-  /// Adds the needed space to `error` if a lack of space caused it.
+  /// Adds the needed space to `error` if a lack of space caused the error.
   func explaining(_ error: any Error) -> any Error {
     guard let error = error as? RetrogradeError, error.code == .inputOutput,
       let place = places.first(where: { $0.wanted > Double($0.free) })

@@ -11,13 +11,14 @@ final class ChunkRun: Sendable {
     var given: Set<Int> = []
     /// Number of chunks that may still be started.
     var left: Int
-    /// Total and finished frames, over all wanted chunks; with a limit, over the chunks that were
-    /// started.
+    /// Total and finished number of frames in the wanted chunks; with a limit, in the started
+    /// chunks.
     var total = 0
     var done = 0
     /// Finished frames of each chunk that is being made.
     var underWay: [Int: Int] = [:]
-    /// Largest reported number of frames: a retried chunk does not lower the progress.
+    /// Largest number of frames reported so far, so that a retried chunk does not lower the
+    /// progress.
     var shown = 0
   }
   private let folder: WorkFolder
@@ -26,7 +27,7 @@ final class ChunkRun: Sendable {
   private let owner: Work
   private let wanted: Range<Int>
   private let state: Mutex<State>
-  /// Largest number of chunks to start; nil: all wanted ones.
+  /// Largest number of chunks to start; nil: all wanted chunks.
   private let limit: Int?
   private let watch = Stopwatch()
 
@@ -71,7 +72,7 @@ final class ChunkRun: Sendable {
     }
   }
 
-  /// - Throws: if continuing is pointless: it was cancelled, or the folder is gone.
+  /// - Throws: an error if the work was cancelled or the folder is gone.
   private func check() throws {
     try owner.cancellation.check()
     try folder.checkIsThere()
@@ -85,8 +86,8 @@ final class ChunkRun: Sendable {
       try state.states.update(from: folder.journal)
       for chunk in wanted where state.states.done[chunk] == nil && !state.given.contains(chunk) {
         guard let held = try folder.locks.take(chunk) else { continue }
-        // Another process may have just finished this chunk, or all of them, and removed the
-        // journal.
+        // Another process may have just finished this chunk; or it finished the whole work and
+        // removed the journal.
         try state.states.update(from: folder.journal)
         try folder.checkIsThere()
         if state.states.done[chunk] != nil { continue }
@@ -98,7 +99,7 @@ final class ChunkRun: Sendable {
     }
   }
 
-  /// Counts finished frames, including those of other processes.
+  /// Counts finished frames, including frames that other processes made.
   private func count(_ state: inout State) {
     state.done = wanted.reduce(0) { $0 + (state.states.done[$1] == nil ? 0 : plan.chunks[$1].frames) }
   }
@@ -126,7 +127,7 @@ final class ChunkRun: Sendable {
       return (state.shown, state.total)
     }
     let length = plan.legs.duration ?? .zero
-    // Audio chunks have no frames: with only those, the progress is unknown.
+    // Audio chunks have no frames, so progress is unknown if there are no other chunks.
     owner.report(
       .reversing, share: total > 0 ? nil : 0, done: done, of: total,
       position: .seconds(length.seconds * Double(done) / Double(max(total, 1))), duration: length, since: watch)

@@ -4,9 +4,9 @@ import RetrogradeEngine
 struct ChunkStates: Sendable {
   /// Last event of each chunk; nil if there is none.
   private(set) var last: [Journal.Event?]
-  /// `done` event of each finished chunk; nil for others.
+  /// `done` event of each finished chunk; nil for unfinished chunks.
   private(set) var done: [Journal.Event?]
-  /// Stamps of the output and of the subtitle file, taken when they were complete, before they were
+  /// Stamps of the output and the subtitle file, taken when both files were complete but not yet
   /// renamed.
   private(set) var joined: (output: FileStamp?, subtitles: FileStamp?)
   private var place = 0

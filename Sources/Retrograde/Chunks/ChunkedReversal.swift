@@ -5,8 +5,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Work in a folder: planning, making chunks, joining them. Implements `split`, `chunk`, `join`,
-/// `status` and `reverse --work`.
+/// Plans an output in chunks, makes the chunks in a work folder, and joins them. Implements
+/// `split`, `chunk`, `join`, `status` and `reverse --work`.
 struct ChunkedReversal: Sendable {
   let folder: WorkFolder
   let work: Work
@@ -18,8 +18,8 @@ struct ChunkedReversal: Sendable {
 
   // MARK: planning
 
-  /// Plans the reversal of `reverser`'s source into `output`, unless the folder has that plan
-  /// already.
+  /// Plans the reversal of `reverser`'s source into `output`, unless the folder already contains
+  /// the same plan.
   ///
   /// - Throws: ``RetrogradeError``; of code `usage` if the folder has another plan.
   func plan(_ reverser: Reverser, to output: String, _ length: ChunkLength) throws -> ChunkPlan {
@@ -48,7 +48,7 @@ struct ChunkedReversal: Sendable {
         remedy: "give a file")
     }
     let identity = try ChunkPlan.SourceIdentity(reverser.input)
-    // Check that the output can be created before working for it.
+    // Before any long work, check that the output can be created.
     let probe = Outputs(overwrites: reverser.options.output.overwrites, inputs: [reverser.input])
     defer { probe.clear() }
     try probe.begin(output)
@@ -88,8 +88,8 @@ struct ChunkedReversal: Sendable {
   /// - Parameters:
   ///   - wanted: chunks to make; nil: all.
   ///   - limit: largest number of chunks; nil: unlimited.
-  /// - Throws: ``RetrogradeError`` if the source or the program does not match the plan. Errors of
-  ///   a chunk are only recorded.
+  /// - Throws: ``RetrogradeError`` if the source or the program does not match the plan. An error
+  ///   in a chunk is only recorded in the outcome.
   func make(_ plan: ChunkPlan, _ resources: Resources, jobs: Int, only wanted: Range<Int>? = nil, limit: Int? = nil)
     throws
     -> RunOutcome
@@ -123,8 +123,8 @@ struct ChunkedReversal: Sendable {
     return ChunkRoom(plan, states, in: folder.path, wanted, isJoined: isJoined)
   }
 
-  /// Waits until no other process makes one of `wanted`.
-  /// - Returns: true if one of them is still unfinished, because its process died or failed.
+  /// Waits until no other process is making a chunk of `wanted`.
+  /// - Returns: true if a wanted chunk is still unfinished, because its process died or failed.
   func hasAbandonedChunk(_ plan: ChunkPlan, _ wanted: Range<Int>) throws -> Bool {
     var states = ChunkStates(plan)
     try states.update(from: folder.journal)
@@ -143,7 +143,7 @@ struct ChunkedReversal: Sendable {
     case joined(Summary)
     /// Unfinished chunks.
     case missing([Int])
-    /// Some chunk files are missing or changed, as now noted in the journal.
+    /// Some chunk files are missing or were changed. The journal now lists those chunks as lost.
     case lost
   }
 
@@ -166,7 +166,8 @@ struct ChunkedReversal: Sendable {
     let lost = try join.lost()
     for chunk in lost { try folder.note(Journal.Event(.lost, chunk)) }
     guard lost.isEmpty else { return .lost }
-    // An earlier run was interrupted when only the subtitle file was renamed: it may be replaced.
+    // An earlier run was interrupted after it had renamed only the subtitle file, which may
+    // therefore be replaced.
     if let path = plan.subtitleOutput?.path, let made = states.joined.subtitles, made == FileStamp(path) {
       unlink(path.cPath)
     }
@@ -200,7 +201,7 @@ struct ChunkedReversal: Sendable {
     } ?? summary(plan)
   }
 
-  /// Runs `body`, unless another process finishes meanwhile.
+  /// Runs `body`, and ignores its errors if another process has finished the work meanwhile.
   /// - Returns: nil if the folder is gone because another process has finished.
   /// - Throws: errors of `body`; ``RetrogradeError`` of code `noInput` if the folder is gone
   ///   without an output.
@@ -208,17 +209,18 @@ struct ChunkedReversal: Sendable {
     do {
       return try body()
     } catch let error where !(error is CancellationError) && !folder.isThere {
-      // The folder is removed after the output is renamed. An older file of that name does not
-      // count.
+      // The process that finishes renames the output before it removes the folder, so the output is
+      // newer than the plan.
       if folder.isOlder(than: plan.output) { return nil }
       throw RetrogradeError(
         .noInput, about: folder.path, "was removed before \(plan.output) was finished", remedy: "start again")
     }
   }
 
-  // MARK: all of it
+  // MARK: complete run
 
-  /// Plans, makes and joins; resumes an interrupted run. Several processes can share the work.
+  /// Plans, makes and joins the chunks, or resumes an interrupted run. Several processes can share
+  /// the work.
   func run(_ reverser: Reverser, to output: String, _ length: ChunkLength, jobs: Int?) throws -> Summary {
     let isVerified = reverser.options.output.isVerified
     work.scale.expect(
@@ -252,7 +254,7 @@ struct ChunkedReversal: Sendable {
     } while try hasAbandonedChunk(plan, 0..<plan.chunks.count)
   }
 
-  /// - Parameter joined: nil if another process joined the chunks.
+  /// - Parameter joined: result of joining; nil if another process joined the chunks.
   private func summary(_ plan: ChunkPlan, _ joined: (counts: Feed.Counts, warnings: [Warning])? = nil) -> Summary {
     Summary(
       output: plan.output, frames: joined?.counts.frames ?? plan.videos.first?.frames ?? 0,

@@ -6,22 +6,22 @@ public import RetrogradeEngine
 public enum ChunkLength: Sendable, Hashable {
   /// Length at which the cost of chunks is negligible: see docs/chunks.md.
   case usual
-  /// Approximately this length; cuts are at groups of pictures.
+  /// Approximately this length; each chunk begins with a group of pictures.
   case about(ClockTime)
   /// At most this many chunks; fewer if the source has fewer groups of pictures.
   case count(Int)
 }
 
 extension Reverser {
-  /// Begins to write the mirror to `output` in chunks, which are kept in `folder`; or resumes an
-  /// earlier run there. Several processes, also on several machines, can share the work. The folder
-  /// is removed when the output is complete.
+  /// Begins to write the mirror to `output` in chunks, which are kept in `folder`. Resumes an
+  /// earlier run if the folder contains one. Several processes, also on several machines, can share
+  /// the work. The folder is removed when the output is complete.
   ///
   /// - Parameters:
-  ///   - output: its extension selects the container.
-  ///   - folder: new, empty, or with a plan of the same work.
+  ///   - output: path of the output; the extension selects the container.
+  ///   - folder: a new or empty folder, or one with a plan of the same work.
   ///   - jobs: number of chunks to make at once; nil: as many as use the whole machine.
-  ///   - length: length of the chunks; an existing plan overrides it.
+  ///   - length: length of the chunks; ignored if the folder contains a plan.
   public func start(to output: String, in folder: String, jobs: Int? = nil, chunks length: ChunkLength = .usual)
     -> Reversal
   {
@@ -60,12 +60,12 @@ public struct ChunkFolder: Sendable {
     try await Work.perform("status") { try ChunkedReversal(path, $0).status() }
   }
 
-  /// Makes unfinished chunks. All wanted chunks are finished when it returns: it waits for other
-  /// processes that make some of them, and makes those itself if they die.
+  /// Makes unfinished chunks. Waits for wanted chunks that other processes are making, and makes
+  /// those chunks itself if their process dies. All wanted chunks are finished on return.
   ///
   /// - Parameters:
-  ///   - wanted: numbers of the chunks; nil: the next one that is not being made.
-  ///   - resources: limits on the machine's resources for each run.
+  ///   - wanted: numbers of the chunks; nil: the next chunk that is not being made.
+  ///   - resources: limits on the machine's resources; the jobs share them.
   ///   - jobs: number of chunks to make at once.
   /// - Returns: the numbers of the chunks that were made.
   /// - Throws: ``RetrogradeError`` of the first failed chunk, after all others were tried.
@@ -91,7 +91,8 @@ public struct ChunkFolder: Sendable {
           return
         }
         let range = wanted.lowerBound..<wanted.upperBound + 1
-        // A chunk of another process is left to it until it is finished or the process is dead.
+        // If another process is making a chunk, wait until the chunk is finished or that process
+        // has died.
         repeat {
           chunks += try chunked.make(plan, resources, jobs: jobs, only: range).allMade()
         } while try chunked.hasAbandonedChunk(plan, range)
@@ -100,10 +101,10 @@ public struct ChunkFolder: Sendable {
     }
   }
 
-  /// Joins the chunks into the output. All must be finished.
+  /// Joins the chunks into the output. All chunks must be finished.
   ///
-  /// - Parameter resources: limits on the machine's resources for verifying the output, if the plan
-  ///   includes that.
+  /// - Parameter resources: limits on the machine's resources, for the check of the output; unused
+  ///   if the plan does not ask for a check.
   /// - Returns: the progress and the result.
   /// - Throws: ``RetrogradeError``; of code `usage` if chunks are missing, of code `damagedInput`
   ///   if chunk files were changed.
@@ -120,18 +121,18 @@ public struct ChunkStatus: Sendable, Codable {
     }
     public var number: Int
     public var kind: StreamKind
-    /// Part of the output, in seconds.
+    /// Start and end in the output, in seconds.
     public var start: Double
     public var end: Double
     /// Number of video frames; 0 for audio.
     public var frames: Int
     public var state: State
-    /// Host and process that make or made the chunk.
+    /// Host name and ID of the process that makes or made the chunk.
     public var host: String?
     public var process: Int?
     /// Time of the last change of state, in seconds since 1970.
     public var since: Double?
-    /// Time taken to make it, in seconds.
+    /// Time taken to make the chunk, in seconds.
     public var seconds: Double?
     public var bytes: Int?
     /// Reason of a failure.
@@ -140,6 +141,7 @@ public struct ChunkStatus: Sendable, Codable {
   public var output: String
   public var source: String
   public var chunks: [Chunk]
-  /// Remaining time in seconds, if as many chunks are made at once as now; nil if unknown.
+  /// Estimated remaining time in seconds, if the number of running chunks stays the same; nil if
+  /// unknown.
   public var remaining: Double?
 }

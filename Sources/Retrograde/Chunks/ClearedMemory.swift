@@ -3,9 +3,9 @@ import Synchronization
 
 /// Zeroed memory for x264.
 ///
-/// x264's macroblock tree (mb-tree) reads memory that it never wrote, and its decisions depend on
-/// it. x264 0.164 therefore writes different bytes in some chunks of a process, and equal ones with
-/// `MALLOC_PERTURB_` set or without its assembler code.
+/// x264's macroblock tree (mb-tree) reads memory that x264 never wrote, and x264's decisions depend
+/// on the bytes there. With x264 0.164, some chunks therefore differ between processes. All chunks
+/// are equal if `MALLOC_PERTURB_` is set, or without x264's assembler code.
 enum ClearedMemory {
   private static let users = Mutex(0)
 

@@ -5,21 +5,22 @@ import RetrogradeEngine
 /// Encoder settings that give all chunks of a stream the same header, and the same bytes on every
 /// machine.
 enum EncoderHeader {
-  /// One thread. The output of x264 and x265 depends on the number of threads. Threads of libvpx
-  /// and libaom busy-wait for each other: with more threads than cores, they take several times the
-  /// CPU time (docs/chunks.md). Several chunks at once use all cores.
+  /// Settings for one thread, by encoder. The output of x264 and x265 depends on the number of
+  /// threads. Threads of libvpx and libaom busy-wait for each other: with more threads than cores,
+  /// the encoders take several times the CPU time (docs/chunks.md). All cores are still used,
+  /// because several chunks are made at once.
   private static let threads: [String: [String: String]] = [
     "x264enc": ["threads": "1"], "x265enc": ["option-string": "frame-threads=1:pools=none"],
     "vp8enc": ["threads": "1"], "vp9enc": ["threads": "1"], "av1enc": ["threads": "1"],
   ]
 
-  /// Encoder's name for the level of the stream, which it would derive from the bit rate (ITU-T
-  /// H.264, A.3).
+  /// Each encoder's option for the level of the stream. Without the option, an encoder derives the
+  /// level from the bit rate (ITU-T H.264, A.3).
   private static let level = ["x264enc": "level", "x265enc": "level-idc"]
 
   /// - Parameters:
   ///   - video: stream with the requested settings.
-  ///   - chunks: settings of each chunk that differ among them.
+  ///   - chunks: for each chunk, the settings that differ between chunks.
   /// - Returns: the settings that are common to all chunks.
   static func settings(
     of encoder: String, _ video: ChunkPlan.Video, _ chunks: [[String: String]], _ resources: Resources, _ work: Work
@@ -44,7 +45,7 @@ enum EncoderHeader {
     first.merging(second) { "\($0):\($1)" }
   }
 
-  /// Level of a stream of one black frame: it does not depend on the content.
+  /// Level of a stream of one black frame: the level does not depend on the content.
   private static func level(
     _ video: ChunkPlan.Video, _ settings: [String: String], _ resources: Resources, _ work: Work
   ) throws -> String? {

@@ -4,8 +4,8 @@ import RetrogradeEngine
 import Paths
 
 /// Numbered locks, each on one byte of a file, shared by all processes on all machines that access
-/// it. The kernel releases the locks of a dead process; over NFS, the server releases those of a
-/// dead machine.
+/// the file. The kernel releases the locks of a dead process; over NFS, the server releases the
+/// locks of a dead machine.
 final class FileLocks: Sendable {
   private let path: String
 
@@ -44,7 +44,7 @@ final class FileLocks: Sendable {
 
   /// Takes lock `number`, polling ten times a second while another owner holds it.
   ///
-  /// F_OFD_SETLKW would wait in the kernel. But only a signal interrupts it when the work is
+  /// F_OFD_SETLKW would wait in the kernel. But only a signal could end that wait when the work is
   /// cancelled, and signals belong to the program, not to a library. Over NFS the kernel polls too,
   /// since a server need not notify its clients (RFC 7530, 9.4).
   func wait(for number: Int, makesFile: Bool = false, _ cancellation: Cancellation) throws -> Held {

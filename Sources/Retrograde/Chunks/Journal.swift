@@ -7,7 +7,7 @@ import Paths
 /// History of a plan's chunks: a file with one line per event. Each line is on disk before any
 /// process acts on it.
 final class Journal: Sendable {
-  /// File that was made.
+  /// Size and checksum of a chunk's file.
   struct File: Codable, Sendable, Equatable {
     var bytes: Int
     /// SHA-256, in hexadecimal digits.
@@ -37,7 +37,7 @@ final class Journal: Sendable {
       case joined
     }
     var event: Kind
-    /// nil for job-wide events.
+    /// Number of the chunk; nil for an event of the whole work.
     var chunk: Int?
     var host: String
     var process: Int32
@@ -46,7 +46,7 @@ final class Journal: Sendable {
     var file: File?
     var content: PacketFile.Content?
     var heard: AudioFacts?
-    /// Time taken, in seconds.
+    /// Time taken to make the chunk, in seconds.
     var seconds: Double?
     var reason: String?
     var warnings: [Notice]?
@@ -65,7 +65,7 @@ final class Journal: Sendable {
   private let path: String
   private let locks: FileLocks
 
-  /// - Parameter locks: locks of the folder; one of them is held while a line is written.
+  /// - Parameter locks: locks of the folder; one lock is taken while a line is written.
   init(_ path: String, _ locks: FileLocks) {
     self.path = path
     self.locks = locks
@@ -77,7 +77,7 @@ final class Journal: Sendable {
     return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }()
 
-  /// Adds a line. If a dead process left an incomplete line, a line break comes first.
+  /// Adds a line. If a dead process left an incomplete line, adds a line break first.
   func add(_ event: Event, lock: Int, _ cancellation: Cancellation = Cancellation()) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -99,14 +99,14 @@ final class Journal: Sendable {
     let written = pwrite(file, line, line.count, max(end, 0))
     guard written == line.count, fsync(file) == 0 else {
       let reason = failure
-      // Remove the incomplete line, so that the next one is not appended to it.
+      // Remove the incomplete line, so that the next line is not appended to it.
       if end >= 0 { ftruncate(file, end) }
       throw reason
     }
   }
 
   /// All events from byte `start` on. Incomplete and unknown lines are skipped.
-  /// - Returns: the events, and the position of the next one.
+  /// - Returns: the events, and the position of the next event in the file.
   func events(from start: Int = 0) throws -> (events: [Event], end: Int) {
     let file = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {

@@ -2,7 +2,7 @@
 package struct NumberRanges {
   private let ranges: [ClosedRange<Int>]
 
-  /// - Parameter numbers: in ascending order.
+  /// - Parameter numbers: numbers in ascending order.
   package init(_ numbers: [Int]) {
     var ranges: [ClosedRange<Int>] = []
     for number in numbers {
@@ -15,7 +15,7 @@ package struct NumberRanges {
     self.ranges = ranges
   }
 
-  /// - Parameter most: largest number of ranges; an ellipsis stands for the others.
+  /// - Parameter most: largest number of ranges; an ellipsis stands for the remaining ranges.
   package func text(separator: String, atMost most: Int = .max) -> String {
     let words = ranges.prefix(most).map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
     return words.joined(separator: separator) + (ranges.count > most ? " …" : "")

@@ -4,7 +4,7 @@ import MediaTime
 import RetrogradeEngine
 
 extension OutputPlan {
-  /// Plans the same output in chunks.
+  /// Plans this output in chunks.
   ///
   /// - Parameters:
   ///   - input: path of the source.
@@ -50,7 +50,7 @@ extension OutputPlan {
         sampleCount: stream.sampleCount, disposition: stream.disposition, title: stream.title,
         comments: stream.comments)
     }
-    // Audio first: a long chunk should not start last.
+    // Audio chunks come first: they are long, and a long chunk should not start last.
     chunks =
       sounds.indices.map {
         ChunkPlan.Chunk(
@@ -66,17 +66,19 @@ extension OutputPlan {
       hasEditLists: choice.container.hasEditLists,
       warnings: (source.warnings + choice.warnings + details.unsupportedDetails).unique.map(Notice.init),
       changes: choice.changes.map(StoredCodecChange.init),
-      // Date of creation or last change of the source, so that the output does not depend on when
-      // and where it is made.
+      // The date is the source's creation or last change, so that the output does not depend on the
+      // time and the machine of the run.
       origin: FileOrigin(
         seed: ChunkPlan.seed(streams.map(\.index.digest)), date: contents.created ?? identity.modified.first ?? 0),
       chunks: chunks)
   }
 
-  /// Most frames in a plan, all of which are in memory while it is made: 155 hours at 30 fps.
+  /// Largest number of frames in a plan: 155 hours at 30 fps. The list of all frames is in memory
+  /// during planning.
   static let mostPlannedFrames = 1 << 24
 
-  /// - Throws: ``RetrogradeError`` of code `usage` if there are more frames.
+  /// - Throws: ``RetrogradeError`` of code `usage` if the output would have more than
+  ///   `mostPlannedFrames`.
   private func checkLength() throws {
     let length = (source.legs.duration ?? .zero).seconds
     guard videos.contains(where: { length * $0.shown.timeline.frameRate > Double(OutputPlan.mostPlannedFrames) }) else {
@@ -88,7 +90,7 @@ extension OutputPlan {
         ? "lower \(setting: .count), or leave out \(setting: .work)" : "leave out \(setting: .work)")
   }
 
-  /// Reason why it can't be made in chunks; nil if it can.
+  /// Reason why the output can't be made in chunks; nil if it can.
   private var obstacle: Message? {
     if choice.container.imageFormat != nil { return "it is made of images" }
     if options.soundtrack != nil { return "its audio comes from another file, which a plan does not record" }
@@ -137,7 +139,8 @@ extension OutputPlan {
   }
 }
 
-/// Bit rate of each chunk, in proportion to the source's rate in its part.
+/// Bit rate of each chunk, in proportion to the source's bit rate in the range that the chunk
+/// plays.
 struct ChunkRates {
   private let video: VideoSource
   private let frame: EncodingChoice.VideoChoice
@@ -146,12 +149,12 @@ struct ChunkRates {
   private let meanSpeed: Double
   private let options: ReverseOptions
   private let raw: Caps
-  /// Time of each packet's frame, and the bytes up to and including it.
+  /// Time of each packet's frame, and the number of bytes up to and including that packet.
   private let times: [ClockTime]
   private let bytes: [Int]
 
-  /// Largest ratio of a chunk's rate to the average, and of the average to it: one-pass encoders
-  /// need some bits to begin with.
+  /// Largest factor between a chunk's bit rate and the average, in both directions: one-pass
+  /// encoders need some bits to begin with.
   private static let most = 8.0
 
   init(
@@ -191,7 +194,7 @@ struct ChunkRates {
     return Int(min(max(rate, 1000), 1e15))
   }
 
-  /// Encoder properties that differ from those of the whole video.
+  /// Encoder properties of a piece that differ from the properties of the whole video.
   func settings(for piece: ChunkCuts.Piece) throws -> [String: String] {
     guard let rate = rate(for: piece) else { return [:] }
     var asked = options.encoding

@@ -2,15 +2,15 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// File of one stream's packets in GStreamer's own format (`gdppay`), with caps and nanosecond
-/// times: no container holds every codec, and most round times.
+/// File of one stream's packets, with caps and nanosecond timestamps, in GStreamer's own format
+/// (`gdppay`). No container supports every codec, and most containers round timestamps.
 struct PacketFile: Sendable {
   let path: String
 
-  /// Elements that write such a file, in `gst-launch-1.0` syntax.
+  /// GStreamer elements that write a packet file, in `gst-launch-1.0` syntax.
   static let writing = ["gdppay", "filesink name=file"]
 
-  /// - Parameter target: file that the packets are for, in messages.
+  /// - Parameter target: output that the packets are for; named in error messages.
   func open(for target: String) throws -> PacketStream {
     try PacketStream("filesrc location=\(Description.quoted(path)) ! gdpdepay", target)
   }
@@ -19,7 +19,7 @@ struct PacketFile: Sendable {
   struct Content: Sendable, Codable, Equatable {
     /// Number of visible or audible packets with distinct times.
     var packets: Int
-    /// Reordering depth: the most packets that precede one with an earlier PTS.
+    /// Reordering depth: largest number of packets that precede a packet with an earlier PTS.
     var reordering: Int
     var caps: String
   }

@@ -4,8 +4,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// `plan.json` of a work folder. It stays open after it was read: no other file gets its inode
-/// number meanwhile, so a later file in its place is recognised.
+/// `plan.json` of a work folder. The file stays open after it was read, so no other file can get
+/// its inode number. A plan that replaces the file is therefore recognised.
 final class PlanFile: Sendable {
   let path: String
   private let opened = Mutex<Int32>(-1)
@@ -40,7 +40,7 @@ final class PlanFile: Sendable {
     return known.number == now.number
   }
 
-  /// True if the file at `path` was written after the one that was read.
+  /// True if the file at `path` was written after the plan file that was read.
   func isOlder(than path: String) -> Bool {
     guard let known, let other = FileStamp(path) else { return false }
     return known.modified.lexicographicallyPrecedes(other.modified)
@@ -49,8 +49,8 @@ final class PlanFile: Sendable {
   private var known: FileStamp? { opened.withLock { FileStamp(descriptor: $0) } }
 }
 
-/// File identity and state, which distinguish it from later files of the same name and from its
-/// state before a change.
+/// Identity and state of a file. A later file of the same name has another stamp, and so has the
+/// same file after a change.
 package struct FileStamp: Codable, Sendable, Equatable {
   /// Inode number.
   var number: UInt64

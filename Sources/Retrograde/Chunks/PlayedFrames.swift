@@ -8,7 +8,7 @@ struct PlayedFrames: Sendable {
     var shown: TimeSpan
     /// Start and end in the source.
     var source: TimeSpan
-    /// Number of the leg that plays it.
+    /// Number of the leg that plays the frame.
     var leg: Int
   }
 
@@ -18,7 +18,8 @@ struct PlayedFrames: Sendable {
 
   init(_ video: VideoSource, _ legs: PlaybackLegs, _ timing: Timing) {
     let timeline = video.shown.timeline
-    // Keyframes come from the index: decoding may output fewer frames than it has.
+    // Keyframes come from the index, since the decoder may output fewer frames than the index
+    // lists.
     keyframes = video.video.starts.map { starts in video.video.keyframes.map { starts[$0] } } ?? []
     var frames: [Frame] = []
     var last: (start: ClockTime, leg: PlaybackLeg)?
@@ -39,12 +40,12 @@ struct PlayedFrames: Sendable {
     self.frames = frames
   }
 
-  /// True if the frames from `place` on, in the order of play, need no frame that is decoded for
-  /// those before.
+  /// True if a chunk can begin at frame `place`: no group of pictures has to be decoded for both
+  /// this frame and the frame before, in the order of play.
   func canCut(before place: Int) -> Bool {
     let (frame, before) = (frames[place].source, frames[place - 1].source)
-    // A group must begin between the two in the source: the later frame is its first, or follows
-    // frames of it that are not shown.
+    // In the source, a group of pictures must begin between the two frames. The later frame is the
+    // first of that group, or follows frames of the group that are not shown.
     let (early, late) = frame.start < before.start ? (frame, before) : (before, frame)
     let next = keyframes.endOfPrefix { $0 <= early.start }
     return next < keyframes.count && keyframes[next] < late.end && keyframes[next] <= late.start

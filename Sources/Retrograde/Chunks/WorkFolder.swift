@@ -41,8 +41,8 @@ struct WorkFolder: Sendable {
     }
   }
 
-  /// True if the plan that was read is still there. It is removed before the journal: a journal
-  /// that was read earlier is complete.
+  /// True if the plan that was read is still there. The plan is removed before the journal, so a
+  /// journal that was read before this check is complete.
   var isThere: Bool { planFile.isThere }
 
   /// - Throws: ``RetrogradeError`` of code `noInput` if the plan is gone.
@@ -66,7 +66,7 @@ struct WorkFolder: Sendable {
   /// Creates the folder, and writes a plan into it; `plan.json` is written last. Keeps the plan of
   /// another process that was faster. Removes remains of an earlier plan.
   ///
-  /// - Returns: the plan that is in the folder then.
+  /// - Returns: the plan that is now in the folder.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if the folder can't be created.
   func begin(_ plan: ChunkPlan, _ indexes: [VideoIndex], _ cancellation: Cancellation) throws -> ChunkPlan {
     let held = try enter(cancellation)
@@ -89,8 +89,8 @@ struct WorkFolder: Sendable {
       if mkdir(path.cPath, 0o777) != 0 {
         let reason = errno
         var info = stat()
-        // True for a file or a dangling link. If there is nothing at all, the folder was just
-        // removed.
+        // True for a file or a dangling link. If the path does not exist, another process has just
+        // removed the folder.
         let isInTheWay =
           lstat(path.cPath, &info) == 0 && (stat(path.cPath, &info) != 0 || info.st_mode & S_IFMT != S_IFDIR)
         guard reason == EEXIST, !isInTheWay else {
@@ -119,7 +119,7 @@ struct WorkFolder: Sendable {
     }
   }
 
-  /// True for names of files made here: by this type, by `OutputFile` (temporary names), and by
+  /// True for names of files that are written by this type, by `OutputFile` (temporary names) or by
   /// `retrograde work submit`.
   static func isOurs(_ name: String) -> Bool {
     ["plan.json", "journal", "locks", "submit-chunks.sh", "submit-join.sh"].contains(name)
@@ -147,18 +147,18 @@ struct WorkFolder: Sendable {
     return index
   }
 
-  /// Removes all files of ours, and the folder if it is empty then.
+  /// Removes all files that Retrograde wrote, and the folder unless it contains other files.
   ///
-  /// The plan and the journal, which records that the output is complete, are removed last. A run
-  /// that resumes an interrupted removal can therefore recognise it.
+  /// The plan and the journal are removed last. The journal records that the output is complete, so
+  /// a later run recognises an interrupted removal.
   func remove(_ cancellation: Cancellation) throws {
     let held = try locks.wait(for: Lock.plan, cancellation)
     defer { withExtendedLifetime(held) {} }
     clear()
   }
 
-  /// Removes the remains of a removal that was interrupted after the plan was gone. The output was
-  /// complete then.
+  /// Completes a removal that was interrupted after the plan was removed. The output was complete
+  /// before that removal.
   func removeLeftovers() throws {
     let names = fileNames(in: path) ?? []
     // A process that is creating a plan holds the lock.
@@ -181,9 +181,9 @@ struct WorkFolder: Sendable {
     for name in names where WorkFolder.isOurs(name) && isMeant(name) { unlink("\(path)/\(name)".cPath) }
   }
 
-  // MARK: what is done
+  // MARK: locks and journal
 
-  /// Locks from 0 up belong to chunks; these come after them.
+  /// Locks that belong to no chunk. Lower numbers are the locks of the chunks.
   enum Lock {
     static let journal = 1 << 30
     static let join = journal + 1

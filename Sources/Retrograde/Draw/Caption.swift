@@ -4,7 +4,7 @@ import Drawing
 struct Caption: Sendable {
   let text: String
   let style: CaptionStyle
-  /// True if the timecode is shown too. The caption does not cover it.
+  /// True if the timecode is shown too. The caption then starts below the timecode.
   let isBelowTimecode: Bool
 
   /// Smallest legible font size.
@@ -34,7 +34,8 @@ struct Caption: Sendable {
     context.draw(text, in: place)
   }
 
-  /// Text in the requested size, or smaller if it does not fit; and the area available for it.
+  /// Text in the requested size, or in a smaller size that fits; and the area available for the
+  /// text.
   private func fitted(_ context: DrawingContext) -> (Text, size: Double, room: Rectangle) {
     var size = style.size ?? min(context.size.width, context.size.height) / 14
     while true {

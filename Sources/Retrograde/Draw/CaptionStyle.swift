@@ -54,9 +54,9 @@ public struct CaptionStyle: Sendable, Codable, Hashable {
 
 extension CaptionStyle {
   /// Parses `font=Serif Bold, size=48, place=top, color=#ffcc00, outline=none, box=#00000080,
-  /// from=1, to=3.5`: any of these, in any order; others get their defaults. A box replaces the
-  /// outline, unless an outline is given too.
-  /// - Throws: ``RetrogradeError`` of code `usage`, with the invalid part and the valid values.
+  /// from=1, to=3.5`: any of these keys, in any order. Missing keys get their defaults. A box
+  /// replaces the outline, unless `text` sets an outline too.
+  /// - Throws: ``RetrogradeError`` of code `usage`, with the invalid setting and the valid values.
   public init(parsing text: String) throws {
     self.init()
     var isOutlined = false

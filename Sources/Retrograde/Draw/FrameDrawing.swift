@@ -10,7 +10,7 @@ struct FrameDrawing: Sendable {
 
   var isEmpty: Bool { !isCode && lettering.overlay == nil }
 
-  /// True if it includes code of the calling program, which other processes do not have.
+  /// True if a drawing is code of the calling program. Other processes do not have that code.
   var isCode: Bool { overlay != nil || title != nil }
 
   /// Delay of the whole source, caused by the title.
@@ -41,7 +41,7 @@ struct FrameDrawing: Sendable {
 
 extension VideoPlayer.Frame {
   /// Draws over the frame.
-  /// - Parameter number: of the frame in the output.
+  /// - Parameter number: number of the frame in the output.
   mutating func paint(_ painter: FramePainter, _ painting: Overlay?, number: Int) throws {
     guard let painting else { return }
     let moment = OverlayFrame(time: shown.start, sourceTime: source.start, direction: direction, number: number)
@@ -51,7 +51,7 @@ extension VideoPlayer.Frame {
 
 extension FramePainter {
   /// Painter for the frames of `video`.
-  /// - Parameter geometry: later change of the frames; nil: none.
+  /// - Parameter geometry: conversion of the frames after the drawing; nil: none.
   init(_ video: VideoSource, _ geometry: FrameGeometry?) {
     let shown = ShownFrame(video.caps, orientation: video.video.tags?.string("image-orientation"))
     self.init(video.caps, geometry?.drawing ?? (shown.stored, shown.size))

@@ -1,14 +1,15 @@
 import Drawing
 
 /// One of the eight orientations of a frame: optionally mirrored left to right, then rotated
-/// clockwise by quarters.
+/// clockwise by quarter turns.
 struct FrameOrientation: Hashable, Sendable {
   private var isMirrored = false
   private var quarters = 0
 
   static let none = FrameOrientation()
 
-  /// - Parameter orientation: GST_TAG_IMAGE_ORIENTATION: the rotation that makes a frame upright.
+  /// - Parameter orientation: value of the tag GST_TAG_IMAGE_ORIENTATION: the rotation that makes a
+  ///   frame upright.
   init(orientation: String?) {
     guard let orientation, let degrees = orientation.split(separator: "-").last.flatMap({ Int($0) }) else { return }
     isMirrored = orientation.hasPrefix("flip")
@@ -53,17 +54,17 @@ struct FrameOrientation: Hashable, Sendable {
     return turn
   }
 
-  /// True if width and height change places.
+  /// True if width and height are exchanged.
   var isSideways: Bool { quarters % 2 == 1 }
 
-  /// GST_TAG_IMAGE_ORIENTATION.
+  /// Value for the tag GST_TAG_IMAGE_ORIENTATION.
   var orientation: String { (isMirrored ? "flip-rotate-" : "rotate-") + "\(quarters * 90)" }
 
-  /// `video-direction` of videoflip; nil if it has nothing to do.
+  /// `video-direction` of videoflip; nil if videoflip is not needed.
   var direction: String? { EncodingDescription.directions[orientation] }
 
-  /// Maps positions in the rotated frame to positions in the original one.
-  /// - Parameter size: of the original frame.
+  /// Maps positions in the rotated frame to positions in the original frame.
+  /// - Parameter size: size of the original frame.
   func source(of size: Size) -> Transform {
     let (w, h) = (size.width, size.height)
     return switch (isMirrored, quarters) {

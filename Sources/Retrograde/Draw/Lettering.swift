@@ -1,9 +1,9 @@
 import RetrogradeEngine
 import Paths
 
-/// Text over the frames. Unlike an ``Overlay``, it can be stored in a plan.
+/// Text over the frames. Unlike an ``Overlay``, this text can be stored in a plan.
 public struct Lettering: Sendable, Codable, Hashable {
-  /// Caption text. Long lines are wrapped. It is plain text: markup has no effect.
+  /// Caption, as plain text: markup has no effect. Long lines are wrapped.
   public var caption: String?
   /// Appearance, position and time of the caption.
   public var captionStyle: CaptionStyle

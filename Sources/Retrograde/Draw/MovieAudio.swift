@@ -2,10 +2,10 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Audio for a movie made from code: ``MovieWriter`` requests the samples piece by piece.
+/// Audio for a movie made from code: ``MovieWriter`` requests the samples as it needs them.
 ///
-/// With the quality `lossless`, Matroska stores them unchanged, and MOV as 32-bit integers. MP4 and
-/// MOV hold up to 2,147,483,647 sample frames, which are 12 hours at 48 kHz.
+/// With the quality `lossless`, Matroska stores the samples unchanged, and MOV stores them as
+/// 32-bit integers. MP4 and MOV hold up to 2,147,483,647 sample frames: 12 hours at 48 kHz.
 ///
 /// ```swift
 /// let tone = MovieAudio(sampleRate: 48_000, channels: 1) { position in
@@ -16,14 +16,14 @@ import RetrogradeEngine
 public struct MovieAudio: Sendable {
   /// Sample frames per second, from 1 to 768,000.
   public var sampleRate: Int
-  /// Number of channels, from 1 to 64. Up to 8 channels have GStreamer's default positions for
-  /// their number: left, right, centre, low frequencies, and so on.
+  /// Number of channels, from 1 to 64. Up to 8 channels have GStreamer's default positions for that
+  /// number of channels: left, right, centre, low frequencies, and so on.
   public var channels: Int
   /// Returns interleaved samples from -1 to 1, starting at the sample frame `position`, in any
   /// number.
   ///
-  /// An empty array ends the audio, independently of the frames. Called on a separate thread, each
-  /// time for the samples after the previous ones. A thrown error ends the movie.
+  /// An empty array ends the audio; the video may go on. Each call continues where the previous
+  /// call ended, on a separate thread. A thrown error ends the movie.
   public var samples: @Sendable (_ position: Int) throws -> [Float]
 
   public init(sampleRate: Int, channels: Int, samples: @escaping @Sendable (_ position: Int) throws -> [Float]) {
@@ -44,7 +44,8 @@ public struct MovieAudio: Sendable {
   }
 
   /// Requests all samples in order.
-  /// - Parameter body: gets each piece, and the number of sample frames before it.
+  /// - Parameter body: gets the samples of each request, and the number of sample frames before
+  ///   them.
   private func forEach(_ cancellation: Cancellation, _ body: ([Float], Int) throws -> Void) throws {
     var position = 0
     while true {

@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Movie that is encoded as its frames arrive. Its audio is pushed on a separate thread: a muxer
-/// waits for streams that lack data.
+/// Movie that is encoded as its frames arrive. The audio is pushed on a separate thread, since a
+/// muxer waits for every stream that lacks data.
 struct MovieStream: Sendable {
   private let writer: EncodingPipeline
   private let video: AppSource
@@ -13,8 +13,9 @@ struct MovieStream: Sendable {
   /// Warnings about details that the container can't hold.
   let warnings: [Warning]
 
-  /// Assumed length of the movie, since the real one is unknown. With it, MP4 edit lists count in
-  /// samples, so they are exact. Their 32 bits then hold 12 hours at 48 kHz.
+  /// Assumed length of the movie, since the real length is unknown. If the length is known, MP4
+  /// edit lists count exactly, in audio samples; their 32-bit numbers suffice for 12 hours at 48
+  /// kHz.
   private static let expected = ClockTime.seconds(3600)
 
   /// - Throws: ``RetrogradeError`` if the container holds no video, or encoding fails to start.
@@ -23,7 +24,7 @@ struct MovieStream: Sendable {
     _ options: ReverseOptions, _ cancellation: Cancellation
   ) throws {
     let index = VideoIndex(caps: caps, tags: nil, packets: [], segmentEnd: nil)
-    // The samples are not available yet.
+    // An empty recording describes the audio, since no samples are available yet.
     let track = try audio.flatMap { try RecordedAudio(try $0.caps(), options.resources).track }
     let choice = try EncodingChoice(
       output: output,
@@ -74,7 +75,8 @@ struct MovieStream: Sendable {
       do {
         return try audio.play(to: writer, cancellation)
       } catch {
-        // The muxer would wait for the audio, and the frames for the muxer.
+        // Otherwise the muxer would wait for the audio, and the caller's frames would wait for the
+        // muxer.
         writer.abort()
         throw error
       }
@@ -93,7 +95,7 @@ struct MovieStream: Sendable {
     given.add(1, frame)
   }
 
-  /// Waits until everything is written.
+  /// Waits until all frames and samples are written.
   /// - Returns: the content of the file, and the length of the pushed frames and samples.
   func finish() throws -> (written: EncodingPipeline.Written, duration: ClockTime) {
     writer.end(video)
@@ -106,7 +108,7 @@ struct MovieStream: Sendable {
   /// Stops, and waits for all writing threads.
   func close() { writer.close() }
 
-  /// Reason why writing stopped: an error of the audio, unless it was cancelled.
+  /// Reason why writing stopped: an error in the audio, unless the writing was cancelled.
   private var reason: any Error {
     if cancellation.isCancelled { return CancellationError() }
     do {

@@ -18,14 +18,14 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Drawings go directly into the frame's memory, 32 bits per pixel, from which the encoder's
-/// converter reads; there is no intermediate frame. Each call waits until the encoder has room.
-/// Several tasks can add frames at once: frames are added one at a time, in the order in which the
-/// calls start to work. A frame whose drawing throws is skipped. With a loop other than `forward`,
-/// frames are kept within the memory budget, then in the spool, and are encoded by ``finish()``.
+/// Drawings go directly into the frame's memory (32 bits per pixel), which is the input of the
+/// encoder's converter; there is no intermediate frame. Each call waits until the encoder has room.
+/// Several tasks can call at once: frames are added one at a time, in the order in which the calls
+/// start to work. A frame whose drawing throws is skipped. With a loop other than `forward`, frames
+/// are kept within the memory budget, then in the spool, and are encoded by ``finish()``.
 ///
-/// Audio (``MovieAudio``) starts with the first frame. Without a loop, it is encoded while frames
-/// are added.
+/// Audio (``MovieAudio``) starts with the first frame. Without a loop, the audio is encoded while
+/// frames are added.
 public final class MovieWriter: Sendable {
   /// Frame size in pixels.
   public let width: Int
@@ -39,15 +39,15 @@ public final class MovieWriter: Sendable {
   private let work = Work()
   private let outputs: Outputs
   private let caps: Caps
-  /// Locked while a frame is added; only by threads that may block.
+  /// Locked while a frame is added, so only threads that may block lock it.
   private let state: Mutex<State>
 
   private struct State: Sendable {
     /// Number of frames so far.
     var count = 0
-    /// Encoder for frames that are encoded at once; nil with a loop.
+    /// Encodes each frame when it is added; nil with a loop.
     var stream: MovieStream?
-    /// Store of frames that are encoded later; nil without a loop.
+    /// Stores the frames until they are encoded; nil without a loop.
     var recording: RecordedVideo?
     var isFinished = false
   }
@@ -55,7 +55,7 @@ public final class MovieWriter: Sendable {
   /// Opens a movie file for writing.
   ///
   /// - Parameters:
-  ///   - output: its extension selects the format, as for ``Reverser``.
+  ///   - output: path of the movie; the extension selects the format, as for ``Reverser``.
   ///   - width: in pixels; most codecs need an even number.
   ///   - height: in pixels; most codecs need an even number.
   ///   - frameRate: frames per second.
@@ -100,7 +100,7 @@ public final class MovieWriter: Sendable {
     outputs.clear()
   }
 
-  /// Adds a frame drawn by `draw`. It starts black.
+  /// Adds a frame drawn by `draw` over black.
   public func add(_ draw: @escaping @Sendable (DrawingContext) throws -> Void) async throws {
     let (width, height) = (width, height)
     try await add(try Buffer.frame(width: width, height: height)) { pixels in
@@ -117,8 +117,8 @@ public final class MovieWriter: Sendable {
   public func add(imageAt path: String) async throws { try await add(try await Image(contentsOf: path)) }
 
   /// Adds a frame of raw pixels.
-  /// - Parameter pixels: width × height × 4 bytes: blue, green, red and an unused one; rows without
-  ///   padding.
+  /// - Parameter pixels: width × height × 4 bytes: blue, green, red and an unused byte for each
+  ///   pixel; rows have no padding.
   public func add(pixels: [UInt8]) async throws {
     guard pixels.count == width * height * 4 else {
       throw RetrogradeError(
@@ -154,9 +154,10 @@ public final class MovieWriter: Sendable {
     }
   }
 
-  /// Finishes the movie: the complete file appears.
+  /// Finishes the movie. The complete file then appears.
   /// - Returns: the summary.
-  /// - Throws: ``RetrogradeError``; also if no frame was added, or the movie is already finished.
+  /// - Throws: ``RetrogradeError``; also if no frame was added, or if the movie is already
+  ///   finished.
   @discardableResult
   public func finish() async throws -> Summary {
     try await onOwnThread("finish movie", work.cancellation) { [self] in
@@ -184,7 +185,7 @@ public final class MovieWriter: Sendable {
     }
   }
 
-  /// Stops the work at once, and removes its files.
+  /// Stops the work at once, and removes the unfinished file.
   public func cancel() { work.cancellation.cancel() }
 
   private struct Written {

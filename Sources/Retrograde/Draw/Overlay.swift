@@ -5,16 +5,16 @@ public import RetrogradeEngine
 
 /// Frame that an ``Overlay`` is drawn over.
 public struct OverlayFrame: Sendable {
-  /// Time in the output, from its start.
+  /// Time from the start of the output.
   public var time: ClockTime
   /// Time in the source.
   public var sourceTime: ClockTime
-  /// Direction in which the source is played here.
+  /// Direction in which the frame's leg plays the source.
   public var direction: Direction
-  /// Number in the output, from 0.
+  /// Number of the frame in the output, from 0.
   public var number: Int
 
-  /// Creates a frame without a file, for example to try out a drawing.
+  /// Creates a frame description without a video, for example to test a drawing.
   public init(time: ClockTime, sourceTime: ClockTime, direction: Direction, number: Int) {
     self.time = time
     self.sourceTime = sourceTime
@@ -23,14 +23,14 @@ public struct OverlayFrame: Sendable {
   }
 }
 
-/// Drawing over frames. It is upright however the video is stored. Called for one frame at a time,
-/// on an engine thread.
+/// Function that draws over a frame. The drawing is upright even if the video is stored rotated.
+/// Called for one frame at a time, on a thread of the engine.
 public typealias Overlay = @Sendable (DrawingContext, OverlayFrame) throws -> Void
 
 /// Drawing before the first frame, over black and without audio.
 public struct Title: Sendable {
   public var duration: ClockTime
-  /// Draws each frame. Gets the time since the title's start.
+  /// Draws a frame of the title. Gets the time since the title's start.
   public var draw: @Sendable (DrawingContext, ClockTime) throws -> Void
 
   public init(duration: ClockTime, draw: @escaping @Sendable (DrawingContext, ClockTime) throws -> Void) {
@@ -55,7 +55,7 @@ public enum Overlays {
   }
 
   private static func timecodeSize(_ context: DrawingContext) -> Double {
-    // The second term fits its 14 characters into narrow frames.
+    // The second value makes the 14 characters of a timecode fit into narrow frames.
     min(context.size.height / 18, context.size.width / 9.5)
   }
 
@@ -74,7 +74,7 @@ public enum Overlays {
     return size * 7 / 12 + context.size(of: timecodeText(context, moment), width: .infinity).height
   }
 
-  /// Combines overlays; the first one is at the bottom. nil for an empty list.
+  /// Combines overlays; later ones are drawn over earlier ones. nil for an empty list.
   public static func all(_ overlays: [Overlay]) -> Overlay? {
     guard !overlays.isEmpty else { return nil }
     return { context, frame in
@@ -90,7 +90,7 @@ struct FramePainter: Sendable {
   private let height: Int
   private let transform: (matrix: Transform, size: Size)
 
-  /// - Parameter transform: maps positions in the displayed frame to stored pixels; with the
+  /// - Parameter transform: mapping from positions in the displayed frame to stored pixels, and the
   ///   displayed size.
   init(_ caps: Caps, _ transform: (matrix: Transform, size: Size)) {
     self.caps = caps
@@ -124,7 +124,7 @@ struct FramePainter: Sendable {
     }
   }
 
-  /// Range of the rows that contain any drawing.
+  /// Range of rows outside which nothing was drawn.
   private static func rows(_ pixels: UnsafeRawBufferPointer, width: Int, height: Int) -> Range<Int> {
     func isEmpty(_ row: Int) -> Bool {
       let words = UnsafeRawBufferPointer(rebasing: pixels[row * width * 4..<(row + 1) * width * 4])

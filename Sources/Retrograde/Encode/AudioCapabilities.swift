@@ -2,7 +2,7 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// Rates and channel layouts that an audio encoder, or a muxer for raw samples, accepts.
+/// Sample rates and channel layouts that an audio encoder accepts, or a muxer of PCM.
 struct AudioCapabilities {
   private let codec: Codec
   private let container: Container
@@ -23,8 +23,8 @@ struct AudioCapabilities {
     ["audio/x-flac", "audio/x-vorbis", "audio/x-opus"].contains(codec.caps.mediaType)
   }
 
-  /// Returns the smallest accepted rate above `rate`, or else the largest one; nil if the encoder
-  /// accepts `rate`.
+  /// Returns the smallest accepted rate above `rate`, or the largest accepted rate if all are
+  /// below; nil if the encoder accepts `rate`.
   func rate(for rate: Int) -> Int? {
     guard let encoder, !takes("rate=\(rate)", encoder) else { return nil }
     let taken = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 88_200, 96_000, 192_000]
@@ -35,19 +35,20 @@ struct AudioCapabilities {
   /// True if `count` channels are accepted, with any mask.
   func takes(_ count: Int) -> Bool { takes(count, "channels=\(count)") }
 
-  /// Returns an accepted mask for `count` channels: `given`, or else the nearest; nil if there is
-  /// none.
+  /// Returns an accepted mask for `count` channels: `given`, or else the most similar one; nil if
+  /// no mask is accepted.
   func mask(for count: Int, like given: UInt64) -> UInt64? {
     if count <= 2 { return takes(count) ? Speakers.usual(count) : nil }
     if hasFixedSpeakers { return takes(count) ? AudioCapabilities.fixed[count] ?? 0 : nil }
-    // avenc_aac fails, or loses the positions, with side speakers.
+    // With side loudspeakers, avenc_aac fails or loses the positions.
     let wanted = codec.caps.mediaType == "audio/mpeg" ? Speakers.withRearPair(given) : given
     let usual = Speakers.usual(count)
     let masks = codec.isRaw ? [wanted, 0] : wanted == 0 ? [usual] : [wanted, usual]
     return masks.first { takes(count, "channels=\(count),\(Caps.field(channelMask: $0))") }
   }
 
-  /// Returns the file's channel for each channel of the encoder's input; nil: the same one.
+  /// For each channel of the encoder's input, returns the number of that channel in the file's
+  /// order; nil if both orders are equal.
   func order(of count: Int) -> [Int]? {
     switch encoder {
     case "flacenc" where Quirk.flacencSurround.applies:
@@ -58,8 +59,8 @@ struct AudioCapabilities {
     }
   }
 
-  /// Returns the format's mask for `count` channels without a mask, if GStreamer's differs; 0: it
-  /// does not. FLAC has a side pair after the rear centre (RFC 9639, 9.1.3).
+  /// Returns the mask that the format implies for `count` channels without a mask, if GStreamer
+  /// implies another; otherwise 0. FLAC has a side pair after the rear centre (RFC 9639, 9.1.3).
   func assumedMask(for count: Int) -> UInt64 { encoder == "flacenc" && count == 7 ? 0xD0F : 0 }
 
   /// Returns the mask that the encoder needs for reordered channels; nil: the file's mask.

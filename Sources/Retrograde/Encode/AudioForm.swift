@@ -2,8 +2,7 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// Rate, channels and loudspeakers of the samples for an encoder, or for a muxer that takes
-/// samples.
+/// Sample rate, channels and loudspeakers of the input of an audio encoder, or of a muxer of PCM.
 struct AudioForm: Sendable, Equatable {
   /// Channel mask that replaces the source's before conversion; nil: unchanged.
   private var name: UInt64?
@@ -24,9 +23,9 @@ struct AudioForm: Sendable, Equatable {
     var mask: UInt64
   }
 
-  /// - Parameter source: caps of the samples.
-  /// - Returns: nil if there are too many channels, and they can't be mixed because their
-  ///   loudspeakers are unknown.
+  /// - Parameter source: caps of the source's samples.
+  /// - Returns: nil if there are too many channels that can't be mixed, because their loudspeakers
+  ///   are unknown.
   init?(_ source: Caps, for codec: Codec, in container: Container) {
     let capabilities = AudioCapabilities(codec, container)
     let count = source.int("channels") ?? 1
@@ -87,9 +86,9 @@ struct AudioForm: Sendable, Equatable {
 }
 
 extension Container {
-  /// True if players can tell which loudspeakers a track's channels belong to. For PCM only WAVE
-  /// stores a mask; elsewhere players assume the usual one. Codecs have a fixed channel order for
-  /// up to eight channels.
+  /// True if players can tell which loudspeakers a track's channels belong to. For PCM, only WAVE
+  /// stores a channel mask; in other containers, players assume the usual mask. Codecs have a fixed
+  /// channel order for up to eight channels.
   func holdsLoudspeakers(of track: AudioTrack, in codec: Codec) -> Bool {
     let mask = track.caps.channelMask ?? 0
     return isWave || mask == 0 || track.channels <= 2
@@ -97,7 +96,7 @@ extension Container {
   }
 }
 
-/// Loudspeakers as masks: a bit for each `GstAudioChannelPosition`.
+/// Loudspeakers as channel masks, with a bit for each `GstAudioChannelPosition`.
 enum Speakers {
   /// Rear left and right: positions 4 and 5.
   private static let rear: UInt64 = 0x30
@@ -109,9 +108,9 @@ enum Speakers {
     Caps(floatSamplesOf: count, rate: 48_000)?.channelMask ?? 0
   }
 
-  /// Returns the source channel of each channel of `wanted`, if the masks only differ in names: one
-  /// of them is 0, or calls the rear pair a side pair (`Quirk.audioconvertSideSpeakers`). nil if
-  /// `given` has to be mixed.
+  /// Returns the source channel for each channel of `wanted`, if the two masks mean the same
+  /// loudspeakers: one mask is 0, or names the rear pair as a side pair
+  /// (`Quirk.audioconvertSideSpeakers`). nil if the channels have to be mixed.
   static func order(of given: UInt64, as wanted: UInt64, _ count: Int) -> [Int]? {
     if given == wanted || given == 0 || wanted == 0 { return Array(0..<count) }
     let pairs = [(side, rear), (rear, side)]
@@ -122,7 +121,7 @@ enum Speakers {
     return (0..<count).sorted { moved[$0] < moved[$1] }
   }
 
-  /// Returns the mask with the side pair renamed to the rear pair, if it has no rear pair.
+  /// Returns the mask with the side pair renamed to the rear pair, if `mask` has no rear pair.
   static func withRearPair(_ mask: UInt64) -> UInt64 {
     mask & side == side && mask & rear == 0 ? mask & ~side | rear : mask
   }

@@ -3,19 +3,20 @@ import MediaTime
 
 /// Priming samples that audio encoders insert, and the offset that keeps audio and video in sync.
 struct AudioPriming: Sendable, Codable {
-  /// Start time of all streams if the container has no edit lists, so that priming lies before it.
+  /// Start time of all streams, late enough that priming lies before it; 0 if the container has
+  /// edit lists.
   private(set) var leadIn = ClockTime.zero
   /// Number of priming sample frames of each stream.
   private(set) var samples: [Int]
 
-  /// Creates priming that was measured elsewhere; see the properties of the same names.
+  /// Creates priming from values that were measured before.
   init(leadIn: ClockTime, samples: [Int]) {
     self.leadIn = leadIn
     self.samples = samples
   }
 
   /// Measures the priming of each stream's encoder in the pipeline. If the container has no edit
-  /// lists, the packets are retimed to when their samples are really played.
+  /// lists, each packet gets the timestamp at which players really play its samples.
   init(_ pipeline: Pipeline, _ audio: [EncodingPipeline.Stream], hasEditLists: Bool) {
     samples = audio.map { _ in 0 }
     for (index, stream) in audio.enumerated() {

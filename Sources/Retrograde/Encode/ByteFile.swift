@@ -9,7 +9,7 @@ package final class ByteFile {
   private let descriptor: Int32
   private var length = 0
 
-  /// - Parameter name: the file's name in messages.
+  /// - Parameter name: the file's name in error messages.
   package init(_ path: String, for name: String) throws {
     self.name = name
     descriptor = open(path.cPath, O_WRONLY | O_TRUNC | O_CLOEXEC | O_CREAT, 0o666)
@@ -18,7 +18,7 @@ package final class ByteFile {
 
   deinit { close(descriptor) }
 
-  /// - Parameter offset: in bytes; nil: at the end.
+  /// - Parameter offset: position in bytes; nil: the end of the file.
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int? = nil) throws {
     guard writeAll(bytes, to: descriptor, at: offset ?? length) else { throw failure }
     if offset == nil { length += bytes.count }

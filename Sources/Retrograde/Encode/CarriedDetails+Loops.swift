@@ -4,7 +4,7 @@ import RetrogradeEngine
 
 extension CarriedDetails {
   /// Comments that mark the loop of a game's music in the output, in sample frames (`LOOPSTART`,
-  /// `LOOPLENGTH`, `LOOPEND`), and warnings about them.
+  /// `LOOPLENGTH`, `LOOPEND`), and a warning if the source's loop comments are left out.
   var loopComments: (played: [String], warnings: [Warning]) {
     guard let track = audio.first, !hasSoundtrack else { return ([], []) }
     let tags = source.index.tags.merging(track.tags)
@@ -29,13 +29,13 @@ extension CarriedDetails {
 }
 
 extension NamedTag {
-  /// True if it marks an audio loop.
+  /// True if the tag marks an audio loop.
   var saysLoop: Bool { LoopComments.field(of: name) != nil }
 }
 
 /// Loop comments of a file.
 private struct LoopComments {
-  /// Name as spelled, and value, of each comment, by its meaning: `START`, `LENGTH` or `END`.
+  /// Spelled name and value of each comment, by the comment's meaning: `START`, `LENGTH` or `END`.
   private var fields: [String: (name: String, value: Int?)] = [:]
 
   init(_ comments: [String]) {
@@ -53,8 +53,10 @@ private struct LoopComments {
 
   var names: [String] { fields.values.map(\.name).sorted() }
 
-  /// Returns the loop, which ends before the frame that `LOOPEND` names; nil if it is invalid.
-  /// - Parameter end: sample frames in the file: the loop's end if no comment sets it.
+  /// Returns the loop's sample frames, up to but not including `LOOPEND`; nil if the loop is
+  /// invalid.
+  /// - Parameter end: number of sample frames in the file: the loop's end if no comment sets
+  ///   another.
   func frames(of end: Int) -> Range<Int>? {
     guard fields.values.allSatisfy({ $0.value != nil }) else { return nil }
     let start = fields["START"]?.value ?? 0
@@ -67,7 +69,8 @@ private struct LoopComments {
     let start = fields["START"]?.name ?? "LOOPSTART"
     var comments = ["\(start)=\(place.lowerBound)"]
     if let end = fields["END"]?.name { comments.append("\(end)=\(place.upperBound)") }
-    // Without `LOOPEND` the loop ended with the file; the output no longer ends there.
+    // Without `LOOPEND` and `LOOPLENGTH`, the loop ended with the source, but the output may end
+    // later than its loop.
     if fields["END"] == nil || fields["LENGTH"] != nil {
       comments.append("\(fields["LENGTH"]?.name ?? "LOOPLENGTH")=\(place.count)")
     }

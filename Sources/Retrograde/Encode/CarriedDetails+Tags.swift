@@ -3,28 +3,28 @@ import GStreamer
 import RetrogradeEngine
 
 extension CarriedDetails {
-  /// File comments that hold for the output: those of the source, and as text the tags that the
-  /// container's muxer does not write.
+  /// Comments of the file that are valid for the output: the source's comments, and the tags that
+  /// the container's muxer does not write, as comments.
   var comments: [String] {
     (loopComments.played + (holdsComments ? freeComments + promoted(source.index.tags?.withDate) : [])).unique
   }
 
-  /// Comments of a stream that hold for the output. Only Matroska has them.
+  /// Comments of a stream that are valid for the output. Only Matroska has comments of streams.
   func comments(of tags: TagList?) -> [String] {
     guard container?.isMatroska ?? false else { return [] }
     return freeTags(of: tags).filter { !$0.saysTimes }.map(\.comment)
       + promoted(streamOnly(tags)?.removing(Array(CarriedDetails.ofStreams)))
   }
 
-  /// Comments of a stream for Ogg: only ASCII names, and no times of the source.
+  /// Comments of a stream for Ogg: only those with ASCII names and without times in the source.
   static func oggComments(of tags: TagList?) -> [String] {
     (tags?.strings("extended-comment") ?? []).compactMap { NamedTag(comment: $0) }
       .filter { tag in !tag.isTechnical && !tag.saysLoop && !tag.saysTimes && tag.name.utf8.allSatisfy { $0 < 0x80 } }
       .map(\.comment)
   }
 
-  /// Warnings for file tags that the output does not hold. The time in the source's header is not
-  /// one of them (docs/limits-outputs.md).
+  /// Warnings for file tags that the output does not hold. The time in the source's header causes
+  /// no warning (docs/limits-outputs.md).
   var unsupportedTags: [Warning] {
     let tags = source.facts?.hasHeaderTime ?? false ? source.index.tags : source.index.tags?.withDate
     var names: [String] = []
@@ -47,8 +47,8 @@ extension CarriedDetails {
     ].compactMap { $0 }
   }
 
-  /// Warning about FLAC with a comment that names other loudspeakers than FLAC's default, if the
-  /// output does not hold the comment.
+  /// Warning about a FLAC source with a comment that sets other loudspeakers than FLAC's default,
+  /// if the output does not hold that comment.
   private var unsupportedLoudspeakers: Warning? {
     guard let mask = named(source.index.tags).first(where: \.saysLoudspeakers), container?.isFLAC == false,
       audio.contains(where: { $0.codec.mediaType == "audio/x-flac" }), !isHeldByFLAC(mask)
@@ -58,16 +58,16 @@ extension CarriedDetails {
       "left out: the channel layout in the source's comment (\(mask.text)); FLAC's default layout is used")
   }
 
-  /// True if the comment names FLAC's default loudspeakers for the channel count.
+  /// True if the comment sets FLAC's default loudspeakers for the number of channels.
   private func isHeldByFLAC(_ comment: NamedTag) -> Bool {
     comment.saysLoudspeakers
       && audio.contains { $0.codec.mediaType == "audio/x-flac" && $0.caps.channelMask == comment.loudspeakers }
   }
 
-  /// Returns the names of tags that a muxer which writes `held` leaves out.
+  /// Returns the names of tags that are left out by a muxer that writes only the tags `held`.
   private func unwritten(_ tags: TagList, _ held: Set<String>) -> [String] {
     tags.names.filter { name in
-      // FFmpeg puts its name into all files.
+      // FFmpeg writes its own name into every file, so it is no detail of the source.
       let isOfFFmpeg = name == "application-name" && tags.string(name)?.hasPrefix("Lav") ?? false
       return !held.contains(name) && !CarriedDetails.others.contains(name) && !isOfFFmpeg
     }
@@ -102,7 +102,7 @@ extension CarriedDetails {
       "image", "preview-image", "attachment", "image-orientation", "datetime", "language-code", "language-name",
     ])
 
-  /// The same for streams, including the title and the application (the encoder).
+  /// Like `others`, but for streams: also the title, and the application (the encoder).
   private static let ofStreams = others.union(["title", "application-name"])
 
   private var holdsComments: Bool { container?.holdsComments ?? false && !isOnlyTheora }
@@ -110,8 +110,8 @@ extension CarriedDetails {
   /// Names of the file tags that are written; nil if unknown.
   private var heldTags: Set<String>? { isOnlyTheora ? [] : container?.heldTags }
 
-  /// True if the output is Ogg without audio. Ogg has tags in its audio: theoraenc writes none
-  /// (1.22 to 1.28).
+  /// True if the output is Ogg without audio. Ogg has tags only in its audio streams, since
+  /// theoraenc writes none (1.22 to 1.28).
   private var isOnlyTheora: Bool { container?.isOgg ?? false && audio.isEmpty && !videos.isEmpty }
 
   private var freeTags: [NamedTag] {
@@ -122,7 +122,7 @@ extension CarriedDetails {
       + [created.map { NamedTag(name: "CREATION_TIME", text: TagList.dateTime($0)) }].compactMap { $0 }
   }
 
-  /// Returns the comments of a stream that the file as a whole does not have.
+  /// Returns the comments of a stream that are not also comments of the whole file.
   private func freeTags(of stream: TagList?) -> [NamedTag] {
     let known = freeTags
     return named(stream).filter { tag in
@@ -147,7 +147,7 @@ extension CarriedDetails {
     tag.name.utf8.allSatisfy { $0 < 0x80 } || !(container?.isOgg ?? false)
   }
 
-  /// Returns the comments with names unknown to GStreamer, except for those that mark audio loops.
+  /// Returns the comments with names unknown to GStreamer, except for loop comments.
   private func named(_ tags: TagList?) -> [NamedTag] {
     (tags?.strings("extended-comment") ?? []).compactMap { NamedTag(comment: $0) }
       .filter { !$0.isTechnical && !$0.saysLoop }
@@ -196,10 +196,11 @@ extension TagList {
 }
 
 extension Container {
-  /// Names of tags that its muxer writes wrong (`Quirk.qtmuxShowNumbers`); they become comments.
+  /// Names of tags that the muxer writes with wrong values (`Quirk.qtmuxShowNumbers`); these tags
+  /// become comments.
   var miswrittenTags: [String] { hasEditLists ? ["show-season-number", "show-episode-number"] : [] }
 
-  /// Names of the file tags that its muxer writes; nil if unknown.
+  /// Names of the file tags that the muxer writes; nil if unknown.
   var heldTags: Set<String>? {
     if imageFormat != nil || isTransportStream { return [] }
     guard let caps else { return isFLAC ? Container.tagsInVorbis : Container.tagsInID3 }
@@ -209,11 +210,11 @@ extension Container {
     return isOgg ? Container.tagsInVorbis : isMatroska ? Container.tagsInMatroska : nil
   }
 
-  /// Names of the stream tags that its muxer writes; nil if unknown, or if the only stream has the
-  /// file's tags.
+  /// Names of the stream tags that the muxer writes; nil if unknown, or if the tags of the only
+  /// stream are the file's.
   var heldStreamTags: Set<String>? { holdsOneStream || isOgg ? nil : caps == "video/x-msvideo" ? [] : heldTags }
 
-  /// True if its header has a creation time.
+  /// True if the container's header has a creation time.
   var holdsHeaderTime: Bool { holdsTitles }
 
   /// `gst_avi_mux_write_tag` of gstavimux.c, 1.22 to 1.28.
@@ -250,8 +251,8 @@ extension Container {
     "album-artist-sortname", "discid", "musicbrainz-discid", "beats-per-minute", "application-name",
   ]
 
-  /// `add_funcs` of gstid3v2mux.cc, 1.22 to 1.28. It writes only the year of a date, so dates are
-  /// also comments.
+  /// `add_funcs` of gstid3v2mux.cc, 1.22 to 1.28. That function writes only the year of a date, so
+  /// dates are also written as comments.
   fileprivate static let tagsInID3: Set = [
     "artist", "album-artist", "title", "album", "copyright", "composer", "genre", "comment", "musicbrainz-artistid",
     "musicbrainz-albumid", "musicbrainz-albumartistid", "musicbrainz-releasegroupid", "musicbrainz-trmid",

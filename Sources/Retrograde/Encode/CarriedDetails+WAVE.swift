@@ -3,7 +3,8 @@ import MediaTime
 import RetrogradeEngine
 
 extension CarriedDetails {
-  /// Chunks of a WAVE source for the output, besides samples, and warnings about the others.
+  /// Chunks of a WAVE source for the output, besides the audio, and warnings about chunks that are
+  /// left out.
   var waveChunks: (chunks: [WAVEChunks.Chunk], warnings: [Warning], haveMarkers: Bool) {
     guard let wave = source.facts?.wave, let rate = wave.rate, container?.isWave ?? false, !hasSoundtrack else {
       let sources = source.parts.isEmpty ? [source] : source.parts
@@ -52,8 +53,9 @@ extension Warning {
 }
 
 extension PlaybackLegs {
-  /// Returns the positions of a range of sample frames in the output, one for each leg that plays
-  /// any of them. An empty range, between two frames, has empty positions.
+  /// Returns the positions in the output of a range of source sample frames: one position for each
+  /// leg that plays some of the range. An empty range, between two sample frames, has empty
+  /// positions.
   func places(of frames: Range<Int>, rate: Int) -> [Range<Int>] {
     let start = ClockTime(sampleIndex: frames.lowerBound, rate: rate)
     let end = ClockTime(sampleIndex: frames.upperBound, rate: rate)

@@ -1,7 +1,7 @@
 import GStreamer
 import RetrogradeEngine
 
-/// Chapters, stream titles, markers, comments and tags of a source, as an output holds them.
+/// Chapters, stream titles, markers, comments and tags of a source, in the form for an output.
 struct CarriedDetails: Sendable {
   let source: PlayableSource
   let playback: PlaybackOptions
@@ -11,16 +11,16 @@ struct CarriedDetails: Sendable {
   let videos: [VideoSource]
   let audio: [AudioTrack]
   var subtitles: [SubtitleTrack] = []
-  /// True if audio from another file replaces the source's.
+  /// True if audio from another file replaces the source's audio.
   var hasSoundtrack = false
-  /// Largest number of cover pictures in the output; nil: the container's.
+  /// Largest number of cover pictures in the output; nil: as many as the container allows.
   var mostCovers: Int?
-  /// True if the first audio stream has another sample rate than the source's.
+  /// True if the first audio stream has another sample rate in the output than in the source.
   let isResampled: Bool
   /// True if silence precedes audio that starts late.
   let isPadded: Bool
 
-  /// Returns the content of the output, made from the source's frames and samples.
+  /// Returns the content of an output that is encoded from the source's frames and samples.
   ///
   /// - Parameters:
   ///   - description: the pipeline, in `gst-launch-1.0` syntax.
@@ -72,7 +72,7 @@ struct CarriedDetails: Sendable {
       + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output can hold")] : [])
   }
 
-  /// Warnings about languages with region or script, which muxers do not write.
+  /// Warnings about languages with a region or script: muxers write neither.
   private var unsupportedLanguages: [Warning] {
     let all = (videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)).compactMap { $0?.language }
       .filter { $0.plain != $0.whole }
@@ -91,8 +91,8 @@ struct CarriedDetails: Sendable {
     return [Warning(.detailLeftOut, "left out: the forced flag of subtitles (always shown)", count: count)]
   }
 
-  /// Warning about the number of plays of an animation, if the output is a video: it plays once, or
-  /// as often as the player decides.
+  /// Warning about the number of plays of an animation, if the output is a video, which can't store
+  /// that number.
   private var unsupportedPlays: [Warning] {
     guard let plays = source.index.plays, plays > 1, container?.animation == nil else { return [] }
     return [Warning(.detailLeftOut, "left out: the number of times that the animation plays (\(plays))", count: 1)]
@@ -112,7 +112,7 @@ struct CarriedDetails: Sendable {
   /// Warning about stream titles, if there are several streams and the container can't hold titles.
   private var unsupportedTitles: [Warning] {
     let tags = videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)
-    // Ogg holds the titles of audio.
+    // Ogg stores the titles of audio streams.
     let held = container?.isOgg ?? false ? audio.compactMap { $0.tags?.streamTitle } : []
     let count = tags.count { $0?.streamTitle.map { !held.contains($0) } ?? false }
     guard count > 0, tags.count > 1, !(container?.holdsTitles ?? false) else { return [] }
@@ -121,8 +121,8 @@ struct CarriedDetails: Sendable {
 }
 
 extension VideoSource {
-  /// Returns the caps of its frames for an encoder. Encoders read the field order from caps, even
-  /// if each frame has it (`gst_x264_enc_init_encoder`).
+  /// Returns the caps of the frames for an encoder. Encoders read the field order from the caps,
+  /// even if each frame has the order in its flags (`gst_x264_enc_init_encoder`).
   func encodedCaps(isBackward: Bool) -> Caps {
     var caps = caps
     if caps.isInterlaced, caps.string("field-order") == nil, let isTopFieldFirst {
@@ -133,8 +133,8 @@ extension VideoSource {
 }
 
 extension TagList {
-  /// Language of a stream as a whole, and without region and script (BCP 47): `zh-Hans` and `zh`.
-  /// nil if undefined.
+  /// Language of a stream, with and without region and script (BCP 47): `zh-Hans` and `zh`. nil if
+  /// undefined.
   var language: (whole: String, plain: String)? {
     string("language-code").flatMap { code in
       ["und", ""].contains(code) ? nil : (code, code.split(separator: "-").first.map(String.init) ?? code)

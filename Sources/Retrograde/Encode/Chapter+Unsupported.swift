@@ -48,9 +48,9 @@ extension Warning {
 }
 
 extension Chapter {
-  /// True if it ends before `next` by more than rounding (1 ms).
+  /// True if the chapter ends more than 1 ms, which may be rounding, before `next`.
   fileprivate func endsBefore(_ next: ClockTime) -> Bool { next - span.end > .milliseconds(1) }
 
-  /// Number of chapters inside this one, at all levels.
+  /// Number of chapters inside this chapter, at all levels.
   fileprivate var inner: Int { children.reduce(0) { $0 + 1 + $1.inner } }
 }

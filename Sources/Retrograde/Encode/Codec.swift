@@ -4,10 +4,10 @@ import RetrogradeEngine
 
 /// A codec, with the caps that identify it.
 struct Codec: Sendable, Equatable {
-  /// In caps syntax, such as `audio/mpeg,mpegversion=4`.
+  /// The caps as text, such as `audio/mpeg,mpegversion=4`.
   let text: String
   let caps: Caps
-  /// Factory name of the requested encoder; nil: the one that `encodebin` selects.
+  /// Factory name of the requested encoder; nil: the encoder that `encodebin` selects.
   private(set) var chosenEncoder: String?
 
   static func == (a: Codec, b: Codec) -> Bool { a.text == b.text }
@@ -31,7 +31,7 @@ struct Codec: Sendable, Equatable {
     self.init(text)
   }
 
-  /// Codec that `encoder`, an element factory, makes; nil if it makes no video.
+  /// Codec of the element factory `encoder`; nil if `encoder` outputs no video.
   init?(madeBy encoder: String) {
     guard let caps = Registry.sourceCaps(of: encoder),
       caps.mediaType.hasPrefix("video/") || caps.mediaType.hasPrefix("image/")
@@ -68,18 +68,20 @@ struct Codec: Sendable, Equatable {
 
   var isRaw: Bool { caps.mediaType == "audio/x-raw" }
 
-  /// Encoder that `encodebin` would select; nil if none is installed, or none is needed.
+  /// Requested encoder, or the encoder that `encodebin` would select; nil if no encoder is
+  /// installed or needed.
   var encoder: String? {
     isRaw ? nil : chosenEncoder ?? Codec.choosingEncoders { Registry.factories(.encoder, sources: caps).first }
   }
 
-  /// Runs `body` with encoder ranks that make `encodebin` select working encoders.
+  /// Runs `body` with changed ranks of encoders, so that `encodebin` selects encoders that work.
   ///
   /// `avenc_aac` is preferred (`Quirk.avencAACUnranked`). Encoders of DTS, of Dolby's lossless
   /// codecs (`Quirk.avencExperimental`) and of Windows Media Audio (`Quirk.avencWMAAlignment`) are
   /// avoided.
   ///
-  /// - Parameter chosen: encoders requested by name, since `encodebin` ignores those of rank NONE.
+  /// - Parameter chosen: encoders requested by name. Their rank is raised, since `encodebin`
+  ///   ignores encoders of rank NONE.
   static func choosingEncoders<Value: Sendable, Failure: Error>(
     _ chosen: [String] = [], _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -89,7 +91,7 @@ struct Codec: Sendable, Equatable {
       avoiding: ["avenc_dca", "avenc_mlp", "avenc_truehd", "avenc_wmav1", "avenc_wmav2"] + timestampers, body)
   }
 
-  /// True if it can encode `raw` frames or samples without conversion.
+  /// True if the codec can encode frames or samples with the caps `raw` without conversion.
   func encodes(_ raw: Caps) -> Bool {
     if EncoderSettings.hasOddSubsampledSize(raw), ["video/x-h264", "video/x-h265"].contains(caps.mediaType) {
       return false
@@ -97,8 +99,8 @@ struct Codec: Sendable, Equatable {
     return isRaw || encoder.map { Registry.factory($0, takes: raw) } ?? false
   }
 
-  /// Returns a pixel format for `raw` frames that the codec encodes without changing any value; nil
-  /// if there is none.
+  /// Returns a pixel format in which the codec encodes frames with the caps `raw` without changing
+  /// any value; nil if there is none.
   func exactFormat(for raw: Caps) -> String? {
     let formats = raw.string("format").flatMap { PixelFormat($0) }?.equivalents ?? []
     return formats.first { encodes(raw.setting("format", $0.name)) }?.name

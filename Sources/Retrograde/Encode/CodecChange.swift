@@ -11,7 +11,7 @@ public struct CodecChange: Sendable, Hashable, CustomStringConvertible {
   /// Reason for the change.
   public var reason: Message
 
-  /// The change as one sentence: `HEVC became MJPEG: .avi can't hold it`.
+  /// The change and its reason: `HEVC became MJPEG: .avi can't hold it`.
   public var message: Message { "\(source) became \(output): \(reason)" }
 
   public var description: String { message.description }
@@ -41,7 +41,8 @@ extension CodecChange: Codable {
 }
 
 extension EncodingChoice {
-  /// Returns the change of a video's codec; nil if it stays the same, or if the source has none.
+  /// Returns the change of a video's codec; nil if the codec stays the same, or if the source is
+  /// raw.
   static func change(
     from source: Codec?, to chosen: Codec?, _ raw: Caps, _ container: Container, _ options: EncodingOptions,
     _ output: String
@@ -74,9 +75,10 @@ extension EncodingChoice {
     return CodecChange(kind: .video, source: source.shortName, output: written, reason: reason)
   }
 
-  /// Returns the change of an audio stream's codec; nil if it stays the same.
+  /// Returns the change of an audio stream's codec; nil if the codec stays the same.
   /// - Parameters:
-  ///   - isUntimed: true if the container has no timestamps for its packets.
+  ///   - isUntimed: true if audio in the container has no timestamps, so that priming would shift
+  ///     it against the video.
   ///   - raw: caps of the samples.
   static func change(
     from source: Codec?, to chosen: Codec, _ container: Container, _ options: EncodingOptions, _ output: String,
@@ -104,7 +106,7 @@ extension EncodingChoice {
 }
 
 extension Codec {
-  /// True if both are the same codec, regardless of how their caps are written.
+  /// True if `other` is the same codec, even if its caps are written differently.
   fileprivate func isSame(as other: Codec) -> Bool { self == other || self == Codec(of: other.caps) }
 
   /// Value of `--video-codec` for this codec.
@@ -127,8 +129,8 @@ extension Codec {
 }
 
 extension Container {
-  /// Returns the reason why a codec is not written to `output`. The formats of MP4, MOV, Matroska
-  /// and AVI hold more codecs than GStreamer's muxers.
+  /// Returns the reason why a codec is not written to `output`. MP4, MOV, Matroska and AVI can hold
+  /// more codecs than GStreamer's muxers can write.
   fileprivate func cannotHold(_ output: String) -> Message {
     [".mov", ".mp4", ".m4v", ".m4a", ".mkv", ".mka", ".avi"].contains(output.dotExtension)
       ? "GStreamer can't write it to \(output.dotExtension)" : "\(output.dotExtension) can't hold it"

@@ -4,43 +4,45 @@ import RetrogradeEngine
 
 /// A supported output container, selected by file name extension.
 struct Container: Sendable {
-  /// Output caps of its muxers; nil if the codec's stream is the file (MP3, FLAC).
+  /// Output caps of the container's muxers; nil if no muxer is needed (MP3, FLAC, images).
   var caps: String?
-  /// Usual codecs, as caps, best first.
+  /// Codecs to choose from, as caps, best first.
   var videoCodecs: [String]
   var audioCodecs: [String]
-  /// True if it holds one audio stream and nothing else.
+  /// True if the container holds one audio stream and nothing else.
   var holdsOneStream = false
-  /// True if it holds only one video stream.
+  /// True if the container holds only one video stream.
   var holdsOneVideo = false
-  /// Subtitle formats that it holds, as caps, best first.
+  /// Subtitle formats that the container holds, as caps, best first.
   var subtitles: [String] = []
-  /// True if it can mark codec priming as not played (MP4's edit lists).
+  /// True for MP4 and MOV: their edit lists can exclude codec priming from playback.
   var hasEditLists = false
-  /// True if it has a language field for each stream, separate from the codec's tags.
+  /// True if the container has a language field for each stream, separate from the codec's tags.
   var carriesLanguages: Bool {
     ["video/quicktime", "video/x-matroska", "video/webm", "video/mpegts"].contains { caps?.hasPrefix($0) ?? false }
   }
-  /// True if it can store the orientation of video.
+  /// True if the container can store the orientation of video.
   var carriesOrientation = false
-  /// Elements that write header and tags of a stream without container, in `gst-launch-1.0` syntax.
+  /// Elements that write the header and tags of a stream without a container, in `gst-launch-1.0`
+  /// syntax.
   var tagger: String?
-  /// True if files of this extension hold only ``audioCodecs``, even if the muxer takes others.
+  /// True if files of this extension hold only ``audioCodecs``, even if the muxer takes other
+  /// codecs.
   var holdsNamedCodecsOnly = false
-  /// Largest number of cover pictures (`Quirk.matroskamuxCoverArt`). For Ogg it depends on the
-  /// codec (``EncodingChoice/mostCovers``).
+  /// Largest number of cover pictures (`Quirk.matroskamuxCoverArt`). For Ogg, the number depends on
+  /// the codec (``EncodingChoice/mostCovers``).
   var mostCovers: Int {
     if tagger != nil || caps == nil && imageFormat == nil { return .max }
-    // gst_qt_mux_add_mp4_cover writes only the first.
+    // gst_qt_mux_add_mp4_cover writes only the first picture.
     return caps?.hasPrefix("video/quicktime") ?? false ? 1 : 0
   }
-  /// True if it can hold a title for each stream.
+  /// True if the container can hold a title for each stream.
   var holdsTitles: Bool {
     ["video/quicktime", "video/x-matroska", "video/webm"].contains { caps?.hasPrefix($0) ?? false }
   }
   /// True for FLAC without a container.
   var isFLAC: Bool { caps == nil && audioCodecs == ["audio/x-flac"] }
-  /// True if chapters can be written to it.
+  /// True if the container can hold chapters.
   var holdsChapters: Bool { holdsTitles || isWave || isFLAC }
   /// True for JPEG images.
   var isJPEG: Bool {
@@ -49,48 +51,50 @@ struct Container: Sendable {
     case .animation, nil: false
     }
   }
-  /// True if it holds comments with any name.
+  /// True if the container can hold comments with any name.
   var holdsComments: Bool { isOgg || holdsTitles || tagger != nil || isFLAC }
-  /// True if it stores whether video is interlaced, and the field order.
+  /// True if the container stores whether video is interlaced, and the field order.
   var holdsFieldOrder: Bool { isMatroska || caps == "video/quicktime,variant=apple" }
   /// True for Matroska and WebM.
   var isMatroska: Bool { ["video/x-matroska", "video/webm"].contains(caps) }
-  /// True if it has no timestamps for frames (AVI, Y4M): they are stored in presentation order,
-  /// with equal durations.
+  /// True if the container has no timestamps for frames (AVI, Y4M): frames are stored in
+  /// presentation order and have equal durations.
   var lacksTimes = false
-  /// True for Ogg. Its pages count frames of Theora, so all frames have equal durations.
+  /// True for Ogg. Pages of Ogg count the frames of Theora, so all frames have equal durations.
   var isOgg: Bool { caps == "application/ogg" }
   /// True for MPEG transport streams, whose muxers name pads after PIDs.
   var isTransportStream: Bool { caps?.hasPrefix("video/mpegts") ?? false }
   var isWave: Bool { caps == "audio/x-wav" }
-  /// True if readers choose how much raw audio they read at once: WAV has no packets, MOV stores
-  /// sample sizes, AVI's packets are split. In others they read the packets as written.
+  /// True if demuxers choose the size of the PCM buffers that they output: WAV has no packets, MOV
+  /// stores each sample, and AVI packets are split. From other containers, demuxers output the
+  /// packets as written.
   var hasLooseSamples: Bool { isWave || caps == "video/x-msvideo" || caps == "video/quicktime,variant=apple" }
-  /// True if its audio has no timestamps, and always starts with the file.
+  /// True if audio in the container has no timestamps, and always starts with the file.
   var needsAudioFromStart = false
-  /// Format of images without audio, in one file or one file a frame, for which no muxer is needed.
+  /// Format of an output without audio, as one image file or one file per frame, which needs no
+  /// muxer; nil for other containers.
   var imageFormat: ImageFormat?
 
   /// Format of an output that holds only images.
   enum ImageFormat: Sendable {
     /// One animated image, which players loop.
     case animation(AnimationFormat)
-    /// A file for each frame, written by this encoder; the file name has a pattern such as `%05d`
-    /// for its number.
-    /// - Parameter opaque: caps for the encoder if frames have no transparency.
+    /// One file for each frame, written by `encoder`; the output's name has a pattern for the
+    /// number, such as `%05d`.
+    /// - Parameter opaque: caps of the encoder's input if frames have no transparency.
     case sequence(encoder: String, opaque: String)
-    /// One file with all output of this encoder: a single image, or raw frames one after the other.
-    /// - Parameter opaque: like that of `sequence`; nil if the encoder has no transparency.
+    /// One file with the complete output of `encoder`: a single image, or all raw frames.
+    /// - Parameter opaque: like `opaque` of `sequence`; nil if the encoder has no transparency.
     case file(encoder: String, opaque: String?)
   }
 
-  /// Format of an animation, which players loop; nil if it is none.
+  /// Format of an animation, which players loop; nil if the output is no animation.
   var animation: AnimationFormat? {
     if case .animation(let format) = imageFormat { format } else { nil }
   }
 
   /// Returns the container for a file name.
-  /// - Parameter format: extension that replaces the file name's; nil: the file name's.
+  /// - Parameter format: extension that selects the container; nil: the extension of the file name.
   static func of(_ path: String, format: String? = nil) throws -> Container {
     if ImageSequence.isPattern(path) {
       guard format == nil else {
@@ -129,8 +133,8 @@ struct Container: Sendable {
     return container
   }
 
-  /// Returns the container for images by the extension: one image, or numbered images if the name
-  /// is a pattern.
+  /// Returns the container for an image, or for numbered images if `path` is a pattern. The
+  /// extension selects the format.
   static func images(_ path: String) throws -> Container {
     let suffix = fileExtension(path)
     guard let (encoder, opaque) = sequenceEncoders[suffix.lowercased()] else {
@@ -162,7 +166,7 @@ struct Container: Sendable {
     format.map { "\(path).\(otherNames[$0.lowercased()] ?? $0.lowercased())" } ?? path
   }
 
-  /// Names of formats in other programs, with our extensions.
+  /// Extension for each format name that other programs use.
   private static let otherNames = ["matroska": "mkv", "mpegts": "ts"]
 
   static var extensions: [String] { byExtension.keys.sorted() }
@@ -224,7 +228,8 @@ struct Container: Sendable {
 
   private static let sequenceEncoders = [
     "png": (encoder: "pngenc", opaque: opaque("RGB,GRAY8,GRAY16_BE")), "jpg": jpeg, "jpeg": jpeg,
-    // RGB, which libwebp converts to WebP's YUV; webpenc takes any other YUV for WebP's.
+    // RGB, which libwebp converts to the YUV of WebP; webpenc would treat any YUV input as that
+    // YUV.
     "webp": (encoder: "webpenc quality=95", opaque: opaque("RGB")),
     "tiff": (encoder: "avenc_tiff", opaque: opaque("RGB,GRAY8,GRAY16_LE")),
     "bmp": (encoder: "avenc_bmp", opaque: opaque("BGR,GRAY8")),
@@ -248,8 +253,8 @@ struct Container: Sendable {
     "mka": Container(caps: "video/x-matroska", videoCodecs: [], audioCodecs: [aac, pcm]),
   ]
 
-  /// Returns the container that a user's pipeline writes, by its muxer or, without one, by the
-  /// element in its place; nil if it is not a known one.
+  /// Returns the container that a user's pipeline writes, according to the pipeline's muxer, or to
+  /// the element in the muxer's place; nil if the container is unknown.
   static func written(by pipeline: Pipeline) -> Container? {
     let known = byExtension.sorted { $0.key < $1.key }.map(\.value).filter { $0.caps != nil }
     let muxed = known.filter { !$0.videoCodecs.isEmpty } + known.filter { $0.videoCodecs.isEmpty }
@@ -259,8 +264,8 @@ struct Container: Sendable {
     return alone.first { !pipeline.elements(ofFactory: $0.0).isEmpty }.flatMap { byExtension[$0.1] }
   }
 
-  /// Names of installed muxers for it, best first; `encodebin` uses the first that takes all
-  /// streams. Empty if no muxer is needed.
+  /// Names of the installed muxers for the container, best first; `encodebin` uses the first one
+  /// that takes all streams. Empty if no muxer is needed.
   var muxers: [String] {
     guard let caps, let parsed = Caps(caps) else { return [] }
     return Registry.factories(.muxer, sources: parsed)
@@ -276,7 +281,7 @@ struct Container: Sendable {
     {
       return false
     }
-    // Nothing decodes the result.
+    // No demuxer could read the result.
     if isMatroska, codec.mediaType == "audio/x-tta", Quirk.matroskademuxTTA.applies { return false }
     return muxers.contains { Registry.factory($0, takes: codec) }
   }

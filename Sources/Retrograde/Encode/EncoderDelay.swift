@@ -2,23 +2,26 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Number of priming samples that an audio encoder inserts before its input, as decoded.
+/// Number of priming samples that an audio encoder inserts before its input, as counted in the
+/// decoded audio.
 ///
-/// Most encoders do not report it (`Quirk.avencAACPriming`, `Quirk.lamemp3encPriming`). So it is
-/// measured: noise is encoded, and located in the decoded audio.
+/// Most encoders do not report the number (`Quirk.avencAACPriming`, `Quirk.lamemp3encPriming`). So
+/// the priming is measured: noise is encoded and decoded, then located in the decoded audio.
 struct EncoderDelay {
-  /// Priming in sample frames; 0 if the codec's stream has it (Opus), or if it can't be measured.
+  /// Priming in sample frames; 0 if the codec's stream itself declares the priming (Opus), or if it
+  /// can't be measured.
   let samples: Int
 
   private static let length = 16_384
-  /// Twice the priming of AAC and MP3, even if 192 kHz are resampled to 48 kHz.
+  /// Longest delay that is searched, in sample frames: twice the priming of AAC and MP3, even if
+  /// audio of 192 kHz is resampled to 48 kHz.
   private static let reach = 8192
   private static let probe = 2048
 
   /// - Parameters:
   ///   - encoder: the factory name.
-  ///   - packets: the caps of its output.
-  ///   - raw: the caps of its input.
+  ///   - packets: caps of the encoder's output.
+  ///   - raw: caps of the encoder's input.
   init(encoder: String, packets: Caps, raw: Caps) {
     samples = (try? EncoderDelay.measure(encoder, packets, raw)) ?? 0
     Log.encode.info("\(encoder): puts \(samples) samples before the first")
@@ -28,7 +31,7 @@ struct EncoderDelay {
     guard let rate = raw.int("rate"), let channels = raw.int("channels"),
       let decoder = AudioDecoder(for: packets)?.factory
     else { return 0 }
-    // Caps with the default channel mask: all channels get the same noise.
+    // The caps have the default channel mask, since all channels get the same noise.
     guard let format = Caps(floatSamplesOf: channels, rate: rate)?.description else { return 0 }
     let pipeline = try Pipeline(
       "appsrc name=in format=time block=true caps=\(Description.quoted(format)) ! audioconvert ! audioresample ! \(encoder) ! "
@@ -47,7 +50,8 @@ struct EncoderDelay {
     guard source.push(buffer) else { return 0 }
     source.endOfStream()
     var heard: [Float32] = []
-    // No timeout, even on a busy machine: without a measured delay the output would be out of sync.
+    // No timeout, since the machine may be busy, and the output would be out of sync without a
+    // measured delay.
     while heard.count < length + reach, !sink.isEndOfStream {
       guard let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) else {
         if case .failed? = pipeline.nextMessage() { break }
@@ -62,7 +66,7 @@ struct EncoderDelay {
     return lag(of: heard, against: noise)
   }
 
-  /// Returns the delay of `noise` in `heard`, by cross-correlation of its middle.
+  /// Returns the delay of `noise` in `heard`, by cross-correlation of the middle of the noise.
   private static func lag(of heard: [Float32], against noise: [Float32]) -> Int {
     let start = (length - probe) / 2
     var best = (lag: 0, score: Float32.leastNormalMagnitude)

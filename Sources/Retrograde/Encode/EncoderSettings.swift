@@ -2,7 +2,7 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// Encoder properties for the requested quality, in each encoder's own terms.
+/// Encoder properties for the requested quality, on each encoder's own scale.
 ///
 /// Only this type knows encoders by name: GStreamer has no common scale of quality.
 struct EncoderSettings: Sendable {
@@ -12,30 +12,30 @@ struct EncoderSettings: Sendable {
   /// Average number of frames per second.
   var frameRate: Double
 
-  /// Factor on the source's bit rate for the output. Encoding a second time needs a little more for
+  /// Ratio of the output's bit rate to the source's: encoding a second time needs a little more for
   /// the same quality (docs/quality.md).
   static let headroom = 1.25
 
-  /// Lowest bit rate of video, in bits per second. libvpx drops all frames at rates that round to 0
-  /// kbit/s, as slide shows have.
+  /// Lowest bit rate of video, in bits per second. At rates that round to 0 kbit/s, such as those
+  /// of slide shows, libvpx drops all frames.
   private static let leastBitrate = 10_000
 
-  /// Encoders whose quality can be set here. Codecs with other encoders must be requested: FFmpeg's
-  /// MPEG and H.263 encoders have fixed rates, refuse variable frame rates, or output packets
-  /// without timestamps.
+  /// Encoders whose quality can be set here. A codec with another encoder is used only on request:
+  /// FFmpeg's MPEG and H.263 encoders have fixed bit rates, refuse variable frame rates, or output
+  /// packets without timestamps.
   static let known: Set<String> = [
     "x264enc", "x265enc", "vp8enc", "vp9enc", "av1enc", "jpegenc", "avenc_ffv1", "theoraenc", "avenc_prores_ks",
     "avenc_prores",
   ]
 
-  /// Lossless encoders: x264 with the right settings, the others with any.
+  /// Lossless encoders. x264 is lossless only with the right settings, the others always.
   private static let lossless: Set<String> = [
     "x264enc", "avenc_ffv1", "avenc_ffvhuff", "avenc_huffyuv", "avenc_utvideo", "avenc_magicyuv",
   ]
 
-  /// Supported width and height of encoders whose pad template promises more
-  /// (`Quirk.x264encLargestSize`). FFmpeg cuts FFV1 frames into a slice per thread: smaller frames
-  /// turn black, or encoding does not start (5.1 and 8).
+  /// Supported width and height of encoders whose pad template allows sizes that do not work
+  /// (`Quirk.x264encLargestSize`). FFmpeg divides an FFV1 frame into a slice per thread: smaller
+  /// frames turn black, or encoding does not start (5.1 and 8).
   static let sides = ["x264enc": 1...16_384, "avenc_ffv1": 4...Int.max]
 
   /// Codecs whose players expect 4:2:0 chroma.
@@ -49,11 +49,11 @@ struct EncoderSettings: Sendable {
   /// FFV1, the only codec whose encoder keeps transparency.
   static let alphaCodec = "video/x-ffv,ffvversion=1"
 
-  /// True if video with such caps could keep transparency.
+  /// True if packets with these caps can have transparency.
   static func keepsAlpha(_ caps: Caps) -> Bool { alphaCodec.hasPrefix(caps.mediaType + ",") }
 
-  /// True if the size is odd and chroma has half the lines or columns, which x264 and x265 refuse
-  /// (`Quirk.x264encOddSize`).
+  /// True if the width or height is odd and chroma has half the lines or columns. x264 and x265
+  /// refuse such frames (`Quirk.x264encOddSize`).
   static func hasOddSubsampledSize(_ raw: Caps) -> Bool {
     guard isOdd(raw), let format = raw.string("format") else { return false }
     return ["I420", "I422", "NV12", "YV12", "Y42B"].contains { format.hasPrefix($0) }
@@ -72,8 +72,8 @@ struct EncoderSettings: Sendable {
     takes[encoder]?.contains(.bitrate) ?? Registry.property("bitrate", of: encoder)
   }
 
-  /// Returns the `element-properties` for a video encoder. Enumerations are numbers, since
-  /// GstStructure has no others.
+  /// Returns the `element-properties` for a video encoder. Values of enumerations are numbers,
+  /// since a GstStructure can't hold their names.
   /// - Throws: ``RetrogradeError`` of code `usage`, with the valid values, if the encoder does not
   ///   accept a requested value.
   func video(_ encoder: String, _ raw: Caps) throws -> [(name: String, value: String)] {
@@ -98,7 +98,7 @@ struct EncoderSettings: Sendable {
       case "avenc_ffv1": ffv1(raw)
       case "theoraenc": try theora(raw)
       case "avenc_prores_ks", "avenc_prores":
-        []  // the source's own profile is the whole setting; ProRes has a fixed rate
+        []  // no properties: the ProRes profile comes from the source, and ProRes has a fixed rate
       default: try other(encoder, raw)
       }
     return set.map { (name: $0.0, value: $0.1) }
@@ -110,8 +110,9 @@ struct EncoderSettings: Sendable {
   /// Requested or default bit rate, in bits per second.
   private func wanted(_ raw: Caps) -> Int { options.bitrate ?? defaultBitrate(raw) }
 
-  /// Returns the rate for x264 and x265 in kbit/s. They divide a rate by the frame rate of the
-  /// caps, which for variable rates is higher than the average.
+  /// Returns the bit rate for x264 and x265 in kbit/s. These encoders divide the bit rate by the
+  /// frame rate in the caps, which is higher than the average frame rate if frames have different
+  /// durations.
   private func kilobits(_ raw: Caps, _ encoder: String) throws -> String {
     let named = raw.fraction("framerate").flatMap {
       $0.denominator > 0 ? Double($0.numerator) / Double($0.denominator) : nil
@@ -123,14 +124,14 @@ struct EncoderSettings: Sendable {
   private func x264(_ raw: Caps) throws -> Properties {
     // Quirk.x264encBufferInConstantQuality
     var set = [("vbv-buf-capacity", "0"), ("speed-preset", try number("speed-preset", "x264enc"))]
-    // A requested preset is used unchanged.
+    // If the user requested a preset, add nothing to it.
     if options.preset == nil { set += EncoderSpeed.additions(to: "x264enc", options.quality) }
     if options.quality == .lossless {
       set += [("pass", "4"), ("quantizer", "0")]
     } else if options.bitrate == nil, let crf {
       set += [("pass", "5"), ("quantizer", try quantizer(crf, "quantizer", "x264enc"))]
     } else {
-      // Without a quantizer limit, x264's first frame at very low rates is grey.
+      // At very low rates, the first frame of x264 is grey without a quantizer limit.
       set += [
         ("pass", "0"), ("bitrate", try kilobits(raw, "x264enc")), ("qp-max", "\(coarsest)"), ("psy-tune", "5"),
       ]
@@ -148,7 +149,7 @@ struct EncoderSettings: Sendable {
 
   private func vpx(_ encoder: String, _ raw: Caps) throws -> Properties {
     let speed = try speed("cpu-used", encoder)
-    // With libvpx's realtime deadline, 1, the quality of VP8 depends on other CPU load.
+    // With libvpx's realtime deadline (1), the quality of VP8 would depend on the machine's load.
     let isRealTime =
       encoder == "vp9enc" && (Int(speed).map { $0 >= 5 } ?? true || !Quirk.vp9encRealTimeSpeed.applies)
     var set = [
@@ -156,7 +157,7 @@ struct EncoderSettings: Sendable {
     ]
     if encoder == "vp9enc" { set += [("row-mt", "true")] }
     if options.bitrate == nil, let crf {
-      // Constrained quality: the rate is only a limit, set too high to be reached.
+      // Constrained quality: the bit rate is only a limit, and is set too high to have an effect.
       let limit = Int(pixelRate(raw) * 4)
       set += [
         ("end-usage", "2"), ("cq-level", try quantizer(crf, "cq-level", encoder)),
@@ -173,7 +174,8 @@ struct EncoderSettings: Sendable {
 
   private func av1(_ raw: Caps) throws -> Properties {
     let speed = try speed("cpu-used", "av1enc")
-    // libaom's speeds from 7 on need realtime usage (1); in good quality (0) they act like 6.
+    // Speeds of libaom from 7 on need the usage profile realtime (1); with good quality (0), these
+    // speeds act like speed 6.
     let isRealTime = Int(speed).map { $0 > 6 } ?? false
     let set = [("cpu-used", speed), ("usage-profile", isRealTime ? "1" : "0"), ("threads", "4"), ("row-mt", "true")]
     let quantizers = EncoderSettings.av1Quantizers
@@ -189,7 +191,7 @@ struct EncoderSettings: Sendable {
         .usage,
         "\(setting: .constantRateFactor) \(crf): av1enc accepts \(quantizers.lowerBound) to \(quantizers.upperBound)")
     }
-    // No property for constant quality: all frames get this quantizer, at any rate.
+    // av1enc has no property for constant quality: all frames get this quantizer, at any bit rate.
     let limit = Int(pixelRate(raw) * 4)
     return set + [
       ("min-quantizer", "\(crf)"), ("max-quantizer", "\(crf)"),
@@ -197,9 +199,9 @@ struct EncoderSettings: Sendable {
     ]
   }
 
-  /// Slices for multithreading. FFmpeg refuses slices of very small frames, and too large slices:
-  /// width x height x (bits + 1) x planes of a slice must be at most 2^27 (ffv1enc.c). With 12 bits
-  /// and four planes, a quarter of 9.5 million pixels is just below.
+  /// Slices for multithreading. FFmpeg refuses slices of very small frames, and slices that are too
+  /// large: a slice's width x height x (bits + 1) x planes must be at most 2^27 (ffv1enc.c). With
+  /// 12 bits and four planes, a quarter of 9.5 million pixels is just below that limit.
   private func ffv1(_ raw: Caps) -> Properties {
     let (width, height) = (raw.int("width") ?? 0, raw.int("height") ?? 0)
     guard width >= 256 && height >= 192 else { return [] }
@@ -208,7 +210,7 @@ struct EncoderSettings: Sendable {
   }
 
   private func theora(_ raw: Caps) throws -> Properties {
-    // By default it drops frames to keep its rate.
+    // By default, theoraenc drops frames to keep its bit rate.
     let set = [("drop-frames", "false")]
     guard options.bitrate == nil && crf != nil else {
       return set + [("bitrate", try rate(wanted(raw), "bitrate", "theoraenc", unit: 1000))]
@@ -216,8 +218,8 @@ struct EncoderSettings: Sendable {
     return set + [("quality", try quantizer(options.constantRateFactor ?? 56, "quality", "theoraenc"))]
   }
 
-  /// Bit rate of other encoders. The property counts bits (FFmpeg, OpenH264) or thousands of bits
-  /// (hardware encoders).
+  /// Bit rate of other encoders. The property `bitrate` counts bits (FFmpeg, OpenH264) or thousands
+  /// of bits (hardware encoders) per second.
   private func other(_ encoder: String, _ raw: Caps) throws -> Properties {
     guard let words = Registry.purpose(of: "bitrate", of: encoder)?.lowercased() else { return [] }
     let isInThousands = ["kbit", "kbps", "kb/s"].contains(where: words.contains)
@@ -243,18 +245,19 @@ struct EncoderSettings: Sendable {
     case "avenc_ac3", "avenc_eac3":
       return [(name: "bitrate", value: channels > 2 ? "448000" : "192000")]
     case "twolamemp2enc":
-      // Its default of 192 kbit/s is too high for layer II at lower sample rates (ISO 13818-3,
-      // 2.4.2.3).
+      // The encoder's default of 192 kbit/s is too high for layer II at lower sample rates (ISO
+      // 13818-3, 2.4.2.3).
       return rate < 32_000 ? [(name: "bitrate", value: "160")] : []
     default:
       return []
     }
   }
 
-  /// Constant quality on the encoder's scale; nil: by bit rate.
+  /// Constant quality on the encoder's scale; nil if a bit rate is used.
   private var crf: Int? { options.constantRateFactor ?? (options.quality == .high ? 16 : nil) }
 
-  /// Returns the bit rate for a video encoder, in bits per second; nil if it uses constant quality.
+  /// Returns the bit rate for a video encoder, in bits per second; nil if the encoder uses constant
+  /// quality.
   func bitrate(of encoder: String, _ raw: Caps) -> Int? {
     guard options.quality != .lossless, options.bitrate != nil || crf == nil,
       EncoderSettings.takes[encoder]?.contains(.bitrate) ?? false
@@ -266,7 +269,7 @@ struct EncoderSettings: Sendable {
     if let sourceBitrate, options.quality == .source {
       return max(Int(Double(sourceBitrate) * EncoderSettings.headroom), EncoderSettings.leastBitrate)
     }
-    // Raw or intra-only source, whose rate is no guide: a tenth of a bit per pixel.
+    // A tenth of a bit per pixel: the source is raw or intra-only, so its own bit rate says little.
     return Int(pixelRate(raw) * 0.1)
   }
 
@@ -293,8 +296,8 @@ struct EncoderSettings: Sendable {
     }
   }
 
-  /// Returns the value of a property that counts in `unit` bits per second. Default rates are
-  /// clamped to the property's range; requested ones throw.
+  /// Returns the value of a property whose unit is `unit` bits per second. A default rate is
+  /// clamped to the property's range; a requested rate outside the range throws.
   private func rate(_ bitsPerSecond: Int, _ property: String, _ encoder: String, unit: Int) throws -> String {
     let value = max(bitsPerSecond / unit, 1)
     guard case .whole(let range)? = Registry.allowed(property, of: encoder), !range.contains(value) else {
@@ -317,7 +320,7 @@ struct EncoderSettings: Sendable {
     try checked(preset(of: encoder), property, encoder, .preset)
   }
 
-  /// Requested preset, or the default one.
+  /// Requested preset, or the default preset.
   private func preset(of encoder: String) -> String {
     options.preset ?? EncoderSpeed.of(encoder, options.quality)
   }
@@ -329,7 +332,7 @@ struct EncoderSettings: Sendable {
     return value
   }
 
-  /// Returns the number of a preset by its name.
+  /// Returns the number of the preset, since values of enumerations are set as numbers.
   private func number(_ property: String, _ encoder: String) throws -> String {
     let name = preset(of: encoder)
     guard case .names(let names)? = Registry.allowed(property, of: encoder) else { return name }

@@ -1,18 +1,18 @@
 /// Default speed presets of encoders, by factory name.
 ///
-/// The usual speeds are the knees of the curves in docs/quality.md, which `make quality` draws. The
-/// next slower speed takes at least a quarter more time, for a similarity (SSIM) that improves by
-/// less than 0.003. HEVC's is the slowest that takes no longer than x264's medium, FFmpeg's default
-/// for such a source. VP9's is the fastest that keeps nearly still frames distinct: from 5 on
-/// libvpx may make a frame look like its neighbour.
+/// The usual speeds are the knees of the curves in docs/quality.md, which `make quality` draws. At
+/// a knee, the next slower speed takes at least a quarter more time, but improves the similarity
+/// (SSIM) by less than 0.003. The speed of HEVC is the slowest that takes no longer than x264's
+/// medium, FFmpeg's default for such a source. The speed of VP9 is the fastest that keeps nearly
+/// still frames distinct: from 5 on, libvpx may make a frame look like its neighbour.
 enum EncoderSpeed {
   private static let usual = [
     "x264enc": "superfast", "x265enc": "ultrafast", "vp9enc": "4", "vp8enc": "8", "av1enc": "7",
   ]
 
   /// Extra properties at the usual speed. x264's `superfast` has no lookahead, no tracking of
-  /// blocks between frames, and the least motion refinement. With these properties it is still
-  /// faster than `veryfast`, and closer to `medium` (docs/quality.md).
+  /// blocks between frames, and the least motion refinement. With these properties, `superfast` is
+  /// still faster than `veryfast`, and its quality is closer to `medium` (docs/quality.md).
   private static let additions = [
     "x264enc": [("mb-tree", "true"), ("rc-lookahead", "20"), ("subme", "2"), ("trellis", "true")]
   ]

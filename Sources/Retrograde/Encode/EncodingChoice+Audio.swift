@@ -49,8 +49,9 @@ extension EncodingChoice {
     audioProfiles.append(EncodingChoice.stream(codec.text, chosen))
   }
 
-  /// Adds the sample format for the encoder of a track, and warnings about its changes.
-  /// - Throws: ``RetrogradeError`` of code `usage` if its channels can't be encoded or mixed.
+  /// Adds the form of a track's samples at the encoder, and warnings about the conversion.
+  /// - Throws: ``RetrogradeError`` of code `usage` if the track's channels can't be encoded or
+  ///   mixed.
   private mutating func addForm(of track: AudioTrack, in codec: Codec, _ output: String) throws {
     guard let form = AudioForm(track.caps, for: codec, in: container) else {
       throw RetrogradeError(
@@ -80,13 +81,13 @@ extension EncodingChoice {
   /// Refuses audio that is too short for its encoder.
   /// - Parameters:
   ///   - samples: number of sample frames; nil if unknown.
-  ///   - rate: their sample rate in Hz.
+  ///   - rate: sample rate in Hz.
   /// - Throws: ``RetrogradeError`` of code `usage`.
   private func checkLength(of samples: Int?, _ rate: Int, in codec: Codec, _ output: String) throws {
     let fewest =
       switch codec.encoder {
       case "flacenc" where container.caps == nil: FLACBlocks.fewestSamples
-      // One packet of 20 ms; resampling may lose a sample.
+      // The minimum is one packet of 20 ms, plus a margin for samples that resampling may lose.
       case "opusenc" where Quirk.opusencShortAudio.applies: rate / 50 + (48_000 % rate == 0 ? 0 : 2)
       default: 1
       }
@@ -102,6 +103,6 @@ extension EncodingChoice {
 }
 
 extension Caps {
-  /// Channel layout in a word, such as `5.1`.
+  /// Channel layout in a word, such as `5.1`; nil if unknown.
   fileprivate var layout: String? { has("channels") ? summary.last : nil }
 }

@@ -3,7 +3,8 @@ import Quirks
 import RetrogradeEngine
 
 extension EncodingChoice {
-  /// Returns the codec for a video: the requested one, the source's, or the container's usual one.
+  /// Returns the codec for a video: the requested codec, the source's codec, or the container's
+  /// usual codec.
   static func videoCodec(
     _ choice: VideoChoice, _ video: Streams.Video, _ container: Container,
     _ options: EncodingOptions,
@@ -19,14 +20,14 @@ extension EncodingChoice {
     }
     let candidates: [Codec]
     if options.quality == .lossless {
-      // FFV1 if the container takes it, or else H.264's lossless mode.
+      // FFV1 if the container takes FFV1, or else the lossless mode of H.264.
       candidates = [Codec("video/x-ffv,ffvversion=1"), Codec("video/x-h264")].compactMap { $0 }
     } else {
       let transparent = options.keepsAlpha && video.raw.hasAlpha ? Codec(EncoderSettings.alphaCodec) : nil
       candidates = [transparent, source].compactMap { $0 } + usual
     }
     let possible = candidates.filter { $0.encoder != nil && container.takes($0.caps) }
-    // Prefers another codec to another pixel format or size.
+    // It is better to change the codec than the pixel format or size.
     let raw = choice.geometry?.caps ?? video.raw
     let fitting = possible.filter { supportsSize(of: raw, $0, container) }
     let exact = options.quality == .lossless ? fitting.first { $0.exactFormat(for: raw) != nil } : nil
@@ -49,10 +50,10 @@ extension EncodingChoice {
     if let name = options.audioCodec { return try named(name, .audioCodec, container, output) }
     let pcm = Codec("audio/x-raw")
     let usual = container.audioCodecs.compactMap { Codec($0) }
-    // Muxers also take PCM in formats where few players expect it.
+    // Some muxers take PCM although few players expect PCM in that container.
     let source = Codec(of: track.codec).flatMap { $0.isRaw && !usual.contains($0) ? nil : $0 }
-    // Next to video, in a container without audio timestamps, only a codec without priming keeps
-    // sync.
+    // In a container without audio timestamps, only a codec without priming keeps audio and video
+    // in sync.
     let mustBeExact = container.needsAudioFromStart && !isAlone
     var candidates = (mustBeExact ? [] : [source].compactMap { $0 }) + usual
     if options.quality == .lossless { candidates = [Codec("audio/x-flac"), pcm].compactMap { $0 } }
@@ -61,7 +62,8 @@ extension EncodingChoice {
         ? container.takes(track.caps) || !container.takes(track.caps) && container.takes(codec.caps)
         : codec.encoder != nil && container.takes(codec.caps)
     }
-    // Prefers another codec to fewer channels: Opus holds eight, AAC's encoder takes six.
+    // It is better to change the codec than to mix channels: Opus holds eight, AAC's encoder takes
+    // six.
     let wide = options.quality == .lossless ? [] : [Codec("audio/x-opus")].compactMap { $0 }
     let fitting = (possible + wide.filter { $0.encoder != nil && container.takes($0.caps) }).filter {
       AudioForm(track.caps, for: $0, in: container)?.mixedCaps == nil

@@ -3,8 +3,8 @@ import RetrogradeEngine
 
 extension EncodingChoice {
   /// Returns the codec of an encoder that was requested by name.
-  /// - Throws: ``RetrogradeError`` of code `missingPlugin` if there is no such encoder, or `usage`
-  ///   if it does not fit.
+  /// - Throws: ``RetrogradeError`` of code `missingPlugin` if there is no such encoder, or of code
+  ///   `usage` if the encoder does not fit the output or the options.
   static func codec(madeBy encoder: String, _ options: EncodingOptions, _ container: Container, _ output: String) throws
     -> Codec
   {
@@ -30,7 +30,7 @@ extension EncodingChoice {
     return codec
   }
 
-  /// Checks that `encoder` takes the requested options.
+  /// Checks that `encoder` has the properties in `options` and accepts their values.
   static func check(_ options: [String: String], of encoder: String) throws {
     guard !options.isEmpty, let element = Element(factory: encoder) else { return }
     for (name, value) in options.sorted(by: { $0.key < $1.key }) {

@@ -1,13 +1,13 @@
 import GStreamer
 import RetrogradeEngine
 
-// Checks for `--quality lossless`. Pixels that the codec can't hold exactly are refused; rounded
-// samples cause a warning.
+// Checks for `--quality lossless`. Pixels that the codec can't hold exactly cause an error; rounded
+// audio samples cause a warning.
 extension EncodingChoice {
   /// Returns the pixel format in which `codec` encodes frames like `raw` without changing any
-  /// value. If FFV1 has none, adds a warning and returns nil.
+  /// value. If FFV1 has no such format, adds a warning and returns nil.
   ///
-  /// - Throws: ``RetrogradeError`` of code `usage` if another codec has none.
+  /// - Throws: ``RetrogradeError`` of code `usage` if a codec other than FFV1 has no such format.
   mutating func exactFormat(for raw: Caps, _ codec: Codec, _ output: String) throws -> String? {
     if let format = codec.exactFormat(for: raw) { return format }
     let (name, format) = (codec.caps.codecName, raw.string("format") ?? "?")
@@ -23,9 +23,9 @@ extension EncodingChoice {
     return nil
   }
 
-  /// Warns if floating-point samples become whole numbers.
+  /// Adds a warning if floating-point samples become whole numbers.
   mutating func warnAboutRounding(of track: AudioTrack, in codec: Codec) {
-    // Changing the byte order rounds nothing.
+    // A change of the byte order rounds nothing, so it needs no warning.
     guard let format = track.caps.string("format"), format.hasPrefix("F"),
       case let caps = track.caps.setting("format", format.replacing("BE", with: "LE")),
       codec.isRaw ? !container.takes(caps) : !codec.encodes(caps)

@@ -35,8 +35,8 @@ extension EncodingChoice {
     }
   }
 
-  /// Checks that codec and container hold frames of the size of `raw`: muxers have their own
-  /// limits.
+  /// Checks that the encoder and the container accept frames of the size of `raw`: muxers have
+  /// limits too.
   static func check(_ raw: Caps, _ codec: Codec, _ container: Container, _ output: String) throws {
     guard let width = raw.int("width"), let height = raw.int("height"), !supportsSize(of: raw, codec, container) else {
       return

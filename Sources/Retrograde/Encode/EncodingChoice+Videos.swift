@@ -3,7 +3,7 @@ import MediaTime
 import RetrogradeEngine
 
 extension EncodingChoice {
-  /// Adds the video of an image output, which holds no audio and no subtitles.
+  /// Adds the video of an output in an image format, which has no audio or subtitles.
   mutating func addImages(of streams: Streams, _ options: EncodingOptions, _ output: String) throws {
     guard let video = streams.videos.first else {
       throw RetrogradeError(.usage, about: output, "images can't be written, since the source has no video")
@@ -44,7 +44,7 @@ extension EncodingChoice {
     }
   }
 
-  /// Returns codec and settings for a video of decoded frames.
+  /// Returns the codec and settings for a video that is encoded from frames.
   private mutating func encodedVideo(
     _ video: Streams.Video, _ streams: Streams, _ options: EncodingOptions, _ output: String
   ) throws -> VideoChoice {
@@ -64,9 +64,9 @@ extension EncodingChoice {
             + "\(setting: .keepsAlpha), to keep it"
         ))
     }
-    // 4:4:4 has no subsampled chroma that an odd size would split.
+    // With an odd size, use 4:4:4, which has no subsampled chroma.
     if !codec.encodes(raw), EncoderSettings.hasOddSubsampledSize(raw) { choice.format = "Y444" }
-    // Encoders would keep RGB as 4:4:4, which phones and browsers don't play.
+    // Encoders would encode RGB as 4:4:4, which phones and browsers don't play.
     if video.raw.isRGB, options.quality != .lossless, EncoderSettings.chroma420Codecs.contains(codec.text) {
       choice.format = EncoderSettings.isOdd(raw) ? "Y444" : "I420"
     }
@@ -106,14 +106,15 @@ extension EncodingChoice {
     "video/x-rle",
   ]
 
-  /// Returns the bit rate of a source, in bits per second; nil if it is no guide.
+  /// Returns the bit rate of a source, in bits per second; nil if unknown, or if the codec is
+  /// lossless.
   private static func bitrate(_ index: VideoIndex, _ duration: ClockTime) -> Int? {
     let duration = index.duration ?? duration
     guard index.bytes > 0, duration > .zero, !lossless.contains(index.caps.mediaType) else { return nil }
     return Int(Double(index.bytes) * 8 / duration.seconds)
   }
 
-  /// Returns how frames of `video` are written, without codec and settings.
+  /// Returns the choice for `video` with the conversion of frames only, without codec and settings.
   private mutating func videoChoice(
     _ video: Streams.Video, _ options: EncodingOptions
   ) throws -> VideoChoice {
@@ -132,9 +133,9 @@ extension EncodingChoice {
         && ["I420", "YV12", "NV12", "NV21"].contains(video.raw.string("format")))
   }
 
-  /// True if a frame is shown for more than a second. With B-frames the next frames may be decoded
-  /// that long before they are shown, which transport streams do not allow (ISO/IEC 13818-1,
-  /// 2.4.2.6). `tsdemux` drops timestamps that are five seconds apart.
+  /// True if any frame is shown for more than a second. With B-frames, the following frames could
+  /// be decoded more than a second before they are shown, which transport streams do not allow
+  /// (ISO/IEC 13818-1, 2.4.2.6). `tsdemux` also drops timestamps that are five seconds apart.
   private static func holds(_ video: VideoIndex, _ legs: PlaybackLegs?) -> Bool {
     let long = ClockTime(seconds: 1)
     guard let starts = video.starts, let shown = video.duration else { return true }
@@ -143,7 +144,8 @@ extension EncodingChoice {
   }
 
   /// Returns a pixel format that the encoder takes, with the chroma of `raw` and the most bits; nil
-  /// if there is none, or if it takes the format of `raw`. `videoconvert` would choose less chroma.
+  /// if there is none, or if the encoder takes the format of `raw`. `videoconvert` would choose
+  /// less chroma.
   private static func closestFormat(to raw: Caps, for encoder: String) -> String? {
     guard !Registry.factory(encoder, takes: raw), let own = raw.string("format").flatMap({ PixelFormat($0) }) else {
       return nil

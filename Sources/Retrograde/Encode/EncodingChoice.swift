@@ -8,27 +8,27 @@ struct EncodingChoice: Sendable {
   struct VideoChoice: Sendable {
     /// nil in image formats.
     var codec: Codec?
-    /// Properties of its encoder.
+    /// Encoder properties.
     var settings: [(name: String, value: String)] = []
     /// Requested bit rate, in bits per second; nil if the encoder uses constant quality.
     var bitrate: Int?
     /// Encoding profile of this stream alone.
     var profile = ""
-    /// Pixel format for the encoder; nil if it takes the source's.
+    /// Pixel format for the encoder; nil if the encoder takes the source's format.
     var format: String?
-    /// Crop, rotation and scaling of its frames; nil for packets.
+    /// Crop, rotation and scaling of the frames; nil for packets.
     var geometry: FrameGeometry?
     /// True if the pixels have an alpha channel.
     var hasAlpha = false
-    /// True if an image encoder gets the source's 4:2:0 chroma.
+    /// True if the source has 4:2:0 chroma, which an image encoder may keep.
     var isHalved = false
-    /// Form of packets that are not encoded; nil if frames are encoded.
+    /// Form of the packets that are copied; nil if frames are encoded.
     var packets: PacketForm?
 
-    /// True if the change of geometry requires progressive frames.
+    /// True if crop, rotation or scaling requires progressive frames.
     var deinterlaces: Bool { geometry?.deinterlaces ?? false }
 
-    /// Returns the output's GST_TAG_IMAGE_ORIENTATION.
+    /// Returns the value of the tag GST_TAG_IMAGE_ORIENTATION for the output.
     /// - Parameter own: the source's orientation.
     func orientation(_ own: String?, in container: Container) -> String? {
       guard let geometry else { return container.carriesOrientation ? own : nil }
@@ -41,15 +41,15 @@ struct EncodingChoice: Sendable {
   var container: Container
   var videos: [VideoChoice] = []
   var audioCodecs: [Codec] = []
-  /// Rate, channels and loudspeakers of each audio stream at its encoder.
+  /// Sample rate, channels and loudspeakers of each audio stream at the encoder.
   var audioForms: [AudioForm] = []
   /// Number of sample frames in each audio stream; nil if unknown.
   var sampleCounts: [Int?] = []
-  /// Bit rate of each audio encoder, in bits per second; nil if it uses constant quality.
+  /// Bit rate of each audio encoder, in bits per second; nil if the encoder uses constant quality.
   var audioBitrates: [Int?] = []
   /// Encoding profile of each audio stream alone.
   var audioProfiles: [String] = []
-  /// Subtitles that are written, in a form that the container takes.
+  /// Subtitles that are written, in a format that the container takes.
   var subtitles: [SubtitleTrack] = []
   var warnings: [Warning] = []
   /// Codec changes of streams.
@@ -57,7 +57,7 @@ struct EncodingChoice: Sendable {
   /// True if interlaced frames are made progressive.
   var deinterlaces = false
 
-  /// Muxer for streams that `encodebin` can't take: packets and subtitles.
+  /// Muxer for an output with packets or subtitles, which `encodebin` can't take.
   var muxer: String {
     container.muxers.first { muxer in
       (videos.compactMap { $0.packets?.taken ?? $0.codec?.caps } + audioCodecs.map(\.caps) + subtitles.map(\.caps))
@@ -67,7 +67,7 @@ struct EncodingChoice: Sendable {
     } ?? container.muxers.first ?? ""
   }
 
-  /// Streams to write, in the order of play.
+  /// Streams to write, and their order of play.
   struct Streams: Sendable {
     struct Video: Sendable {
       /// Caps of the raw frames, or of the packets that are copied unchanged.
@@ -90,7 +90,8 @@ struct EncodingChoice: Sendable {
     var frameRate: Double
   }
 
-  /// - Parameter container: nil: the container for the requested format, or for the output's name.
+  /// - Parameter container: container to use; nil: selected by the requested format, or by the
+  ///   output's name.
   /// - Throws: ``RetrogradeError`` of code `usage` or `missingPlugin` if the output can't hold the
   ///   streams, or if options contradict each other.
   init(output: String, in container: Container? = nil, _ streams: Streams, options: EncodingOptions) throws {
@@ -121,8 +122,9 @@ struct EncodingChoice: Sendable {
     profile = options.profile ?? profileOfAll
   }
 
-  /// Refuses invalid profiles, and video encoder settings if the output has no such encoder or a
-  /// profile holds them. If only the source has no video, it adds a warning.
+  /// Checks the profile and the settings for a video encoder. Such settings are refused with a
+  /// profile, which contains its own settings, and if the output can't have a video encoder. If
+  /// only the source has no video, the settings cause a warning.
   /// - Throws: ``RetrogradeError`` of code `usage`.
   private mutating func checkEncoderOptions(_ options: EncodingOptions, _ output: String, hasVideo: Bool) throws {
     if let profile = options.profile, !Registry.isEncodingProfile(profile) {
@@ -176,15 +178,15 @@ struct EncodingChoice: Sendable {
     return audioCodecs.contains { ["audio/x-vorbis", "audio/x-opus"].contains($0.caps.mediaType) } ? 1 : 0
   }
 
-  /// Encoding profile of the file. Each stream profile needs a presence of one: without it,
-  /// `encodebin` uses the first of a kind for all streams of that kind.
+  /// Encoding profile of the file. Each stream's profile needs `presence=1`: otherwise, `encodebin`
+  /// uses the first profile of a kind for all streams of that kind.
   private var profileOfAll: String {
     let streams = videos.map(\.profile) + audioProfiles
     guard let container = container.caps else { return streams.joined(separator: ":") }
     return ([container] + streams.map { $0 + EncodingChoice.presence }).joined(separator: ":")
   }
 
-  /// Returns the profile of a file that holds only unencoded samples.
+  /// Returns the profile of a file that holds only PCM audio.
   static func profile(ofSamplesIn container: Container) -> String {
     "\(container.caps ?? ""):audio/x-raw\(presence)"
   }

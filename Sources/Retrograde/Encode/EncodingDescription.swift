@@ -13,18 +13,18 @@ struct EncodingDescription {
   var copiesVideo = false
   /// True if the audio arrives as packets.
   var copiesAudio = false
-  /// True if a WAV file is too long for the 32-bit lengths in its header: RF64 is written instead
-  /// (EBU Tech 3306).
+  /// True if a WAV file is too long for the 32-bit lengths in its header, so that RF64 is written
+  /// instead (EBU Tech 3306).
   var isLongWave = false
 
-  /// True if `encodebin` can't take all streams, because some are packets or subtitles. Then each
-  /// encoded stream has its own `encodebin`, and a muxer follows.
+  /// True if `encodebin` can't take all streams, because some streams are packets or subtitles.
+  /// Then each encoded stream has its own `encodebin`, and one muxer follows.
   private var isInParts: Bool {
     copiesVideo || copiesAudio || !choice.subtitles.isEmpty || choice.videos.contains { $0.packets != nil }
   }
 
-  /// True if the output is one stream of unencoded samples. They go directly to the muxer, which
-  /// has no other stream to wait for.
+  /// True if the output is one stream of PCM audio. The samples go directly to the muxer, which has
+  /// no other stream to wait for.
   private var areBareSamples: Bool {
     videos.isEmpty && audio.count == 1 && choice.audioCodecs[0].isRaw && choice.subtitles.isEmpty
       && choice.profile == EncodingChoice.profile(ofSamplesIn: choice.container) && !choice.muxer.isEmpty
@@ -56,7 +56,7 @@ struct EncodingDescription {
     for (number, tags) in audio.enumerated() {
       lines.append(
         (copiesAudio
-          // Raw samples are converted, since muxers accept only some formats.
+          // PCM is converted, since muxers accept only some sample formats.
           ? packets(
             "audio\(number)", tags,
             choice.audioCodecs[number].isRaw ? ["audioconvert dithering=none", "audioresample"] : [],
@@ -81,8 +81,8 @@ struct EncodingDescription {
       + conversion + ["queue", pad]
   }
 
-  /// Returns the pipeline that encodes one video or audio stream into a packet file, whose name is
-  /// set later.
+  /// Returns the pipeline that encodes one video or audio stream into a packet file. The path of
+  /// the file is set later.
   func kept(_ kind: StreamKind, _ number: Int, _ form: [String]) -> String {
     ([packets(kind, number, form)] + PacketFile.writing).joined(separator: " ! ")
   }
@@ -127,7 +127,8 @@ struct EncodingDescription {
     }
   }
 
-  /// Returns the tags of a video as written: without the orientation if the output has none.
+  /// Returns the tags of a video for the output: without the orientation if the output does not
+  /// store it.
   func written(_ number: Int, _ tags: TagList?) -> TagList? {
     let own = tags?.string("image-orientation")
     guard own != nil, choice.videos[number].orientation(own, in: choice.container) == nil else { return tags }
@@ -166,26 +167,26 @@ struct EncodingDescription {
       + [pad("audio", number)]
   }
 
-  /// Returns the elements that convert samples for the encoder.
+  /// Returns the elements that convert audio samples for the encoder.
   private func samples(_ number: Int, _ tags: TagList?) -> [String] {
     ["appsrc name=audio\(number) format=time block=true max-buffers=8 max-bytes=0"] + inject(tags)
       + choice.audioForms[number].elements
   }
 
-  /// Returns the encoder of a single stream, if streams are encoded separately.
+  /// Returns the `encodebin` of a single stream; empty if all streams share one `encodebin`.
   private func own(_ profile: String) -> [String] {
     isInParts ? ["encodebin profile=\(Description.quoted(profile))", "queue max-size-time=2000000000"] : []
   }
 
-  /// Values of GST_TAG_IMAGE_ORIENTATION, with the directions of videoflip.
+  /// `video-direction` of videoflip for each value of GST_TAG_IMAGE_ORIENTATION.
   static let directions = [
     "rotate-90": "90r", "rotate-180": "180", "rotate-270": "90l", "flip-rotate-0": "horiz",
     "flip-rotate-90": "ur-ll", "flip-rotate-180": "vert", "flip-rotate-270": "ul-lr",
   ]
 
-  /// Returns the element that adds a stream's tags. In MP4 and MOV titles are written separately
-  /// (`MP4Header`), and FFmpeg takes other tags for the file's. In AVI they would replace the
-  /// file's (`Container.heldStreamTags`).
+  /// Returns the element that adds a stream's tags. In MP4 and MOV, titles of streams are written
+  /// separately (`MP4Header`), since FFmpeg reads a title among a stream's tags as the file's. In
+  /// AVI, tags of streams would replace the file's tags (`Container.heldStreamTags`).
   private func inject(_ tags: TagList?) -> [String] {
     if choice.container.heldStreamTags == [] && !choice.container.isTransportStream { return [] }
     // MP4 holds covers only for the whole file.

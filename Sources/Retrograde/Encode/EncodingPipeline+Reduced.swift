@@ -2,8 +2,8 @@ import GStreamer
 import RetrogradeEngine
 
 extension EncodingPipeline {
-  /// Warnings about video whose encoder takes a lower bit depth or less chroma than its frames
-  /// have. Must be read before the pipeline stops.
+  /// Warnings about video whose encoder takes a lower bit depth or less chroma than the frames
+  /// have. Valid only until the pipeline stops.
   var reducedFormats: [Warning] {
     contents.videos.compactMap { video in
       guard video.packets == nil, let own = video.caps.string("format").flatMap({ PixelFormat($0) }),

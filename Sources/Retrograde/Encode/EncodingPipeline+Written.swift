@@ -10,13 +10,13 @@ extension EncodingPipeline {
     var texts: [MuxedCount.PushedData] = []
   }
 
-  /// Counts of the written frames and samples.
+  /// Counts of the written frames, sample frames and cues.
   struct Counts: Sendable {
     /// Frames of each video.
     var frames: [Int] = []
     /// Sample frames of each audio stream.
     var samples: [Int] = []
-    /// Cues of each stream of text.
+    /// Cues of each subtitle stream.
     var cues: [Int] = []
   }
 
@@ -25,7 +25,7 @@ extension EncodingPipeline {
     var counts = Counts()
     /// Span from the earliest start to the latest end of all video and audio.
     var span: TimeSpan?
-    /// Warnings about pushed data that is missing in the file, by the file's timestamps.
+    /// Warnings about pushed data that is missing in the file, with times in the file.
     var warnings: [Warning] = []
     var streams: [WrittenMedia.Stream] = []
     /// Warnings about quality that was reduced to meet the size limit.
@@ -35,7 +35,7 @@ extension EncodingPipeline {
 
 extension WrittenMedia.Stream {
   /// - Parameters:
-  ///   - orientation: GST_TAG_IMAGE_ORIENTATION.
+  ///   - orientation: value of the tag GST_TAG_IMAGE_ORIENTATION.
   ///   - level: level to which an animation's quality was reduced; nil: not reduced.
   ///   - format: name of the animation format; nil: no animation.
   /// - Returns: nil if nothing was written.

@@ -5,24 +5,24 @@ import Quirks
 import RetrogradeEngine
 import Synchronization
 
-/// Pipeline that encodes and writes the output: appsrcs, an `encodebin`, a file.
+/// Pipeline that encodes and writes the output: appsrcs, `encodebin` and a file sink.
 final class EncodingPipeline: Sendable {
-  /// Stream to write: its appsrc, and the form of its buffers.
+  /// Stream to write: name of the appsrc, caps of the pushed buffers, and details for the file.
   struct Stream: Sendable {
     var name: String
     var caps: Caps
     var disposition: Disposition?
-    /// GST_TAG_IMAGE_ORIENTATION, if the container stores it.
+    /// Value of the tag GST_TAG_IMAGE_ORIENTATION, if the container stores the orientation.
     var orientation: String?
     /// Field order of interlaced frames.
     var fieldOrder: MatroskaHeader.FieldOrder?
     /// Title of the stream.
     var title: String?
-    /// Comments of the stream, such as `NAME=text`.
+    /// Comments of the stream, as `NAME=text`.
     var comments: [String] = []
     /// Number of sample frames of audio; nil if unknown.
     var sampleCount: Int?
-    /// Properties of the encoder that override the description's.
+    /// Encoder properties that override those in the pipeline's description.
     var encoderOptions: [String: String] = [:]
     /// Caps of the packets, if packets are pushed; nil for frames or samples.
     var packets: Caps?
@@ -37,9 +37,9 @@ final class EncodingPipeline: Sendable {
     var texts: [Stream] = []
     /// Chapters, in the time of the output.
     var chapters: [Chapter] = []
-    /// Chunks of a WAVE file besides its samples and tags.
+    /// Chunks of a WAVE file besides the audio and the tags.
     var waveChunks: [WAVEChunks.Chunk] = []
-    /// Comments of the file, such as `LOOPSTART=22050`, that hold for the output.
+    /// Comments of the file that are valid for the output, such as `LOOPSTART=22050`.
     var comments: [String] = []
     /// Tags of an MP4 or MOV source, unchanged.
     var mp4Tags: [MP4Tag] = []
@@ -49,25 +49,25 @@ final class EncodingPipeline: Sendable {
     var tags: TagList?
     /// Duration of the output; nil if it is endless.
     var duration: ClockTime?
-    /// Least start time of all streams.
+    /// Lower limit for `mirrorStart`.
     var lead = ClockTime.zero
     /// Format and settings of an animation, which is written from the appsink `frames`; nil if a
     /// muxer writes the file.
     var animation: (format: AnimationFormat, settings: AnimationSettings)?
-    /// Priming of the audio; nil: it is measured.
+    /// Priming of the audio; nil: to be measured.
     var priming: AudioPriming?
-    /// True if the packets' final container has edit lists; nil: determined by the pipeline's
-    /// muxer.
+    /// True if the container in which the packets end up has edit lists; nil: the pipeline's muxer
+    /// decides.
     var hasEditLists: Bool?
     /// Replacement for values that muxers take from random numbers and the clock; nil: not
     /// replaced.
     var origin: FileOrigin?
-    /// True if the description is the user's.
+    /// True if the user wrote the description.
     var isOfUser = false
     /// Encoder that was requested by name.
     var encoder: String?
     /// Called before the pipeline starts. Returns the path that the muxer's sink writes to; empty
-    /// if it is no file.
+    /// if the sink writes no file.
     var prepare: @Sendable (Pipeline) throws -> String
 
     /// True if any stream has a title.
@@ -80,8 +80,8 @@ final class EncodingPipeline: Sendable {
   let videos: [AppSource]
   let audio: [AppSource]
   let texts: [AppSource]
-  /// Timestamp of time 0 of the output. Later than the file's start for audio priming that the
-  /// container can't mark otherwise, or for `contents.lead`.
+  /// Timestamp of time 0 of the output. Above 0 to make room for audio priming in a container
+  /// without edit lists, or for `contents.lead`.
   let mirrorStart: ClockTime
 
   /// Priming of the audio encoders, measured or known.
@@ -92,7 +92,7 @@ final class EncodingPipeline: Sendable {
   /// True if there are chapters that the container can't hold.
   private let losesChapters: Bool
   private let header: FinishedHeader
-  /// Counts by kind, in the order of the streams.
+  /// Packet counters of the streams, by kind, in the order of the streams.
   private let counts: (videos: [MuxedCount], audio: [MuxedCount], texts: [MuxedCount])
   /// True for MP4 and MOV.
   let hasMP4Header: Bool
@@ -100,24 +100,25 @@ final class EncodingPipeline: Sendable {
   private let cancellation: Cancellation
   private let failure = Mutex<RetrogradeError?>(nil)
   private let isStopped = Mutex(false)
-  /// Number of buffers pushed to the streams, or received by the sinks.
+  /// Number of buffers pushed to streams, plus number of buffers received by sinks.
   private let moved = Counter()
-  /// Number of streams that have not ended, number of pushes that wait for room, and true if the
-  /// pipeline ended before all streams did: a user's pipeline may.
+  /// Number of streams that have not ended; number of pushes that wait for room; true if the
+  /// pipeline ended before all streams had ended, as a user's pipeline may.
   private let open: Mutex<(streams: Int, waiting: Int, isOver: Bool)>
   private let bus = Mutex<Worker<Void>?>(nil)
-  /// Set when everything is pushed: packets of the first video at the muxer so far, and in total.
+  /// For progress after the last frame was pushed: number of packets of the first video that had
+  /// reached the muxer by then, and number of all its frames. nil until then.
   private let drained = Mutex<(from: Int, to: Int)?>(nil)
   private let animation: AnimationWriter?
   private let animator = Mutex<Worker<FinishedAnimation>?>(nil)
 
-  /// The pipeline hangs if no buffer moves for this long while all open streams wait for room. Time
-  /// spent waiting for producers does not count.
+  /// A pipeline counts as stuck if no buffer moves for this long while all open streams wait for
+  /// room. Time spent waiting for producers is not included.
   private static let stall = ClockTime(seconds: 120)
 
   /// - Parameters:
   ///   - target: the output's own name, for messages.
-  ///   - cancellation: also stops the writing.
+  ///   - cancellation: stops the writing when cancelled.
   init(_ contents: Contents, for target: String, _ cancellation: Cancellation) throws {
     self.target = target
     self.cancellation = cancellation
@@ -177,10 +178,10 @@ final class EncodingPipeline: Sendable {
     }
   }
 
-  /// Adds the chroma site to caps of VP9 without one, if the muxer crashes without it.
+  /// Adds a chroma site to VP9 caps that have none, if the muxer would crash.
   ///
-  /// MP4 only stores whether chroma is collocated with the top left of four pixels: it is not,
-  /// unless the caps say so (VP Codec ISO Media File Format Binding, `chromaSubsampling`).
+  /// MP4 stores only whether a chroma sample is collocated with the top left of four pixels. By
+  /// default it is not (VP Codec ISO Media File Format Binding, `chromaSubsampling`).
   ///
   /// - Parameter element: an element upstream of the muxer.
   static func nameChromaSite(_ element: Element?) {
@@ -201,16 +202,16 @@ final class EncodingPipeline: Sendable {
     "private-qt-tag", "private-id3v2-frame", "duration", "extended-comment",
   ]
 
-  /// Warnings about content that the container can't hold.
+  /// Warning about chapters, if the container can't hold them.
   var unsupportedContent: [Warning] {
     losesChapters ? [.noChapters] : []
   }
 
   /// Starts writing.
-  /// - Parameter finishing: called with the finished and total amounts of the work that remains
-  ///   after the last frame was pushed.
-  /// - Throws: ``RetrogradeError`` if the pipeline can't start: its file can't be opened, or an
-  ///   element fails.
+  /// - Parameter finishing: called after the last frame was pushed, with the finished and total
+  ///   amounts of the work that remained then.
+  /// - Throws: ``RetrogradeError`` if the pipeline can't start, because the file can't be opened or
+  ///   an element fails.
   func start(_ finishing: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws {
     Log.write.info("\(target): starts \(contents.description)")
     Log.write.info("\(target): time 0 of the mirror is \(mirrorStart); priming of the audio: \(header.priming)")
@@ -242,14 +243,14 @@ final class EncodingPipeline: Sendable {
     isStopped.withLock { $0 } || cancellation.isCancelled || failure.withLock { $0 != nil }
   }
 
-  /// Stops the pipeline, unless everything is written; other threads only request that. This
-  /// unblocks pushers.
+  /// Waits until all data is written; otherwise stops the pipeline, which unblocks pushers. Other
+  /// threads only request the stop.
   private func watchBus(_ finishing: (_ done: Int, _ total: Int) -> Void) {
     if !isWritten(finishing) { pipeline.set(.null) }
   }
 
-  /// Waits until everything is written, or until the writing fails, is aborted or cancelled.
-  /// - Returns: true if everything is in the file.
+  /// Waits until all data is written, or until the writing fails, is aborted or is cancelled.
+  /// - Returns: true if all data is in the file.
   private func isWritten(_ finishing: (_ done: Int, _ total: Int) -> Void) -> Bool {
     let step = ClockTime(nanoseconds: 100_000_000)
     var idle = IdleTime()
@@ -284,8 +285,8 @@ final class EncodingPipeline: Sendable {
     failure.withLock { $0 = $0 ?? error }
   }
 
-  /// Pushes a buffer to a stream, and waits while its queue is full. A pipeline that has ended
-  /// discards it, which ``finish(_:)`` reports.
+  /// Pushes a buffer to a stream, and waits while the stream's queue is full. A pipeline that has
+  /// ended discards the buffer; ``finish(_:)`` reports that loss.
   /// - Throws: the error that stopped the pipeline, or `CancellationError`.
   func push(_ buffer: Buffer, to source: AppSource) throws {
     moved.add()
@@ -305,15 +306,16 @@ final class EncodingPipeline: Sendable {
   /// Stops the writing, and unblocks pushers.
   func abort() { isStopped.withLock { $0 = true } }
 
-  /// Stops the writing, and waits for its threads. Then the unfinished file can be removed.
+  /// Stops the writing, and waits for the writing threads, so that the unfinished file can be
+  /// removed.
   func close() {
     abort()
     _ = try? bus.withLock { $0.take() }?.join()
-    pipeline.set(.null)  // if it never started, or has finished
+    pipeline.set(.null)  // still needed if the pipeline never started, or has finished
     _ = try? animator.withLock { $0.take() }?.join()
   }
 
-  /// Waits until everything that was pushed is written.
+  /// Waits until all pushed data is written.
   func finish(_ given: PushedTotals) throws -> Written {
     // Animations report their own progress.
     if contents.animation == nil, let count = counts.videos.first?.packetCount, let all = given.videos.first?.count {

@@ -6,10 +6,10 @@ import RetrogradeEngine
 /// Pushes the played frames and samples to the encoding pipeline, with a thread for each stream.
 struct Feed: Sendable {
   let legs: PlaybackLegs
-  /// Legs of the audio.
+  /// Order of play of the audio.
   let audioLegs: PlaybackLegs
   let timing: Timing
-  /// Videos to play. Progress is reported for the first.
+  /// Videos to play. Progress is reported for the first video.
   let videos: [VideoSource]
   let audio: [AudioTrack]
   var subtitles: [SubtitleTrack] = []
@@ -18,22 +18,22 @@ struct Feed: Sendable {
   var drawing = FrameDrawing()
   /// Crop, rotation and scaling of each video's frames, applied after `drawing`.
   var geometries: [FrameGeometry?] = []
-  /// Copies the forward part of the first video, if set.
+  /// If set, copies the packets of the first video's forward legs.
   var copy: ForwardCopy?
-  /// Pushes finished packets in place of all video and audio.
+  /// If set, pushes packets that are already encoded, in place of all frames and samples.
   var joined: PacketPushers?
   /// Number of sample frames in each pushed buffer.
   var audioPartSize = AudioReader.partSize
   let pipeline: EncodingPipeline
   let work: Work
 
-  /// Delay of the output against the legs: duration of the title.
+  /// Delay of the output relative to `legs`: the duration of the title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 
   /// Duration of the output, with the title.
   private var length: ClockTime { (legs.duration ?? .zero) + lead }
 
-  /// Functions that push all packets of stream `n` to its appsrc.
+  /// Functions that push all packets of a stream, selected by number, to its appsrc.
   struct PacketPushers: Sendable {
     var video: @Sendable (Int, AppSource) throws -> MuxedCount.PushedData
     var audio: @Sendable (Int, AppSource) throws -> MuxedCount.PushedData
@@ -82,7 +82,7 @@ struct Feed: Sendable {
       result -> (any Error)? in
       if case .failure(let error) = result { error } else { nil }
     }
-    // Threads that stop because another one failed throw only `CancellationError`.
+    // Threads that stop because another thread failed throw only `CancellationError`.
     if let error = failures.first(where: { !($0 is CancellationError) }) { throw error }
     work.report(.finishing, share: 0, position: length, duration: length)
     let heard = samples.map { (try? $0.get()) ?? .init(count: 0) }
@@ -101,8 +101,8 @@ struct Feed: Sendable {
       streams: written.streams)
   }
 
-  /// Stops the pipeline if a stream fails. Otherwise the muxer waits for that stream, and the other
-  /// streams for the muxer.
+  /// Stops the pipeline if a stream fails. Otherwise the muxer would wait for that stream, and the
+  /// other streams would wait for the muxer.
   private func abortingOnFailure<Value>(_ body: () throws -> Value) throws -> Value {
     do {
       return try body()
@@ -121,7 +121,7 @@ struct Feed: Sendable {
         cues[index] = Cue(span: TimeSpan(start: start, end: max(start, next)), bytes: cues[index].bytes)
       }
     }
-    // MP4 shows each text until the next one: a blank text ends the last.
+    // MP4 shows each text until the next text, so a blank text ends the last cue.
     if pipeline.hasMP4Header, let end = cues.map(\.span.end).max() {
       cues.append(
         Cue(span: TimeSpan(start: end, end: end + ClockTime(nanoseconds: 1_000_000)), bytes: [UInt8(ascii: " ")]))
@@ -197,7 +197,7 @@ struct Feed: Sendable {
     return Frames(given: given)
   }
 
-  /// Least time between two progress reports for audio.
+  /// Shortest time between two progress reports for audio.
   private static let reportInterval = ClockTime(nanoseconds: 20_000_000)
 
   /// Pushes an audio stream to the pipeline.
@@ -213,7 +213,7 @@ struct Feed: Sendable {
       try pipeline.push(part.buffer, to: source)
       given.add(part.count, part.buffer)
       let elapsed = watch.elapsed
-      // Without encoding there are thousands of buffers per second.
+      // Without encoding there are thousands of buffers per second, too many to report each.
       if isMain, told == .zero || given.count == total || elapsed >= told + Feed.reportInterval {
         told = elapsed
         work.report(
@@ -227,7 +227,7 @@ struct Feed: Sendable {
 }
 
 extension MuxedCount.PushedData {
-  /// Counts `count` more frames or sample frames, in a pushed buffer.
+  /// Adds a pushed buffer with `count` frames or sample frames.
   mutating func add(_ count: Int, _ buffer: Buffer) {
     self.count += count
     guard let start = buffer.pts else { return }
@@ -237,8 +237,8 @@ extension MuxedCount.PushedData {
 }
 
 extension PlaybackLegs {
-  /// Returns the part of the source that is played during `span` of the output, whose time 0 is at
-  /// `offset`; nil if there is none.
+  /// Returns the range of the source that is played during `span`, in timestamps of the output; nil
+  /// if there is none. The legs start at the timestamp `offset`.
   fileprivate func source(of span: TimeSpan, laterBy offset: ClockTime) -> TimeSpan? {
     let spans = all.compactMap { $0.clipped(from: span.start - offset, to: span.end - offset)?.span }
     return spans.first.map { first in

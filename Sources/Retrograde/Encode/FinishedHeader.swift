@@ -2,8 +2,8 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// Header data written to a finished file because its muxer leaves it out. It describes the data
-/// that reached the muxer, not the plan.
+/// Header data that is written into a finished file, because the muxer leaves it out. The values
+/// describe the data that reached the muxer, not the plan.
 struct FinishedHeader: Sendable {
   private enum Format: String {
     case mp4 = "MP4"
@@ -35,7 +35,8 @@ struct FinishedHeader: Sendable {
 
   /// - Parameters:
   ///   - target: the output's own name, for messages.
-  ///   - videos: counts of each video's frames at the muxer; likewise `audio`.
+  ///   - videos: frames of each video that reached the muxer. `audio` has the same for sample
+  ///     frames.
   /// - Returns: warnings about details that did not fit in the file.
   func apply(
     to path: String, for target: String, _ videos: [MuxedCount.MuxedData], _ audio: [MuxedCount.MuxedData]
@@ -53,7 +54,7 @@ struct FinishedHeader: Sendable {
         guard let priming = priming.first, let written = audio.first, let given = contents.rates.first, given > 0 else {
           return []
         }
-        // Counts are at the source's rate; MP3 has at most 48 kHz.
+        // Counts are at the source's sample rate, but MP3 has at most 48 kHz.
         let scale = Double(written.caps?.int("rate") ?? given) / Double(given)
         func scaled(_ count: Int) -> Int { Int((Double(count) * scale).rounded()) }
         try MP3Header(priming: scaled(priming), presentedSamples: scaled(written.count)).apply(to: path)
@@ -69,7 +70,8 @@ struct FinishedHeader: Sendable {
     return []
   }
 
-  /// Warning about comments that do not fit, because the header is at a place where it can't grow.
+  /// Warning about comments that do not fit, because the header can't grow at its position in the
+  /// file.
   private var noComments: [Warning] {
     let names = contents.comments.compactMap { NamedTag(comment: $0)?.name }.unique
     guard !names.isEmpty else { return [] }
@@ -80,7 +82,7 @@ struct FinishedHeader: Sendable {
     ]
   }
 
-  /// Creation time of the source, or of an output in chunks.
+  /// Creation time of the source, or the planned date of an output in chunks.
   private var date: Int? { contents.created ?? contents.origin?.date }
 
   private func matroska(_ videos: [MuxedCount.MuxedData]) -> MatroskaHeader {
@@ -114,7 +116,7 @@ struct FinishedHeader: Sendable {
 }
 
 extension Pipeline {
-  /// True if one of its muxers writes one of these formats, given as caps.
+  /// True if a muxer of the pipeline writes one of `formats`, which are in caps syntax.
   func hasMuxer(of formats: String) -> Bool {
     guard let formats = Caps(formats) else { return false }
     return elements(ofClass: "Muxer").contains { $0.staticPad("src")?.possibleCaps?.intersects(formats) ?? false }

@@ -4,8 +4,8 @@ import RetrogradeEngine
 /// Conversion of frames for JPEG encoders.
 ///
 /// JPEG does not store range and matrix: decoders assume full range and the matrix of BT.601 (JFIF,
-/// ITU-T T.871, 7). `jpegenc` writes frames unconverted, and RGB as RGB, which few decoders
-/// support.
+/// ITU-T T.871, 7). `jpegenc` converts neither range nor matrix, and writes RGB as RGB, which few
+/// decoders support.
 struct JPEGFrames {
   /// Pixel formats that `jpegenc` writes as planar YUV or grey (`Quirk.jpegencRowPadding`), and
   /// that FFmpeg's decoder reads in GStreamer (`Quirk.avdecMJPEGFullRange411`).
@@ -13,8 +13,8 @@ struct JPEGFrames {
 
   /// Caps of the frames for the encoder.
   let caps: String
-  /// Caps with the complete colorimetry of the input, if its own caps leave parts open. Frames with
-  /// open colorimetry would not be converted. nil if not needed.
+  /// Caps with the complete colorimetry of the input; nil if the input's caps are complete. Frames
+  /// with incomplete colorimetry would not be converted.
   let colours: String?
   /// Intermediate pixel format; nil if none is needed (`Quirk.videoconvertRange`).
   let detour: String?
@@ -24,13 +24,14 @@ struct JPEGFrames {
   ///   - width: width of the encoded frames, in pixels.
   init(_ source: Caps, width: Int?) {
     let format = source.string("format") ?? "I420"
-    // Given several formats, the converter would choose 4:4:4.
+    // If several formats were allowed, the converter would choose 4:4:4.
     let halved = ["I420", "A420", "P010", "P012", "P016", "NV12", "NV21"].contains { format.hasPrefix($0) }
     let wide = ["I422", "A422", "v210", "UYVP", "UYVY", "YUY2", "YVYU", "Y210", "Y212", "Y41B"].contains {
       format.hasPrefix($0)
     }
     let isGrey = format.hasPrefix("GRAY")
-    // jpegenc copies rows of grey, and libjpeg reads beyond the copy (`Quirk.jpegencRowPadding`).
+    // jpegenc copies each row of a grey frame, and libjpeg reads beyond the copy
+    // (`Quirk.jpegencRowPadding`).
     let isFilled = width.map { $0 % 8 == 0 } ?? false
     let formats =
       isGrey
@@ -45,7 +46,7 @@ struct JPEGFrames {
   }
 
   /// Returns the colorimetry (`range:matrix:transfer:primaries`) with GStreamer's default matrix in
-  /// place of an open one (0).
+  /// place of an unknown matrix (0).
   static func withMatrix(_ colours: String, _ caps: Caps) -> String {
     var parts = colours.split(separator: ":").map(String.init)
     guard parts.count == 4, parts[1] == "0" else { return colours }

@@ -3,19 +3,19 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Counts the packets of one stream at the muxer, or without a muxer at the element that writes the
-/// file.
+/// Counts the packets of one stream at the muxer or, without a muxer, at the element that writes
+/// the file.
 struct MuxedCount: Sendable {
   /// Pushed data that reached the muxer.
   struct MuxedData: Sendable {
-    /// Frames, sample frames or cues.
+    /// Number of frames, sample frames or cues.
     var count: Int
     /// Span from the earliest start to the latest end; nil if no data arrived.
     var span: TimeSpan?
     var warning: Warning?
     /// Caps at the muxer; nil if no data arrived.
     var caps: Caps?
-    /// Caps at the encoder; nil without an encoder, or if no data arrived.
+    /// Caps at the encoder's input; nil without an encoder, or if no data arrived.
     var raw: Caps?
     /// Average number of packets per second; nil for fewer than three packets.
     var packetRate: Double?
@@ -23,7 +23,7 @@ struct MuxedCount: Sendable {
 
   /// Data that was pushed into the stream's appsrc.
   struct PushedData: Sendable {
-    /// Frames, sample frames or cues.
+    /// Number of frames, sample frames or cues.
     var count: Int
     /// Span from the first start to the last end, by the pushed timestamps; nil if unknown.
     var span: TimeSpan?
@@ -44,7 +44,7 @@ struct MuxedCount: Sendable {
 
   /// - Parameters:
   ///   - source: the stream's appsrc, with everything downstream linked.
-  ///   - isOfUser: true if the pipeline is the user's, whose changes are intended.
+  ///   - isOfUser: true if the user wrote the pipeline, so that changed counts may be intended.
   init(after source: Element, isOfUser: Bool) {
     let downstream = source.downstream
     rateChangers = downstream.filter { $0.factoryName == "videorate" }
@@ -59,10 +59,10 @@ struct MuxedCount: Sendable {
   /// Number of packets so far.
   var packetCount: Int { packets.total.packets }
 
-  /// Counts the `given` frames that reached the muxer.
+  /// Counts the frames of `given` that reached the muxer.
   func frames(of given: PushedData) -> MuxedData { described(countedFrames(of: given)) }
 
-  /// Counts the `given` sample frames at `rate` that reached the muxer.
+  /// Counts the sample frames of `given`, at `rate`, that reached the muxer.
   func samples(of given: PushedData, rate: Int) -> MuxedData { described(countedSamples(of: given, rate: rate)) }
 
   /// Returns the count with the caps and the rate of the packets.
@@ -108,9 +108,10 @@ struct MuxedCount: Sendable {
     return MuxedCount.missing(given - reached, of: given, "frames", nil)
   }
 
-  /// Counts samples at the encoder's input, since encoders pad the last packet and add priming. The
-  /// count is exact if the rate stays; a resampler may change it by up to a millisecond. The
-  /// packets must last as long.
+  /// Counts sample frames at the encoder's input, since encoders pad the last packet and add
+  /// priming. The count is exact if the sample rate stays the same; a resampler may change the
+  /// count by up to a millisecond. If the packets have a shorter duration, that duration is counted
+  /// instead.
   private func countedSamples(of pushed: PushedData, rate: Int) -> MuxedData {
     let given = pushed.count
     let packets = packets.total
@@ -128,7 +129,8 @@ struct MuxedCount: Sendable {
     if ownRate != rate, abs(reached - given) <= rate / 1000 { reached = given }
     if self.raw != nil {
       let lasting = packets.span?.duration.sampleIndex(rate: rate) ?? 0
-      // Timestamps are rounded, and some encoders' first packet begins before 0, where it is cut.
+      // Timestamps are rounded, and the first packet of some encoders begins before 0 and is
+      // clipped there.
       let tolerance = (packets.longest.sampleIndex(rate: rate))
       if lasting + tolerance < reached { reached = lasting }
     }
@@ -138,7 +140,7 @@ struct MuxedCount: Sendable {
         ? MuxedCount.missing(given - reached, of: given, "samples", pushed.missing(from: packets.span)) : nil)
   }
 
-  /// Counts sample frames that were encoded elsewhere: the packets must last as long.
+  /// Counts sample frames that were encoded elsewhere, by the duration of the packets.
   private func encoded(_ given: Int, _ packets: PacketCount.Total, rate: Int) -> MuxedData {
     let lasting = (packets.span?.duration ?? .zero) + packets.longest
     let missing = max(given - lasting.sampleIndex(rate: rate), 0)
@@ -147,7 +149,7 @@ struct MuxedCount: Sendable {
       warning: missing > 0 ? MuxedCount.missing(missing, of: given, "samples", packets.span) : nil)
   }
 
-  /// Counts the `given` cues that reached the muxer.
+  /// Counts the cues of `given` that reached the muxer.
   func cues(of given: PushedData) -> MuxedData {
     let passed = packets.total
     return MuxedData(
@@ -166,11 +168,11 @@ struct MuxedCount: Sendable {
 }
 
 extension MuxedCount.PushedData {
-  /// Timestamps are rounded in the pipeline, and the last packet of a stream may be padded.
+  /// Tolerance for timestamps that the pipeline rounds, and for padding of a stream's last packet.
   private static let tolerance = ClockTime(nanoseconds: 2_000_000)
 
-  /// Returns the part of the pushed data that is missing in `reached`: before it, after it, or
-  /// somewhere in the whole span.
+  /// Returns the range in which pushed data is missing: the range before `reached`, the range after
+  /// `reached`, or the whole span if neither is certain.
   func missing(from reached: TimeSpan?) -> TimeSpan? {
     guard let span, let reached else { return span }
     let isLate = reached.start > span.start + Self.tolerance
@@ -184,14 +186,15 @@ extension MuxedCount.PushedData {
 /// Adds up the packets that pass a pad.
 private final class PacketCount: Sendable {
   struct Total {
-    /// Packets that are presented, each at a different time.
+    /// Number of packets that are shown or played; packets that begin together count once.
     var packets = 0
-    /// All packets, including those that begin together with the one before, like two subtitles.
+    /// Number of packets that are shown or played, including packets that begin together, like two
+    /// subtitles.
     var allPackets = 0
     var bytes = 0
-    /// In stream time.
+    /// Span of the packets, in stream time.
     var span: TimeSpan?
-    /// Start of the packet that starts last.
+    /// Latest start of a packet.
     var lastStart: ClockTime?
     /// Duration of the longest packet.
     var longest = ClockTime.zero
@@ -201,8 +204,8 @@ private final class PacketCount: Sendable {
     /// PTS of the second packet.
     fileprivate var secondStart: ClockTime?
 
-    /// Average number of packets per second, without the first one, which may be shown longer than
-    /// others. nil for fewer than three.
+    /// Average number of packets per second, without the first packet, which may last longer than
+    /// others. nil for fewer than three packets.
     var rate: Double? {
       guard packets > 2, let secondStart, let lastStart, lastStart > secondStart else { return nil }
       return Double(packets - 2) / (lastStart - secondStart).seconds
@@ -217,8 +220,8 @@ private final class PacketCount: Sendable {
     state.withLock { total in
       if total.caps == nil { total.caps = pad.caps }
       total.bytes += buffer.size
-      // Codec headers have no time, or that of the first frame. VP8's hidden frames are never
-      // shown.
+      // Skip codec headers, which have no time or the time of the first frame, and hidden frames of
+      // VP8, which are never shown.
       guard let pts = buffer.pts, !buffer.isDecodedOnly else { return }
       let time = segment.streamTime(of: pts)
       total.allPackets += 1

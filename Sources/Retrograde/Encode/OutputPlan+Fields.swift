@@ -41,8 +41,8 @@ extension OutputPlan {
     }.unique
   }
 
-  /// Warnings about high dynamic range that neither the output's codec nor its container (as
-  /// Matroska does) can declare: its colours would be shown wrong.
+  /// Warnings about high dynamic range that neither the output's codec nor its container can
+  /// declare (Matroska can), so that players would show wrong colours.
   var unsupportedRange: [Warning] {
     if choice.container.isMatroska { return [] }
     return zip(videos, choice.videos).compactMap { video, written in
@@ -55,15 +55,15 @@ extension OutputPlan {
     }.unique
   }
 
-  /// Warnings about declared colours that Theora can't hold. Frames are converted to its range and
-  /// matrix (``TheoraFrames``).
+  /// Warnings about declared colours that Theora can't hold. Frames are converted to Theora's range
+  /// and matrix (``TheoraFrames``).
   var unsupportedColours: [Warning] {
     zip(videos, choice.videos).compactMap { video, written in
       let packets = video.video.caps
       guard written.packets == nil, let codec = written.codec?.caps, codec.mediaType == "video/x-theora",
         // For other video, the decoder's colours are a guess or a constant.
         packets.has("colorimetry") || ["video/mpeg", "video/x-prores"].contains(packets.mediaType),
-        // ``unsupportedRange`` names it.
+        // ``unsupportedRange`` already warns about high dynamic range.
         video.caps.highDynamicRange == nil || choice.container.isMatroska,
         !video.caps.isRGB, let colours = video.caps.string("colorimetry")
       else { return nil }

@@ -2,7 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Plan of one output of a source: codecs, copied packets, overlays, and details that do not fit.
+/// Plan of one output of a source: codecs, copied packets, overlays, and details that the output
+/// can't hold.
 struct OutputPlan: Sendable {
   let output: String
   let source: PlayableSource
@@ -10,12 +11,13 @@ struct OutputPlan: Sendable {
   private(set) var choice: EncodingChoice
   /// Overlays on the frames, and the title before them.
   let drawing: FrameDrawing
-  /// Copies the forward part, if set.
+  /// If set, copies the packets of the video's forward legs.
   let copy: ForwardCopy?
   /// Audio streams that are written.
   let audio: [AudioTrack]
 
-  /// - Parameter container: nil: the container for the requested format, or for the output's name.
+  /// - Parameter container: container to use; nil: selected by the requested format, or by the
+  ///   output's name.
   /// - Throws: ``RetrogradeError`` if the output can't hold the streams, or if options contradict
   ///   each other.
   init(
@@ -70,7 +72,7 @@ struct OutputPlan: Sendable {
           "add \(setting: .frameRate) \(max(Int(source.frameRate.rounded()), 1)), or use \(isTheora ? ".webm" : ".mkv")"
       )
     }
-    // Packets that are reversed unchanged are copied in both directions.
+    // If packets are reversed without encoding, packets are copied in both directions anyway.
     let isCopied = choice.videos.first?.packets != nil
     copy = try options.encoding.copiesForward && !isCopied ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, options.playback.mixesFrames {
@@ -85,7 +87,7 @@ struct OutputPlan: Sendable {
     audio = Array(source.audio.prefix(choice.audioCodecs.count))
   }
 
-  /// Writes the file or the numbered files. They get their names when `outputs` is committed.
+  /// Writes the file or the numbered files. The files get their names when `outputs` is committed.
   func write(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
     guard let limit = options.encoding.maxSize, choice.container.imageFormat == nil else {
       return try writeOnce(outputs, work)
@@ -122,7 +124,8 @@ struct OutputPlan: Sendable {
   }
 
   /// Number of sample frames in each pushed buffer. Without encoding, larger buffers are faster.
-  /// But each may become a packet, which players wait for, and which no video frame can interrupt.
+  /// But each buffer may become a packet: players must wait for the whole packet, and no video
+  /// frame can be inside it.
   private var audioPartSize: Int {
     guard videos.isEmpty, choice.audioCodecs.allSatisfy(\.isRaw) else { return AudioReader.partSize }
     return choice.container.hasLooseSamples ? 1 << 16 : 1 << 14
@@ -130,7 +133,7 @@ struct OutputPlan: Sendable {
 
   /// Details of the source besides its frames and samples.
   var details: CarriedDetails {
-    // Opus counts at 48 kHz, whatever the source's rate.
+    // Opus counts samples at 48 kHz, whatever the source's sample rate.
     let isOpus = choice.audioCodecs.first?.text.hasPrefix("audio/x-opus") ?? false
     return CarriedDetails(
       source: source, playback: options.playback, container: choice.container, videos: videos, audio: audio,
@@ -140,7 +143,8 @@ struct OutputPlan: Sendable {
   }
 
   /// Checks the output against the source.
-  /// - Throws: ``RetrogradeError`` of code `notAMirror` if they differ.
+  /// - Throws: ``RetrogradeError`` of code `notAMirror` if the output is not the mirror of the
+  ///   source.
   func verify(
     _ outputs: Outputs, against inputs: [String], _ work: Work
   ) throws {
@@ -202,8 +206,8 @@ struct OutputPlan: Sendable {
 }
 
 extension PlayedFrames {
-  /// Returns a warning if frames of different durations are written with equal ones; nil if none
-  /// moves by most of a frame.
+  /// Returns a warning if frames of different durations are written with equal durations; nil if no
+  /// frame moves by more than 0.9 of that duration.
   /// - Parameter rate: frames per second in the output.
   fileprivate func evened(to rate: Double) -> Warning? {
     let step = 1 / rate

@@ -4,13 +4,13 @@ extension Container {
   /// True for image formats with full transparency; pixels of GIF are either transparent or opaque.
   var keepsAlpha: Bool { imageFormat != nil && animation != .gif && !lacksTimes && !isJPEG }
 
-  /// True if FFV1 is one of its usual codecs.
+  /// True if FFV1 is one of the container's usual codecs.
   fileprivate var takesFFV1: Bool { videoCodecs.contains("video/x-ffv") }
 }
 
 extension OutputRequirements {
-  /// Requirements of a file called `output` on how its source is played.
-  /// - Throws: ``RetrogradeError`` if no container has its extension.
+  /// Requirements that the file `output` sets for the playback of its source.
+  /// - Throws: ``RetrogradeError`` if no container has the extension of `output`.
   init(of output: String, _ encoding: EncodingOptions) throws {
     self.init(try Container.of(output, format: encoding.format), encoding)
   }

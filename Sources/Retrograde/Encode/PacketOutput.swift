@@ -13,7 +13,7 @@ struct PacketForm: Sendable {
   let conversion: [String]
 }
 
-/// Checks if an output can hold a video's packets unchanged.
+/// Checks whether an output can hold a video's packets unchanged.
 struct PacketOutput: Sendable {
   private let container: Container
   private let encoding: EncodingOptions
@@ -25,15 +25,16 @@ struct PacketOutput: Sendable {
     playback = options.playback
   }
 
-  /// Returns the reason why frames have to be decoded and encoded instead; nil if they need not be.
+  /// Returns the reason why frames have to be decoded and encoded instead; nil if the packets can
+  /// be copied.
   func refusal(of video: VideoIndex) -> Message? {
     if let obstacle = video.obstacle { return "\(obstacle)" }
     if let setting = asked { return "\(setting: setting) requires encoding" }
     if let name = encoding.videoCodec, Codec(named: name) != Codec(of: video.caps) {
       return "\(setting: .videoCodec) \(name) is another codec"
     }
-    // Consecutive IDR pictures must differ in `idr_pic_id` (ITU-T H.264, 7.4.3). That is only
-    // certain for neighbours in the source.
+    // Consecutive IDR pictures must differ in `idr_pic_id` (ITU-T H.264, 7.4.3). That is certain
+    // only for pictures that are neighbours in the source.
     if video.caps.mediaType == "video/x-h264", joinsUnrelatedFrames {
       return
         "with \(setting: .frameRate), \(setting: .count) or \(setting: .score), H.264 pictures with equal numbers "
@@ -53,8 +54,8 @@ struct PacketOutput: Sendable {
       || playback.count > 1 && [.reverse, .forward].contains(playback.loop)
   }
 
-  /// Returns the extensions of containers that take the packets unchanged; if there is none, also
-  /// the reason.
+  /// Returns the extensions of containers that take the packets unchanged; if no container does,
+  /// also the reason.
   static func containers(for video: VideoIndex, _ options: ReverseOptions) -> ([String], why: String?) {
     let names = ["mp4", "mov", "mkv", "webm", "avi", "ts"].filter { name in
       (try? Container.of("mirror.\(name)")).map { PacketOutput($0, options).refusal(of: video) == nil } ?? false
@@ -78,8 +79,8 @@ struct PacketOutput: Sendable {
   /// Returns the form in which the container takes the packets; nil if there is none.
   func form(of video: VideoIndex) -> PacketForm? {
     guard container.caps != nil, !container.videoCodecs.isEmpty else { return nil }
-    // AVI does not store colorimetry: if the codec does not either, players would assume another
-    // one.
+    // AVI does not store colorimetry. If the codec does not store it either, players would assume
+    // other colours.
     if container.lacksTimes, video.caps.has("colorimetry"),
       !PacketOutput.describingColours.contains(video.caps.mediaType)
     {
@@ -104,7 +105,8 @@ struct PacketOutput: Sendable {
     return nil
   }
 
-  /// Returns caps of packets with the field names of muxers (`Quirk.matroskamuxFFV1Version`).
+  /// Returns the caps of packets with the field names that muxers expect
+  /// (`Quirk.matroskamuxFFV1Version`).
   static func named(_ caps: Caps) -> Caps {
     guard caps.mediaType == "video/x-ffv", Quirk.matroskamuxFFV1Version.applies else { return caps }
     return caps.setting("ffversion", "1")

@@ -6,8 +6,8 @@ import Synchronization
 
 /// Encoder settings, and workarounds for errors in encoders' input and output.
 extension Pipeline {
-  /// Disables mid/side stereo in AAC (`Quirk.avencAACMidSide`). Not set in the encoding profile:
-  /// other programs that run a printed pipeline may use another encoder.
+  /// Disables mid/side stereo in AAC (`Quirk.avencAACMidSide`). The encoding profile does not have
+  /// this property, since other programs that run a printed pipeline may use another encoder.
   func keepStereoApartInAAC() throws(GStreamerError) {
     guard Quirk.avencAACMidSide.applies else { return }
     for encoder in elements(ofFactory: "avenc_aac") { try encoder.set("aac-ms", "false") }
@@ -23,7 +23,7 @@ extension Pipeline {
   }
 
   /// Sets x265's chroma location, if it is not the default (ITU-T H.265, figure E.1). `x265enc`
-  /// does not pass it on.
+  /// does not pass the location on to x265.
   /// - Parameter streams: appsrc name and frame caps of each stream.
   func nameChromaSite(of streams: [(name: String, caps: Caps)]) throws(GStreamerError) {
     let numbers = ["jpeg": 1, "dv": 2, "v-cosited": 3]
@@ -37,7 +37,7 @@ extension Pipeline {
     }
   }
 
-  /// Pads frames for `jpegenc`, which reads beyond their rows (`Quirk.jpegencRowPadding`).
+  /// Pads frames for `jpegenc`, which reads beyond the rows of a frame (`Quirk.jpegencRowPadding`).
   func fillRowsOfJPEG() {
     guard Quirk.jpegencRowPadding.applies else { return }
     for encoder in elements(ofFactory: "jpegenc") {
@@ -47,7 +47,7 @@ extension Pipeline {
     }
   }
 
-  /// Sets a chroma site that `y4menc` has a tag for, since it refuses others
+  /// Sets a chroma site that `y4menc` has a tag for, since `y4menc` refuses other chroma sites
   /// (`Quirk.y4mencChromaSite`).
   func nameY4MChromaSite() {
     guard Quirk.y4mencChromaSite.applies else { return }
@@ -68,7 +68,7 @@ extension Pipeline {
     for stream in streams {
       element(stream)?.entered { $0.factoryName == "matroskamux" }?.onCaps { caps, _ in
         guard caps.mediaType == "video/x-prores", let variant = caps.string("variant") else { return nil }
-        // It does not know 4444 XQ, which has the same syntax as 4444.
+        // matroskamux does not know 4444 XQ, which has the same syntax as 4444.
         return caps.setting("format", "(string)\(variant == "4444xq" ? "4444" : variant)")
       }
     }
@@ -91,8 +91,8 @@ extension Pipeline {
   }
 
   /// Sets the decoding times of `x265enc` for streams of one or two frames
-  /// (`Quirk.x265encFewFrames`). They need no reordering, and are output only at the end of the
-  /// stream.
+  /// (`Quirk.x265encFewFrames`). So few frames need no reordering, and are output only at the end
+  /// of the stream.
   func setDecodingTimesOfFewFrames() {
     guard Quirk.x265encFewFrames.applies else { return }
     for encoder in elements(ofFactory: "x265enc") {
@@ -112,9 +112,9 @@ extension Pipeline {
 
   /// Limits the time between decoding and presentation of a frame to a second.
   ///
-  /// In x264 and x265 this time equals that between the first frame and the second or third. A long
-  /// first frame, such as the held last frame of a source with longer audio, makes it too long for
-  /// players. A muxer of MP4 also adds it to the duration.
+  /// In x264 and x265, this delay equals the time between the first frame and the second or third.
+  /// A long first frame makes the delay too long for players: for example, the last frame of a
+  /// source whose audio is longer. An MP4 muxer also adds the delay to the duration.
   func limitDecodingDelay() {
     for encoder in elements(ofClass: "Encoder") {
       let first = Mutex<(shown: ClockTime, share: Double)?>(nil)
@@ -126,7 +126,7 @@ extension Pipeline {
           return known
         }
         guard share < 1, decoded < start else { return nil }
-        // Keeps the order.
+        // Times are scaled, which keeps their order.
         return packet.retimed(
           pts: shown, dts: start - ClockTime(seconds: (start - decoded).seconds * share), duration: duration)
       }

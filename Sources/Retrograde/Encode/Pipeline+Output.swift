@@ -2,9 +2,9 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// Settings of encoders, parsers and muxers, made before the pipeline starts.
+/// Settings of encoders, parsers and muxers that are applied before the pipeline starts.
 extension Pipeline {
-  /// Sets encoder options: the requested ones, and workarounds.
+  /// Sets the requested encoder options, and options that work around errors.
   func setEncoders(for contents: EncodingPipeline.Contents) throws {
     for stream in contents.videos where !stream.encoderOptions.isEmpty {
       guard let encoder = element(stream.name)?.downstream.first(where: { $0.isOfClass("Encoder") }) else {
@@ -48,8 +48,9 @@ extension Pipeline {
     }
   }
 
-  /// Sets the timescales of MP4 and MOV. Edits are counted in the movie's. It is set to the audio's
-  /// rate, so edits of audio are exact to the sample, if durations fit in 32 bits.
+  /// Sets the timescales of MP4 and MOV. Edit lists count in units of the movie's timescale. If
+  /// durations fit in 32 bits, this timescale is set to the audio's sample rate, so that edits of
+  /// audio are exact to the sample.
   private func setTimescales(for contents: EncodingPipeline.Contents) throws {
     let scales = contents.videos.map { VideoTimescale.units(for: $0.caps.fraction("framerate")) }
     for (video, scale) in zip(contents.videos, scales) {
@@ -64,9 +65,9 @@ extension Pipeline {
     }
   }
 
-  /// Passes the file's tags and comments to its encoders and muxer.
+  /// Passes the file's tags and comments to the encoders and the muxer.
   func setTags(of contents: EncodingPipeline.Contents) {
-    // Orientation is a tag of a stream: Quirk.qtmuxGlobalOrientation.
+    // Orientation is a tag of a stream, not of the file (Quirk.qtmuxGlobalOrientation).
     let technical = EncodingPipeline.technical + ["image-orientation"]
     let isFLAC = Quirk.flacencPictures.applies && !elements(ofFactory: "flacenc").isEmpty
     let own = isFLAC ? contents.tags?.withoutUndefinedImageTypes : contents.tags

@@ -3,12 +3,12 @@ import MediaTime
 import RetrogradeEngine
 
 extension PlayableSource {
-  /// Returns the caps of frames of `video`, with the output's frame rate, or `0/1` if it is
-  /// variable.
+  /// Returns `caps`, of frames of `video`, with the output's frame rate, or with `0/1` if the rate
+  /// is variable.
   ///
-  /// - Parameter needsRate: true if the encoder needs a rate: it gets the mean if the rate is
-  ///   variable. x265 distributes its bits by it, and does not start without. Timestamps stay
-  ///   unchanged.
+  /// - Parameter needsRate: true if the encoder needs a frame rate. A variable rate is then
+  ///   replaced by the average, from which x265 distributes bits, and without which x265 does not
+  ///   start. Timestamps stay unchanged.
   func framed(
     _ caps: Caps, _ video: VideoSource, _ playback: PlaybackOptions, needsRate: Bool
   ) -> Caps {
@@ -26,7 +26,7 @@ extension VideoSource {
   /// True if the source has no frame rate, since frames have different durations.
   var hasNoRate: Bool { (caps.fraction("framerate")?.numerator ?? 0) == 0 }
 
-  /// Frame rate that the source's caps have; nil if variable.
+  /// Frame rate in the source's caps; nil if variable.
   var rate: FrameRate? {
     caps.fraction("framerate").flatMap { $0.numerator > 0 ? FrameRate($0.numerator, $0.denominator) : nil }
   }

@@ -3,15 +3,15 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Writes a video file within a size limit. It is encoded at the bit rate that its duration allows,
-/// and again at a lower rate if it is too large.
+/// Writes a video file within a size limit. Encodes at the bit rate that the duration allows, and
+/// again at a lower bit rate if the file is too large.
 struct SizeLimitedEncode {
   private let plan: OutputPlan
   /// Size limit in bytes.
   private let limit: Int
   private let seconds: Double
   private let frameRate: Double
-  /// Default bit rate of each video, in bits per second; nil if it uses constant quality.
+  /// Default bit rate of each video, in bits per second; nil if the encoder uses constant quality.
   private let usualRate: Int?
   private let audioRates: [Int]
   /// Bytes that are neither video nor audio.
@@ -27,7 +27,7 @@ struct SizeLimitedEncode {
   private static let audioShare = 0.25
   /// Bit rate per channel below which audio is not reduced, in bits per second.
   private static let lowestAudio = 24_000
-  /// Assumed bit rate of audio without a known one, in bits per second.
+  /// Assumed bit rate of audio whose bit rate is unknown, in bits per second.
   private static let usualAudio = 160_000
 
   /// - Throws: ``RetrogradeError`` of code `usage` if the output has no video, or no encoder with a
@@ -50,18 +50,18 @@ struct SizeLimitedEncode {
     }
     usualRate = video.bitrate
     audioRates = plan.choice.audioBitrates.map { $0 ?? SizeLimitedEncode.usualAudio }
-    // Each packet has a header or a table entry.
+    // Each packet has a header or a table entry; 24 bytes are assumed.
     let packets = frameRate * Double(plan.choice.videos.count) + 50 * Double(audioRates.count)
     overhead = 4096 + seconds * 24 * packets
   }
 
   /// - Returns: counts of the written file.
-  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if it does not fit the limit.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if the file does not fit the limit.
   func write(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
     let audio = lowered(audioRates)
     let heard = Double(audio.reduce(0, +)) / 8 * seconds
     let rest = overhead + heard
-    // Encoders keep the rate to within a few per cent.
+    // Encoders keep the bit rate to within a few per cent, so leave some room.
     let room = Double(limit) * 0.97 - rest
     var rate = room * 8 / seconds / Double(plan.choice.videos.count)
     rate = min(rate, usualRate.map(Double.init) ?? highestRate)
@@ -106,8 +106,8 @@ struct SizeLimitedEncode {
     }
   }
 
-  /// Returns the plan with other bit rates, and with smaller frames if the video rate is too low
-  /// for their size.
+  /// Returns the plan with other bit rates, and with smaller frames if the video's bit rate is too
+  /// low for the frame size.
   private func changed(rate: Int, audio: [Int]) throws -> OutputPlan {
     var options = plan.options
     options.encoding.isRateChosen = true
@@ -116,7 +116,7 @@ struct SizeLimitedEncode {
     let side = SizeLimitedEncode.smallestSide / max(min(shown.width, shown.height), 1)
     let enough = SizeLimitedEncode.fewestBits * frameRate * max(pixels, 1)
     let factor = max((Double(rate) / enough).squareRoot(), side)
-    // The default rate always suffices for the size that was requested.
+    // The default bit rate always suffices for the requested frame size.
     if factor < 1, rate < usualRate ?? .max {
       let (width, height) = (Int(shown.width * factor), Int(shown.height * factor))
       if case .pad = options.encoding.framing.scale {

@@ -52,22 +52,23 @@ enum SubtitleFile {
     }
   }
 
-  /// True for a script of SSA or ASS, whose first section is `[Script Info]`: `subparse` does not
-  /// read it.
+  /// True for an SSA or ASS script: its first section is `[Script Info]`. `subparse` can't read
+  /// such scripts.
   private static func isScript(_ path: String) -> Bool {
     guard let file = RandomAccessFile(path), let bytes = file.read(0..<min(file.size, 4096)) else { return false }
-    // Only comments may come before the section.
+    // Only comments may precede `[Script Info]`.
     let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
     let first = lines.lazy.map { $0.drop { $0 == "\u{FEFF}" || $0.isWhitespace } }
       .first { !$0.isEmpty && !$0.hasPrefix(";") }
     return first?.lowercased().hasPrefix("[script info]") == true
   }
 
-  /// Longest accepted cue of SubRip and WebVTT, in bytes: `subparse` removes marks one by one, and
-  /// takes a minute for 160 kB of them.
+  /// Longest accepted cue of SubRip and WebVTT, in bytes. `subparse` removes tags one by one: 160
+  /// kB of tags take a minute.
   private static let longestCue = 32 << 10
 
-  /// True if a file of SubRip or WebVTT has a longer cue; cues end with an empty line.
+  /// True if a SubRip or WebVTT file has a cue longer than ``longestCue``. Cues end with an empty
+  /// line.
   private static func hasLongCue(_ path: String, _ cancellation: Cancellation) throws -> Bool {
     guard let file = RandomAccessFile(path), file.read(0..<min(file.size, 4096))?.contains("-->".utf8) == true else {
       return false
@@ -100,14 +101,14 @@ enum SubtitleFile {
     }
   }
 
-  /// Checks before any work that there are subtitles to write to `path`.
+  /// Checks, before any work, that the source has text subtitles for `path`.
   static func check(_ path: String, has tracks: [SubtitleTrack]) throws {
     guard track(of: tracks) != nil else {
       throw RetrogradeError(.usage, about: path, "the source has no text subtitles")
     }
   }
 
-  /// Returns the track to write: the first one of text or script.
+  /// Returns the track to write: the first text or script track.
   static func track(of tracks: [SubtitleTrack]) -> SubtitleTrack? { place(in: tracks).map { tracks[$0] } }
 
   /// Returns the index of the track to write.
@@ -116,7 +117,7 @@ enum SubtitleFile {
   /// Writes the first text track, in the order of play.
   /// - Parameters:
   ///   - location: path to write to.
-  ///   - path: the output's name, which sets the format; also for messages.
+  ///   - path: name of the output, for messages. Its extension selects the format.
   static func write(
     _ tracks: [SubtitleTrack], _ legs: [PlaybackLeg], lead: ClockTime, to location: String, for path: String
   ) throws {
@@ -127,7 +128,7 @@ enum SubtitleFile {
     try text.withUTF8 { try file.write(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Returns a track as WebVTT, in the order of play; nil if it is no text.
+  /// Returns a track as WebVTT, in the order of play; nil if the track is not text.
   static func webText(of track: SubtitleTrack, _ legs: [PlaybackLeg]) -> String? {
     text(of: track, legs, lead: .zero, isWeb: true)
   }
@@ -150,7 +151,7 @@ enum SubtitleFile {
     return text
   }
 
-  /// Formats a time as `01:02:03,456`, or with a point for WebVTT.
+  /// Formats a time as `01:02:03,456`, or as `01:02:03.456` for WebVTT.
   private static func clock(_ time: ClockTime, _ isWeb: Bool) -> String {
     let text = max(time, .zero).description
     let padded = text.split(separator: ":").first?.count == 1 ? "0" + text : text

@@ -2,13 +2,12 @@ import GStreamer
 import RetrogradeEngine
 
 extension SubtitleTrack {
-  /// Returns the track in a form that `container` takes; nil if there is none.
+  /// Converts the track to a format that `container` can hold; nil if there is no such format.
   func form(for container: Container) -> SubtitleTrack? {
     let accepted = container.subtitles.compactMap { Caps($0) }
     guard let text = Caps("text/x-raw,format=utf8") else { return nil }
     if isText, accepted.contains(where: { $0.intersects(text) }) {
-      // Text in Matroska has marks for italics and the like; in MP4, as qtmux writes it, it has
-      // none.
+      // Text in Matroska may have markup such as italics, but qtmux writes plain text.
       return container.hasEditLists
         ? mapped(text) { SubtitleText.plain($0.text) }.apart : mapped(text) { SubtitleText.marked($0.text) }
     }
@@ -21,8 +20,8 @@ extension SubtitleTrack {
     return nil
   }
 
-  /// The track without overlapping cues, as MP4 requires: while cues overlap, their texts are shown
-  /// below each other. nil if more than ``mostAtOnce`` overlap.
+  /// Track without overlapping cues, as MP4 requires. Texts of overlapping cues are joined, one
+  /// below the other. nil if more than ``mostAtOnce`` cues overlap.
   private var apart: SubtitleTrack? {
     var track = self
     track.cues = []
@@ -46,11 +45,11 @@ extension SubtitleTrack {
     return track
   }
 
-  /// Largest number of cues at a time; a frame has no room for more lines.
+  /// Largest number of overlapping cues. A frame has no room for more lines.
   private static let mostAtOnce = 100
 
-  /// Returns the track as text with marks, for a separate file; nil if it is no text.
-  /// - Parameter isWeb: true for WebVTT's marks, false for SubRip's.
+  /// Returns the cues as text with markup, for a separate file; nil if the track is not text.
+  /// - Parameter isWeb: true for WebVTT markup, false for SubRip markup.
   func texts(isWeb: Bool) -> [(span: TimeSpan, text: String)]? {
     guard isText || isScript else { return nil }
     return cues.map { cue in
@@ -65,8 +64,8 @@ extension SubtitleTrack {
       cues: cues.map { Cue(span: $0.span, bytes: Array(change($0).utf8)) }.filter { !$0.bytes.isEmpty })
   }
 
-  /// Returns cues in the order of play, with the line numbers of a script renewed: players ignore
-  /// lines with equal numbers.
+  /// Returns `cues`, which are in the order of play. A script gets new line numbers, because
+  /// players ignore a line whose number has occurred before.
   func renumbered(_ cues: [Cue]) -> [Cue] {
     guard isScript else { return cues }
     return cues.enumerated().map { number, cue in
@@ -80,20 +79,21 @@ extension Cue {
   fileprivate var text: String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
 }
 
-/// Conversions of subtitle text. A file may have 100,000 cues, and a regular expression takes 50 µs
-/// for each.
+/// Conversions of subtitle text. They use no regular expressions: one takes 50 µs per cue, and a
+/// file may have 100,000 cues.
 enum SubtitleText {
-  /// Converts GStreamer's (Pango's) markup to SubRip's: the same tags, without entities.
+  /// Converts Pango markup, which GStreamer uses, to SubRip markup: the same tags except `span`,
+  /// and characters instead of entities.
   static func marked(_ text: String) -> String { unescaped(kept(text) { $0.tag != "span" }) }
 
-  /// Removes all marks, including SubRip's that GStreamer passes on as text: fonts, and positions
-  /// in braces.
+  /// Removes all markup, including SubRip markup that GStreamer passes on as text: fonts, and
+  /// positions in braces.
   static func plain(_ text: String) -> String {
     kept(marked(kept(text) { $0.isPosition })) { !$0.isForeign && !$0.isStyle }
   }
 
-  /// Converts SubRip's text to WebVTT (W3C, "WebVTT", 3.4). Marks for bold, italics and underline
-  /// stay; other marks are removed, and the text is escaped.
+  /// Converts SubRip's text to WebVTT (W3C, "WebVTT", 3.4). Bold, italics and underline stay;
+  /// fonts, strikethrough and positions are removed; the remaining text is escaped.
   static func web(_ text: String) -> String {
     var result = ""
     for (text, mark) in pieces(of: text) where mark?.isForeign != true {
@@ -180,8 +180,8 @@ enum SubtitleText {
     return result
   }
 
-  /// Returns the displayed text of a script's line. In a packet eight fields precede it (Matroska's
-  /// codec mappings, S_TEXT/ASS).
+  /// Returns the displayed text of a script line. In a packet, eight fields precede the text
+  /// (Matroska codec mappings, S_TEXT/ASS).
   static func line(_ packet: String) -> String {
     let fields = packet.split(separator: ",", maxSplits: 8, omittingEmptySubsequences: false)
     guard let last = fields.count == 9 ? fields.last : nil else { return packet }
@@ -190,7 +190,7 @@ enum SubtitleText {
     return text.replacing("\\N", with: "\n").replacing("\\n", with: "\n").replacing("\\h", with: " ")
   }
 
-  /// Removes the parts in braces, in a single pass.
+  /// Removes override codes, which are in braces, in a single pass.
   private static func withoutOverrides(_ text: Substring) -> String {
     var kept = ""
     var rest = text

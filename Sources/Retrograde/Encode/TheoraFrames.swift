@@ -15,8 +15,8 @@ struct TheoraFrames {
 
   /// - Parameters:
   ///   - source: caps of the input.
-  ///   - format: pixel format chosen for the encoder; nil for the input's.
-  /// - Returns: nil if the frames have this range and matrix already.
+  ///   - format: pixel format chosen for the encoder; nil: the input's format, if Theora has it.
+  /// - Returns: nil if the frames already have Theora's range and matrix.
   init?(_ source: Caps, format: String?) {
     let declared = source.string("colorimetry")
     let known =
@@ -25,12 +25,13 @@ struct TheoraFrames {
     colours = known == declared ? nil : known.map { "video/x-raw,colorimetry=(string)\($0)" }
     let own = source.string("format")
     detour = known?.hasPrefix("1:4:") ?? false ? own.flatMap { TheoraFrames.detours[$0] } : nil
-    // Given several formats, the converter would choose 4:4:4.
+    // With several formats to choose from, the converter would output 4:4:4.
     let kept = own.flatMap { ["I420", "Y42B", "Y444"].contains($0) ? $0 : nil }
     caps = "video/x-raw,format=\(format ?? kept ?? "I420"),colorimetry=(string)2:4:5:0"
   }
 
-  /// Pixel formats with the same chroma but without a fast path, by pixel format.
+  /// For each pixel format, one with the same chroma subsampling for which the converter has no
+  /// fast path.
   private static let detours = [
     "I420": "I420_10LE", "YV12": "I420_10LE", "NV12": "I420_10LE", "NV21": "I420_10LE", "Y42B": "I422_10LE",
     "Y444": "Y444_10LE",

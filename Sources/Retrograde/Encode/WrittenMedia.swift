@@ -27,7 +27,7 @@ public struct WrittenMedia: Sendable, Codable, Hashable {
   /// Video streams, then audio streams.
   public var streams: [Stream]
 
-  /// All in one line: `MP4: H.264 1920x1080 29.97 fps, AAC 48 kHz stereo`.
+  /// Description in one line: `MP4: H.264 1920x1080 29.97 fps, AAC 48 kHz stereo`.
   public var summary: String {
     var words: [String] = []
     for stream in streams {
@@ -64,7 +64,8 @@ extension WrittenMedia.Stream {
     (kind, codec) = (.video, Codec(of: packets)?.shortName ?? packets.codecName)
     let size = (packets.int("width") ?? raw?.int("width"), packets.int("height") ?? raw?.int("height"))
     (width, height) = size
-    // Timestamps in files are rounded, and containers' frame rates are guesses, some of them wrong.
+    // Timestamps in files are rounded, so prefer the nominal frame rate. Some containers guess that
+    // rate wrong, so use it only if it is close to the measured rate.
     let named = [packets, raw].lazy.compactMap { $0?.fraction("framerate") }.first { $0.numerator > 0 }
     let nominal = named.map { Double($0.numerator) / Double(max($0.denominator, 1)) }
     let shown = rate.map { rate in nominal.flatMap { abs($0 - rate) < rate / 200 ? $0 : nil } ?? rate } ?? nominal

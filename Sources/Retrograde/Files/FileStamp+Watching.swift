@@ -9,7 +9,7 @@ extension FileStamp {
     self.init(path)
   }
 
-  /// True if there is a file at `path` that was not written before the one at `other`.
+  /// True if both files exist, and `path` was written at the same time as `other`, or later.
   package static func isNewer(_ path: String, than other: String) -> Bool {
     guard let own = FileStamp(path), let others = FileStamp(other) else { return false }
     return !own.modified.lexicographicallyPrecedes(others.modified)

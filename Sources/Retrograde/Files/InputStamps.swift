@@ -1,8 +1,8 @@
 import Glibc
 import RetrogradeEngine
 
-/// State of a run's input files at its start. Each pass opens them again: a file that is written
-/// meanwhile would yield frames of different contents.
+/// State of the input files at the start of a run. Each pass opens the files again: if a program
+/// wrote to a file in the meantime, frames of its old and new content would be mixed.
 struct InputStamps: Sendable {
   fileprivate struct File: Sendable {
     /// Name in messages.
@@ -14,7 +14,7 @@ struct InputStamps: Sendable {
   fileprivate let files: [File]
 
   /// - Parameter inputs: files, `-`, or patterns of numbered files. Pipes and addresses are
-  ///   skipped: they are read only once.
+  ///   skipped, because they are read only once.
   init(_ inputs: [String]) {
     files = inputs.flatMap { input in
       FileIdentity.paths(of: input).compactMap { path in
@@ -27,8 +27,8 @@ struct InputStamps: Sendable {
   }
 
   /// Checks that no file has changed.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput`, with the change of the first changed
-  ///   file.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`, which describes the change of the first
+  ///   changed file.
   func check() throws {
     for file in files {
       guard let change = file.change else { continue }
@@ -38,8 +38,8 @@ struct InputStamps: Sendable {
     }
   }
 
-  /// Runs `body`, and checks that the files have not changed. If they have, that error replaces a
-  /// failure of `body` that the change explains.
+  /// Runs `body`, then checks that no file has changed. If one has, the error about the change
+  /// replaces an error of `body` that the change explains.
   func unchanged<Value>(during body: () throws -> Value) throws -> Value {
     let value: Value
     do {

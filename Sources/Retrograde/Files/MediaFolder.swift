@@ -7,12 +7,13 @@ import Paths
 
 /// Media files in a folder.
 package enum MediaFolder {
-  /// Media file, with its subfolder of the searched folder.
+  /// Media file, or folder that can't be read, with its place in the searched folder.
   package struct File: Sendable {
     package var path: String
-    /// Path relative to the searched folder; empty for that folder itself.
+    /// Path of the subfolder, relative to the searched folder; empty for the searched folder
+    /// itself.
     package var subfolder: String
-    /// Error of a folder that can't be read.
+    /// Reason why `path`, a folder, can't be read; nil for a file.
     package var error: RetrogradeError?
 
     package init(_ path: String, subfolder: String = "", error: RetrogradeError? = nil) {
@@ -26,8 +27,8 @@ package enum MediaFolder {
     return stat(path.cPath, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// True if both paths are the same folder.
-  /// - Throws: ``RetrogradeError`` of code `noInput` if the first one does not exist.
+  /// True if both paths lead to the same folder.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if `folder` does not exist.
   package static func isSame(_ folder: String, _ other: String) throws -> Bool {
     var info = stat()
     guard stat(folder.cPath, &info) == 0 else {
@@ -37,12 +38,12 @@ package enum MediaFolder {
     return stat(other.cPath, &info) == 0 && FileIdentity(info) == own
   }
 
-  /// All media files, sorted by name, without hidden ones. A file of unknown content counts if its
-  /// name is that of a media file: it must fail visibly instead of being skipped.
+  /// Finds all media files except hidden ones, sorted by name. A file of unknown content counts if
+  /// its extension is one of media: its failure must be reported, so it is not skipped.
   ///
   /// - Parameters:
   ///   - isDeep: true to search subfolders too.
-  ///   - excluded: folder that is not searched, because it is for the outputs.
+  ///   - excluded: folder for the outputs, which is not searched.
   /// - Returns: the files, and the folders that can't be read, with their errors.
   /// - Throws: ``RetrogradeError`` of code `noInput` if there are neither files nor unreadable
   ///   folders.
@@ -88,7 +89,7 @@ package enum MediaFolder {
   /// Kind of a regular file, judged by its first bytes.
   private enum Content { case media, other, unknown }
 
-  /// Photographs, playlists and subtitles are not media.
+  /// Returns the kind of a file. Photographs, playlists and subtitles are not media.
   private static func content(_ path: String) -> Content {
     guard let file = RandomAccessFile(path), let start = file.read(0..<min(file.size, 1 << 16)), !start.isEmpty else {
       return .unknown
@@ -111,13 +112,14 @@ package enum MediaFolder {
   /// True if the first bytes of a regular file are those of video, audio or a moving image.
   package static func isMedia(_ path: String) -> Bool { content(path) == .media }
 
-  /// True if a regular file is to be reversed: it is media, or has a media file name and unknown
-  /// content.
+  /// True if a regular file should be reversed: its content is media, or its content is unknown and
+  /// its extension is one of media.
   package static func isTaken(_ path: String) -> Bool {
     switch content(path) {
     case .media: true
     case .unknown: isNamedAsMedia(path)
-    // TypeScript shares an extension with transport streams, and photographs with animations.
+    // TypeScript files share an extension with transport streams, and photographs share some with
+    // animations.
     case .other: isNamedAsMedia(path) && !shared.contains(fileExtension(path))
     }
   }
@@ -132,7 +134,8 @@ package enum MediaFolder {
   /// Extensions that non-media files have too.
   private static let shared: Set = ["ts", "gif", "webp", "apng"]
 
-  /// Extensions of readable files: writable containers, and those that can only be read.
+  /// Extensions of media files: of containers that can be written, and of formats that can only be
+  /// read.
   private static let extensions = Set(Container.extensions).union([
     "264", "265", "3g2", "3gp", "3gpp", "aac", "ac3", "aif", "aifc", "aiff", "amr", "ape", "asf", "au", "caf", "divx",
     "dts",

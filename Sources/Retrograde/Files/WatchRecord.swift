@@ -6,28 +6,29 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Outcomes of the files in a watched folder, and of files in any batch whose reading process
-/// crashed.
+/// Record of the files in a watched folder and their outcomes. For any batch, also a record of the
+/// files that crashed the process that read them.
 ///
-/// It is a hidden file beside the mirrors, with a line for each file. Each file is therefore tried
-/// only once, also by later runs, and even if its mirror was moved.
+/// The record is a hidden file beside the mirrors, with one line per file. Later runs therefore
+/// don't try a file again, even if its mirror was moved.
 package final class WatchRecord: Sendable {
   private struct Entry: Codable {
     /// Absolute path.
     var file: String
     var stamp: FileStamp
-    /// True if its mirror was made; false if the file is damaged.
+    /// True if the mirror was written; false if the file is damaged.
     var isMade: Bool
-    /// Releases that crashed on the file; nil if none did.
+    /// Releases of this program and GStreamer that crashed on the file; nil if it caused no crash.
     var crashed: String?
   }
 
   package static let name = ".retrograde-watch"
   private let path: String
-  /// Entries by path, in bytes.
+  /// Entries by the bytes of their path.
   private let known: Mutex<[[UInt8]: Entry]>
 
-  /// Releases of this program and GStreamer. Others may read files on which these crash.
+  /// Current releases of this program and GStreamer. Other releases may read files that crash
+  /// these.
   private static let releases = "retrograde \(RETROGRADE_VERSION), GStreamer \(GStreamer.release)"
 
   /// Reads the record in `folder`, if it exists.
@@ -35,7 +36,7 @@ package final class WatchRecord: Sendable {
     path = "\(folder)/\(WatchRecord.name)"
     let decoder = JSONDecoder()
     let text = String(decoding: fileBytes(at: path) ?? [], as: UTF8.self)
-    // Incomplete lines were being written when the machine stopped.
+    // Skip a line that is incomplete because the machine stopped while it was written.
     let entries = text.split(separator: "\n").compactMap { try? decoder.decode(Entry.self, from: Data($0.utf8)) }
     known = Mutex(Dictionary(entries.map { ($0.file.pathBytes, $0) }) { $1 })
   }
@@ -48,7 +49,8 @@ package final class WatchRecord: Sendable {
     }
   }
 
-  /// Error for an unchanged file on which these releases crashed before; nil for any other.
+  /// Error for an unchanged file on which the current releases crashed before; nil for any other
+  /// file.
   /// - Parameter name: name of the file in messages.
   package func crash(of path: String, _ stamp: FileStamp, called name: String) -> RetrogradeError? {
     guard known.withLock({ $0[path.pathBytes]?.crashed != nil }), knows(path, stamp) else { return nil }
@@ -60,9 +62,9 @@ package final class WatchRecord: Sendable {
 
   /// Records the outcome of a file.
   /// - Parameters:
-  ///   - stamp: of the file when it was read.
-  ///   - isMade: true if its mirror was made.
-  ///   - isCrash: true if the process that read it crashed.
+  ///   - stamp: stamp of the file when it was read.
+  ///   - isMade: true if the mirror was written.
+  ///   - isCrash: true if the process that read the file crashed.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   package func add(_ file: String, _ stamp: FileStamp, isMade: Bool, isCrash: Bool = false) throws {
     let entry = Entry(file: file, stamp: stamp, isMade: isMade, crashed: isCrash ? WatchRecord.releases : nil)

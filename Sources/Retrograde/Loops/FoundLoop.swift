@@ -8,9 +8,10 @@ public struct FoundLoop: Sendable, Hashable, Codable {
     /// Difference at the seam. For video, the mean difference of pixel lightness, in levels of 255;
     /// for audio, the mean difference of the loudness of 333 Hz bands, in dB.
     public var residual: Double
-    /// Average difference of neighbours within the loop.
+    /// Average difference between neighbouring frames, or between neighbouring intervals of audio,
+    /// within the loop.
     public var usual: Double
-    /// Largest difference that can't be told from the usual one.
+    /// Largest difference at a seam that goes unnoticed.
     public var limit: Double
 
     /// True if the seam is unnoticeable.
@@ -23,7 +24,7 @@ public struct FoundLoop: Sendable, Hashable, Codable {
   public var loop: Loop
   /// Match of the video. For a loop that turns, the motion at the turns instead.
   public var picture: Fit
-  /// Match of the audio; nil if there is none, or if the loop turns.
+  /// Match of the audio; nil if there is no audio, or if the loop turns.
   public var audio: Fit?
 
   /// Length of the blend at the seam in the written file; nil: a cut.
@@ -35,12 +36,12 @@ public struct FoundLoop: Sendable, Hashable, Codable {
 
 /// Transition from the end of a loop to its beginning.
 public enum LoopSeam: Sendable, Hashable {
-  /// No change: the first frame follows the last one.
+  /// Hard cut: the first frame follows the last one.
   case cut
   /// Crossfade of this length, in video and audio: the source continues after the loop's end while
   /// the beginning fades in.
   ///
-  /// The blend is in the middle of the file. The file's end and beginning are adjacent in the
-  /// source. A loop that turns has nothing to blend.
+  /// The blend is in the middle of the file, so that the file's end and beginning are adjacent in
+  /// the source. A loop that turns has nothing to blend.
   case blend(ClockTime)
 }

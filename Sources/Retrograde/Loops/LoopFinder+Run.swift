@@ -83,7 +83,7 @@ extension LoopFinder {
     }
   }
 
-  /// Range of lengths. For a source too short for the usual ones, the minimum is a third of its
+  /// Range of loop lengths: ``usualLengths``, but with a minimum of at most a third of the source's
   /// length.
   private static func lengths(in duration: ClockTime) -> ClosedRange<ClockTime> {
     min(usualLengths.lowerBound, duration / 3)...usualLengths.upperBound
@@ -99,7 +99,8 @@ extension LoopFinder {
     }
   }
 
-  /// Part of the source that the loop can be in, given the seam.
+  /// Returns the range of the source that the loop may use. For a blend, some of the source must
+  /// remain beyond the loop.
   private func room(for seam: LoopSeam, in span: TimeSpan, _ lengths: ClosedRange<ClockTime>) throws -> TimeSpan {
     guard case .blend(let length) = seam else { return span }
     guard !options.playback.loop.turns else {

@@ -1,8 +1,8 @@
 public import MediaTime
 public import RetrogradeEngine
 
-/// Finds the part of a source that loops most smoothly: its end matches its beginning in image,
-/// motion and audio.
+/// Finds the part of a source that loops most smoothly: where the end matches the beginning in
+/// image, motion and audio.
 ///
 /// ```swift
 /// let finder = LoopFinder("waves.mp4", lengths: .seconds(2) ... .seconds(6))
@@ -10,14 +10,13 @@ public import RetrogradeEngine
 /// try await finder.reverser(of: found, seam: .blend(.seconds(0.4))).reverse(to: "loop.mp4")
 /// ```
 ///
-/// All frames are compared in one pass, at low resolution. Memory use is a kilobyte for each frame
-/// within the longest length, whatever the length of the source; and 2,400 bytes per second of
-/// audio. The measure for frames is that of video textures: frames match if their neighbours match
-/// too, so that the motion continues (Schödl, Szeliski, Salesin, Essa: Video Textures, SIGGRAPH
-/// 2000, 3.1).
+/// All frames are compared in one pass, at low resolution. Memory use is a kilobyte per frame of
+/// the longest allowed loop, plus 2,400 bytes per second of the source's audio. The measure for
+/// frames is that of video textures: frames match if their neighbours match too, so that the motion
+/// continues (Schödl, Szeliski, Salesin, Essa: Video Textures, SIGGRAPH 2000, 3.1).
 public struct LoopFinder: Sendable {
   public var input: String
-  /// Range of loop lengths; nil: ``usualLengths``, with a smaller minimum for shorter sources.
+  /// Range of loop lengths; nil: ``usualLengths``, with a smaller minimum for short sources.
   public var lengths: ClosedRange<ClockTime>?
   /// Part of the source to search (`playback.start`, `playback.end`), the order of play, and the
   /// encoding of the found loop.
@@ -29,7 +28,7 @@ public struct LoopFinder: Sendable {
   /// - Parameters:
   ///   - lengths: range of loop lengths, above 0.
   ///   - options: `playback.loop` selects the kind of loop: a cycle for ``Loop/reverse`` and
-  ///     ``Loop/forward``, two turns for the others.
+  ///     ``Loop/forward``, playback back and forth for the other values.
   public init(
     _ input: String, lengths: ClosedRange<ClockTime>? = nil,
     options: ReverseOptions = ReverseOptions(playback: PlaybackOptions(loop: .forward))
@@ -42,10 +41,11 @@ public struct LoopFinder: Sendable {
   /// Finds the loop.
   ///
   /// - Parameters:
-  ///   - seam: seam to be made later. A blend needs some of the source beyond the loop.
+  ///   - seam: transition that will be written later. A blend needs some of the source beyond the
+  ///     loop.
   ///   - report: gets the progress; called on a thread of the finder.
-  /// - Throws: ``RetrogradeError`` of code `usage` if no loop has such a length; of other codes if
-  ///   the source can't be read.
+  /// - Throws: ``RetrogradeError`` of code `usage` if no loop has an allowed length; of other codes
+  ///   if the source can't be read.
   public func find(
     seam: LoopSeam = .cut, _ report: @escaping @Sendable (ReversalProgress) -> Void = { _ in }
   ) async throws -> FoundLoop {
@@ -63,8 +63,8 @@ public struct LoopFinder: Sendable {
       (reverser.options.playback.start, reverser.options.playback.end) = (.time(start), .time(end))
       return reverser
     }
-    // The loop starts in its middle: the seam is then inside the file, and the file's end and
-    // beginning are adjacent in the source.
+    // The file starts in the middle of the loop: the seam is then inside the file, and the file's
+    // end and beginning are adjacent in the source.
     let middle = start + found.span.duration / 2
     reverser.options.playback.score = Score(
       found.loop == .forward

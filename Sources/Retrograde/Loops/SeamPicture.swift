@@ -36,7 +36,8 @@ struct SeamPicture {
     try outputs.begin(path, isNumbered: false)
   }
 
-  /// Last frame of the loop, and the frame that follows it.
+  /// Frames at the two ends of the loop: the one that is played last, then the one that is played
+  /// first.
   private func frames(_ work: Work) throws -> [Image] {
     var playback = PlaybackOptions(loop: .forward, streams: options.playback.streams, noAudio: true)
     (playback.start, playback.end) = (.time(found.span.start), .time(found.span.end))

@@ -2,9 +2,9 @@ import MediaTime
 
 /// Finds the two frames of a sequence that match best as the beginning and the end of a loop.
 ///
-/// Three pairs measure a candidate: the two frames, the frames before them, and those after them.
-/// Distances are therefore needed only in three rows of the table, and only the frames of the
-/// longest loop are kept.
+/// A candidate is measured by the distances of three pairs: the two frames, the frames before them,
+/// and the frames after them. Therefore only three rows of the table of distances are needed, and
+/// only as many frames are kept as the longest loop has.
 struct SeamSearch {
   /// Caps of the compared frames.
   static let form = "video/x-raw,format=GRAY8,width=48,height=28,pixel-aspect-ratio=1/1,colorimetry=1:4:0:0"
@@ -19,7 +19,7 @@ struct SeamSearch {
   private struct Frame {
     var pixels: [UInt8]
     var shown: TimeSpan
-    /// Motion from the first frame to this one in total, and from the previous frame.
+    /// Sum of all motion from the first frame to this one; and the motion from the previous frame.
     var travelled: Double
     var step: Double
   }
@@ -40,14 +40,15 @@ struct SeamSearch {
     var usual: Double
   }
 
-  /// Levels of lightness that weigh as much as a decibel. Different audio (15 dB) then weighs as
-  /// much as a visible jump.
+  /// Levels of lightness that weigh as much as one decibel. Unrelated audio (a difference of 15 dB)
+  /// then weighs as much as a visible jump.
   private static let levelsPerDecibel = 0.3
-  /// Smallest average motion between frames. Still parts close well, but make dull loops.
+  /// Smallest average motion between frames. Still scenes match well, but make dull loops.
   private static let leastMotion = 0.2
-  /// Largest imperceptible difference, even in still or quiet parts, in levels and in dB.
+  /// Largest differences that are imperceptible even in still or quiet scenes, in levels and in dB.
   private static let hidden = (levels: 1.0, decibels: 3.0)
-  /// Largest step that goes unnoticed, relative to the usual one.
+  /// Largest difference at a seam that goes unnoticed, relative to the usual difference of
+  /// neighbours.
   private static let unnoticed = 1.5
 
   private let lengths: ClosedRange<ClockTime>
@@ -62,7 +63,7 @@ struct SeamSearch {
   private var best: (moving: Candidate?, still: Candidate?)
 
   /// - Parameters:
-  ///   - room: part of the source that the loop can be in.
+  ///   - room: range of the source that the loop may use.
   ///   - turns: true if the loop goes back and forth.
   init(lengths: ClosedRange<ClockTime>, within room: TimeSpan, turns: Bool, sound: Spectrogram?) {
     (self.lengths, self.room, self.turns, self.sound) = (lengths, room, turns, sound)
@@ -70,8 +71,8 @@ struct SeamSearch {
 
   /// Adds the next frame.
   /// - Parameters:
-  ///   - pixels: of the frame, in ``form``.
-  ///   - shown: start and end in the source.
+  ///   - pixels: pixels of the frame, in ``form``.
+  ///   - shown: start and end of the frame in the source.
   mutating func add(_ pixels: [UInt8], shown: TimeSpan) {
     let step = frames.last.map { SeamSearch.distance($0.pixels, pixels) } ?? 0
     let frame = Frame(pixels: pixels, shown: shown, travelled: (frames.last?.travelled ?? 0) + step, step: step)
@@ -82,7 +83,8 @@ struct SeamSearch {
     frames.append(frame)
     evaluateLoops(
       endingBefore: first + frames.count - 2, at: frames.count > 1 ? frames[frames.count - 2].shown.start : nil)
-    // Keep one frame before the longest loop: it is compared too.
+    // Keep one frame before the longest loop, because the frames before a loop's ends are compared
+    // too.
     let count = frames.prefix { shown.start - $0.shown.start > lengths.upperBound + $0.shown.duration }.count
     if count > 1 {
       frames.removeFirst(count - 1)
@@ -90,13 +92,14 @@ struct SeamSearch {
     }
   }
 
-  /// Best loop; nil if no two frames have a suitable distance in time.
+  /// Returns the best loop; nil if no two frames have a suitable distance in time.
   mutating func finish() -> Found? {
     if let last = frames.last {
       if !turns, rows.count > 2 { rows.removeFirst() }
       rows.append(Row(first: 0, distances: []))
       evaluateLoops(endingBefore: first + frames.count - 1, at: last.shown.start)
-      // Only a loop that turns can end with the last frame: others compare the frame after it.
+      // Only a loop that turns can end with the last frame: for other loops, the frame after the
+      // end is compared too.
       if turns { evaluateLoops(endingBefore: first + frames.count, at: last.shown.end) }
     }
     return (best.moving ?? best.still).map(found)
@@ -126,14 +129,14 @@ struct SeamSearch {
     }
   }
 
-  /// Difference between frame `a` and frame `b`, which it replaces at the seam.
+  /// Cost and difference of a seam at which frame `a` is played in place of frame `b`.
   private func seam(_ a: Int, _ b: Int) -> (cost: Double, residual: Double)? {
     guard rows.count > 1, let own = rows[rows.count - 2][a] else { return nil }
     let near = [rows.count > 2 ? rows[rows.count - 3][a - 1] : nil, own, rows[rows.count - 1][a + 1]].compactMap { $0 }
     return (near.reduce(0, +) / Double(near.count), own)
   }
 
-  /// Motion around frames `a` and `b`, at which the playback turns.
+  /// Cost and motion of two turns, at frames `a` and `b`.
   private func turn(_ a: Int, _ b: Int) -> (cost: Double, residual: Double)? {
     guard b - first < frames.count else { return nil }
     func motion(_ number: Int) -> Double {

@@ -6,7 +6,7 @@ import RetrogradeEngine
 struct Spectrogram {
   private static let bands = 24
   private static let interval = ClockTime(nanoseconds: 40_000_000)
-  /// Floor of levels, in dB.
+  /// Lowest level, in dB.
   private static let quietest: Float = -90
 
   private let start: ClockTime
@@ -14,7 +14,7 @@ struct Spectrogram {
   private var decibels: [Float] = []
 
   /// - Parameters:
-  ///   - legs: part to analyse, forwards.
+  ///   - legs: range to analyse, played forwards.
   /// - Throws: ``RetrogradeError`` if the audio can't be analysed.
   init(_ track: AudioTrack, _ legs: PlaybackLegs, _ cancellation: Cancellation) throws {
     start = legs.presentation.span.start
@@ -27,7 +27,7 @@ struct Spectrogram {
       let source = try pipeline.appSource("in")
       source.setCaps(track.caps)
       pipeline.set(.playing)
-      // Padded, so that intervals count from the start.
+      // Pad with silence, so that intervals count from the start.
       var player = AudioPlayer(track, legs, isPadded: true)
       while let part = try player.next() {
         try cancellation.check()
@@ -42,8 +42,8 @@ struct Spectrogram {
     }
   }
 
-  /// Takes the results that are available.
-  /// - Returns: true after the last one.
+  /// Adds the available results to ``decibels``.
+  /// - Returns: true after the last result.
   private mutating func take(_ pipeline: Pipeline, waiting time: ClockTime) throws -> Bool {
     while let message = pipeline.nextMessage(timeout: time) {
       switch message {
@@ -56,7 +56,7 @@ struct Spectrogram {
     return false
   }
 
-  /// Difference between the audio around two times, in dB: the mean over all bands of three
+  /// Difference between the audio around two times, in dB: the mean over all bands in three
   /// intervals.
   func distance(_ a: ClockTime, _ b: ClockTime) -> Double {
     let (first, second) = (interval(at: a), interval(at: b))

@@ -4,29 +4,30 @@ public import RetrogradeEngine
 public struct EncodingOptions: Sendable, Codable {
   /// Target quality, relative to the source.
   public enum Quality: String, Sendable, Codable, CaseIterable {
-    /// Hard to distinguish from the source, at about its bit rate.
+    /// Hard to distinguish from the source, at about the source's bit rate.
     case source
-    /// Hard to distinguish from the source even enlarged, at any bit rate.
+    /// Hard to distinguish from the source even if enlarged; the bit rate is not limited.
     case high
     /// Bit-exact frames and samples.
     case lossless
   }
 
   /// Container, by file name extension, such as `mkv`, or by a name that other programs use:
-  /// `matroska`, `mpegts`. nil: by the output's extension, which standard output (`-`) lacks.
+  /// `matroska`, `mpegts`. nil: the output's extension selects the container. Standard output (`-`)
+  /// has no extension.
   public var format: String?
   public var quality: Quality
   /// Short name of a codec, such as `h264`, or caps, such as `video/x-h264`; nil: the source's
   /// codec, if possible.
   public var videoCodec: String?
   public var audioCodec: String?
-  /// GStreamer element that encodes the video, such as `vah264enc`; nil: the one ranked first for
-  /// the codec.
+  /// GStreamer element that encodes the video, such as `vah264enc`; nil: the element that is ranked
+  /// first for the codec.
   public var encoder: String?
-  /// Properties of the video encoder by name. They override all other settings.
+  /// Properties of the video encoder by name. These properties override all other settings.
   public var encoderOptions: [String: String]
-  /// `GstEncodingProfile` in GStreamer's serialised syntax, or the name of an encoding target. It
-  /// replaces all other settings here.
+  /// `GstEncodingProfile` in GStreamer's serialised syntax, or the name of an encoding target. A
+  /// profile replaces all other encoding options.
   public var profile: String?
   /// Video bit rate in bits per second.
   public var bitrate: Int?
@@ -34,7 +35,8 @@ public struct EncodingOptions: Sendable, Codable {
   public var constantRateFactor: Int?
   /// Speed preset of the encoder.
   public var preset: String?
-  /// Largest file size in bytes; nil: unlimited. A warning names what was given up to reach it.
+  /// Largest file size in bytes; nil: unlimited. A warning names the reductions that were
+  /// necessary.
   public var maxSize: ByteCount?
   /// Number of colours in a GIF, 2 to 256; nil: 256.
   public var colors: Int?
@@ -46,12 +48,13 @@ public struct EncodingOptions: Sendable, Codable {
   package var isAudioCodecOfPlace = false
   /// True if `bitrate` was derived from `maxSize`.
   package var isRateChosen = false
-  /// Largest bit rate of each audio stream, in bits per second; nil: the usual one.
+  /// Largest bit rate of each audio stream, in bits per second; nil: the usual bit rate.
   package var audioBitrate: Int?
   /// Crop, orientation and size of the frame in the output.
   public var framing: Framing
-  /// True if video in Matroska keeps its transparency: it becomes FFV1, unless another codec is
-  /// requested. Few video players show it. WebP, APNG and PNG always keep it.
+  /// True if video in Matroska keeps its transparency. Its codec is then FFV1, unless another one
+  /// is requested. Few video players show transparency. WebP, APNG and PNG always keep
+  /// transparency.
   public var keepsAlpha: Bool
   /// True to deinterlace, with one output frame per source frame.
   public var deinterlaces: Bool
@@ -92,8 +95,8 @@ public struct EncodingOptions: Sendable, Codable {
     self.reencodes = reencodes
   }
 
-  /// Display width of the video in pixels; the height follows. nil: scaled differently, or not at
-  /// all.
+  /// Display width of the video in pixels; the height follows. nil: ``framing`` scales differently,
+  /// or not at all.
   public var width: Int? {
     get { if case .width(let width) = framing.scale { width } else { nil } }
     set { framing.scale = newValue.map(Framing.Scale.width) }

@@ -5,12 +5,13 @@ public struct OutputOptions: Sendable, Codable {
   /// True if a detail that the mirror would lack is an error of code `damagedInput` instead of a
   /// ``Warning``.
   public var isStrict: Bool
-  /// True to compare the finished mirror with its source before it is renamed. A mirror that
-  /// differs is discarded.
+  /// True to compare the finished mirror with its source before the mirror gets its name. A mirror
+  /// that differs is discarded.
   public var isVerified: Bool
   /// Path of a separate file, .srt or .vtt, for the mirrored text subtitles; nil: none.
   public var subtitles: String?
-  /// Place that the output is made for; nil: any. Set by a ``Preset``.
+  /// Place whose limits the output must meet, such as a video service; nil: none. Set by a
+  /// ``Preset``.
   public var place: Place?
 
   public init(

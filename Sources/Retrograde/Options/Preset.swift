@@ -5,9 +5,10 @@ public import RetrogradeEngine
 /// Requirements of a place, such as a video service: a GStreamer encoding target, with limits of
 /// length, size and shape.
 ///
-/// It is a file whose name ends in `.gep`. In addition to GStreamer's groups it has a group
-/// `[Retrograde]`, with any of the keys `extensions` (`mp4;mov`), `crop` (`9:16`), `fit` or `pad`
-/// (`1080x1920`), `max-seconds`, `max-size` (`16MB`) and `date`, when the limits were looked up.
+/// A preset is a file whose name ends in `.gep`. In addition to GStreamer's groups, the file has a
+/// group `[Retrograde]`, with any of the keys `extensions` (`mp4;mov`), `crop` (`9:16`), `fit` or
+/// `pad` (`1080x1920`), `max-seconds`, `max-size` (`16MB`) and `date` (day on which the limits were
+/// looked up).
 public struct Preset: Sendable, Hashable {
   public var name: String
   public var description: String
@@ -27,8 +28,8 @@ public struct Preset: Sendable, Hashable {
   private static let group = "Retrograde"
   private static let keys = ["crop", "date", "extensions", "fit", "max-seconds", "max-size", "pad"]
 
-  /// Reads a file.
-  /// - Throws: ``RetrogradeError`` of code `usage`, with the part that can't be read.
+  /// Reads a preset from a file.
+  /// - Throws: ``RetrogradeError`` of code `usage`, which names the value that can't be parsed.
   public init(path: String) throws {
     func refused(_ why: String) -> RetrogradeError { RetrogradeError(.usage, about: path, "\(why)") }
     let target: EncodingTarget
@@ -59,7 +60,7 @@ public struct Preset: Sendable, Hashable {
     (videoCodec, audioCodec) = (target.video, target.audio)
   }
 
-  /// Sets the values that `options` does not set.
+  /// Applies the preset to all values that `options` does not set.
   public func apply(to options: inout ReverseOptions) {
     var encoding = options.encoding
     if encoding.framing.crop == nil { encoding.framing.crop = crop }
@@ -79,7 +80,7 @@ public struct Preset: Sendable, Hashable {
 }
 
 extension OutputOptions {
-  /// Place that the output is made for, with its limits.
+  /// Place whose limits the output must meet.
   public struct Place: Sendable, Codable, Hashable {
     public var name: String
     /// File name extensions in lower case; empty: any.
@@ -93,8 +94,8 @@ extension OutputOptions {
       self.longest = longest
     }
 
-    /// - Throws: ``RetrogradeError`` of code `usage` if the place does not accept this file name
-    ///   extension.
+    /// - Throws: ``RetrogradeError`` of code `usage` if the place does not accept the file name
+    ///   extension of `output`.
     func check(_ output: String) throws {
       let suffix = output.split(separator: ".").last.map { $0.lowercased() } ?? ""
       guard extensions.isEmpty || extensions.contains(suffix) else {
@@ -112,7 +113,7 @@ extension OutputOptions {
         .tooLong, "too long for \(setting: .place) \(name): \(duration); at most \(longest) is allowed")
     }
 
-    /// - Throws: ``RetrogradeError`` of code `usage` if `duration` exceeds the place's longest one.
+    /// - Throws: ``RetrogradeError`` of code `usage` if `duration` exceeds ``longest``.
     func check(_ output: String, _ duration: ClockTime?) throws {
       guard let longest, let duration, duration > longest else { return }
       throw RetrogradeError(

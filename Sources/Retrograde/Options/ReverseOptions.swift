@@ -9,8 +9,8 @@ public struct ReverseOptions: Sendable, Codable {
   public var resources: Resources
   /// Subtitle file that is reversed with the source; nil: none.
   public var subtitles: String?
-  /// File whose audio replaces the source's; played once, forwards, from its start. nil: the
-  /// source's audio.
+  /// File whose audio replaces the source's audio. The file is played once, forwards, from its
+  /// start. nil: the source's audio.
   public var soundtrack: String?
   /// Text over every frame.
   public var lettering: Lettering

@@ -2,7 +2,8 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// Returns the absolute form of `path`, without a trailing slash, for processes in another folder.
+/// Returns the absolute form of `path`, without a trailing slash, for processes with another
+/// working folder.
 /// - Throws: ``RetrogradeError`` of code `noInput` if the working folder no longer exists.
 package func absolutePath(_ path: String) throws -> String {
   var path = path

@@ -4,8 +4,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// A single output file. It is created without a name in its folder, and gets its name when it is
-/// complete.
+/// A single output file. The file is created without a name in its folder, and gets its name when
+/// it is complete.
 ///
 /// A free name is assigned in one step (linkat(2)). linkat can't replace a file, so replacing takes
 /// two steps: the file gets a temporary name in the same folder, and then both names are exchanged
@@ -16,9 +16,9 @@ final class OutputFile: OutputPart {
     var isWritten = false
     /// Temporary name of the file, if it has one.
     var name: String?
-    /// True if it has the final name, and replaced no other file.
+    /// True if the file has its final name, and replaced no other file.
     var isNew = false
-    /// True if the old file is now at `name`.
+    /// True if the replaced file is now at `name`.
     var isExchanged = false
   }
   private let place: OutputPlace
@@ -26,7 +26,7 @@ final class OutputFile: OutputPart {
   private let file: TemporaryFile
   private let state: Mutex<State>
 
-  /// - Parameter needsName: true to act as on file systems without unnamed files.
+  /// - Parameter needsName: true to behave as on a file system that can't create unnamed files.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`; `inputOutput` if the disk is full.
   init(_ place: OutputPlace, overwrites: Bool, inputs: [String], needsName: Bool = false) throws {
     self.place = place
@@ -102,11 +102,11 @@ final class OutputFile: OutputPart {
 }
 
 /// Renames a file to a name that does not exist yet.
-/// - Returns: false if that fails; then `errno` has the reason: EEXIST if the name exists.
+/// - Returns: false if renaming fails; `errno` then has the reason: EEXIST if the name exists.
 func renameToNew(_ from: String, _ to: String) -> Bool {
   if system_rename_new(from.cPath, to.cPath) == 0 { return true }
   guard [EINVAL, ENOSYS].contains(errno) else { return false }
-  // For file systems without RENAME_NOREPLACE (NFS, FUSE). Some of them have no links either.
+  // For file systems without RENAME_NOREPLACE (NFS, FUSE). Some of them have no hard links either.
   if link(from.cPath, to.cPath) == 0 {
     unlink(from.cPath)
     return true

@@ -3,18 +3,19 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Files of one folder that sinks name themselves: numbered images, or segments and their playlist.
+/// Files in one folder whose names are chosen by sinks: numbered images, or segments and their
+/// playlist.
 ///
-/// They are written to a temporary folder within it, and moved when all are complete. Numbered
-/// files replace all existing files of the same pattern. Replaced files are moved aside first, so
-/// that they can be restored if a move fails.
+/// The files are written to a temporary folder within that folder, and moved when all are complete.
+/// Numbered files replace all existing files of the same pattern. Replaced files are moved aside
+/// first, so that they can be restored if a move fails.
 final class OutputFolder: OutputPart {
   private struct State {
-    /// Requested outputs: file names, or patterns of them.
+    /// Requested outputs: file names, or patterns of numbered files.
     var places: [OutputPlace] = []
     /// Temporary folder of the files until all are complete.
     var workFolder: String?
-    /// True if this object created the folder.
+    /// True if this object created ``folder``.
     var isMade = false
     /// Renamed files, in order.
     var moves: [(from: String, to: String)] = []
@@ -44,7 +45,7 @@ final class OutputFolder: OutputPart {
     state.withLock { $0.places.append(place) }
   }
 
-  /// Names of existing files that the files of `place` replace.
+  /// Names of the existing files that the files of `place` would replace.
   private func existing(of place: OutputPlace) throws -> [String] {
     ImageSequence.isPattern(place.path)
       ? try ImageSequence.names(of: place.path) : [place.name].filter(exists)
@@ -129,12 +130,12 @@ final class OutputFolder: OutputPart {
   func clear() {
     let (workFolder, isPublished, isMade) = state.withLock { ($0.workFolder, $0.isPublished, $0.isMade) }
     if let workFolder {
-      // Old files that could not be restored stay in place.
+      // If publishing failed, keep the remaining old files, because they could not be restored.
       for folder in isPublished ? [newFiles(workFolder), oldFiles(workFolder)] : [newFiles(workFolder)] {
         for name in names(in: folder) { unlink("\(folder)/\(name)".cPath) }
       }
       for folder in [newFiles(workFolder), oldFiles(workFolder), workFolder] { rmdir(folder.cPath) }
     }
-    if isMade { rmdir(folder.cPath) }  // unless there are files in it
+    if isMade { rmdir(folder.cPath) }  // fails if the folder contains files
   }
 }

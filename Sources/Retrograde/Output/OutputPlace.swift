@@ -2,7 +2,7 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// Path of an output file, or of a pattern of numbered files, with its folder and name.
+/// Path of an output file, or pattern of numbered files, split into folder and name.
 struct OutputPlace: Sendable {
   let path: String
   let folder: String
@@ -33,7 +33,7 @@ struct OutputPlace: Sendable {
       )
     }
     guard !name.isEmpty else { throw refusal("is a folder", remedy: "give the name of a file in it") }
-    // A pattern is checked by its shortest name, with number 0.
+    // For a pattern, check the shortest file name: that with number 0.
     let length = (ImageSequence.isPattern(path) ? ImageSequence.name(path, 0) : name).pathBytes.count
     let longest = pathconf(folder.cPath, Int32(_PC_NAME_MAX))
     guard longest <= 0 || length <= longest else {
@@ -42,7 +42,7 @@ struct OutputPlace: Sendable {
     }
   }
 
-  /// Checks that the file of this name, if there is one, may be replaced.
+  /// Checks that an existing file at ``path`` may be replaced.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
   func check(overwrites: Bool, inputs: Set<FileIdentity>) throws {
     var link = stat()
@@ -62,7 +62,7 @@ struct OutputPlace: Sendable {
     guard overwrites else { throw refusal("exists", remedy: "\(setting: .overwrites) replaces it") }
   }
 
-  /// Error for a file that could not get its name, by `errno`.
+  /// Error for a file that could not be renamed, from `errno`.
   var failure: RetrogradeError {
     let reason = errno
     let isInTheWay = [EEXIST, ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, EROFS].contains(reason)
@@ -89,7 +89,7 @@ struct FileIdentity: Hashable, Sendable {
     number = info.st_ino
   }
 
-  /// nil if there is no such file.
+  /// Returns nil if there is no file at `path`.
   init?(ofFileAt path: String) {
     var info = stat()
     guard stat(path.cPath, &info) == 0 else { return nil }

@@ -2,13 +2,13 @@ import RetrogradeEngine
 import Synchronization
 
 /// Output files of one run. They get their names together, when all are complete and on disk. Until
-/// then existing files of those names stay unchanged. If the run fails, no file is left.
+/// then, existing files with these names stay unchanged. If the run fails, no file is left.
 ///
 /// Lock order: none; the lock is not held during file operations.
 final class Outputs: Sendable {
   private struct State {
     var parts: [any OutputPart] = []
-    /// Part that writes each output, by the requested path.
+    /// ``OutputPart`` that writes each output, by the requested path.
     var owners: [String: any OutputPart] = [:]
   }
   private let overwrites: Bool
@@ -19,8 +19,8 @@ final class Outputs: Sendable {
   /// - Parameters:
   ///   - overwrites: true if existing files may be replaced.
   ///   - inputs: input files, which must not be replaced.
-  ///   - pipe: resources and cancellation for writing `-` to standard output; nil: `-` is a file's
-  ///     name.
+  ///   - pipe: resources and cancellation for writing `-` to standard output; nil: `-` is an
+  ///     ordinary file name.
   init(
     overwrites: Bool, inputs: [String], pipe: (resources: Resources, cancellation: Cancellation)? = nil
   ) {
@@ -29,7 +29,7 @@ final class Outputs: Sendable {
     self.pipe = pipe
   }
 
-  /// Runs `body`, which begins and writes files, and then gives them their names.
+  /// Runs `body`, which writes the outputs, then gives all outputs their names.
   /// - Throws: ``RetrogradeError`` of code `inputOutput` if an input changed in the meantime
   ///   (`InputStamps`).
   static func write<Value>(
@@ -45,8 +45,7 @@ final class Outputs: Sendable {
 
   /// Checks that `path` can be created, before any work is done for it.
   ///
-  /// - Parameter isNumbered: true if `path` stands for many files named after it; nil: if it is a
-  ///   pattern.
+  /// - Parameter isNumbered: true if many files are named after `path`; nil: true for a pattern.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`; `inputOutput` if the disk is full.
   func begin(_ path: String, isNumbered: Bool? = nil) throws {
     let isNumbered = isNumbered ?? ImageSequence.isPattern(path)
@@ -68,8 +67,8 @@ final class Outputs: Sendable {
     }
   }
 
-  /// Returns the path to write `path` to, which must have been begun. An output is only created if
-  /// this is called.
+  /// Returns the temporary path to write the output `path` to. Call ``begin(_:isNumbered:)`` for
+  /// the output first. Outputs for which no location is requested are not created.
   func location(of path: String) throws -> String {
     guard let part = state.withLock({ $0.owners[path] }) else {
       throw RetrogradeError(.internalFailure, about: path, "is not among the outputs of this run")
@@ -77,9 +76,9 @@ final class Outputs: Sendable {
     return try part.location(of: OutputPlace(path))
   }
 
-  /// Gives all files their names; if one fails, none gets its name.
+  /// Gives all outputs their names. If one can't get its name, none does.
   func commit() throws {
-    // Standard output is last: bytes in a pipe can't be taken back.
+    // Standard output comes last, because bytes in a pipe can't be taken back.
     let all = state.withLock { $0.parts }
     let parts = all.filter { !($0 is StandardOutput) } + all.filter { $0 is StandardOutput }
     for part in parts { try part.sync() }
@@ -99,7 +98,7 @@ final class Outputs: Sendable {
     }
   }
 
-  /// Removes all files that did not get their final name. To be called when no thread writes any
+  /// Removes all files that did not get their final name. Call this only when no thread writes any
   /// more.
   func clear() {
     for part in state.withLock({ $0.parts }) { part.clear() }
@@ -108,7 +107,7 @@ final class Outputs: Sendable {
 
 /// A single output file, or the output files of one folder.
 protocol OutputPart: Sendable {
-  /// Returns the path to write an output to until it is complete.
+  /// Returns the temporary path to write an output to.
   func location(of place: OutputPlace) throws -> String
   /// Syncs the written data to disk.
   func sync() throws

@@ -1,15 +1,15 @@
 import Glibc
 import RetrogradeEngine
 
-/// Standard output. The file is written to the spool, and copied when it is complete: headers are
-/// corrected last, and a failed run outputs nothing.
+/// Standard output. The file is written to the spool, and copied when it is complete, because
+/// headers are corrected last, and a failed run must output nothing.
 final class StandardOutput: OutputPart {
   private static let name = "standard output"
   private let spool: Spool
   private let cancellation: Cancellation
 
-  /// - Throws: ``RetrogradeError`` of code `usage` if it is a terminal, `cannotCreateOutput` if it
-  ///   is closed.
+  /// - Throws: ``RetrogradeError`` of code `usage` if standard output is a terminal,
+  ///   `cannotCreateOutput` if it is closed.
   init(_ resources: Resources, _ cancellation: Cancellation) throws {
     self.cancellation = cancellation
     guard isatty(STDOUT_FILENO) == 0 else {
@@ -32,8 +32,8 @@ final class StandardOutput: OutputPart {
   func publish() throws {
     var info = stat()
     let isFile = fstat(STDOUT_FILENO, &info) == 0 && info.st_mode & S_IFMT == S_IFREG
-    // A pipe with room takes PIPE_BUF bytes without blocking (pipe(7)), so cancellation takes
-    // effect at once.
+    // A writable pipe takes PIPE_BUF bytes without blocking (pipe(7)), so cancellation takes effect
+    // at once.
     let part = isFile ? 1 << 20 : Int(PIPE_BUF)
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: part, alignment: 16)
     defer { bytes.deallocate() }

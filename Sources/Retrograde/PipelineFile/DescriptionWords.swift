@@ -1,6 +1,6 @@
 /// Parser for descriptions in `gst-launch-1.0` syntax.
 package enum DescriptionWords {
-  /// Words, split at spaces outside quotes.
+  /// Splits `text` at spaces outside quotes.
   package static func all(in text: String) -> [String] {
     var words: [String] = []
     var word = ""
@@ -21,10 +21,10 @@ package enum DescriptionWords {
     return word.isEmpty ? words : words + [word]
   }
 
-  /// Property whose value is incomplete at the end of `text`, with the factory of its element; nil
-  /// if there is none.
+  /// Returns the property whose value is incomplete at the end of `text`, and the factory of its
+  /// element; nil if there is no such property.
   static func property(atEndOf text: String) -> (name: String, factory: String)? {
-    // GStreamer allows spaces on both sides of the sign.
+    // GStreamer allows spaces on both sides of the equals sign.
     let words = all(in: text.replacing(/\s*=\s*/, with: "="))
     let assignment = /([A-Za-z][A-Za-z0-9_-]*)=.*/.dotMatchesNewlines()
     guard let last = words.last, let match = last.wholeMatch(of: assignment),

@@ -8,13 +8,13 @@ extension Pipeline {
     /// Property of the element that holds the path.
     var property: String
     var path: String
-    /// True if the element writes several files, or files of other names.
+    /// True if the element writes several files, or files with other names than `path`.
     var isNumbered: Bool { element.factoryName != "filesink" }
   }
 
-  /// Files that the sinks write, without devices and files on other machines.
+  /// Files that the sinks write, except devices and files on other machines.
   var outputLocations: [OutputLocation] {
-    // splitmuxsink has the class of a muxer.
+    // splitmuxsink is a sink, but its class is that of a muxer.
     (elements(ofClass: "Sink") + elements(ofFactory: "splitmuxsink")).flatMap { sink in
       ["location", "playlist-location"].compactMap { property in
         guard let path = sink.string(property), !path.isEmpty, !path.hasPrefix("/dev/"), !path.contains("://")

@@ -2,9 +2,9 @@ extension PipelineFile {
   /// Begins to run the file; the result reports the progress.
   ///
   /// - Parameters:
-  ///   - values: of the file's parameters.
+  ///   - values: values of the file's parameters, by name.
   ///   - options: memory, spool, strictness, replacement of existing files. The file's own settings
-  ///     override them.
+  ///     override these options.
   public func start(_ values: [String: String], options: ReverseOptions = ReverseOptions()) -> Reversal {
     Reversal { try PipelineRun(file: self, values: values, options: options, work: $0).run() }
   }

@@ -12,12 +12,12 @@ public struct PipelineFile: Sendable {
     public var column: Int
   }
 
-  /// `${name}` or `${name=default}`.
+  /// Parameter `${name}` or `${name=default}`.
   public struct Parameter: Sendable, Hashable {
     public var name: String
     /// Default value; nil if the parameter must be set.
     public var fallback: String?
-    /// Position of its first occurrence.
+    /// Position of the parameter's first occurrence.
     public var place: Place
   }
 
@@ -44,8 +44,8 @@ public struct PipelineFile: Sendable {
     case parameter(Parameter, isQuoted: Bool)
   }
 
-  /// - Throws: ``RetrogradeError``: `noInput` if the file can't be read, `usage` if it is invalid;
-  ///   with line and column.
+  /// - Throws: ``RetrogradeError``: `noInput` if the file can't be read; `usage`, with line and
+  ///   column, if the file is invalid.
   public init(path: String) throws {
     guard let bytes = fileBytes(at: path, most: 1 << 24) else {
       throw RetrogradeError(.noInput, about: path, "\(String(cString: strerror(errno)))")
@@ -189,7 +189,7 @@ struct ResolvedPipelines: Sendable {
   var encoding: String
   /// Settings `@name value`, with their positions.
   var settings: [(name: String, value: String, place: PipelineFile.Place)]
-  /// Unmodified lines of the file, to locate words in.
+  /// Unmodified lines of the file, in which words are located for error messages.
   var lines: [(section: PipelineFile.Section, number: Int, text: String)]
 }
 
@@ -246,8 +246,8 @@ extension PipelineFile {
   /// Escapes text so that it contains no parameters.
   static func literal(_ text: String) -> String { text.replacing("${", with: "$${") }
 
-  /// Quotes the value as one word, if needed. Plain values stay unquoted, since caps take numbers
-  /// without quotes.
+  /// Quotes the value as one word, if needed. Plain values stay unquoted, since caps accept numbers
+  /// only without quotes.
   private static func word(_ value: String) -> String {
     let isPlain =
       !value.isEmpty
@@ -257,7 +257,7 @@ extension PipelineFile {
 }
 
 extension ResolvedPipelines {
-  /// Second half without the chains of the appsrcs in `names`.
+  /// Returns the second half without the chains of the appsrcs in `names`.
   func encoding(without names: Set<String>) -> String {
     var words = DescriptionWords.all(in: encoding)
     var index = 0
@@ -280,7 +280,8 @@ extension ResolvedPipelines {
     return words.joined(separator: " ")
   }
 
-  /// Translates GStreamer's `error` about one half, with the position of the word that it quotes.
+  /// Translates a GStreamer error about one half of the file. The result has the position of the
+  /// word that the message of `error` quotes.
   func failure(_ error: GStreamerError, in section: PipelineFile.Section) -> RetrogradeError {
     let words = error.message.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map {
       String($0.element)

@@ -7,15 +7,15 @@ import Synchronization
 /// Reads the first half of a pipeline file. The output of its appsinks is reversed.
 ///
 /// The video is indexed by its packets and read in windows, like any file, if the description names
-/// all elements between its decoder and its appsink, and these are known to process each frame
-/// alone. Otherwise (live sources, decodebin, temporal filters) all frames are decoded once,
+/// all elements between the decoder and the appsink, and these elements are known to process each
+/// frame alone. Otherwise (live sources, decodebin, temporal filters) all frames are decoded once,
 /// forwards, into the spool.
 struct PipelineIndexer: Sendable {
   /// Name in messages.
   let name: String
   /// Pipeline in `gst-launch-1.0` syntax.
   let decoding: String
-  /// The only file that the pipeline reads; nil if it reads none, or several.
+  /// The only file that the pipeline reads; nil if the pipeline reads no file, or several.
   var source: PipelineSource?
   /// Translates a GStreamer error for the author of the pipeline.
   let failure: @Sendable (GStreamerError) -> RetrogradeError
@@ -33,7 +33,8 @@ struct PipelineIndexer: Sendable {
     var audio: [(name: String, track: AudioTrack)] = []
     var tags: TagList?
     var warnings: [Warning] = []
-    /// True if each stream comes unchanged from the file, so that a shorter one has lost data.
+    /// True if each stream comes unchanged from the file: then a stream that is shorter than
+    /// declared has lost data.
     var isWhole = true
   }
 
@@ -92,7 +93,7 @@ struct PipelineIndexer: Sendable {
     }
     try cancellation.check()
     guard result.video != nil || !result.audio.isEmpty else {
-      // Sinks that never started report their end, possibly before the error is read.
+      // A sink that never started reports its end, possibly before the pipeline's error is read.
       while let message = pipeline.nextMessage() { if case .failed(let error) = message { throw failure(error) } }
       throw RetrogradeError(.damagedInput, about: name, "its first half produced no data")
     }
@@ -109,10 +110,10 @@ struct PipelineIndexer: Sendable {
     }
   }
 
-  /// Prepares the pipeline: no element waits for a clock, and no sample is dropped.
+  /// Prepares the pipeline: no element waits for a clock, and no buffer is dropped.
   private static func prepare(_ pipeline: Pipeline, reading source: PipelineSource?) {
-    // Content of files must not plug elements that open other files. The author of the pipeline
-    // may.
+    // The content of a file must not make the pipeline open other files, unless the author of the
+    // pipeline lets it read network addresses.
     if !pipeline.readsAddresses { pipeline.plugOnlyMedia() }
     if let source {
       source.prepare(pipeline)
@@ -126,7 +127,7 @@ struct PipelineIndexer: Sendable {
         ("sync", "false"), ("async", "false"), ("enable-last-sample", "false"), ("max-buffers", "4"), ("drop", "false"),
         ("wait-on-eos", "false"),
       ] { try? sink.set(property, value) }
-      // Interleaved audio is needed to reverse sample frames.
+      // Sample frames can be reversed only in interleaved audio.
       if let raw = Caps("video/x-raw; audio/x-raw, layout=(string)interleaved") {
         (try? pipeline.appSink(sink.name))?.setDefaultCaps(raw)
       }
@@ -137,14 +138,14 @@ struct PipelineIndexer: Sendable {
   private func wait(_ pipeline: Pipeline, _ tally: StreamTally, _ sinks: [Element]) throws {
     defer { tally.isOver.cancel() }
     let step = ClockTime(nanoseconds: 50_000_000)
-    // Cameras may be slow. A pipeline that was playing and makes no progress is stuck.
+    // Cameras may be slow, so only a pipeline without progress for a minute is stuck.
     var pass = IndexingPass(streams: sinks.count, stall: ClockTime(seconds: 60))
     var silence = ClockTime.zero
     var hasEnded = false
     while true {
       var sight = IndexingPass.Snapshot(tally, cancellation)
       sight.silence = silence
-      // A stream that the source lacks is never linked.
+      // The sink of a stream that the source lacks is never linked.
       if silence > .zero { sight.unlinked = sinks.count { $0.upstream.last?.isOpenEnded ?? false } }
       let end = pass.end(seeing: sight)
       if let end {
@@ -180,11 +181,13 @@ struct PipelineIndexer: Sendable {
     }
   }
 
-  /// Pad where packets enter the decoder, if they can index the video of `sink`; nil otherwise.
+  /// Returns the decoder's sink pad, if the packets that enter there can index the video of `sink`;
+  /// nil otherwise.
   private static func packets(before sink: Element) -> Pad? {
     let rest = sink.upstream.dropFirst().drop { element in element.factoryName.map(frameByFrame.contains) ?? false }
     guard let decoder = rest.first, decoder.isOfClass("Decoder"), decoder.isOfClass("Video"),
-      // A parser or a demuxer marks keyframes. A demuxer's pad is linked later.
+      // A parser or demuxer must mark the keyframes. A decoder that is not linked yet will be
+      // linked to a demuxer.
       decoder.isOpenEnded || rest.dropFirst().contains(where: { $0.isOfClass("Parser") || $0.isOfClass("Demuxer") })
     else { return nil }
     return decoder.staticPad("sink")
@@ -205,8 +208,8 @@ struct PipelineIndexer: Sendable {
   private func collectFrames(_ reader: StreamReader, _ first: Sample, of path: StreamPath?) throws -> PipelineFound {
     var video = try RecordedVideo(like: first, rate: rate, resources, gauge)
     var next: Sample? = first
-    // Samples that are not kept are pulled too: a blocked source does not react to its end being
-    // requested.
+    // Buffers that are not kept are pulled too: a blocked source does not react to a request to
+    // end.
     while let sample = next {
       switch recording?.takes(sample) {
       case .later?, .never?: break
@@ -246,7 +249,7 @@ struct PipelineIndexer: Sendable {
     case .packets(let index, let isAsDecoded):
       var recipe = DecodingRecipe(pipeline: decoding, sink: name, source: name) { [source] pipeline in
         PipelineIndexer.prepare(pipeline, reading: source)
-        // The other sinks were read already. They must not block this one.
+        // The other sinks have been read. Their full queues must not block this sink.
         for other in pipeline.elements(ofFactory: "appsink") where other.name != name {
           try? other.set("max-buffers", "1")
           try? other.set("drop", "true")
@@ -272,8 +275,8 @@ private final class PacketCollector: Sendable {
   private let isAsDecoded: Bool
 
   /// - Parameters:
-  ///   - pad: pad that the packets pass.
-  ///   - declaresDurations: true if their durations come from the container.
+  ///   - pad: pad through which the packets pass.
+  ///   - declaresDurations: true if the durations of the packets come from the container.
   ///   - isAsDecoded: true if the frames are not changed after the decoder.
   init(_ pad: Pad, declaresDurations: Bool, isAsDecoded: Bool) {
     self.isAsDecoded = isAsDecoded
@@ -310,8 +313,8 @@ private struct Job: Sendable {
   let reader: StreamReader
   let work: @Sendable (StreamReader) throws -> (PipelineFound, [Warning])
 
-  /// Reads all samples. If that fails, the other jobs stop, and this one drains its sink until the
-  /// pipeline stops (`Quirk.coreHeldSourceEnd`).
+  /// Reads the appsink to its end. If reading fails, the other jobs stop, and this job drains its
+  /// appsink until the pipeline stops (`Quirk.coreHeldSourceEnd`).
   func run() throws -> (PipelineFound, [Warning]) {
     do {
       return try reader.read(work)

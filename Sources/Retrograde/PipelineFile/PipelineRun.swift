@@ -11,7 +11,7 @@ struct PipelineRun: Sendable {
   let options: ReverseOptions
   let work: Work
 
-  /// Checks that the file can be run: both halves can be built, and match.
+  /// Checks that the file can be run: both halves can be built, and have the same streams.
   func check() throws {
     let pipelines = try file.resolved(values)
     _ = try PipelineSettings(pipelines, options)
@@ -138,7 +138,7 @@ struct PipelineRun: Sendable {
     ]
   }
 
-  /// Names of the streams, which must be equal in both halves.
+  /// Returns the names of the streams. Both halves must use the same names.
   private func names(_ pipelines: ResolvedPipelines) throws -> Set<String> {
     func names(_ description: String, _ section: PipelineFile.Section, _ factory: String) throws -> Set<String> {
       do {

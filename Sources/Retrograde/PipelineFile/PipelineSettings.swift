@@ -5,11 +5,11 @@ import RetrogradeEngine
 /// Settings of a pipeline file: its lines `@name value`.
 struct PipelineSettings: Sendable {
   var options: ReverseOptions
-  /// Tags that replace the source's; nil: the source's.
+  /// Tags that replace the source's; nil: keep the source's tags.
   var tags: TagList?
   var orientation: String?
 
-  /// - Parameter options: for settings that the file lacks.
+  /// - Parameter options: options for settings that the file lacks.
   /// - Throws: ``RetrogradeError`` of code `usage`, with the position of the first invalid line.
   init(_ pipelines: ResolvedPipelines, _ options: ReverseOptions) throws {
     self.options = options
@@ -38,7 +38,7 @@ struct PipelineSettings: Sendable {
     let name: String
     /// Valid values, for messages.
     let values: String
-    /// Parses a value and sets it; returns false if it is invalid.
+    /// Parses a value and sets it; returns false if the value is invalid.
     let take: @Sendable (String, inout PipelineSettings) throws -> Bool
     /// Text of the value; nil for the default.
     var text: @Sendable (PipelineSettings) -> String? = { _ in nil }
@@ -116,7 +116,7 @@ struct PipelineSettings: Sendable {
         }
       },
       text: { $0.wantsChapters ? nil : "drop" }),
-    // A printed file leaves the memory limit to the machine that runs it.
+    // Not printed: the memory limit depends on the machine that runs the file.
     Entry(
       name: "memory", values: "SIZE",
       take: { value, settings in

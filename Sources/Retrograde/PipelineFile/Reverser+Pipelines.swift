@@ -5,8 +5,8 @@ extension Reverser {
   /// Describes the pipelines that would reverse the source into `output`, in `gst-launch-1.0`
   /// syntax.
   ///
-  /// - Throws: ``RetrogradeError`` of code `usage` if `retrograde run` would make a different
-  ///   output of them.
+  /// - Throws: ``RetrogradeError`` of code `usage` if `retrograde run` would write a different
+  ///   output with these pipelines.
   func pipelines(to output: String, _ work: Work) throws -> PipelineDescriptions {
     try refuseUnprintable(output)
     let plan = try outputPlan(output, work)

@@ -6,9 +6,10 @@ import Synchronization
 
 /// Segments of one audio stream, cut between packets of the encoder.
 ///
-/// Packets overlap. Each segment is therefore encoded with some packets before it, which are
-/// discarded, and some samples after it. The remaining packets equal those of a single encoding of
-/// the whole stream, on one grid.
+/// Packets overlap. Each segment is therefore encoded with some packets before its start, which are
+/// discarded, and some samples after its end. The remaining packets equal those of a single
+/// encoding of the whole stream, because every encoding starts at a multiple of the packet length
+/// (``PacketGrid``).
 struct AudioSegments: Sendable {
   private let source: PlayableSource
   private let track: AudioTrack
@@ -18,11 +19,11 @@ struct AudioSegments: Sendable {
   let initialization: [UInt8]
   let rendition: SegmentedMirror.Rendition
 
-  /// Most bits of an AAC packet per channel (ISO/IEC 14496-3, 4.5.3.1).
+  /// Largest size of an AAC packet per channel, in bits (ISO/IEC 14496-3, 4.5.3.1).
   private static let mostBits = 6144
 
   /// - Parameter cuts: preferred start times of segments, ascending from 0.
-  /// - Returns: nil if none of the track is played.
+  /// - Returns: nil if no part of the track is played.
   init?(
     _ source: PlayableSource, _ track: AudioTrack, _ cuts: [ClockTime], called rendition: String, of name: String,
     _ settings: SegmentedMirror.Settings, _ cancellation: Cancellation

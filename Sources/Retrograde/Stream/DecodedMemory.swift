@@ -2,9 +2,9 @@ import CSystemSupport
 import Synchronization
 
 /// Returns the memory of frames to the system when all decoding has ended. glibc keeps freed memory
-/// in one heap per thread: an idle server would keep a gigabyte.
+/// in one heap per thread, so an idle server would keep a gigabyte.
 enum DecodedMemory {
-  /// Number of running calls in the whole process.
+  /// Number of running calls of ``during(_:)`` in the whole process.
   private static let busy = Mutex(0)
 
   /// Runs `body`, which decodes and encodes.

@@ -9,18 +9,19 @@ struct PacketGrid: Sendable {
   let samples: Int
   /// Number of sample frames in a packet.
   let packet: Int
-  /// Number of priming sample frames before the first one.
+  /// Number of priming sample frames before the first sample frame to play.
   let priming: Int
   let rate: Int
   /// Packets of each segment.
   let segments: [Range<Int>]
 
-  /// AAC: ISO/IEC 14496-3, 4.5.2.1.1. ALAC: the length of Apple's encoder and FFmpeg's.
+  /// Sample frames in a packet. AAC: ISO/IEC 14496-3, 4.5.2.1.1. ALAC: as in the encoders of Apple
+  /// and FFmpeg.
   static let AAC = 1024
   static let ALAC = 4096
 
   /// Number of extra packets to encode before and after the wanted ones. With fewer, encoders that
-  /// look back and ahead output different packets than in the middle of a stream.
+  /// look back and ahead output different packets than a single encoding has here.
   private static let (before, after) = (16, 4)
 
   /// - Parameter cuts: preferred start times of segments, ascending from 0.
@@ -28,11 +29,11 @@ struct PacketGrid: Sendable {
     (self.samples, self.packet, self.priming, self.rate) = (samples, packet, priming, rate)
     let count = (samples + priming + packet - 1) / packet
     var starts = [0]
-    // The first segment includes the priming.
+    // The first segment includes the packets of the priming.
     for cut in cuts.dropFirst() {
       let place = (max(cut, .zero).sampleIndex(rate: rate) + priming + packet / 2) / packet
-      // The video may be longer than the audio. No segment starts after the last sample: the last
-      // packet may hold nothing but priming.
+      // The video, and so `cuts`, may be longer than the audio, but no segment starts after the
+      // last sample.
       if let last = starts.last, place > max(last, priming / packet), place * packet - priming < samples {
         starts.append(place)
       }
@@ -40,13 +41,14 @@ struct PacketGrid: Sendable {
     segments = zip(starts, starts.dropFirst() + [count]).map { $0..<$1 }
   }
 
-  /// Samples to push into the encoder for some packets. They start on the packet grid.
+  /// Samples to push into the encoder to get `packets`. The first one is a multiple of the packet
+  /// length.
   func samples(for packets: Range<Int>) -> Range<Int> {
     let first = max(packets.lowerBound - PacketGrid.before, 0) * packet
     return first..<max(first, min((packets.upperBound + PacketGrid.after) * packet, samples))
   }
 
-  /// Length of a packet in sample frames. The last one may be shorter.
+  /// Length of a packet in sample frames. The last packet may be shorter.
   func length(ofPacket number: Int) -> Int { min(packet, max(samples + priming - number * packet, 1)) }
 
   /// Start and duration of each segment.

@@ -1,8 +1,8 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Cuts of an output's frames into segments. They are near the source's groups of pictures, so that
-/// few frames are decoded twice; if groups are long, at any frame.
+/// Division of an output's frames into segments. Segments start near the starts of the source's
+/// groups of pictures, so that few frames are decoded twice; if groups are long, at any frame.
 struct SegmentCuts: Sendable {
   /// Start of each frame, then the end of the output, in units of the track's timescale. The first
   /// frame starts at 0.
@@ -13,20 +13,20 @@ struct SegmentCuts: Sendable {
   /// Frames of each segment.
   let segments: [Range<Int>]
 
-  /// Approximate length of the pieces in which a segment is delivered while it is made.
+  /// Approximate length of a fragment. A segment is delivered in fragments while it is being made.
   static let piece = ClockTime.milliseconds(250)
 
-  /// Largest deviation from the target length, as a share, to make a segment start with a group of
-  /// pictures.
+  /// Largest deviation from the target length, as a share of that length, that is accepted so that
+  /// the next segment starts with a group of pictures.
   private static let tolerance = 0.25
-  /// Lengths of the first segments relative to the others: playback begins when a whole one has
-  /// arrived.
+  /// Lengths of the first segments, relative to the target length. They are short because playback
+  /// begins only when a whole segment has arrived.
   private static let beginning = [0.25, 0.5]
 
   init(_ played: PlayedFrames, target: ClockTime, timescale: Int) {
     self.timescale = timescale
     let frames = played.frames
-    // A frame with the same start in units as the previous one is delayed by a unit.
+    // A frame that would start in the same unit as the previous frame is delayed by one unit.
     var times: [Int] = []
     times.reserveCapacity(frames.count + 1)
     for frame in frames {
@@ -42,7 +42,7 @@ struct SegmentCuts: Sendable {
       of: times, usual: max(target.sampleIndex(rate: timescale), 1), canCut: { played.canCut(before: $0) })
   }
 
-  /// Cuts of frames without known source frames.
+  /// Creates the division of frames whose source frames are unknown.
   init(times: [Int], timescale: Int, segments: [Range<Int>]) {
     (self.times, self.timescale, self.segments) = (times, timescale, segments)
     shown = zip(times, times.dropFirst()).map {
@@ -52,10 +52,10 @@ struct SegmentCuts: Sendable {
 
   /// Divides frames into segments.
   /// - Parameters:
-  ///   - times: start of each frame, then the end.
+  ///   - times: start of each frame, then the end of the last frame.
   ///   - usual: target length of a segment.
-  ///   - canCut: true if the frames from an index on need no frame that is decoded for those
-  ///     before.
+  ///   - canCut: true if the frames from an index on need no frame that is decoded for the frames
+  ///     before that index.
   static func segments(of times: [Int], usual: Int, canCut: (Int) -> Bool) -> [Range<Int>] {
     guard let end = times.last, times.count > 1 else { return [] }
     let count = times.count - 1
@@ -91,10 +91,10 @@ struct SegmentCuts: Sendable {
     return found
   }
 
-  /// Index in `frames` of the frame that starts at `time`; nil if the frame before them is still
-  /// shown.
+  /// Index of the frame among `frames` that is shown at `time`; nil if the frame before `frames` is
+  /// still shown.
   func place(of time: ClockTime, among frames: Range<Int>) -> Int? {
-    // Times of parts at other speeds are rounded.
+    // Times are rounded if the speed is not 1.
     let limit = time + ClockTime(nanoseconds: 1000)
     return shown[frames].lastIndex { $0.start <= limit }
   }
@@ -112,8 +112,8 @@ struct SegmentCuts: Sendable {
     return .init(start: start, duration: ClockTime(sampleIndex: times[frames.upperBound], rate: timescale) - start)
   }
 
-  /// First frames of the pieces of a segment: the frames shown at its start, one ``piece`` later,
-  /// and so on. A long frame can be the first of several pieces.
+  /// First frames of the fragments of a segment: the frames shown at its start, one ``piece``
+  /// later, and so on. A long frame can be the first frame of several fragments.
   func pieces(of number: Int) -> [Int] {
     let frames = segments[number]
     let (start, end) = (times[frames.lowerBound], times[frames.upperBound])

@@ -6,17 +6,17 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Encodes parts of one stream independently, so that one header fits all.
+/// Encodes ranges of one stream independently of each other, with a common header.
 struct SegmentEncoder: Sendable {
   /// Packet from the encoder.
   struct Packet {
     var bytes: [UInt8]
-    /// Presentation time, from the start of the part.
+    /// Presentation time, from the start of the encoded range.
     var time: ClockTime
     var isKeyframe: Bool
   }
 
-  /// Header of all parts, taken from one encoder.
+  /// Common header of all ranges, from one run of the encoder.
   struct Header: Sendable {
     /// Caps of the packets.
     let caps: Caps
@@ -41,7 +41,7 @@ struct SegmentEncoder: Sendable {
     }
   }
 
-  /// Encoding pipeline in `gst-launch-1.0` syntax. Its end is not linked.
+  /// Encoding pipeline in `gst-launch-1.0` syntax. Its last element is not linked.
   let description: String
   let stream: EncodingPipeline.Stream
   let kind: StreamKind
@@ -50,11 +50,11 @@ struct SegmentEncoder: Sendable {
   let resources: Resources
 
   /// - Parameters:
-  ///   - ending: elements for the packets, in `gst-launch-1.0` syntax.
+  ///   - ending: elements that receive the packets, in `gst-launch-1.0` syntax.
   ///   - priming: known priming; nil: measure it.
   ///   - prepare: called before the pipeline starts; returns the path of the written file, empty if
   ///     there is none.
-  ///   - give: pushes into the pipeline, and returns the pushed amount.
+  ///   - give: pushes frames or samples into the pipeline, and returns the pushed amount.
   private func run(
     _ ending: [String], _ cancellation: Cancellation, priming: Int?,
     prepare: @escaping @Sendable (Pipeline) throws -> String,
@@ -79,8 +79,8 @@ struct SegmentEncoder: Sendable {
   /// Encodes the frames or samples that `give` pushes.
   ///
   /// - Parameters:
-  ///   - header: the common header of all parts.
-  ///   - take: gets each packet on a thread of the pipeline. An error that it throws ends the
+  ///   - header: common header of all ranges.
+  ///   - take: gets each packet on a thread of the pipeline. An error from `take` ends the
   ///     encoding.
   /// - Returns: the pushed amount.
   func encode(

@@ -3,12 +3,11 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Makes fragments from the packets of a part of the video as they arrive. Each fragment begins
-/// with a given frame, so that players need not wait for the end of the part.
+/// Makes fragments of a segment from packets as the packets arrive, so that players need not wait
+/// for the end of the segment. Fragments begin with the frames in ``bounds``.
 final class SegmentPieces: Sendable {
   private struct State {
-    /// Indexes of the pushed output frames, in display order, from the first one without an emitted
-    /// packet on.
+    /// Indexes of the pushed output frames whose packets are not emitted yet, in display order.
     var places: [Int] = []
     /// Packets that are not emitted yet.
     var packets: [SegmentEncoder.Packet] = []
@@ -19,14 +18,14 @@ final class SegmentPieces: Sendable {
 
   private let cuts: SegmentCuts
   private let frames: Range<Int>
-  /// First frames of all fragments but the first.
+  /// First frames of all fragments except the first one.
   private let bounds: [Int]
   private let name: String
   private let take: @Sendable ([UInt8]) -> Void
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - frames: output frames of the part.
+  ///   - frames: output frames to encode.
   ///   - name: name of the source in messages.
   ///   - take: gets the fragments in order.
   init(
@@ -40,7 +39,7 @@ final class SegmentPieces: Sendable {
   var count: Int { state.withLock { $0.count } }
 
   /// Announces a frame that is about to be pushed into the encoder.
-  /// - Returns: true if it is later than the previous one.
+  /// - Returns: true if the frame is later than the previous one.
   func note(_ place: Int) -> Bool {
     state.withLock { state in
       guard place > state.places.last ?? -1 else { return false }
@@ -70,8 +69,8 @@ final class SegmentPieces: Sendable {
     if let last = state.withLock({ fragment(&$0, $0.packets.count) }) { take(last) }
   }
 
-  /// Complete fragments: all their packets have arrived, and the next frame is known, which
-  /// determines the duration of the last packet.
+  /// Returns the complete fragments. In a complete fragment, all packets have arrived, and the next
+  /// frame is known, whose start determines the duration of the last packet.
   private func fragments(_ state: inout State) -> [[UInt8]] {
     var ready: [[UInt8]] = []
     while let first = state.places.first, let bound = bounds.first(where: { $0 > first }),
@@ -83,10 +82,11 @@ final class SegmentPieces: Sendable {
     return ready
   }
 
-  /// - Parameter count: number of packets, from the first one that is not emitted.
+  /// - Parameter count: number of packets in the fragment, which begins with the first packet that
+  ///   is not emitted.
   private func fragment(_ state: inout State, _ count: Int) -> [UInt8]? {
     guard count > 0, let first = state.places.first else { return nil }
-    // If frames are missing, the previous one stays on screen.
+    // If frames are missing, the previous frame stays on screen.
     let isStart = state.count == state.packets.count
     let starts = state.places.prefix(count).enumerated().map { place, frame in
       cuts.times[isStart && place == 0 ? frames.lowerBound : frame]

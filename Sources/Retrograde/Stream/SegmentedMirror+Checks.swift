@@ -2,7 +2,7 @@ import MediaTime
 import RetrogradeEngine
 
 extension SegmentedMirror.Settings {
-  /// Range in pixels.
+  /// Allowed range, in pixels.
   private static let possibleHeights = 16...4320
 
   /// - Throws: ``RetrogradeError`` of code `usage` if these settings can't be used for any source.
@@ -47,7 +47,8 @@ extension SegmentedMirror.Settings {
     }
   }
 
-  /// Most frames of a video. Each takes about 70 bytes of memory; this is 38 hours at 30 fps.
+  /// Largest number of frames of a video: 38 hours at 30 fps. Each frame takes about 70 bytes of
+  /// memory.
   private static let mostFrames = 1 << 22
   private static let longest = ClockTime(seconds: 100 * 3600)
 
@@ -65,7 +66,7 @@ extension SegmentedMirror.Settings {
 
   /// Start times of the segments of an output without video.
   func starts(until end: ClockTime) -> [ClockTime] {
-    // The first segment is short, as for video: playback waits for all of it.
+    // The first segment is short, as for video, because playback waits until all of it has arrived.
     let later = stride(
       from: target.nanoseconds * 3 / 4, to: end.nanoseconds, by: Int64.Stride(target.nanoseconds))
     return [.zero, target / 4] + later.map { ClockTime(nanoseconds: $0) }

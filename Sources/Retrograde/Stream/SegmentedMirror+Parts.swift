@@ -2,13 +2,13 @@ import MediaTime
 import RetrogradeEngine
 
 extension SegmentedMirror {
-  /// Playback of a source, and its division into segments.
+  /// Settings for the playback of a source and its division into segments.
   package struct Settings: Sendable, Codable {
     package var playback: PlaybackOptions
     /// Heights of the video renditions in pixels, at most the source's. Empty: one rendition with
     /// the source's height, at most ``usualHeight``.
     package var heights: [Int]
-    /// Limits for each segment that is made at the same time.
+    /// Limits for each of the segments that are made at the same time.
     package var resources: Resources
     /// Approximate length of a segment; at least a second.
     package var target: ClockTime
@@ -27,9 +27,9 @@ extension SegmentedMirror {
     }
   }
 
-  /// Part of the output that is made independently.
+  /// Range of the output that is encoded independently of the others.
   package struct Segment: Sendable, Hashable, Codable {
-    /// Time from the output's start, exact in units of the track's timescale.
+    /// Start of the segment in the output: a whole number of units of the track's timescale.
     package let start: ClockTime
     package let duration: ClockTime
 
@@ -38,7 +38,7 @@ extension SegmentedMirror {
     package init(start: ClockTime, duration: ClockTime) { (self.start, self.duration) = (start, duration) }
   }
 
-  /// Version of the output: video of one size and codec, or one audio stream.
+  /// One stream of the output in segments: the video in one codec at one size, or one audio stream.
   package struct Rendition: Sendable, Codable {
     package enum Kind: Sendable, Hashable, Codable {
       /// Size in square pixels, and average frames per second.
@@ -51,11 +51,11 @@ extension SegmentedMirror {
     package let name: String
     /// Codec string of RFC 6381: `avc1.64001F`, `vp09.00.30.08`, `mp4a.40.2`.
     package let codecs: String
-    /// Upper bounds in bits per second: the average of the whole rendition, and its largest
-    /// segment.
+    /// Upper bounds in bits per second: for the average of the whole rendition, and for the segment
+    /// with the highest bit rate.
     package let averageBandwidth: Int
     package let peakBandwidth: Int
-    /// Contiguous segments of the whole output. They are equal for all videos.
+    /// Contiguous segments of the whole output. All video renditions have the same segments.
     package let segments: [Segment]
     /// Language of audio as the source names it, in BCP 47 or ISO 639; nil if unknown.
     package let language: String?

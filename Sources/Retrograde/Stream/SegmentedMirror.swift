@@ -4,11 +4,11 @@ package import RetrogradeEngine
 /// A source in its order of play, as segments of fragmented MP4 (CMAF) that are made on request.
 ///
 /// The content equals that of a file from ``Reverser``: the same frames at the same times, the same
-/// samples. Requests can be made in any order and from several threads at once. Each call blocks
-/// until it is done: call it only on threads that may block.
+/// samples. Requests can be made in any order and from several threads at once. Calls block until
+/// the work is done, so use them only on threads that may block.
 package final class SegmentedMirror: Sendable {
-  /// Renditions: videos first, by descending height; of equal heights, the one in the source's
-  /// codec last.
+  /// Renditions: videos first, by descending height; of two renditions with the same height, the
+  /// one in the source's codec is last.
   package let renditions: [Rendition]
   /// Length of the output.
   package let duration: ClockTime
@@ -32,8 +32,8 @@ package final class SegmentedMirror: Sendable {
   /// Opens and indexes a source.
   ///
   /// - Parameters:
-  ///   - path: of a file.
-  ///   - cancellation: ends it.
+  ///   - path: path of the source file.
+  ///   - cancellation: cancels the indexing.
   ///   - progress: gets the progress of the index.
   /// - Throws: ``RetrogradeError``, or `CancellationError`.
   package init(
@@ -60,7 +60,7 @@ package final class SegmentedMirror: Sendable {
     }
     let length = source.legs.duration ?? .zero
     let starts = cuts?.all.map(\.start) ?? settings.starts(until: length)
-    // In parallel: each header takes a whole run of an encoder.
+    // Measure the headers in parallel: each needs a whole run of an encoder.
     let heard = try Worker("audio headers") {
       try SegmentedMirror.audio(of: source, starts, path, settings, cancellation)
     }
@@ -108,7 +108,7 @@ package final class SegmentedMirror: Sendable {
   }
 
   /// - Parameter starts: preferred start times of segments.
-  /// - Returns: the audio streams, and the reasons why others are missing.
+  /// - Returns: the audio streams, and the reasons why other audio streams are missing.
   private static func audio(
     of source: PlayableSource, _ starts: [ClockTime], _ path: String, _ settings: Settings,
     _ cancellation: Cancellation
@@ -127,7 +127,7 @@ package final class SegmentedMirror: Sendable {
     return (audio, refused)
   }
 
-  /// Decoded media in memory now, for all running work.
+  /// Size of the decoded media in memory now, for all running calls.
   package var memoryHeld: ByteCount { ByteCount(gauge.now) }
 
   /// Initialization segment of a rendition: `ftyp` and `moov`.
@@ -140,9 +140,9 @@ package final class SegmentedMirror: Sendable {
       ? videos[rendition].initialization : audio[rendition - videos.count].initialization
   }
 
-  /// Number of pieces in segment `number` of a rendition. Delivery can start at any of them. Pieces
-  /// of a video are about ``pieceLength`` long; an audio segment has one. 0 if there is no such
-  /// segment.
+  /// Number of fragments in segment `number` of a rendition; 0 if there is no such segment.
+  /// Delivery can start at any fragment. Fragments of video are about ``pieceLength`` long; an
+  /// audio segment is one fragment.
   package func pieces(ofSegment number: Int, of rendition: Int) -> Int {
     guard renditions.indices.contains(rendition), renditions[rendition].segments.indices.contains(number) else {
       return 0
@@ -155,11 +155,12 @@ package final class SegmentedMirror: Sendable {
   /// Makes segment `number` of a rendition, counted from 0: one or more pairs of `moof` and `mdat`.
   ///
   /// - Parameters:
-  ///   - piece: first piece to deliver, counted from 0. Later ones are ready sooner.
-  ///   - take: gets the bytes in parts, as they are made; called from several threads, one at a
-  ///     time.
-  /// - Throws: ``RetrogradeError``, of code `usage` if there is no such segment or piece; or
-  ///   `CancellationError`. The bytes delivered before are incomplete then.
+  ///   - piece: first fragment to deliver, counted from 0. Delivery begins sooner if the fragments
+  ///     before it are left out.
+  ///   - take: gets the bytes in several blocks, as they are made; called from several threads, one
+  ///     at a time.
+  /// - Throws: ``RetrogradeError``, of code `usage` if there is no such segment or fragment; or
+  ///   `CancellationError`. The bytes delivered before an error are incomplete.
   package func segment(
     _ number: Int, from piece: Int = 0, of rendition: Int, _ cancellation: Cancellation,
     _ take: @escaping @Sendable ([UInt8]) -> Void
@@ -195,7 +196,8 @@ package final class SegmentedMirror: Sendable {
   /// - Parameters:
   ///   - time: times before the start select the first frame, times past the end the last one.
   ///   - height: in pixels, 16 to 2160; the width follows.
-  ///   - isExact: true for exactly that frame; false for the nearest keyframe, which is faster.
+  ///   - isExact: true for exactly the frame at `time`; false for the nearest keyframe, which is
+  ///     faster.
   /// - Throws: ``RetrogradeError``, of code `usage` if there is no video; or `CancellationError`.
   package func picture(
     at time: ClockTime, height: Int, isExact: Bool = true, _ cancellation: Cancellation
@@ -206,12 +208,13 @@ package final class SegmentedMirror: Sendable {
     }
   }
 
-  /// Peaks of the first audio stream: the largest magnitude of any sample of any channel, 0 to 1,
-  /// for some of the equal parts of the output. Empty if there is no audio.
+  /// Peaks of the first audio stream. The output is divided into `count` equal points; the peak of
+  /// a point is the largest magnitude of any sample of any channel in it, 0 to 1. Empty if there is
+  /// no audio.
   ///
   /// - Parameters:
-  ///   - points: parts to analyse.
-  ///   - count: number of parts of the whole output, 1 to 100000.
+  ///   - points: points to analyse.
+  ///   - count: number of points in the whole output, 1 to 100000.
   /// - Throws: ``RetrogradeError``; or `CancellationError`.
   package func waveform(_ points: Range<Int>, of count: Int, _ cancellation: Cancellation) throws -> [Float] {
     guard (1...100_000).contains(count), (0...count).contains(points.upperBound), points.lowerBound >= 0 else {

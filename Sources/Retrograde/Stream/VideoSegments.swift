@@ -19,10 +19,11 @@ struct VideoSegments: Sendable {
   private static let bitsPerPixel = 0.2
   /// Smallest bit rate limit, in bits per second.
   private static let leastRate = 300_000
-  /// Length by which a segment may exceed the bit rate.
+  /// Size of the encoder's rate buffer, as playing time. A segment may exceed the bit rate by this
+  /// amount.
   private static let buffer = ClockTime.milliseconds(500)
 
-  /// - Parameter height: in pixels.
+  /// - Parameter height: height of the rendition, in pixels.
   init(
     _ source: PlayableSource, _ video: VideoSource, _ kind: SegmentCodec, height: Int, _ cuts: SegmentCuts,
     _ name: String, _ settings: SegmentedMirror.Settings, _ cancellation: Cancellation
@@ -69,8 +70,9 @@ struct VideoSegments: Sendable {
         kind: .video(width: width, height: height), description: header.description, timescale: cuts.timescale,
         duration: cuts.times.last ?? 0
       ).bytes
-    // Each segment starts with a full buffer; two of the shorter first segments make up three
-    // quarters of a usual one (RFC 8216, 4.3.4.2).
+    // Each segment starts with a full rate buffer, so it may exceed the rate by one buffer. The
+    // peak counts contiguous segments of at least half the target length (RFC 8216, 4.3.4.2): the
+    // short first two segments together have three quarters of that length.
     let ahead = VideoSegments.buffer / settings.target
     let pieces = (1 / SegmentCuts.piece.seconds).rounded(.up) + 1
     let overhead =
@@ -89,8 +91,8 @@ struct VideoSegments: Sendable {
   /// Makes segment `number`.
   ///
   /// - Parameters:
-  ///   - piece: first piece to deliver (``SegmentCuts/pieces(of:)``).
-  ///   - take: gets each piece as soon as it is made.
+  ///   - piece: first fragment to deliver (``SegmentCuts/pieces(of:)``).
+  ///   - take: gets each fragment as soon as it is made.
   func make(
     _ number: Int, from piece: Int, _ cancellation: Cancellation, _ take: @escaping @Sendable ([UInt8]) -> Void
   ) throws {

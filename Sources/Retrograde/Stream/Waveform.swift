@@ -4,7 +4,7 @@ import RetrogradeEngine
 
 /// Loudness of audio along an output.
 struct Waveform {
-  /// Largest magnitude in each of the points, 0 to 1.
+  /// Largest magnitude of the samples in each of the points, 0 to 1.
   private(set) var peaks: [Float]
   private let points: Range<Int>
   /// Number of points, and of sample frames, in the whole output.
@@ -38,7 +38,7 @@ struct Waveform {
   /// First sample frame of a point.
   private func start(of point: Int) -> Int { (point * length + count - 1) / count }
 
-  /// - Parameter position: of the first sample frame in `part`.
+  /// - Parameter position: position of the first sample frame of `part` in the output.
   private mutating func add(_ part: [Float32], _ channels: Int, from position: Int) {
     part.withUnsafeBufferPointer { samples in
       let frames = samples.count / channels

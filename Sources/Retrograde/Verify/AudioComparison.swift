@@ -2,34 +2,35 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the expected samples of a source's audio with those of a mirror.
+/// Compares the expected samples of a source's audio with the samples of a mirror.
 struct AudioComparison {
-  /// Number of sample frames at the mirror's rate, including silence while only the video plays.
+  /// Numbers of expected and found sample frames, at the mirror's rate. They include silence while
+  /// only the video plays.
   private(set) var expected = 0
   private(set) var found = 0
   /// Exact numbers of sample frames in the files; nil if a codec's priming or padding makes them
   /// inexact.
   var stored: (expected: Int, found: Int)?
-  /// Delay of the mirror's audio, in its sample frames; nil if nothing is loud enough to measure
-  /// it.
+  /// Delay of the mirror's audio, in the mirror's sample frames; nil if nothing is loud enough to
+  /// measure the delay.
   var lag: Int?
   /// Largest variation of the lag, in sample frames.
   var drift = 0
   /// Findings of short windows.
   private(set) var windows: SampleWindows
-  /// Correlation of both; 1 if they are equal up to their level; nil if both are silent.
+  /// Correlation of both streams; 1 if they differ at most in level; nil if both are silent.
   var correlation: Double?
-  /// Largest difference of two samples; full scale is 1.
+  /// Largest difference between a sample and the expected one; full scale is 1.
   var largestDifference = 0.0
 
   private static let probes = 4
-  /// Energy of a quiet block relative to the loudest: -20 dB.
+  /// Largest energy of a quiet block, relative to the loudest block: -20 dB.
   private static let quiet = 0.01
 
-  /// Share of the time that the search for loud places takes.
+  /// Share of the comparison's time that the search for loud places takes.
   private static let search = 0.3
 
-  /// Compares both streams.
+  /// Compares the audio of both files.
   /// - Parameters:
   ///   - delay: delay of the mirror's video.
   ///   - exactness: required exactness of the samples.
@@ -59,7 +60,8 @@ struct AudioComparison {
       let samples = try stream(source, from: ClockTime(sampleIndex: start, rate: rate), order: order).take(
         AudioLag.length)
       let wanted = Array(samples.prefix(AudioLag.length * channels))
-      // Mirror's samples from `reach` before the expected place to `reach` after the probe.
+      // Read the mirror's samples from `reach` before the expected place to `reach` after the
+      // probe.
       let first = start + late - AudioLag.reach
       let silence = [Float32](repeating: 0, count: max(0, -first) * channels)
       let count = wanted.count / channels + 2 * AudioLag.reach
@@ -78,8 +80,8 @@ struct AudioComparison {
     }
   }
 
-  /// Blocks of ``AudioLag/length``, the last one possibly shorter: the first sample frame of each,
-  /// and its energy.
+  /// Blocks of ``AudioLag/length``, the last one possibly shorter: the first sample frame and the
+  /// energy of each block.
   private static func blocks(
     _ stream: SampleStream, _ rate: Int, _ channels: Int, _ report: (ClockTime) -> Void
   ) throws -> [(start: Int, energy: Double)] {
@@ -97,15 +99,15 @@ struct AudioComparison {
       }
       report(ClockTime(sampleIndex: start, rate: rate))
     }
-    // The last block may be short, or the only one.
+    // The last block may be short, and may be the only block.
     close()
     return blocks
   }
 
-  /// Places to measure the lag: the loudest block of each quarter; and the first and last ones that
-  /// are not quiet. A tone resembles itself a period later everywhere except where it begins and
+  /// Places to measure the lag: the loudest block of each quarter; and the first and the last block
+  /// that are not quiet. A tone resembles itself a period later, except where the tone begins and
   /// ends.
-  /// - Parameter length: of the whole audio, in sample frames.
+  /// - Parameter length: length of the whole audio, in sample frames.
   private static func places(
     _ blocks: [(start: Int, energy: Double)], of length: Int
   ) -> (loudest: [Int], edges: [Int]) {

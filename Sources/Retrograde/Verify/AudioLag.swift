@@ -1,20 +1,21 @@
 /// Delay of a mirror's audio relative to its source's, by normalised cross-correlation of a few
-/// short probes.
+/// short excerpts (probes).
 ///
 /// All probes are compared at the same lag: a periodic signal resembles itself one period later,
 /// but several probes rarely share a period.
 struct AudioLag {
-  /// Probe of the source's audio, with the mirror's audio around its expected place.
+  /// Excerpt of the source's audio, with the mirror's audio around the expected place.
   struct Probe {
     /// Interleaved samples of the source.
     var wanted: [Float32]
     /// Interleaved samples of the mirror, from ``AudioLag/reach`` sample frames before the expected
     /// place; silence outside the file.
     var given: [Float32]
-    /// True if the audio begins or ends in the probe: codecs change it more there.
+    /// True if the audio begins or ends in the probe: codecs change beginnings and ends more.
     var isEdge = false
 
-    /// Samples to search for in the whole reach: the loudest short part, or a whole edge.
+    /// Returns the samples to search for in the whole ``AudioLag/reach``: the loudest short part of
+    /// the probe, or the whole probe at an edge.
     fileprivate func sought(_ channels: Int) -> ArraySlice<Float32> {
       guard !isEdge else { return wanted[...] }
       let size = AudioLag.short * channels
@@ -26,29 +27,28 @@ struct AudioLag {
 
   /// Length of a probe, and the largest lag, in sample frames.
   static let (length, reach) = (4096, 8192)
-  /// Largest distance from the expected lag, in sample frames, that is found without a search of
-  /// the whole reach.
+  /// Largest lag, in sample frames, that is found without a search of the whole ``reach``.
   private static let near = 256
-  /// Length of the part of a probe that is searched for in the whole reach, in sample frames.
+  /// Length of the part of a probe that is searched for in the whole ``reach``, in sample frames.
   private static let short = 1024
 
   /// Lag in sample frames, relative to the expected place.
   let samples: Int
-  /// Range of the lags of single probes, in sample frames.
+  /// Difference between the largest and the smallest lag of single probes, in sample frames.
   let drift: Int
 
   /// Measures the lag.
   /// - Parameters:
-  ///   - isExact: true if both differ only by rounding: then no other lag is nearly as good as the
-  ///     right one.
+  ///   - isExact: true if the files differ only by rounding: then no wrong lag is nearly as good as
+  ///     the right one.
   /// - Returns: nil if everything is silent, or nothing correlates.
   init?(_ probes: [Probe], channels: Int, isExact: Bool) {
     let correlations = probes.compactMap { CrossCorrelation($0.wanted[...], $0.given, channels: channels) }
     guard !correlations.isEmpty else { return nil }
     let margin = isExact ? 1e-6 : nil
     var found = AudioLag.peak(correlations, near: AudioLag.reach, within: AudioLag.near, margin)
-    // A periodic signal nearly resembles itself at other lags; a rounded signal matches much
-    // better.
+    // A periodic signal nearly matches itself at wrong lags, but a rounded signal matches much
+    // better at the right lag.
     let least = isExact ? 0.9999 : 0.985
     if found.map({ $0.score < least }) ?? true {
       let short = probes.compactMap { CrossCorrelation($0.sought(channels), $0.given, channels: channels) }
@@ -79,7 +79,7 @@ struct AudioLag {
     let scores = places.map { CrossCorrelation.score(correlations, at: $0) ?? -1 }
     guard let best = scores.max(), best > -1 else { return nil }
     let least = best - (margin ?? 0.001 + 0.1 * (1 - best))
-    // The best place always counts as a peak; others only if both neighbours are not higher.
+    // The best place always counts as a peak; others only if neither neighbour is higher.
     let peaks = scores.indices.filter { index in
       guard scores[index] >= least else { return false }
       let isInside = index > 0 && index < scores.count - 1
@@ -90,16 +90,16 @@ struct AudioLag {
   }
 }
 
-/// Correlation of some samples with those at a place in a longer series.
+/// Correlates some samples with the samples at a place in a longer series.
 private struct CrossCorrelation {
   private let wanted: ArraySlice<Float32>
   private let given: [Float32]
   private let channels: Int
   private let energy: Double
-  /// Energy of all samples before each one.
+  /// Energy of all samples of `given` before each index.
   private var energies: [Double] = [0]
 
-  /// - Parameter wanted: interleaved; its indices are its position in the probe.
+  /// - Parameter wanted: interleaved samples, with their indices in the probe.
   /// - Returns: nil if `wanted` is silent.
   init?(_ wanted: ArraySlice<Float32>, _ given: [Float32], channels: Int) {
     self.wanted = wanted
@@ -115,8 +115,8 @@ private struct CrossCorrelation {
     }
   }
 
-  /// Correlation of all probes at one place, from -1 to 1; nil if there are no such samples, or
-  /// they are silent.
+  /// Correlation of all probes at one place, from -1 to 1; nil if the place is out of range, or the
+  /// samples are silent.
   static func score(_ all: [CrossCorrelation], at frame: Int) -> Double? {
     var (product, own, other) = (0.0, 0.0, 0.0)
     for one in all {
@@ -134,7 +134,7 @@ private struct CrossCorrelation {
     var sum = 0.0
     wanted.withUnsafeBufferPointer { wanted in
       given.withUnsafeBufferPointer { given in
-        // Sums of this length are precise enough in 32 bits.
+        // Sums of 256 products are precise enough in 32 bits.
         for block in stride(from: 0, to: wanted.count, by: 256) {
           var part: Float32 = 0
           for index in block..<min(block + 256, wanted.count) { part += wanted[index] * given[start + index] }

@@ -49,7 +49,7 @@ enum DescriptionComparison {
     )
     let shown = geometry?.shown ?? ShownFrame(source.caps, orientation: orientations.source).size
     let found = ShownFrame(mirror.caps, orientation: orientations.mirror).size
-    // Sizes are rounded to even numbers, and so are pixel aspect ratios.
+    // Sizes are rounded to even numbers, and pixel aspect ratios are rounded too.
     func near(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= max(geometry == nil ? 0.5 : 2, a * 0.002) }
     func text(_ size: Size) -> String {
       "\(Int(size.width.rounded()))x\(Int(size.height.rounded()))"
@@ -112,8 +112,8 @@ enum DescriptionComparison {
     return checks
   }
 
-  /// Checks the loudspeaker positions of audio channels, if both files have them, and the mirror's
-  /// codec could hold other ones.
+  /// Checks the loudspeaker positions of audio channels, if both files declare positions, and the
+  /// mirror's format can store the source's.
   static func loudspeakers(
     _ source: AudioTrack, _ mirror: AudioTrack, _ label: String, _ container: Container
   ) -> [Verification.Check] {
@@ -127,8 +127,8 @@ enum DescriptionComparison {
     ]
   }
 
-  /// True if the mirror's colours are the source's. For those that the source leaves open, it may
-  /// name the ones that players assume.
+  /// True if the mirror's colour codes equal the source's. For a code that the source leaves open,
+  /// the mirror may have the code that players assume.
   private static func areColours(_ mirror: Caps, possibleFor source: Caps) -> Bool {
     let assumed = source.removing(["colorimetry"]).withColorimetry.colourCodes ?? []
     let own = source.colourCodes ?? assumed.map { _ in 0 }
@@ -136,7 +136,8 @@ enum DescriptionComparison {
     return own.indices.allSatisfy { own[$0] == 0 ? [0, assumed[$0]].contains(other[$0]) : own[$0] == other[$0] }
   }
 
-  /// Checks HDR10's mastering display and content light level. Containers round the numbers.
+  /// Checks HDR10's mastering display and content light level. Allows for the rounding in
+  /// containers.
   private static func light(_ source: Caps, _ mirror: Caps, _ label: String) -> [Verification.Check] {
     let fields = ["mastering-display-info", "content-light-level"]
     // GIF, JPEG and similar formats have a different range, and lack this data.
@@ -154,7 +155,7 @@ enum DescriptionComparison {
   }
 
   /// Checks subtitles, chapters and tags.
-  /// - Parameter delay: delay of everything relative to the presentation.
+  /// - Parameter delay: delay of all streams of the mirror relative to the presentation.
   static func details(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, delay: ClockTime
   ) -> [Verification.Check] {
@@ -175,7 +176,7 @@ enum DescriptionComparison {
     abs((a - b).nanoseconds) <= DescriptionComparison.tolerance
   }
 
-  /// True if two end times match. Some formats store ends in hundredths of a second.
+  /// True if two end times match. Some formats round ends to hundredths of a second.
   private static func isNearEnd(_ a: ClockTime, _ b: ClockTime) -> Bool {
     abs((a - b).nanoseconds) <= 10 * DescriptionComparison.tolerance
   }
@@ -233,8 +234,8 @@ enum DescriptionComparison {
     ]
   }
 
-  /// Tags with the same spelling in all containers that hold them, so that mirrors of other
-  /// programs have them too.
+  /// Tags that have the same spelling in all containers that hold them, so that mirrors written by
+  /// other programs have these tags too.
   private static let compared = [
     "title", "artist", "album", "album-artist", "composer", "comment", "description", "copyright", "genre", "keywords",
     "lyrics", "isrc", "organization", "track-number", "track-count", "album-disc-number", "album-disc-count",
@@ -243,7 +244,7 @@ enum DescriptionComparison {
   private static func tags(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
-    // Ogg stores tags per stream that others store per file.
+    // Ogg stores some tags per stream that other containers store per file.
     let given = [mirror.index.tags] + mirror.videos.map(\.video.tags) + mirror.audio.map(\.tags)
     let source = source.index.tags
     // A tag in one container can be a comment in another.
@@ -293,7 +294,7 @@ extension TagList {
 }
 
 extension PlayableSource {
-  /// Subtitles in the form that `container` holds.
+  /// Subtitles in the format that `container` can hold.
   func subtitles(for container: Container) -> [SubtitleTrack] {
     index.subtitles.compactMap { $0.form(for: container) }
   }

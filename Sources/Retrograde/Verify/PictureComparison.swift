@@ -1,28 +1,29 @@
 import GStreamer
 import Glibc
 
-/// Compares blocks of frames with those of their source frames, for differences that the likeness
-/// of whole frames hides.
+/// Compares blocks of frames with the blocks of their source frames, to find differences that the
+/// likeness of whole frames hides.
 ///
-/// Lossy codecs keep the mean of each block to a few levels of 255, and do not change the average
-/// brightness.
+/// Lossy codecs change the mean of a block by a few levels of 255 at most, and do not change the
+/// average brightness.
 struct PictureComparison {
   /// Findings for one plane.
   struct Plane {
     /// Number of blocks for each difference in levels.
     var differences = [Int](repeating: 0, count: 256)
-    /// Block farthest outside the range of its source block and the eight around it, in levels.
-    /// Codecs blur and shift edges, but create no new levels.
+    /// Block whose mean is farthest outside the range of its source block and the eight blocks
+    /// around that one. The difference is in levels. Codecs blur and shift edges, but create no new
+    /// levels.
     var worst = (difference: 0.0, frame: 0, x: 0, y: 0)
     /// Differences by the block's level in the source, in 16 ranges: the number of blocks, and the
-    /// sum of their differences in sixteenths.
+    /// sum of their differences in sixteenths of a level.
     var byLevel = [(count: Int, sum: Int)](repeating: (0, 0), count: 16)
     /// Largest mean difference of a frame, in levels.
     var worstFrame = (difference: 0.0, frame: 0)
 
     var count: Int { differences.reduce(0, +) }
 
-    /// Largest difference of 90 % of the blocks, in levels.
+    /// Difference that 90 % of the blocks do not exceed, in levels.
     var usual: Int {
       let (count, differences) = (count, differences)
       var below = 0
@@ -39,7 +40,8 @@ struct PictureComparison {
       return count > 0 ? Double(sum) / Double(count) / 16 : 0
     }
 
-    /// Largest mean difference of blocks of one level, ignoring levels with too few of them.
+    /// Largest mean difference of the blocks in one range of levels, ignoring ranges with too few
+    /// blocks.
     var worstLevel: Double {
       let least = max(count / 50, 200)
       return byLevel.filter { $0.count >= least }.map { Double($0.sum) / Double($0.count) / 16 }
@@ -49,14 +51,14 @@ struct PictureComparison {
 
   /// True if the planes are GBR.
   var isRGB = false
-  /// Planes: luma, then two of chroma; or green, blue and red. Transparency comes last.
+  /// Planes: luma, then two chroma planes; or green, blue and red. The last plane is transparency.
   private(set) var planes = [Plane](repeating: Plane(), count: 4)
 
-  /// Sums of the colourfulness of all blocks, in the source and in the mirror: the largest of
-  /// green, blue and red, minus the smallest.
+  /// Sums of the colourfulness of all blocks, in the source and in the mirror. The colourfulness of
+  /// a block is the largest of green, blue and red, minus the smallest of them.
   private(set) var colourfulness = (own: 0, other: 0)
 
-  /// Colourfulness of the mirror relative to the source's; nil if the source is grey.
+  /// Colourfulness of the mirror relative to that of the source; nil if the source is grey.
   var keptColour: Double? {
     guard isRGB, colourfulness.own > 16 * planes[0].count else { return nil }
     return Double(colourfulness.other) / Double(colourfulness.own)

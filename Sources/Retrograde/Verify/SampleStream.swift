@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Audio in the order of play, from the start of the presentation, as 32-bit floats at a given rate
-/// and number of channels.
+/// Audio in the order of play, from the start of the presentation, as 32-bit floats, converted to
+/// one sample rate and number of channels.
 final class SampleStream {
   private var player: AudioPlayer
   private let pipeline: Pipeline
@@ -11,7 +11,7 @@ final class SampleStream {
   private let sink: AppSink
   private let cancellation: Cancellation
   private let channels: Int
-  /// Source channel for each channel; nil: unchanged.
+  /// Source channel of each output channel; nil: the order is unchanged.
   private let order: [Int]?
   private var hasEnded = false
 
@@ -19,7 +19,7 @@ final class SampleStream {
   ///   - from: start in the output.
   ///   - end: end in the output; nil: end of the legs.
   ///   - rate: sample rate to convert to.
-  ///   - order: source channel for each channel; nil: unchanged.
+  ///   - order: source channel of each output channel; nil: the order is unchanged.
   init(
     _ track: AudioTrack, _ legs: PlaybackLegs, from: ClockTime = .zero, to end: ClockTime? = nil, rate: Int,
     channels: Int, order: [Int]? = nil, _ cancellation: Cancellation
@@ -40,7 +40,7 @@ final class SampleStream {
 
   deinit { pipeline.set(.null) }
 
-  /// Next samples, interleaved; nil after the last.
+  /// Returns the next samples, interleaved; nil after the last one.
   func next() throws -> [Float32]? {
     while true {
       try cancellation.check()

@@ -10,16 +10,17 @@ struct SampleWindows {
     var other = 0.0
     /// Sum of squared differences.
     var difference = 0.0
-    /// Source level of the loudest part that is silent in the mirror.
+    /// Level, in the source, of the loudest 10 ms that are silent in the mirror.
     var lost = Float32(0)
   }
 
   /// Findings for all windows.
   struct Finding {
-    /// Windows that differ from the source, and windows that are louder or quieter than it.
+    /// Windows that differ from the source, and windows that are louder or quieter than the source.
     var differing = WindowRange()
     var louder = WindowRange()
-    /// Overall level relative to the source's, in dB; nil if nothing is loud enough to measure it.
+    /// Overall level relative to the source's, in dB; nil if nothing is loud enough to measure the
+    /// level.
     var gain: Double?
     /// Number of windows that are too quiet to judge.
     var quiet = 0
@@ -41,14 +42,14 @@ struct SampleWindows {
 
   /// Length of a window in milliseconds.
   static let milliseconds = 50
-  /// Number of parts of a window, in which short silence is searched for: 10 ms each.
+  /// Number of parts of a window, 10 ms each. A part is searched for short silence.
   private static let parts = 5
-  /// Smallest share of a loud part's energy that a codec keeps. Measured for AAC, MP3, Opus and
-  /// Vorbis at 24 to 128 kbit/s: 0.28 or more for audio below their low-pass; for 20 ms of silence,
-  /// 0.012 or less in 49 of 50 cases.
+  /// Smallest share of a loud part's energy that a codec keeps. AAC, MP3, Opus and Vorbis at 24 to
+  /// 128 kbit/s kept 0.28 or more of audio below the frequency of their low-pass filter. Where 20
+  /// ms were silenced, 0.012 or less was left in 49 of 50 cases.
   private static let leastOfPart = 0.05
-  /// First window to check for silence. If a stream is read without its first packet, the next one
-  /// fades in: 128 ms in AAC of 8 kHz.
+  /// First window to check for silence. If a stream is read without its first packet, the next
+  /// packet fades in: for 128 ms in AAC at 8 kHz.
   private static let firstWhole = 3
 
   private let channels: Int
@@ -65,7 +66,7 @@ struct SampleWindows {
     part = [(own: Double, other: Double)](repeating: (0, 0), count: self.channels)
   }
 
-  /// - Parameters: equally many samples of both, interleaved, following the previous ones.
+  /// Adds the next samples of both streams: equally many, interleaved.
   mutating func add(_ own: ArraySlice<Float32>, _ other: ArraySlice<Float32>) {
     own.withUnsafeBufferPointer { own in
       other.withUnsafeBufferPointer { other in
@@ -86,8 +87,8 @@ struct SampleWindows {
     }
   }
 
-  /// Ends the comparison, after the last samples. A last window shorter than half the length is
-  /// ignored.
+  /// Ends the comparison, after the last samples. The last window is ignored if it is shorter than
+  /// half the usual length.
   mutating func finish() {
     if filled > size / 2 { close() }
   }
@@ -112,7 +113,8 @@ struct SampleWindows {
     filled = 0
   }
 
-  /// - Parameter exactness: the processing between the two. Rounding may be to 16 bits.
+  /// - Parameter exactness: required exactness of the mirror. Rounding to 16 bits is always
+  ///   allowed.
   func finding(_ exactness: AudioComparison.Exactness) -> Finding {
     var finding = Finding()
     var (own, other, product) = (0.0, 0.0, 0.0)
@@ -125,8 +127,8 @@ struct SampleWindows {
         finding.judged += 1
         if window.difference > max(window.own * 1e-4, 3e-9) { finding.differing.add(number) }
       } else {
-        // Codecs spread loud samples over quiet neighbours, and omit parts that are much quieter
-        // than the rest.
+        // Codecs spread loud samples over quiet neighbouring windows, and omit audio that is much
+        // quieter than the rest.
         let beside = max(
           place >= channels ? done[place - channels].own : 0,
           place + channels < done.count ? done[place + channels].own : 0)
@@ -153,7 +155,8 @@ struct SampleWindows {
         } else if exactness == .alike, cross > 0.9 * (window.own * window.other).squareRoot(),
           !(0.63...1.6).contains(window.other / window.own)
         {
-          // A single window may hold the start of a note, which codecs spread.
+          // A difference in a single window may be the start of a note, which codecs spread over
+          // time.
           if let isCounted = suspects[place - channels] {
             if !isCounted { finding.louder.add(number - 1) }
             finding.louder.add(number)
@@ -165,9 +168,9 @@ struct SampleWindows {
       other += window.other
       product += (window.own + window.other - window.difference) / 2
     }
-    // In windows as quiet as this, rounding alone changes the level.
+    // In quieter windows, rounding alone changes the level.
     if own > 1e-7 * Double(finding.judged), other > 0, product > 0 {
-      // Added noise changes only one of these, a change of level both.
+      // Added noise changes only one of these values; a change of level changes both.
       let gains = (10 * log10(other / own), 20 * log10(product / own))
       finding.gain = abs(gains.0) < abs(gains.1) ? gains.0 : gains.1
     }

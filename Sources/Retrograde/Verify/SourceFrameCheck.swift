@@ -1,8 +1,8 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the source's frames, as decoded for the comparison with the mirror, with those of a
-/// plain decode.
+/// Compares the source's frames, as decoded for the comparison with the mirror, with the frames of
+/// a plain decode (``PlainFrames``).
 struct SourceFrameCheck {
   private let plain: PlainFrames
   private(set) var compared = 0
@@ -14,8 +14,8 @@ struct SourceFrameCheck {
   init(_ plain: PlainFrames) { self.plain = plain }
 
   /// - Parameters:
-  ///   - hash: of the frame's pixels.
-  ///   - number: of the frame in the source.
+  ///   - hash: hash of the frame's pixels.
+  ///   - number: number of the frame in the source.
   mutating func add(_ hash: UInt64, number: Int) {
     guard let holds = plain.holds(hash, number: number) else {
       damaged += 1
@@ -32,8 +32,8 @@ struct SourceFrameCheck {
     return (others.count, first, last)
   }
 
-  /// Reclassifies differing frames as damaged if another plain decode outputs them as well.
-  /// - Parameter other: decoded without seeking too, but with a different number of threads.
+  /// Reclassifies differing frames as damaged if another plain decode outputs the same pixels.
+  /// - Parameter other: frames of another plain decode, with a different number of threads.
   mutating func excludeFrames(damagedBy other: PlainFrames) {
     let remaining = others.filter { other.holds($0.hash, number: $0.number) == false }
     damaged += others.count - remaining.count

@@ -27,8 +27,8 @@ enum StreamDescriptions {
     ]
   }
 
-  /// Longest priming of lossy codecs, in seconds, at a rate in Hz: two frames of AAC and its
-  /// encoder's look-ahead, or the value that muxers assume for it.
+  /// Longest priming of lossy codecs, in seconds, at a sample rate in Hz: two AAC frames and the
+  /// look-ahead of the AAC encoder, or the priming that muxers assume for AAC.
   static func mostPriming(_ rate: Int) -> Double { max(0.12, 2112 / Double(max(rate, 1))) }
 
   /// Checks that the mirror starts at 0, or is delayed only by the priming of lossy audio.
@@ -78,7 +78,8 @@ enum StreamDescriptions {
   }
 
   /// Checks stream titles, if the mirror's container holds them. Ignores streams without a title in
-  /// the source, and titles equal to the file's: some GStreamer encoders copy that to their stream.
+  /// the source, and titles equal to the file's: some GStreamer encoders copy the file's title to
+  /// their stream.
   static func titles(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
@@ -108,7 +109,7 @@ enum StreamDescriptions {
       if chosen(own) != chosen(other) {
         findings.append("\(other[chosen(other)].name) is the default, expected \(own[chosen(own)].name)")
       }
-      // Only in this direction: MP4 can't mark forced streams.
+      // A forced stream may lose its mark, because MP4 can't mark forced streams.
       for (own, other) in zip(own, other)
       where (other.disposition?.isForced ?? false) && !(own.disposition?.isForced ?? false) {
         findings.append("\(other.name) is forced, but not in the source")
@@ -130,7 +131,7 @@ extension AudioTrack {
   /// True if the codec models speech, so that it does not keep the waveform.
   var modelsSpeech: Bool { ["audio/AMR", "audio/AMR-WB", "audio/x-speex"].contains(codec.mediaType) }
 
-  /// True if the codec's priming is played, since `container` can't mark it for removal.
+  /// True if the codec's priming is played, because `container` can't mark the priming for removal.
   func isPrimed(in container: Container) -> Bool {
     // Priming of Speex can't be marked in Ogg either.
     let isCut =
@@ -139,7 +140,7 @@ extension AudioTrack {
     return !isWholeByCodec && !isCut
   }
 
-  /// True if the codec supports that sample rate.
+  /// True if the codec supports a sample rate of `rate` Hz.
   func codecHolds(rate: Int) -> Bool {
     let low = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]
     switch codec.mediaType {

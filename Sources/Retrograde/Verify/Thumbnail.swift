@@ -1,14 +1,15 @@
 import GStreamer
 import Glibc
 
-/// Lightness of a frame at low resolution. It survives lossy coding, and distinguishes frames.
+/// Lightness of a frame at low resolution, which survives lossy coding but still distinguishes
+/// frames.
 struct Thumbnail {
   static let (width, height) = (160, 96)
 
   /// Full-range levels, 0 to 255.
   let pixels: [UInt8]
 
-  /// - Parameter converted: frame converted to ``form(of:)`` of its caps.
+  /// - Parameter converted: frame that was converted to the caps ``form(of:)``.
   init(_ converted: Buffer, of caps: Caps) throws {
     pixels = try converted.withBytes {
       let pixels = $0.prefix(Thumbnail.width * Thumbnail.height)
@@ -27,14 +28,15 @@ struct Thumbnail {
 
   init(pixels: [UInt8]) { self.pixels = pixels }
 
-  /// Peak signal-to-noise ratio between the two, in dB; 99 if they are equal.
+  /// Peak signal-to-noise ratio between two thumbnails, in dB; 99 if they are equal.
   func likeness(to other: Thumbnail) -> Double { likeness(distance: distance(to: other)) }
 
   /// True if this thumbnail of a mirror's frame shows `neighbour` instead of the expected source
   /// frame.
   ///
-  /// For small changes, codecs keep parts of the previous frame. In a nearly still scene, a frame
-  /// therefore only counts as its neighbour if nearly all of the change to it is there.
+  /// If a scene changes little, codecs keep parts of the previous frame. In a nearly still scene, a
+  /// frame therefore counts as the neighbour only if it shows nearly all of the change from the
+  /// expected frame to the neighbour.
   /// - Parameter own: thumbnail of the expected source frame.
   func shows(_ neighbour: Thumbnail, insteadOf own: Thumbnail) -> Bool {
     let (change, error) = (own.distance(to: neighbour), distance(to: own))
@@ -50,8 +52,8 @@ struct Thumbnail {
 
   /// Likeness in dB above which frames can't be distinguished.
   private static let same = 45.0
-  /// Likeness in dB above which frames are nearly the same, and the share of the change that is
-  /// required between those.
+  /// Likeness in dB above which frames are nearly the same, and the share of the change that a
+  /// frame must show there to count as the neighbour.
   private static let (nearlySame, leastChange) = (36.0, 0.85)
 
   /// Sum of squared differences.

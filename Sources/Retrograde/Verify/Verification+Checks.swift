@@ -53,7 +53,7 @@ extension FrameComparison {
     }
     let (error, frame) = timing
     let (last, meant) = lastDuration
-    // Other encoders may give the last frame the duration of the previous one.
+    // Other programs may give the last frame the duration of the previous frame.
     let isLastHeld = !saysDurations || abs((last - meant).seconds) <= max(tolerance.seconds, meant.seconds / 2)
     let holds = error <= tolerance && isLastHeld
     checks.append(
@@ -70,12 +70,12 @@ extension FrameComparison {
 }
 
 extension FrameComparison {
-  /// Largest difference of a block from the source's, for any codec, in levels of 255.
+  /// Largest accepted difference of a block from its source block, for any codec, in levels of 255.
   private static let mostDifference = 24.0
-  /// Largest change of lightness or colour: on average over all frames, in blocks of one level, and
-  /// in one frame.
+  /// Largest accepted change of lightness or colour, in levels: on average over all frames, in
+  /// blocks of one range of levels, and in one frame.
   private static let (mostMean, mostLevel, mostFrame) = (1.2, 2.5, 4.0)
-  /// Limit for chroma: codecs reduce saturated colours more than brightness.
+  /// Larger limit for chroma, because codecs reduce saturated colours more than brightness.
   private static let mostChroma = 5.0
   /// Smallest share of the source's colourfulness that even a palette of few colours keeps.
   private static let leastColour = 0.25
@@ -124,12 +124,12 @@ extension FrameComparison {
 }
 
 extension AudioComparison {
-  /// Largest offset of lossy audio from the video, in seconds: containers round times to a
-  /// millisecond.
+  /// Largest accepted offset of lossy audio from the video, in seconds. Containers may round times
+  /// to a millisecond.
   private static let mostSync = 0.0015
   /// Number of sample frames that lossy codecs may add or remove.
   private static let padding = 4096
-  /// Largest change of level, in dB: by lossy codecs, and by rounding.
+  /// Largest accepted change of level, in dB: for lossy codecs, and for rounding.
   private static let mostGain = (lossy: 1.0, exact: 0.01)
 
   /// Required exactness of the samples.
@@ -148,14 +148,14 @@ extension AudioComparison {
   }
 
   /// - Parameters:
-  ///   - rates: of the source and of the mirror, in Hz.
+  ///   - rates: sample rates of the source and of the mirror, in Hz.
   ///   - keepsRate: true if the mirror's codec supports the source's rate.
-  ///   - start: expected time of the first sample. Containers may round it to a millisecond.
-  ///   - delay: delay of the mirror's video; nil if there is none.
+  ///   - start: expected time of the first sample. Containers may round this time to a millisecond.
+  ///   - delay: delay of the mirror's video; nil if there is no video.
   ///   - frame: frame duration in containers that count frames instead of storing times; nil for
   ///     others.
-  ///   - isPrimed: true if the codec's priming is played, since the container can't mark it for
-  ///     removal.
+  ///   - isPrimed: true if the codec's priming is played, because the container can't mark the
+  ///     priming for removal.
   func checks(
     _ label: String, rates: (source: Int, mirror: Int), keepsRate: Bool, start: ClockTime, delay: ClockTime?,
     isPrimed: Bool, frame: ClockTime?, _ exactness: Exactness
@@ -199,7 +199,7 @@ extension AudioComparison {
     let mostDrift =
       switch exactness {
       case .same, .rounded: 0
-      // Low notes look alike a few samples apart.
+      // Low notes correlate nearly as well a few samples off.
       case .alike: max(2, rate / 2000)
       case .modelled: Int.max
       }
@@ -252,7 +252,7 @@ extension AudioComparison {
     let late = Double(lag) / Double(max(rate, 1))
     let sync = late - (delay?.seconds ?? 0)
     var holds = abs(sync) <= AudioComparison.mostSync
-    // Without video, nothing shows that everything is delayed.
+    // Without video, a common delay of all streams can't be detected, so allow the priming.
     if delay == nil, isPrimed {
       holds = (-AudioComparison.mostSync...StreamDescriptions.mostPriming(rate)).contains(late)
     }
@@ -264,7 +264,7 @@ extension AudioComparison {
       let isLater = (delay?.seconds ?? 0) > 0.002 && abs(sync) <= 0.001
       holds = delay == nil ? lag == 0 : rounded.contains(late) && holds || isLater
     }
-    // Sync is limited to half a frame.
+    // In containers that count frames, sync is exact only to half a frame.
     if let frame, lag == 0 || !isExact { holds = holds || abs(sync) <= frame.seconds / 2 + 0.0005 }
     let moved = "\(Decimals.text(abs(sync) * 1000, 1)) ms \(sync < 0 ? "early" : "late")"
     return .init(

@@ -31,7 +31,7 @@ public struct Verification: Sendable, Codable {
   /// True if all checks hold.
   public var isMirror: Bool { checks.allSatisfy(\.holds) }
 
-  /// All checks that do not hold, in one line; nil if all hold.
+  /// Findings of all checks that fail, in one line; nil if no check fails.
   public var difference: String? {
     let differences = checks.filter { !$0.holds }.map { "\($0.subject): \($0.finding)" }
     return differences.isEmpty ? nil : differences.joined(separator: "; ")

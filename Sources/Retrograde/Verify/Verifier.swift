@@ -2,20 +2,20 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Checks by decoding both files whether one is the exact mirror of the other.
+/// Checks whether a file is the exact mirror of a source, by decoding both.
 ///
 /// ```swift
 /// let verification = try await Verifier("holiday.mp4", mirror: "yadiloh.mp4").verify()
 /// print(verification.isMirror ? "the exact mirror" : verification.difference ?? "")
 /// ```
 ///
-/// Both are read in windows, within one memory budget. Only spools are written.
+/// Both files are read in windows, within one memory budget. Only spools are written.
 public struct Verifier: Sendable {
   /// Paths of the source files, in the order of play.
   public var sources: [String]
   public var mirror: String
-  /// Options that the mirror was made with: order of play, start and end, streams, rate. Memory and
-  /// spool are shared by both files.
+  /// Options with which the mirror was written: order of play, start and end, streams, rate. Memory
+  /// and spool are shared by both files.
   public var options: ReverseOptions
   /// True if every pixel and every sample must be equal.
   public var isLossless: Bool
@@ -55,9 +55,11 @@ extension Verifier {
   /// Name of the source in messages.
   private var sourceName: String { Reverser.name(of: sources) }
 
-  /// Compares a mirror with its source before the mirror is renamed.
-  /// - Parameter turnsPackets: true if every pixel of the video must be equal.
-  /// - Throws: ``RetrogradeError`` of code `notAMirror` if they differ.
+  /// Compares a mirror with its source before the mirror gets its name.
+  /// - Parameter turnsPackets: true if the video's packets were reversed unchanged, so that every
+  ///   pixel must be equal.
+  /// - Throws: ``RetrogradeError`` of code `notAMirror` if the mirror differs from the expected
+  ///   output.
   static func check(
     _ sources: [String], mirror: String, name: String, _ options: ReverseOptions, isLossless: Bool,
     turnsPackets: Bool = false, _ work: Work
@@ -128,7 +130,7 @@ extension Verifier {
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, isLossless: Bool, _ work: Work,
     _ result: inout Verification
   ) throws -> [ClockTime] {
-    // GIF stores hundredths of a second.
+    // GIF rounds times to hundredths of a second.
     let tolerance = ClockTime(nanoseconds: container.animation == .gif ? 10_000_000 : 2_000_000)
     return try zip(source.videos, mirror.videos).enumerated().map { number, pair in
       let label = number == 0 ? "" : " \(number)"
@@ -164,7 +166,7 @@ extension Verifier {
       }
       // Deinterlaced frames have no equal in the source.
       let isExact = isLossless && !(geometry?.deinterlaces ?? false)
-      // A palette of 256 colours lacks many of the source's.
+      // A palette of 256 colours lacks many of the source's colours.
       let judgesPixels = container.animation != .gif && !(geometry?.deinterlaces ?? false)
       result.checks += frames.checks(
         label, isLossless: isExact, judgesPixels: judgesPixels, tolerance: tolerance,

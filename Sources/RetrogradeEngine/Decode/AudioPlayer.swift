@@ -7,16 +7,16 @@ package struct AudioPlayer {
   private let legs: PlaybackLegs
   private let from: ClockTime
   private let end: ClockTime?
-  /// True if silence precedes audio that starts late.
+  /// True if silence is output before audio that starts late.
   private let isPadded: Bool
-  /// True if parts come in descending order of their times. Samples within a part ascend, as in
-  /// GStreamer. Only for natural legs.
+  /// True if buffers are output in descending order of their times. Samples within a buffer ascend,
+  /// as in GStreamer. Supported only for natural legs.
   private let isDescending: Bool
   private let partSize: Int
   private var number: Int?
   private var reader: (any LegAudio)?
   private var leg: PlaybackLeg?
-  /// Continuation of the leg before, to be faded out.
+  /// Audio that would follow the previous leg, to be faded out.
   private var fading: [UInt8]?
   private var hasBegun = false
 
@@ -34,7 +34,7 @@ package struct AudioPlayer {
     number = isDescending ? legs.last(before: end) : legs.number(at: from)
   }
 
-  /// The next part; nil after the last.
+  /// Returns the next buffer; nil after the last one.
   package mutating func next() throws -> AudioPart? {
     while true {
       if var part = try isDescending ? reader?.nextFromEnd() : reader?.next() {
@@ -52,8 +52,8 @@ package struct AudioPlayer {
     }
   }
 
-  /// Skips `count` sample frames without reading them, except those that later ones depend on. Call
-  /// it before ``next()``, and not for descending players.
+  /// Skips `count` sample frames without reading them, except for those that later sample frames
+  /// depend on. Call this before ``next()``, and only if the player is not descending.
   /// - Returns: number of these sample frames that were not skipped.
   package mutating func skip(_ count: Int) throws -> Int {
     let joint = legs.joint.sampleIndex(rate: track.rate)
@@ -65,7 +65,7 @@ package struct AudioPlayer {
         continue
       }
       if left >= rest + joint {
-        // The next part has no sample of this leg.
+        // The skip reaches beyond this leg and its crossfade into the next one.
         left -= rest
         guard let next = nextReader() else { return left }
         reader = next
@@ -94,7 +94,7 @@ package struct AudioPlayer {
         if let end, whole.start >= end, !isDescending { return nil }
         continue
       }
-      // Audio continues between legs: missing samples there become silence.
+      // Audio continues in the next leg, so missing samples before it become silence.
       let hasNext = legs[number + 1].map { $0.start < $0.end } ?? false
       let reader: any LegAudio =
         leg.isNatural
@@ -110,7 +110,7 @@ package struct AudioPlayer {
   }
 }
 
-/// Audio, and its time in the output.
+/// Buffer of audio, and its time in the output.
 package struct AudioPart {
   package var buffer: Buffer
   package var shown: TimeSpan
@@ -118,26 +118,25 @@ package struct AudioPart {
   package var count: Int
 }
 
-/// The audio of one leg.
+/// Audio of one leg.
 protocol LegAudio {
-  /// Number of sample frames in all.
+  /// Total number of sample frames.
   var count: Int { get }
-  /// Number of sample frames still to come.
+  /// Number of sample frames not yet output.
   var left: Int { get }
   /// Skips the next `count` sample frames, at most ``left``.
   mutating func skip(_ count: Int) throws
-  /// The next part; nil after the last.
+  /// Returns the next buffer; nil after the last one.
   mutating func next() throws -> AudioPart?
-  /// The part before the last one returned, starting at the end of the leg; nil after the first
-  /// part. Not to be mixed with ``next()``.
+  /// Returns the buffers from the end of the leg to its start, one per call; nil after the leg's
+  /// first buffer. Use either this method or ``next()``, not both.
   mutating func nextFromEnd() throws -> AudioPart?
-  /// Returns the `count` sample frames that would follow the leg's last part if the leg did not
-  /// end.
+  /// Returns the `count` sample frames that would follow if the leg did not end.
   mutating func read(_ count: Int) throws -> [UInt8]
 }
 
 extension PlaybackLeg {
-  /// The leg in the direction of its audio.
+  /// The leg with the direction of its audio.
   var playedLeg: PlaybackLeg {
     var leg = self
     if audio == .forward { leg.direction = .forward }
@@ -148,7 +147,7 @@ extension PlaybackLeg {
   func clicks(before next: PlaybackLeg) -> Bool {
     if audio == .mute && next.audio == .mute { return false }
     if heldAfter > .zero || next.heldBefore > .zero || audio == .mute || next.audio == .mute { return true }
-    // If one leg begins where the other ends, the waveform is continuous.
+    // If one leg begins at the source position where the other ends, the waveform is continuous.
     return !(playedLeg.turns(into: next.playedLeg) || playedLeg.isContinuous(with: next.playedLeg))
   }
 }

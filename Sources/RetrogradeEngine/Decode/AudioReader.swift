@@ -5,20 +5,20 @@ import MediaTime
 package struct AudioReader: LegAudio {
   private let track: AudioTrack
   private let leg: PlaybackLeg
-  /// Sample frames to output, counted from stream time 0; silent outside `presented`.
+  /// Sample frames to output, counted from stream time 0. Those outside `presented` are silent.
   private let range: Range<Int>
   private let presented: Range<Int>
   private let origin: ClockTime
   private var done = 0
 
-  /// Most sample frames in one part.
+  /// Maximum number of sample frames in a buffer.
   private let partSize: Int
-  /// Default size of a part: as many sample frames as a muxer can put between two video frames.
+  /// Default size of a buffer: as many sample frames as a muxer can put between two video frames.
   package static let partSize = 4096
 
   /// - Parameters:
-  ///   - isPadded: begin with silence if the leg starts without audio, rather than later.
-  ///   - isPaddedAtEnd: end with silence if the leg ends without audio.
+  ///   - isPadded: true to begin with silence if the leg begins before its audio.
+  ///   - isPaddedAtEnd: true to end with silence if the leg ends after its audio.
   init(_ track: AudioTrack, _ leg: PlaybackLeg, isPadded: Bool, isPaddedAtEnd: Bool, partSize: Int) {
     self.partSize = partSize
     self.track = track
@@ -63,7 +63,7 @@ package struct AudioReader: LegAudio {
     return try track.samples(part, leg.direction)
   }
 
-  /// - Parameter done: number of sample frames output before the part.
+  /// - Parameter done: number of sample frames output before this buffer.
   private func part(after done: Int, _ count: Int) throws -> AudioPart {
     let part =
       leg.direction == .forward
@@ -81,7 +81,7 @@ package struct AudioReader: LegAudio {
 }
 
 extension AudioTrack {
-  /// Samples of `range` in the order of play; silence outside the track.
+  /// Sample frames `range` in the order of play; silence outside the track.
   func samples(_ range: Range<Int>, _ direction: Direction) throws -> [UInt8] {
     var samples = [UInt8](repeating: 0, count: range.count * bytesPerFrame)
     try samples.withUnsafeMutableBytes { bytes in
@@ -91,13 +91,13 @@ extension AudioTrack {
     return samples
   }
 
-  /// Sample frames during `span`, counted from stream time 0, whether or not there is audio.
+  /// Sample frames during `span`, counted from stream time 0, including times without audio.
   func all(during span: TimeSpan) -> Range<Int> {
     let start = span.start.sampleIndex(rate: rate)
     return start..<max(start, span.end.sampleIndex(rate: rate))
   }
 
-  /// True if the codec decodes as many sample frames as were encoded: no priming, no padding.
+  /// True if the decoder outputs exactly the encoded sample frames: no priming, no padding.
   package var isWholeByCodec: Bool {
     let exact = [
       "audio/x-raw", "audio/x-flac", "audio/x-alac", "audio/x-wavpack", "audio/x-tta", "audio/x-mulaw", "audio/x-alaw",

@@ -1,14 +1,14 @@
 import GStreamer
 
-/// Plugins that most videos need, loaded while the source is probed. FFmpeg with its hundred and
-/// more libraries takes a third of a new process's time to the first frame.
+/// Loads the plugins that most videos need while the source is probed. Loading FFmpeg with its more
+/// than a hundred libraries takes a third of the time from process start to the first frame.
 package enum CodecPreload {
-  /// FFmpeg last: GStreamer loads one plugin at a time, and probing needs the others first.
+  /// FFmpeg last: GStreamer loads one plugin at a time, and probing needs the other plugins first.
   private static let names = [
     "coreelements", "playback", "typefindfunctions", "isomp4", "matroska", "videoparsersbad", "audioparsers", "app",
     "audioconvert", "libav",
   ]
 
-  /// - Parameter more: plugins for encoding the output.
+  /// - Parameter more: further plugins, which encode the output.
   package static func load(and more: [String] = []) { (names + more).forEach(Registry.load) }
 }

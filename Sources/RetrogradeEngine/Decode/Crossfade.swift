@@ -1,8 +1,8 @@
 import GStreamer
 
-/// Audio crossfade at cuts, which avoids clicks.
+/// Audio crossfade at cuts, to avoid clicks.
 enum Crossfade {
-  /// Returns `samples` with `tail` fading out from sample frame `place` on, while they fade in.
+  /// Returns `samples`, which from sample frame `place` on fade in while `tail` fades out.
   static func mix(_ tail: [UInt8], into samples: [UInt8], at place: Int = 0, _ track: AudioTrack) throws -> [UInt8] {
     let first = place * track.bytesPerFrame
     let count = min(tail.count, samples.count - first)

@@ -2,21 +2,21 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Display times of a video's frames according to its decoder. For packets without times, or with
-/// other times than their frames: MPEG-2 with times for only some pictures, raw video, packets
-/// without a frame.
+/// Display times of a video's frames according to its decoder.
+/// Needed if packets have no times, or times that differ from those of their frames: MPEG-2 with
+/// times for only some pictures, raw video, packets without a frame.
 ///
-/// All of the video is decoded once, forwards, and no frame is kept. A number in each packet links
+/// The whole video is decoded once, forwards, and no frame is kept. A number in each packet links
 /// frames to packets.
 struct DecodedTimes {
-  /// Index with these times; packets without a frame are hidden.
+  /// Index with the decoder's times. Packets without a frame are hidden.
   let video: VideoIndex
   /// Warnings about changed times, and about frames that the decoder lost.
   let warnings: [Warning]
 
   /// - Parameter store: all packets of `video`.
   /// - Returns: nil if the decoder does not tell which packet a frame comes from, loses a keyframe,
-  ///   or conceals damage: concealed frames may depend on everything decoded before.
+  ///   or conceals damage, because concealed frames may depend on everything decoded before.
   /// - Throws: ``RetrogradeError`` if the source can't be read.
   init?(_ video: VideoIndex, _ store: PacketStore, _ recipe: DecodingRecipe, _ cancellation: Cancellation) throws {
     let count = Mutex(0)
@@ -61,7 +61,7 @@ struct DecodedTimes {
       return packet
     }
     guard packets.count(where: { !$0.isHidden }) == starts.count else { return nil }
-    // If a keyframe is lost, the frames after it are decoded from earlier references.
+    // If the decoder loses a keyframe, it decodes the following frames from earlier references.
     guard !zip(packets, video.packets).contains(where: { $0.isKeyframe && $0.isHidden && !$1.isHidden }) else {
       return nil
     }
@@ -72,13 +72,13 @@ struct DecodedTimes {
     Log.decode.info("\(recipe.source): its decoder was asked when its \(starts.count) frames are shown")
   }
 
-  /// Times of the frames of MPEG-1 and MPEG-2, if only some packets have one.
+  /// Corrected frame times of MPEG-1 and MPEG-2, where packets may lack times.
   ///
-  /// Decoders guess the missing times, and may place frames after the next one with a known time.
-  /// Each frame lasts one frame period of the video's rate, or one and a half
-  /// (`repeat_first_field`, ISO/IEC 13818-2, 6.3.10).
+  /// Decoders guess the missing times, and may put a frame later than the next known time. Each
+  /// frame lasts one frame period of the video's rate, or one and a half (`repeat_first_field`,
+  /// ISO/IEC 13818-2, 6.3.10).
   /// - Parameters:
-  ///   - stated: time in each frame's packet, in display order; nil if the packet has none.
+  ///   - stated: time of each frame's packet, in display order; nil if the packet has none.
   ///   - decoded: time of each frame according to the decoder.
   /// - Returns: nil if the decoder's times are consistent, or if the known times do not fit the
   ///   rate.
@@ -95,7 +95,7 @@ struct DecodedTimes {
     ClockTime(sampleIndex: frames * rate.denominator, rate: rate.numerator)
   }
 
-  /// Times in which frames without one are spread evenly between the known times around them.
+  /// Frame times where frames without a known time are spread evenly between the known times.
   private static func between(_ stated: [ClockTime?], _ rate: FrameRate) -> [ClockTime]? {
     let known = stated.indices.compactMap { frame in stated[frame].map { (frame: frame, time: $0) } }
     let pairs = zip(known, known.dropFirst())
@@ -109,7 +109,7 @@ struct DecodedTimes {
     let all = stated.indices.map { frame in
       while next < known.count - 1, known[next].frame < frame { next += 1 }
       let (from, to) = (known[next - 1], known[next])
-      // Before the first known time and after the last, frames follow the rate.
+      // Before the first known time and after the last, frames follow the frame rate.
       guard (from.frame...to.frame).contains(frame) else {
         return frame < from.frame
           ? from.time - length(of: from.frame - frame, rate) : to.time + length(of: frame - to.frame, rate)
@@ -120,8 +120,8 @@ struct DecodedTimes {
     return FrameCollector.isAscending(all) ? all : nil
   }
 
-  /// Evenly spaced times, if the only error is frames that the decoder puts at the time of the one
-  /// before; nil otherwise.
+  /// Evenly spaced times if the decoder's only error is to give some frames the time of the
+  /// previous frame; nil otherwise.
   private static func even(_ decoded: [ClockTime], _ rate: FrameRate) -> [ClockTime]? {
     let step = length(of: 1, rate)
     let isEven = zip(decoded, decoded.dropFirst()).allSatisfy { one, other in
@@ -133,7 +133,7 @@ struct DecodedTimes {
 }
 
 extension SourceIndex {
-  /// Gets the frame times of the first video from its decoder, if the packets have none.
+  /// Gets the frame times of the first video from its decoder if the packets have no times.
   mutating func askDecoderForTimes(_ settings: PlaybackSettings) throws {
     guard let video, video.starts == nil, let recipe,
       let store = try PacketStore.read(
@@ -147,7 +147,7 @@ extension SourceIndex {
 }
 
 extension DecodingRecipe {
-  /// Recipe for reading the whole source, with a pipeline that `change` prepares too.
+  /// Recipe for reading the whole source, in which `change` also prepares the pipeline.
   fileprivate func preparing(_ change: @escaping @Sendable (Pipeline) -> Void) -> DecodingRecipe {
     var recipe = ofWhole
     let own = recipe.prepare

@@ -1,11 +1,11 @@
 package import GStreamer
 import Synchronization
 
-/// Decoded frames, pushed in display order and popped in reverse; in memory by reference, or in the
-/// spool.
+/// Decoded frames, pushed in display order and popped in reverse. They are in memory, by reference,
+/// or in the spool.
 package final class DecodedWindow: Sendable {
   private struct Entry: Sendable {
-    /// The frame; if it is in the spool, without its memory.
+    /// The frame, without its memory if the memory is in the spool.
     var buffer: Buffer
     var bytes: Int
     var spoolOffset: Int?
@@ -23,8 +23,8 @@ package final class DecodedWindow: Sendable {
 
   package var count: Int { entries.withLock { $0.count } }
 
-  /// Adds a frame by reference. Frames of a bounded pool, as in hardware, are copied: otherwise the
-  /// decoder would wait for the frames held here.
+  /// Adds a frame by reference. A frame from a bounded pool, as in hardware decoders, is copied,
+  /// because otherwise the decoder would wait until the frames in this window are released.
   package func push(_ frame: Buffer) {
     let frame = frame.isOfBoundedPool ? frame.deepCopy() : frame
     let bytes = frame.size
@@ -32,8 +32,8 @@ package final class DecodedWindow: Sendable {
     entries.withLock { $0.append(Entry(buffer: frame, bytes: bytes, spoolOffset: nil)) }
   }
 
-  /// Appends the memory of `more`, by reference, to the last buffer pushed, which is not in the
-  /// spool.
+  /// Appends the memory of `more`, by reference, to the last pushed buffer, which must not be in
+  /// the spool.
   package func extendLast(with more: Buffer) {
     gauge.held(more.size)
     entries.withLock { entries in
@@ -44,14 +44,14 @@ package final class DecodedWindow: Sendable {
     }
   }
 
-  /// Replaces the frame pushed last.
+  /// Replaces the last pushed frame.
   func replaceLast(with frame: Buffer) throws {
     _ = try pop()
     push(frame)
   }
 
-  /// Moves the frame at `index` to the spool. This is the only copy of pixels that the engine
-  /// makes, if memory is short.
+  /// Moves the frame at `index` to the spool. The engine copies pixels only here, and only if
+  /// memory is short.
   package func moveToSpool(_ index: Int) throws {
     guard let spool, let entry = entries.withLock({ $0[index].spoolOffset == nil ? $0[index] : nil }) else { return }
     let offset = try entry.buffer.withBytes { try spool.append($0) }
@@ -78,7 +78,7 @@ package final class DecodedWindow: Sendable {
     }
   }
 
-  /// Removes and returns the frame pushed last; nil if none is left.
+  /// Removes and returns the last pushed frame; nil if none is left.
   package func pop() throws -> Buffer? {
     guard let entry = entries.withLock({ $0.popLast() }) else { return nil }
     guard let offset = entry.spoolOffset, let spool else {
@@ -92,12 +92,12 @@ package final class DecodedWindow: Sendable {
   }
 }
 
-/// Counts the bytes of decoded media that the engine holds.
+/// Counts the bytes of decoded media in the engine's memory.
 package final class MemoryGauge: Sendable {
   private let state = Mutex((now: 0, peak: 0))
   private let whole: MemoryGauge?
 
-  /// - Parameter whole: gauge that also counts the bytes of this one.
+  /// - Parameter whole: gauge that also counts the bytes of this gauge.
   package init(within whole: MemoryGauge? = nil) { self.whole = whole }
 
   func held(_ bytes: Int) {
@@ -113,8 +113,8 @@ package final class MemoryGauge: Sendable {
     state.withLock { $0.now -= bytes }
   }
 
-  /// Bytes held now.
+  /// Number of bytes in memory now.
   package var now: Int { state.withLock { $0.now } }
-  /// Most bytes held so far.
+  /// Largest number of bytes in memory so far.
   package var peak: Int { state.withLock { $0.peak } }
 }

@@ -4,39 +4,39 @@ import MediaTime
 import Quirks
 import Synchronization
 
-/// Output of a decoding pipeline: its samples one by one, its failure, or its standstill.
+/// Output of a decoding pipeline. Returns its frames one by one, and reports if it fails or stalls.
 final class DecoderOutput: Sendable {
   let sink: AppSink
   /// True if the frames come from Matroska or WebM.
   let readsMatroska: Bool
   /// Checks the packets that enter the decoder; nil unless all packets go to one decoder.
   let packets: WindowPackets?
-  /// Gives the decoder stored packets; nil if a demuxer reads them from the source.
+  /// Feeds stored packets to the decoder; nil if a demuxer reads the packets from the source.
   let feed: PacketFeed?
   private let pipeline: Pipeline
   private let source: String
   private let disk: DiskWatch
-  /// Number of buffers that went into elements. It shows that a decoder on its way from a keyframe
-  /// to the wanted frame is not stuck.
+  /// Number of buffers that entered elements. Shows that a decoder that outputs nothing between a
+  /// keyframe and the wanted frame is not stuck.
   private let moved = Counter()
   /// The first error that an element posted.
   private let failure = Mutex<GStreamerError?>(nil)
-  /// Time without a packet read, a frame decoded, or an end of stream, after which decoding fails.
+  /// Time without a packet, a decoded frame or an end of stream after which decoding fails.
   private let stall: ClockTime
-  /// Longest wait for one sample. After an error, also the longest wait for the remaining ones.
+  /// Longest wait for one frame. After an error, also the longest wait for each remaining frame.
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
   /// Purpose of decoding frames.
   enum Use {
     case windows
-    /// For comparison with frames of windows; memory and threads are left to the elements.
+    /// For comparison with frames of windows; the elements choose their memory and threads.
     case plain
-    /// Like `plain`, with as many threads as `windows`.
+    /// Like `plain`, but with as many threads as `windows`.
     case plainInThreadsOfWindows
   }
 
   /// Starts decoding at the beginning of the video.
-  /// - Parameter store: source of the packets, for a recipe made for that.
+  /// - Parameter store: store of the packets, for a recipe from ``DecodingRecipe/ofStore``.
   init(_ recipe: DecodingRecipe, _ use: Use = .windows, from store: PacketStore? = nil, stall: ClockTime) throws {
     source = recipe.source
     self.stall = stall
@@ -68,16 +68,17 @@ final class DecoderOutput: Sendable {
 
   deinit { close() }
 
-  /// Stops, and releases the decoder's frames: its pool keeps memory for the most frames ever held
-  /// at once. Nothing can be read afterwards.
+  /// Stops the pipeline, and releases the decoder's frames: the decoder's pool keeps as much memory
+  /// as it ever needed at once. Nothing can be read afterwards.
   func close() { pipeline.set(.null) }
 
   /// Gives decoders up to two threads more than there are processors.
   ///
   /// gst-libav gives FFmpeg's decoders one thread per processor. Each thread sometimes waits for
-  /// rows of the frame before, and leaves its processor idle. If nothing is encoded at the same
-  /// time, two more threads fill the gaps (FFmpeg itself adds one, `ff_frame_thread_init`). With
-  /// two processors, 180 held frames of 1080p H.264 took 1.0 s instead of 1.14 s.
+  /// rows of the previous frame, and its processor is idle meanwhile. If nothing is encoded at the
+  /// same time, two more threads use the idle processors (FFmpeg itself adds one,
+  /// `ff_frame_thread_init`). With two processors, decoding 180 frames of 1080p H.264 into memory
+  /// took 1.0 s instead of 1.14 s.
   private static func fillProcessors(_ decoders: [Element]) {
     let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
     let threads = max(processors, min(processors + 2, 16))
@@ -94,10 +95,10 @@ final class DecoderOutput: Sendable {
     disk.noteFailure()
   }
 
-  /// Seeks to `time`, in stream time, or to the last keyframe up to it.
+  /// Seeks to `time`, in stream time, or to the last keyframe at or before `time`.
   /// - Returns: false if the source is not seekable.
-  /// - Throws: `RetrogradeError` if reading failed before: a demuxer that lacks a part of the file
-  ///   may seek without end (`Quirk.avdemuxEnd`).
+  /// - Throws: `RetrogradeError` if an earlier read failed: a demuxer that cannot read a region of
+  ///   the file may seek without end (`Quirk.avdemuxEnd`).
   func seek(to time: ClockTime, orKeyframeBefore isKeyframe: Bool) throws -> Bool {
     noteFailure()
     if let error = failure.withLock({ $0 }), error.kind == .inputOutput {
@@ -106,14 +107,14 @@ final class DecoderOutput: Sendable {
     return isKeyframe ? sink.seek(toKeyframeBefore: time) : sink.seek(to: time)
   }
 
-  /// The next sample; nil at the end of the stream.
+  /// Returns the next sample; nil at the end of the stream.
   func pull(_ cancellation: Cancellation) throws -> Sample? {
     var idle = IdleTime(count: moved.value)
     while true {
       try cancellation.check()
-      // An element may continue after an error. If nothing streams any more, all remaining samples
-      // are in the appsink. After a read error, an element that continues reads bytes that do not
-      // exist (avdemux_gif, without end).
+      // An element may continue after an error. If no element is streaming any more, all remaining
+      // samples are in the appsink. After a read error, do not wait for the elements: one that
+      // continues reads bytes that do not exist (avdemux_gif, without end).
       let failed = failure.withLock { $0 }
       let isOver = failed.map { $0.kind == .inputOutput || !pipeline.isStreaming } ?? false
       if let sample = sink.pull(timeout: DecoderOutput.step) {
@@ -124,7 +125,7 @@ final class DecoderOutput: Sendable {
       noteFailure()
       if isEnd {
         if let error = feed?.failure { throw error }
-        // Streams also end after a read error.
+        // A stream also ends after a read error.
         if let error = failure.withLock({ $0 }), error.kind == .inputOutput {
           throw RetrogradeError.reading(source, error)
         }

@@ -5,27 +5,28 @@ package import GStreamer
 package struct DecodingRecipe: Sendable {
   /// The pipeline in `gst-launch-1.0` syntax.
   package var description: String
-  /// Path to the decoded stream, if it is not the video's own.
+  /// Path to the decoded stream, if it differs from the path of the video.
   private(set) var path: StreamPath?
-  /// Part of the description after the parser.
+  /// Text of the description after the parser.
   package var tail = ""
   /// Name of the appsink that outputs the frames.
   package var sink = "video"
   /// Name of the source, for messages.
   package var source: String
-  /// Caps of the packets, which complete those of the decoder; nil if the decoded caps are final.
+  /// Caps of the packets, which supplement the decoder's caps; nil if the decoder's caps are final.
   package var packetCaps: Caps?
-  /// True if the decoder outputs no display times: those of the packets are used.
+  /// True if the decoder outputs no display times, so that the packets' times are used.
   package var isTimedByPackets = false
-  /// True if the decoder outputs wrong times (`Quirk.avdecGIFTimestamps`): windows can't be
+  /// True if the decoder outputs wrong times (`Quirk.avdecGIFTimestamps`), so that windows can't be
   /// checked.
   package var stampsWrongTimes = false
   /// True if all frames are one group of pictures: no frame is output before all are decoded.
   private(set) var isOneGroup = false
   /// Size of the largest packet in bytes, if packets are output undecoded; nil if they are decoded.
   var largestPacket: Int?
-  /// Pipeline that outputs the packets as they enter the decoder, and the rest of one that decodes
-  /// them, in `gst-launch-1.0` syntax; nil unless all packets go to one decoder.
+  /// Description of a pipeline that outputs packets as they enter the decoder, and of the rest of
+  /// the pipeline, which decodes them, in `gst-launch-1.0` syntax; nil unless all packets go to one
+  /// decoder.
   private var parts: (packets: String, decoder: String)?
   /// True if most seeks are slow or inexact. In files without an index, a demuxer guesses
   /// positions, or reads everything before them. Packets without timestamps can't be identified.

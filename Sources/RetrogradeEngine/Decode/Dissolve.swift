@@ -11,8 +11,8 @@ struct Dissolve {
   private var ahead: VideoPlayer.Frame?
 
   /// - Parameters:
-  ///   - leg: leg that ends; `next` follows it.
-  ///   - from: output time to begin at.
+  ///   - leg: leg that ends; the next leg is `next`.
+  ///   - from: output time at which playback begins.
   init?(
     _ video: VideoSource, _ leg: PlaybackLeg, into next: PlaybackLeg, of legs: PlaybackLegs, from: ClockTime,
     _ cancellation: Cancellation
@@ -25,12 +25,12 @@ struct Dissolve {
       timing: .mirror, cancellation)
   }
 
-  /// Mixes the other leg's frame into `frame`, which is shown during `shown`; nil when the dissolve
-  /// is over.
+  /// Mixes a frame of the ending leg into `frame`, which is shown during `shown`; nil when the
+  /// dissolve is over.
   mutating func mix(into frame: Buffer, _ shown: TimeSpan, _ caps: Caps) throws -> Buffer? {
     let middle = shown.start - start + ClockTime(nanoseconds: shown.duration.nanoseconds / 2)
     guard middle < length else { return nil }
-    // At the end of the source its last frame stays.
+    // After the end of the source, the ending leg continues with its last frame.
     while let next = try ahead ?? player.next() {
       guard next.shown.start <= middle else {
         ahead = next
@@ -42,13 +42,13 @@ struct Dissolve {
     return try frame.blended(with: going.buffer, share: 1 - middle / length, caps)
   }
 
-  /// Warnings found on the way.
+  /// Warnings so far.
   var warnings: [Warning] { player.warnings }
 }
 
 extension PlaybackLeg {
-  /// Leg of the frames that would be shown for `time` after this one, starting at time 0 with the
-  /// frame that this one ends on.
+  /// Leg with the frames that would be shown for `time` after the end of this leg. It starts at
+  /// output time 0 with the frame on which this leg ends.
   fileprivate func goingOn(for time: ClockTime, in presentation: TimeSpan) -> PlaybackLeg {
     let distance = heldAfter > .zero ? .zero : ClockTime(seconds: time.seconds * speed.last)
     let one = ClockTime(nanoseconds: 1)

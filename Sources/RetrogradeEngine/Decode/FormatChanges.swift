@@ -2,26 +2,27 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Converts the frames of a video to the format of its first one, as one stream requires, and
-/// records which frames were different, and how. Also records captions, which no mirror keeps.
+/// Converts the frames of a video to the format of its first frame, because a stream has one
+/// format. Records the frames that differed, and their formats. Also records captions, which no
+/// mirror keeps.
 ///
-/// Several decoders of one video share it: frames that are decoded twice count once.
+/// All decoders of a video share one instance, so a frame that is decoded twice counts once.
 final class FormatChanges: Sendable {
   private enum Kind: CaseIterable {
     /// Size or pixel format: scaled and converted.
     case form
     /// Range or matrix of the colours: converted.
     case colour
-    /// Primaries or transfer of the colours, or an unknown range or matrix: not changed.
+    /// Primaries or transfer function of the colours, or an unknown range or matrix: not converted.
     case meaning
-    /// Pixel aspect ratio: not changed.
+    /// Pixel aspect ratio: not converted.
     case pixelShape
   }
 
   private struct Change {
-    /// Display times of the frames, in stream time.
+    /// Display times of the changed frames, in stream time.
     var times: Set<ClockTime> = []
-    /// Names of these frames' formats, which differ from `first`.
+    /// Names of the changed frames' formats, which differ from `first`.
     var names: [String] = []
     let first: String
 
@@ -55,18 +56,18 @@ final class FormatChanges: Sendable {
   }
 
   private func note(_ kind: Kind, _ sample: Sample, _ name: String, _ first: String) {
-    // In place: copying the times for each frame would be slow.
+    // Modify the set in place: copying the set for each frame would be slow.
     changes.withLock { $0[kind, default: Change(first: first)].note(sample.streamTime, name) }
   }
 
-  /// Records captions. The first frame may have none: h264parse drops those of the first packet of
-  /// a transport stream.
+  /// Records captions. Every frame is examined, because the first may have none: h264parse drops
+  /// captions in the first packet of a transport stream.
   func noteDetails(of sample: Sample) {
     if sample.buffer.hasCaptions { hasCaptions.store(true, ordering: .relaxed) }
   }
 
-  /// Forgets all changes, since the same packets come again. Their times may differ: transport
-  /// streams get other times after a seek.
+  /// Forgets all changes, because the same packets are decoded again. Their times may differ: after
+  /// a seek, transport streams have other times.
   func forget() { changes.withLock { $0 = [:] } }
 
   /// Warnings about the frames so far.

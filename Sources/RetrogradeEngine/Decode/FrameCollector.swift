@@ -1,15 +1,15 @@
 package import GStreamer
 package import MediaTime
 
-/// Takes decoded frames in display order, and records their times. The last ones stay in memory,
-/// the others go to the spool.
+/// Collects decoded frames in display order, and records their times. The last frames stay in
+/// memory, earlier ones go to the spool.
 package struct FrameCollector {
   package let frames: DecodedWindow
-  /// Start of each frame as decoded; not always later than the one before.
+  /// Start of each frame according to the decoder, not necessarily ascending.
   package private(set) var times: [ClockTime] = []
   /// Number of frames that stay in memory.
   package let held: Int
-  /// Frame starts to use if the frames have no times.
+  /// Frame starts to use if the decoded frames have no times.
   package var given: [ClockTime]?
 
   package init(held: Int, spool: Spool, gauge: MemoryGauge, given: [ClockTime]? = nil) {
@@ -18,8 +18,8 @@ package struct FrameCollector {
     self.given = given
   }
 
-  /// - Returns: false if the frame starts at or after `limit`: it and the following frames are not
-  ///   wanted.
+  /// - Returns: false if the frame starts at or after `limit`, so that neither this frame nor any
+  ///   later one is wanted.
   package mutating func add(_ sample: Sample, before limit: ClockTime? = nil) throws -> Bool {
     guard let time = FrameCollector.time(of: sample, after: times, given: given) else { return true }
     if let limit, time >= limit { return false }
@@ -29,8 +29,8 @@ package struct FrameCollector {
     return true
   }
 
-  /// Start of a decoded frame; nil if it is not part of the presentation.
-  /// - Parameter given: frame starts to use if the frames have no times.
+  /// Start of a decoded frame; nil if the frame is not part of the presentation.
+  /// - Parameter given: frame starts to use if the decoded frames have no times.
   static func time(of sample: Sample, after times: [ClockTime], given: [ClockTime]?) -> ClockTime? {
     guard
       let time = given.map({ times.count < $0.count ? $0[times.count] : nil }) ?? sample.presentationTime ?? times.last
@@ -39,7 +39,7 @@ package struct FrameCollector {
     return time < sample.segment.time ? nil : time
   }
 
-  /// Start of each frame, strictly ascending, and the number of frames that were moved for that.
+  /// Strictly ascending frame starts, and the number of frames whose starts had to be changed.
   /// - Parameter stored: frame starts from the container's packet times, in display order.
   package func starts(stored: [ClockTime]? = nil) -> (times: [ClockTime], moved: Int) {
     FrameCollector.starts(times, stored: stored)
@@ -54,10 +54,10 @@ package struct FrameCollector {
     zip(times, times.dropFirst()).allSatisfy { $0 < $1 }
   }
 
-  /// `times` made strictly ascending, and the number of times that changed.
+  /// Strictly ascending copy of `times`, and the number of times that were changed.
   static func ascending(_ times: [ClockTime]) -> (times: [ClockTime], moved: Int) {
     if isAscending(times) { return (times, 0) }
-    // All times are equal: the stream has none.
+    // If all times are equal, the stream has no times: assume 25 frames per second.
     if times.count > 2, times.allSatisfy({ $0 == times[0] }) {
       return (times.indices.map { times[0] + ClockTime(sampleIndex: $0, rate: 25) }, times.count - 1)
     }
@@ -65,7 +65,7 @@ package struct FrameCollector {
     var moved = 0
     var first = 0
     while first < times.count {
-      // Frames not later than this one share the time until the next later frame.
+      // Frames that start no later than this one share the time until the next later start.
       let next = times[first...].firstIndex { $0 > times[first] } ?? times.count
       let step = next < times.count ? times[next] - times[first] : ClockTime(nanoseconds: 40_000_000)
       for frame in first + 1..<next {
@@ -75,7 +75,7 @@ package struct FrameCollector {
       }
       first = next
     }
-    // More frames than nanoseconds between two others: no time can be kept.
+    // If more frames than nanoseconds lie between two times, no time can be kept.
     return isAscending(result) ? (result, moved) : (result.indices.map { ClockTime(sampleIndex: $0, rate: 25) }, moved)
   }
 }

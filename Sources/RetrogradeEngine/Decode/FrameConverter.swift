@@ -12,9 +12,9 @@ package final class FrameConverter: Sendable {
 
   /// - Parameters:
   ///   - caps: caps of the input frames.
-  ///   - elements: elements that the frames pass through, in `gst-launch-1.0` syntax. They output
-  ///     one frame for each input frame, immediately.
-  ///   - form: caps of the output, in caps syntax.
+  ///   - elements: elements that the frames pass through, in `gst-launch-1.0` syntax. Together they
+  ///     output one frame for each input frame, immediately.
+  ///   - form: output caps, in caps syntax.
   package init(_ caps: Caps, _ elements: [String], to form: String, _ cancellation: Cancellation) throws {
     let chain = elements.map { "\($0) ! " }.joined()
     pipeline = try Pipeline(
@@ -44,7 +44,7 @@ package final class FrameConverter: Sendable {
     while !sink.isEndOfStream, idle.length < FrameConverter.stall {
       try cancellation.check()
       if let sample = sink.pull(timeout: FrameConverter.step) {
-        // An element may turn fields into more frames than went in.
+        // An element may split the fields of a frame into several output frames: return only one.
         if sample.buffer.pts == frame.pts { return sample.buffer }
         continue
       }
@@ -55,7 +55,7 @@ package final class FrameConverter: Sendable {
   }
 
   private static let step = ClockTime(nanoseconds: 100_000_000)
-  /// Time after which a frame that has not come out counts as lost.
+  /// Time after which a frame without output counts as lost.
   private static let stall = ClockTime(seconds: 30)
 
   private var failure: GStreamerError {
@@ -67,24 +67,25 @@ package final class FrameConverter: Sendable {
 }
 
 extension Caps {
-  /// Caps with the colours that GStreamer assumes if video does not specify its own
+  /// Caps with the colorimetry that GStreamer assumes if a video does not specify its own
   /// (`set_default_colorimetry` in video-info.c; `Quirk.videoconvertUnsaidColorimetry`).
   package var withColorimetry: Caps {
     guard !has("colorimetry"), !isRGB else { return self }
-    // Grey frames have the full range.
+    // Grey frames have the full colour range.
     if string("format")?.hasPrefix("GRAY") ?? false { return setting("colorimetry", "1:4:0:0") }
     return setting("colorimetry", isHighDefinition ? "bt709" : "bt601")
   }
 
-  /// Caps with the colours that players assume: GStreamer's converter takes an unknown range for
-  /// full range.
+  /// Caps with the colour range that players assume, because GStreamer's converter assumes the full
+  /// range if the range is unknown.
   package var withRange: Caps {
     guard let colours = withColorimetry.string("colorimetry"), !isRGB else { return self }
     return withUsedChromaSite.setting("colorimetry", colours.hasPrefix("0:") ? "2" + colours.dropFirst() : colours)
   }
 
-  /// Caps with the chroma site that GStreamer's converter uses: it ignores the declared one if
-  /// video does not specify its colours (`set_default_colorimetry`), as DV does not.
+  /// Caps with the chroma site that GStreamer's converter uses. The converter ignores the declared
+  /// chroma site if a video, such as DV, does not specify its colorimetry
+  /// (`set_default_colorimetry`).
   fileprivate var withUsedChromaSite: Caps {
     guard has("chroma-site"), !has("colorimetry"), !isRGB else { return self }
     return setting("chroma-site", "(string)\(isHighDefinition ? "mpeg2" : "none")")

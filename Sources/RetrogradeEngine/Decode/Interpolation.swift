@@ -1,19 +1,20 @@
 import GStreamer
 import MediaTime
 
-/// Makes frames between those of a leg that is played slower than its source. Each is a mix of its
-/// two neighbours, and is shown for as long as a frame of the source. None is made between legs, or
-/// while a frame is held.
+/// Makes frames between the frames of a leg that is played slower than its source. Each new frame
+/// is a mix of its two neighbours, and is shown for as long as a frame of the source. No frames are
+/// made between legs, or while a frame is held.
 struct Interpolation {
   /// Shortest display time of a frame.
   let shortest: ClockTime
   private var ahead: VideoPlayer.Frame?
-  /// Interval between a frame and the next one: its number of parts, and how many were output.
+  /// Interval between a frame and the next one: the number of frames to output for it, and the
+  /// number already output (`given`).
   private var between: (frame: VideoPlayer.Frame, next: VideoPlayer.Frame, parts: Int, given: Int)?
 
   init(limit: FrameRate?) { shortest = limit?.start(of: 1) ?? .zero }
 
-  /// The next frame; nil after the last.
+  /// Returns the next frame; nil after the last one.
   /// - Parameter read: returns the next frame to interpolate.
   mutating func next(_ offset: ClockTime, _ read: () throws -> VideoPlayer.Frame?) throws -> VideoPlayer.Frame? {
     if let between, between.given < between.parts { return try part(of: between, offset) }
@@ -25,8 +26,8 @@ struct Interpolation {
     return try part(of: (frame, next, parts, 0), offset)
   }
 
-  /// Number of parts for a frame that moves during `moving` and is shown during `source` in the
-  /// source.
+  /// Number of frames to output for a source frame that is shown during `moving` in the output,
+  /// without holds, and during `source` in the source.
   func parts(moving: TimeSpan, _ source: TimeSpan) -> Int {
     let ratio = (moving.duration / max(source.duration, shortest)).rounded()
     return ratio > 1 ? Int(exactly: ratio) ?? 1 : 1

@@ -1,57 +1,59 @@
 import MediaTime
 import Synchronization
 
-/// The audio of a source, decoded in parts on request. All of it is decoded only if parts can't be
-/// exact.
+/// The audio of a source, decoded in parts on request. If the samples of a part can't be exact, the
+/// whole audio is decoded.
 ///
-/// Parts are made by ``RangeIndexer``: their samples equal those of a pass over the whole source.
+/// ``RangeIndexer`` decodes the parts, so that their samples equal those of a pass over the whole
+/// source.
 final class LazyAudioStore: Sendable {
-  /// A part of the source, in stream time, and its audio, by track number.
+  /// A part of the source, in stream time, and its audio tracks in stream order.
   private struct IndexedRange {
     var span: TimeSpan
     var tracks: [AudioTrack]
   }
 
   private struct State {
-    /// Parts in order of use, the last used last.
+    /// Decoded parts; the part used last is at the end.
     var recent: [IndexedRange]
-    /// Audio of the whole source, once decoded.
+    /// Audio of the whole source, once it is decoded.
     var whole: [AudioTrack]?
   }
 
   private let opened: OpenedSource
   private let settings: PlaybackSettings
   private let state: Mutex<State>
-  /// Reads one part at a time. Not held while the whole source is decoded, so that players need not
-  /// wait for that.
+  /// Reads one part at a time. Not locked while the whole source is decoded, so that players of
+  /// known parts need not wait.
   private let indexer = Mutex<RangeIndexer?>(nil)
-  /// Held while the whole source is decoded.
+  /// Locked while the whole source is decoded.
   private let decoding = Mutex(())
 
-  /// Length of a part: about one request, and much longer than the audio that has to be decoded
-  /// before it.
+  /// Length of a part: about as long as a request, and much longer than the audio that has to be
+  /// decoded before the part.
   private static let length = ClockTime(seconds: 8)
-  /// Number of parts kept: for players at different positions, and for requests that span two
-  /// parts.
+  /// Maximum number of cached parts, enough for several players at different positions, and for
+  /// requests that span two parts.
   private static let most = 6
 
-  /// - Parameter known: part that is already decoded, and its audio.
+  /// - Parameter known: a part that is already decoded, and its audio.
   init(_ opened: OpenedSource, _ settings: PlaybackSettings, known: (span: TimeSpan, tracks: [AudioTrack])) {
     self.opened = opened
     var settings = settings
     settings.playback.noVideo = true
-    // The client that opened the source may be gone by now.
+    // The client that opened the source may have disconnected by now.
     settings.cancellation = Cancellation()
     self.settings = settings
     state = Mutex(State(recent: [IndexedRange(span: known.span, tracks: known.tracks)]))
   }
 
-  /// Audio of a part that contains `time`, and the part's end; `end` is nil for the whole source.
+  /// Audio of a part that contains `time`, and the end of this part; `end` is nil if the audio
+  /// covers the whole source.
   fileprivate func tracks(at time: ClockTime) throws -> (tracks: [AudioTrack], end: ClockTime?) {
     if let known = known(at: time) { return known }
     do {
       return try indexer.withLock { indexer in
-        // Another thread may have read it meanwhile.
+        // Another thread may have read the part meanwhile.
         if let known = known(at: time) { return known }
         return try read(at: time, &indexer)
       }
@@ -85,7 +87,7 @@ final class LazyAudioStore: Sendable {
     guard index.audio.count == reader.trackCount else {
       throw InexactRange(reason: "a part of it has fewer audio streams than the whole")
     }
-    // The part that leaves the cache is closed outside the lock.
+    // Outside the lock, release the part that is removed from the cache.
     let gone: IndexedRange? = state.withLock { state in
       state.recent.append(IndexedRange(span: span, tracks: index.audio))
       return state.recent.count > LazyAudioStore.most ? state.recent.removeFirst() : nil
@@ -94,7 +96,7 @@ final class LazyAudioStore: Sendable {
     return (index.audio, span.end)
   }
 
-  /// Decodes the audio of the whole source, once.
+  /// Decodes the audio of the whole source, if it is not decoded yet.
   private func decodeAll() throws -> [AudioTrack] {
     try decoding.withLock { _ in
       if let whole = state.withLock({ $0.whole }) { return whole }
@@ -126,7 +128,7 @@ struct LazyAudioTrack: SampleStore {
     var done = 0
     while position < end {
       let (tracks, stretchEnd) = try samples.tracks(at: ClockTime(sampleIndex: position, rate: rate))
-      // A part ends with the last sample before its end time.
+      // A part ends with the last sample before the part's end time.
       let next = min(max(stretchEnd?.sampleIndex(rate: rate) ?? end, position + 1), end)
       guard tracks.indices.contains(number), tracks[number].bytesPerFrame == bytesPerFrame else {
         throw RetrogradeError(.damagedInput, "the format of the audio changes within the source")

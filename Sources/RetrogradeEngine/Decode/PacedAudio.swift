@@ -1,24 +1,24 @@
 import GStreamer
 import MediaTime
 
-/// Audio of a leg that is held, muted, or played at another speed: as long as the leg, to the
-/// sample.
+/// Audio of a leg that is held, muted, or played at another speed. The audio is as long as the leg,
+/// exact to the sample.
 struct PacedAudio: LegAudio {
   private let track: AudioTrack
   private let leg: PlaybackLeg
   private let whole: PlaybackLeg
   private let legs: PlaybackLegs
   private let partSize: Int
-  /// Sample frames of the output, and those during which the leg moves, counted from the output's
-  /// start.
+  /// Sample frames of the leg, counted from the output's start, and those during which the leg is
+  /// not held.
   private let range: Range<Int>
   private let moving: Range<Int>
-  /// Length of the fade of audio that begins or ends within the leg, in sample frames.
+  /// Length of the fade, in sample frames, where audio begins or ends within the leg.
   private let fade: Int
   private var done = 0
   private var samples: (any PacedSamples)?
   private let keepsPitch: Bool
-  /// Source position at which reading begins, in the direction of the audio.
+  /// Source position at which reading begins, in the direction of the leg's audio.
   private let place: ClockTime
 
   /// - Parameter leg: part of `whole` to output.
@@ -39,8 +39,9 @@ struct PacedAudio: LegAudio {
   var count: Int { range.count }
   var left: Int { range.count - done }
 
-  /// Skips sample frames. Without kept pitch, reading restarts at any position. With kept pitch,
-  /// samples depend on all before them in the leg, so these are read.
+  /// Skips sample frames. If pitch changes with speed, reading can restart at any position. If
+  /// pitch is kept, each sample depends on all earlier samples of the leg, so the skipped samples
+  /// are read.
   mutating func skip(_ count: Int) throws {
     let from = ClockTime(sampleIndex: range.lowerBound + done + count, rate: track.rate)
     if samples == nil, !keepsPitch, let rest = leg.clipped(from: from, to: leg.end) {
@@ -71,14 +72,14 @@ struct PacedAudio: LegAudio {
     return AudioPart(buffer: buffer, shown: shown, count: size)
   }
 
-  /// Always nil: players call it only for sources whose legs are all natural.
+  /// Always nil: players call this only if all legs are natural, and such legs use ``AudioReader``.
   mutating func nextFromEnd() throws -> AudioPart? { nil }
 
   mutating func read(_ count: Int) throws -> [UInt8] {
     moving.upperBound == range.upperBound ? try nextFrames(count) : track.silence(count)
   }
 
-  /// Audio of `part` of the output, which follows the last part taken.
+  /// Audio of `part` of the output. Each call must continue where the previous call ended.
   private mutating func take(_ part: Range<Int>) throws -> [UInt8] {
     let (from, to) = (part.clamped(to: moving).lowerBound, part.clamped(to: moving).upperBound)
     guard from < to else { return try ending(part, track.silence(part.count)) }
@@ -90,7 +91,7 @@ struct PacedAudio: LegAudio {
     return try ending(part, samples + track.silence(part.upperBound - to))
   }
 
-  /// `samples`, with the preceding audio faded out, if it stops in `part`.
+  /// `samples`; if the leg's audio stops within `part`, a fade-out of the audio is mixed in.
   private mutating func ending(_ part: Range<Int>, _ samples: [UInt8]) throws -> [UInt8] {
     guard !moving.isEmpty, moving.upperBound < part.upperBound, part.lowerBound <= moving.upperBound else {
       return samples
@@ -99,7 +100,7 @@ struct PacedAudio: LegAudio {
     return try Crossfade.mix(tail, into: samples, at: moving.upperBound - part.lowerBound, track)
   }
 
-  /// The next sample frames of the leg while it moves; silence if it is muted.
+  /// Next sample frames of the leg's moving range; silence if the leg is muted.
   private mutating func nextFrames(_ count: Int) throws -> [UInt8] {
     guard leg.audio != .mute, count > 0 else { return track.silence(count) }
     let samples = try samples ?? pacedSamples()
@@ -113,8 +114,8 @@ struct PacedAudio: LegAudio {
   }
 }
 
-/// Samples of a part of the source at a leg's speed, in the direction of its audio. They continue
-/// beyond the end of the part.
+/// Audio of a part of the source at a leg's speed and in the direction of the leg's audio. The
+/// audio continues beyond the end of the part.
 protocol PacedSamples {
   /// Returns the next `count` sample frames.
   func take(_ count: Int) throws -> [UInt8]

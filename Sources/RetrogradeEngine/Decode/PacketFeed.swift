@@ -2,13 +2,13 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Feeds a decoder with packets of a store: from the first one, or from one that is set before each
-/// seek.
+/// Feeds a decoder with the packets of a store: from the first packet, or after a seek from a
+/// packet that was set before the seek.
 final class PacketFeed: Sendable {
   private struct State {
-    /// Place of the next packet.
+    /// Place in the store of the next packet.
     var next = 0
-    /// Place of the packet that the next seek leads to.
+    /// Place in the store of the packet at which the next seek continues.
     var target = 0
     var caps: Caps?
     var failure: (any Error)?
@@ -21,8 +21,8 @@ final class PacketFeed: Sendable {
   private let source: AppSource
   private let state = Mutex(State())
 
-  /// - Parameter pipeline: pipeline that begins with an appsrc called ``element``, and has not
-  ///   started.
+  /// - Parameter pipeline: pipeline that begins with an appsrc named ``element``, and has not
+  ///   started yet.
   init(_ store: PacketStore, into pipeline: Pipeline) throws {
     self.store = store
     source = try pipeline.appSource(PacketFeed.element)
@@ -33,10 +33,10 @@ final class PacketFeed: Sendable {
     }
   }
 
-  /// Sets the packet of the index that the next seek leads to.
+  /// Sets the packet, by its number in the index, at which the next seek continues.
   func begin(atPacket number: Int) { state.withLock { $0.target = store.place(ofPacket: number) } }
 
-  /// The error that ended reading; nil if there was none.
+  /// Error that ended reading; nil if there was none.
   var failure: (any Error)? { state.withLock { $0.failure } }
 
   private func give() {

@@ -2,22 +2,23 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// The bytes of a video's packets, read from the source again on request. Requests in the source's
-/// order take one pass. Needs no disk space.
+/// Reads the bytes of a video's packets from the source again on request, without disk space.
+/// Requests in the source's order need only one pass.
 final class PacketReplay: Sendable {
   private let recipe: DecodingRecipe
   private let cancellation: Cancellation
-  /// Running reader, and the place of the packet that it returns next.
+  /// Running reader, and the place of the next packet that the reader returns.
   private let reading = Mutex<(output: DecoderOutput, next: Int)?>(nil)
 
-  /// - Parameter recipe: outputs the packets as they enter the decoder
+  /// - Parameter recipe: recipe that outputs the packets as they enter the decoder
   ///   (``DecodingRecipe/ofPackets``).
   init(_ recipe: DecodingRecipe, _ cancellation: Cancellation) {
     (self.recipe, self.cancellation) = (recipe, cancellation)
   }
 
   /// Fills `bytes` with the packet at `place`.
-  /// - Throws: ``RetrogradeError`` if the source can't be read, or the packet has another size.
+  /// - Throws: ``RetrogradeError`` if the source can't be read, or if the packet's size differs
+  ///   from that of `bytes`.
   func read(_ bytes: UnsafeMutableRawBufferPointer, ofPacketAt place: Int) throws {
     try reading.withLock { reading in
       // After an error, the place of the next packet is unknown.

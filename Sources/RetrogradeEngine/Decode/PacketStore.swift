@@ -2,8 +2,8 @@ import Containers
 import GStreamer
 import MediaTime
 
-/// The packets of a video as they enter its decoder, in decoding order. Their bytes are in a spool
-/// file without a name, or still in the source; everything else is in memory.
+/// The packets of a video as they enter its decoder, in decoding order. The packets' bytes are in a
+/// spool file without a name, or still in the source; everything else is in memory.
 ///
 /// Decoding from the store needs no seek of a demuxer, which behaves differently in each container.
 final class PacketStore: Sendable {
@@ -11,7 +11,7 @@ final class PacketStore: Sendable {
     var header: PacketHeader
     var offset: Int
     var bytes: Int
-    /// Place in `forms`.
+    /// Index of the packet's caps in `forms`.
     var form: Int
   }
 
@@ -22,23 +22,24 @@ final class PacketStore: Sendable {
 
   private let bytes: Bytes
   private let entries: [Entry]
-  /// Buffers without memory that hold the metadata (`GstMeta`) of packets, by their places.
+  /// Buffers without memory, which contain the packets' metadata (`GstMeta`), by packet place.
   private let metas: [Int: Buffer]
-  /// Caps in packet order; each applies from one packet on.
+  /// Different caps of the packets, in the order of their first use.
   private let forms: [Caps]
-  /// Place of the index's first packet, after the codec's headers and packets that the index omits.
+  /// Place in the store of the index's first packet. Earlier places are the codec's headers, and
+  /// packets that the index omits.
   private let first: Int
-  /// True if some MPEG pictures are known to be displayed in another order than decoded.
+  /// True if some MPEG pictures are known to be displayed in an order other than decoding order.
   let isReordered: Bool
 
   /// Reads all packets of a video, from beginning to end, without decoding.
   /// - Parameters:
-  ///   - video: the index.
-  ///   - recipe: decodes the video.
-  ///   - spoolDirectory: nil to read the bytes from the source again on request, instead of storing
-  ///     them.
-  /// - Returns: nil if the disk has no room for the packets, or if they differ from those of the
-  ///   index.
+  ///   - video: index of the video.
+  ///   - recipe: recipe that decodes the video.
+  ///   - spoolDirectory: directory to store the bytes in; nil to read the bytes from the source
+  ///     again on request.
+  /// - Returns: nil if the disk has no room for the packets, or if the packets differ from those of
+  ///   the index.
   /// - Throws: ``RetrogradeError`` if the spool can't be written, or the source can't be read.
   static func read(
     _ video: VideoIndex, _ recipe: DecodingRecipe, _ spoolDirectory: String?, _ cancellation: Cancellation
@@ -72,13 +73,13 @@ final class PacketStore: Sendable {
           Entry(header: header, offset: offset, bytes: sample.buffer.size, form: forms.count - 1))
       }
     } catch let error as RetrogradeError where error.code != .inputOutput && !entries.isEmpty {
-      // The index already has a warning about this.
+      // The index already has a warning about this error.
       Log.decode.warning("\(recipe.source): reading its packets ended early: \(error.message)")
     }
     if let first = firstPlace(of: video.packets, in: entries.map(\.header.time)) {
       return PacketStore(place, entries, metas, forms, first: first, isReordered: isReordered)
     }
-    // The index may have its times from the decoder: compare sizes.
+    // The index may have its times from the decoder, so compare sizes instead of times.
     guard zip(video.packets, entries).allSatisfy({ $0.bytes == $1.bytes }), video.packets.count == entries.count else {
       Log.decode.warning("\(recipe.source): other packets come than the index has")
       return nil
@@ -86,7 +87,7 @@ final class PacketStore: Sendable {
     return PacketStore(place, entries, metas, forms, first: 0, isReordered: isReordered).timed(by: video)
   }
 
-  /// The same packets, with the display times of an index.
+  /// Store of the same packets, with the display times of an index.
   func timed(by video: VideoIndex) -> PacketStore {
     var entries = entries
     for (number, packet) in video.packets.enumerated() {
@@ -102,7 +103,7 @@ final class PacketStore: Sendable {
     self.isReordered = isReordered
   }
 
-  /// Place of the first of `packets` among those displayed at `times`; nil if there is none.
+  /// First place from which `packets` match the packet times `times`; nil if there is none.
   private static func firstPlace(of packets: [VideoPacket], in times: [ClockTime?]) -> Int? {
     (0...max(times.count - packets.count, 0)).first { place in
       place + packets.count <= times.count
@@ -110,7 +111,7 @@ final class PacketStore: Sendable {
     }
   }
 
-  /// Place in the store of a packet of the index.
+  /// Place in the store of packet `number` of the index.
   func place(ofPacket number: Int) -> Int { first + number }
 
   /// Number of packets.

@@ -1,15 +1,15 @@
 import GStreamer
 import MediaTime
 
-/// Audio at another speed and the same pitch, by GStreamer's `pitch` (SoundTouch). Silent beyond
+/// Audio at another speed and the same pitch, from GStreamer's `pitch` (SoundTouch). Silent beyond
 /// the end of the part.
 ///
-/// The total length is exact to the sample. Audio within may be a few hundredths of a second early
-/// or late, since SoundTouch joins pieces that fit together.
+/// The total length is exact to the sample. Within it, the audio may be a few hundredths of a
+/// second early or late, because SoundTouch moves sections of the audio so that they join smoothly.
 final class PitchedSamples: PacedSamples {
   private let track: AudioTrack
   private let direction: Direction
-  /// Source sample frames still to be read.
+  /// Source sample frames not yet read.
   private var left: Range<Int>
   private let pipeline: Pipeline
   private let source: AppSource
@@ -17,7 +17,7 @@ final class PitchedSamples: PacedSamples {
   private var ready: [UInt8] = []
   private var hasEnded = false
 
-  /// Number of sample frames in a buffer.
+  /// Number of sample frames in an input buffer.
   private static let block = 4096
   /// Range of speeds that `pitch` supports.
   private static let limits = 0.1...10.0
@@ -59,8 +59,8 @@ final class PitchedSamples: PacedSamples {
     return taken + track.silence(count - taken.count / track.bytesPerFrame)
   }
 
-  /// Reads more samples into `ready`.
-  /// - Returns: false after the last.
+  /// Appends decoded audio to `ready`.
+  /// - Returns: false at the end of the audio.
   private func readMore() throws -> Bool {
     if let sample = sink.pull(timeout: hasEnded ? ClockTime(nanoseconds: 100_000_000) : .zero) {
       try sample.buffer.withBytes { ready += $0 }

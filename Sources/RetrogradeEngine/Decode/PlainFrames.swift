@@ -4,14 +4,14 @@ package import MediaTime
 /// Times and hashes of a video's frames from a plain decode: one pass from beginning to end,
 /// without seeks, in the decoder's own memory.
 ///
-/// Windows may decode wrongly with the right count and the right times. Only this comparison shows
-/// it.
+/// Decoding in windows may produce wrong pixels in the right number of frames with the right times.
+/// Only the comparison with a plain decode shows such errors.
 package struct PlainFrames: Sendable {
   package struct Frame: Sendable {
-    /// In stream time.
+    /// Start in stream time.
     package var time: ClockTime
-    /// nil if the decoder reports the frame as damaged, or failed before it: such a frame may
-    /// decode differently each time.
+    /// Hash of the pixels; nil if the decoder reports the frame as damaged, or failed before it,
+    /// because such a frame may decode differently each time.
     package var hash: UInt64?
 
     package init(time: ClockTime, hash: UInt64?) { (self.time, self.hash) = (time, hash) }
@@ -19,11 +19,11 @@ package struct PlainFrames: Sendable {
 
   /// Frames in ascending order of their times.
   private let frames: [Frame]
-  /// Frame starts of the source to compare with.
+  /// Frame starts in the source, ascending.
   private let starts: [ClockTime]
   private let tolerance: ClockTime
 
-  /// - Parameter starts: frame starts of the source to compare with, ascending.
+  /// - Parameter starts: frame starts in the source, ascending.
   package init(_ frames: [Frame], comparedWith starts: [ClockTime]) {
     self.frames = frames
     self.starts = starts
@@ -32,10 +32,10 @@ package struct PlainFrames: Sendable {
 
   /// Compares an output frame with the plain decode.
   /// - Parameters:
-  ///   - hash: hash of its pixels.
-  ///   - number: its number in the source, in display order.
-  /// - Returns: true if a frame with this hash starts at the same time; nil if the decoder reported
-  ///   that frame as damaged, or failed before it.
+  ///   - hash: hash of the output frame's pixels.
+  ///   - number: number of the frame in the source, in display order.
+  /// - Returns: true if the plain decode has a frame with this hash and the same start; nil if the
+  ///   decoder reported the frame with this start as damaged, or failed before it.
   package func holds(_ hash: UInt64, number: Int) -> Bool? {
     let time = time(of: number)
     let first = frames.endOfPrefix { $0.time < time - tolerance }
@@ -44,16 +44,17 @@ package struct PlainFrames: Sendable {
     return near.contains { $0.hash == nil } ? nil : false
   }
 
-  /// Start of a frame of the source.
+  /// Start of frame `number` of the source.
   package func time(of number: Int) -> ClockTime { starts[number] }
 }
 
 extension VideoSource {
-  /// Decodes the video in one pass, as far as it is shown.
+  /// Decodes the video in one pass, as far as the video is presented.
   /// - Parameters:
   ///   - inThreadsOfWindows: use as many threads as the decoder of windows.
   ///   - report: called with the time of each frame.
-  /// - Returns: nil if the video can't be decoded this way, as when only its decoded frames exist.
+  /// - Returns: nil if the video can't be decoded this way, for example if only its decoded frames
+  ///   exist.
   package func plainFrames(
     inThreadsOfWindows: Bool = false, _ cancellation: Cancellation, report: (ClockTime) -> Void
   ) throws -> PlainFrames? {
@@ -68,7 +69,7 @@ extension VideoSource {
     if !parts.isEmpty {
       var all: [PlainFrames.Frame] = []
       for part in parts {
-        // The fitted frames of a part differ from those that its decoder outputs.
+        // Frames that are fitted to another video's format differ from the decoder's output.
         guard part.fit == nil,
           let own = try part.video.decodedPlainly(use, cancellation, report: { report($0 + part.offset) })
         else { return nil }
@@ -92,7 +93,7 @@ extension VideoSource {
         report(time)
       }
     } catch let error as RetrogradeError where error.code != .inputOutput && !times.isEmpty {
-      // The index already has a warning about this.
+      // The index already has a warning about this error.
       hasFailed = true
       Log.decode.warning("\(recipe.source): the plain decode ended early: \(error.message)")
     } catch let error as GStreamerError {

@@ -2,8 +2,8 @@ package import Containers
 package import GStreamer
 package import MediaTime
 
-/// Frames that arrive one by one, in display order, and can't be requested again. They stay in
-/// memory until they are played, the first ones in the spool.
+/// Frames that arrive one by one, in display order, and can't be requested again. Until they are
+/// played, the last frames stay in memory, and the earlier ones in the spool.
 package struct RecordedVideo {
   private let caps: Caps
   private let planner: Planner
@@ -14,8 +14,7 @@ package struct RecordedVideo {
   private var packets: [VideoPacket] = []
   private let changes = FormatChanges()
 
-  /// - Parameter first: sample with the format of the first frame; later frames are converted to
-  ///   it.
+  /// - Parameter first: sample with the first frame's format, to which later frames are converted.
   /// - Throws: ``RetrogradeError`` if the budget is too small for two frames, or no spool can be
   ///   created.
   package init(
@@ -50,8 +49,8 @@ package struct RecordedVideo {
 
   /// Returns the frames as a video that is ready to be played.
   /// - Parameters:
-  ///   - description: description of the pipeline that output them.
-  ///   - declaresDurations: true if the frames' durations are the source's own.
+  ///   - description: description of the pipeline that output the frames.
+  ///   - declaresDurations: true if the source declares the frames' durations.
   package func source(
     tags: TagList?, disposition: Disposition? = nil, description: String, declaresDurations: Bool = false
   ) throws -> VideoSource {
@@ -67,7 +66,7 @@ package struct RecordedVideo {
 }
 
 extension VideoSource {
-  /// A video without its frames, which can be described but not played.
+  /// Creates a video without its frames, which can be described but not played.
   /// - Parameters:
   ///   - starts: start of each frame.
   ///   - lastDelay: duration of the last frame.

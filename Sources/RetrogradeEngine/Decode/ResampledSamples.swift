@@ -1,24 +1,24 @@
 import GStreamer
 import MediaTime
 
-/// Audio at another speed, with its pitch changed as on a tape. Beyond the end of the part it
-/// continues at the speed there.
+/// Audio at another speed, with its pitch changed as on a tape. Beyond the end of the part, the
+/// audio continues at the part's last speed.
 ///
-/// Only the ratio of the two rates counts. GStreamer's resampler keeps some bytes for each unit of
-/// the output rate, so units are coarse. The next block makes up for one that comes out too long or
-/// too short.
+/// Only the ratio of the two rates counts. GStreamer's resampler allocates memory in proportion to
+/// the output rate, so the rate is low and the ratio is coarse. If a block becomes too long or too
+/// short, the next block compensates for it.
 final class ResampledSamples: PacedSamples {
   private let track: AudioTrack
   private let leg: PlaybackLeg
   private let direction: Direction
-  /// First sample frame if read forwards, or the one after it if read backwards.
+  /// First sample frame if reading forwards, or the one after it if reading backwards.
   private let first: Int
-  /// nil at the source's own speed.
+  /// Rate converter; nil at the source's own speed.
   private let converter: AudioConverter?
-  /// Number of source sample frames read at a time, at one speed.
+  /// Number of source sample frames that are read at once and have one speed.
   private let block: Int
   private var read = 0
-  /// Number of sample frames output, according to the rates that were set.
+  /// Number of sample frames output, calculated from the rates that were set.
   private var given = 0.0
   private var ready: [UInt8] = []
 
@@ -60,10 +60,10 @@ final class ResampledSamples: PacedSamples {
     read += block
   }
 
-  /// Sets the rate that gives the next block its proper length.
+  /// Sets the rate at which the next block gets its correct length.
   private func setRate(of converter: AudioConverter) {
-    // Samples still in the converter get the speed that follows. There are more of them at a higher
-    // speed, so at most half a block of them counts: no rate may follow from its own effect.
+    // Sample frames still in the converter get the new speed. A higher speed increases their
+    // number, which influences the speed, so count at most half a block of them.
     let end = read + block - (leg.speed.isConstant ? 0 : min(converter.latency, block / 2))
     let count = min(block, end)
     let wanted = max(time(toPlay: end) - given, 1)
@@ -72,8 +72,8 @@ final class ResampledSamples: PacedSamples {
     converter.setInputRate(Int(min(rate, Double(Int32.max))))
   }
 
-  /// Output time of the first `count` sample frames, in output sample frames. Beyond the end of the
-  /// part, the speed there applies.
+  /// Number of output sample frames for the first `count` sample frames of the source. Beyond the
+  /// end of the part, the part's last speed applies.
   private func time(toPlay count: Int) -> Double {
     let way = ClockTime(sampleIndex: count, rate: track.rate)
     let length = leg.span.duration

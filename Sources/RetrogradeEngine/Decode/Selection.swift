@@ -3,13 +3,13 @@ package import MediaTime
 /// Frames to show, and their display times.
 package struct Selection: Sendable {
   package let timeline: VideoTimeline
-  /// Number in the source of each frame of the timeline; nil if no frame is dropped.
+  /// Source number of each frame of the timeline; nil if no frame is dropped.
   private let frames: [Int]?
 
-  /// Selects the frames of a timeline, thinned from the start of `range` to the rate that `limit`
-  /// allows.
+  /// Selects frames of a timeline. From the start of `range` on, frames are dropped to meet the
+  /// rate that `limit` allows.
   init(_ timeline: VideoTimeline, range: TimeSpan?, limit: FrameRateLimit) {
-    // Rate of the range, so that an index of only this range gives the same result.
+    // Use the frame rate of the range, so that an index of only this range gives the same result.
     let frameRate = (range.map { timeline.clipped(to: $0).timeline } ?? timeline).frameRate
     if let rate = limit.rate(of: frameRate), let first = timeline.starts.first {
       let thinned = timeline.thinned(to: rate, from: max(first, range?.start ?? first))
@@ -19,8 +19,8 @@ package struct Selection: Sendable {
     }
   }
 
-  /// Display time of frame `number` of the source within `span`; nil if it is not shown, or if no
-  /// frame is dropped.
+  /// Display time of source frame `number` within `span`; nil if the frame is not shown, or if the
+  /// selection drops no frames.
   func span(ofFrame number: Int, during span: TimeSpan) -> TimeSpan? {
     guard let frames else { return nil }
     let place = frames.endOfPrefix { $0 < number }

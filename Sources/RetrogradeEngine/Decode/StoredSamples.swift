@@ -3,7 +3,7 @@ import GStreamer
 import Glibc
 import Paths
 
-/// Store of an audio track's samples: whole sample frames, one after the other.
+/// Store of an audio track's sample frames, without gaps between them.
 protocol SampleStore: Sendable {
   /// Fills `bytes` from byte `offset` on.
   func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws
@@ -11,12 +11,12 @@ protocol SampleStore: Sendable {
 
 extension Spool: SampleStore {}
 
-/// Samples that are read directly from the source file, in any direction, without a spool.
+/// Audio samples that are read directly from the source file, in any direction, without a spool.
 final class StoredSamples: SampleStore {
   private let descriptor: Int32
   private let source: String
   private let runs: [Range<Int>]
-  /// Byte offset of each run, counted from the first sample.
+  /// Byte offset of each run, relative to the first sample of the track.
   private let starts: [Int]
 
   /// - Throws: ``RetrogradeError`` if the file can't be opened.
@@ -64,8 +64,8 @@ final class StoredSamples: SampleStore {
     }
   }
 
-  /// File ranges of up to `count` bytes from `offset` on: as many pieces as are worth reading
-  /// together with the bytes between them.
+  /// File ranges of up to `count` bytes from `offset` on. Only ranges that are close enough to be
+  /// read together, including the bytes between them, are returned.
   private func pieces(_ count: Int, at offset: Int) -> [Range<Int>] {
     var pieces: [Range<Int>] = []
     var done = 0
@@ -82,8 +82,8 @@ final class StoredSamples: SampleStore {
     return pieces
   }
 
-  /// Largest gap between two runs that are read together, in bytes. A separate system call would
-  /// take as long.
+  /// Largest gap in bytes between two runs that are read together. Reading a larger gap would take
+  /// longer than a separate system call.
   private static let gap = 256
 
   /// Audio of a PCM stream whose container states where the samples are; nil for other streams.
@@ -105,7 +105,7 @@ final class StoredSamples: SampleStore {
 }
 
 extension StreamPath {
-  /// Caps of the samples in the file.
+  /// Caps of the audio samples in the file.
   fileprivate var storedCaps: Caps? {
     guard let format = wave64 else { return caps }
     guard let name = format.name else { return nil }

@@ -6,33 +6,33 @@ import Synchronization
 
 /// Pipeline that decodes frames: whole files forwards, or window by window.
 final class VideoDecoder: Sendable {
-  /// The pipeline in `gst-launch-1.0` syntax; samples are taken from its appsink.
+  /// The pipeline in `gst-launch-1.0` syntax, with an appsink at its end.
   let description: String
-  /// Caps of the frames: raw video in system memory, or those of undecoded packets.
+  /// Caps of the output: frames in system memory, or undecoded packets.
   let caps: Caps
   /// True if the first frame's top field comes first; nil unless the video is interlaced.
   let isTopFieldFirst: Bool?
-  /// Warnings about data beside the frames' pixels that is dropped.
+  /// Warnings about lost data other than the frames' pixels.
   private let leftOut: [Warning]
   /// Size of a frame in memory, padding included, in bytes.
   let frameBytes: Int
 
-  /// Caps of the first frame as decoded.
+  /// Caps of the first frame from the decoder, before conversion.
   private let decodedCaps: Caps
   let changes: FormatChanges
   private let output: DecoderOutput
   private let source: String
   /// True for raw video, which needs no decoder.
   private let isRaw: Bool
-  /// True if it outputs packets, not frames.
+  /// True if the output is packets, not frames.
   let arePackets: Bool
-  /// First sample, pulled to learn the caps; ``next(_:)`` returns it again.
+  /// First sample, which was pulled to learn the caps and is still to be returned by ``next(_:)``.
   private let first: Mutex<Sample?>
-  /// True once a window could be decoded only from the keyframe before its own.
+  /// True once a window could be decoded only from the keyframe before the window's own.
   private let startsEarlier = Mutex(false)
 
   /// Starts decoding at the beginning of the video.
-  /// - Parameter store: source of the packets, in place of a demuxer.
+  /// - Parameter store: store that the packets come from; nil if they come from a demuxer.
   init(
     _ recipe: DecodingRecipe, _ changes: FormatChanges, for use: DecoderOutput.Use = .windows,
     from store: PacketStore? = nil, _ cancellation: Cancellation, stall: ClockTime = ClockTime(seconds: 30)
@@ -66,10 +66,10 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// True if its packets come from a ``PacketStore``.
+  /// True if the packets come from a ``PacketStore``.
   var readsStore: Bool { output.feed != nil }
 
-  /// Warnings about data of frames and packets that no mirror keeps.
+  /// Warnings about data in frames and packets that no mirror keeps.
   func leftOut(of video: VideoIndex) -> [Warning] {
     guard !arePackets, !video.dynamicMetadata.isEmpty else { return leftOut }
     let names = video.dynamicMetadata.joined(separator: " and ")
@@ -78,11 +78,11 @@ final class VideoDecoder: Sendable {
     ]
   }
 
-  /// The next frame in display order; nil at the end of the stream.
+  /// Returns the next frame in display order; nil at the end of the stream.
   func next(_ cancellation: Cancellation) throws -> Sample? {
     if let sample = first.withLock({ $0.take() }) { return sample }
     guard let sample = try output.pull(cancellation) else { return nil }
-    // The index says that all packets have the same format.
+    // According to the index, all packets have the same format.
     if arePackets, !isRaw { return sample }
     changes.noteDetails(of: sample)
     do {
@@ -92,13 +92,15 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// Seeks to `time`, in stream time; ``next(_:)`` then returns the frames from there on.
+  /// Seeks to `time`, in stream time. Afterwards, ``next(_:)`` returns the frames from `time` on.
   /// - Parameters:
-  ///   - isKeyframe: true if a keyframe is shown at `time`, and no wanted frame before it. Earlier
-  ///     frames may come too.
-  ///   - packet: first packet to decode, in decoding order: a keyframe, or the first of all.
-  ///   - wanted: expected packets.
-  /// - Throws: ``Mismatch`` if the source is not seekable, `RetrogradeError` if it can't be read.
+  ///   - isKeyframe: true if a keyframe is shown at `time`, and no earlier frame is wanted. Earlier
+  ///     frames may be output too.
+  ///   - packet: number of the first packet to decode, in decoding order: a keyframe, or the first
+  ///     packet of the stream.
+  ///   - wanted: packets that should enter the decoder.
+  /// - Throws: ``Mismatch`` if the source is not seekable, `RetrogradeError` if the source can't be
+  ///   read.
   func start(
     at time: ClockTime, isKeyframe: Bool = false, fromPacket packet: Int, _ wanted: WindowPackets.Wanted
   ) throws {
@@ -112,18 +114,19 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// True if the packets up to the next frame begin with those that
-  /// ``start(at:isKeyframe:fromPacket:_:)`` expects. ``next(_:)`` still returns that frame.
+  /// True if the packets that entered the decoder before the next frame begin with the packets
+  /// expected by ``start(at:isKeyframe:fromPacket:_:)``. The next frame remains available from
+  /// ``next(_:)``.
   func reachesExpectedPackets(_ cancellation: Cancellation) throws -> Bool {
     let sample = try next(cancellation)
     first.withLock { $0 = sample }
     return sample == nil || output.packets?.haveBegun ?? true
   }
 
-  /// Makes the demuxer locate `time`, which may take long the first time.
+  /// Makes the demuxer locate `time`, which may take a long time on the first call.
   func approach(_ time: ClockTime) {
     first.withLock { $0 = nil }
-    // The appsink limits how much of that keyframe's group is decoded.
+    // The full appsink stops the decoder soon after the keyframe.
     output.packets?.expect(nil)
     _ = try? output.seek(to: time, orKeyframeBefore: true)
   }
@@ -135,14 +138,14 @@ final class VideoDecoder: Sendable {
     system_release_memory()
   }
 
-  /// A window differs from the index.
+  /// Error thrown if a window differs from the index.
   struct Mismatch: Error {}
 
-  /// Decodes one window. Once `budget` is reached, its first frames go to the spool. They may be
-  /// fewer than planned, or more if the window before left less room.
+  /// Decodes one window. When `budget` is reached, the first frames of the window go to the spool.
+  /// Their number may differ from the plan: it is larger if the window before left less room.
   /// - Parameters:
-  ///   - video: the index.
-  ///   - budget: most bytes to hold, as counted by `gauge`.
+  ///   - video: index of the video.
+  ///   - budget: maximum number of bytes in memory, as counted by `gauge`.
   /// - Throws: ``Mismatch`` if the frames are not exactly those of the index.
   func decode(
     _ window: Window, of video: VideoIndex, spool: Spool?, budget: Int, gauge: MemoryGauge,
@@ -150,10 +153,10 @@ final class VideoDecoder: Sendable {
   ) throws -> DecodedWindow {
     let hasEarlier = window.keyframe > 0
     var strategy = SeekStrategy(
-      // If audio has to be decoded from further back, matroskademux moves an accurate seek as far
-      // back, and then to a keyframe (`audio_lead_in_ts` in
-      // `gst_matroska_demux_handle_seek_event`). The group of pictures before the window would be
-      // decoded too.
+      // Seek to a keyframe, because an accurate seek may decode the group of pictures before the
+      // window too. If audio has to be decoded from further back, matroskademux moves an accurate
+      // seek back as far, and then to a keyframe (`audio_lead_in_ts` in
+      // `gst_matroska_demux_handle_seek_event`).
       isKeyframe: output.readsMatroska && window.keyframe == window.frames.lowerBound && window.keyframe > 0,
       isEnding: output.packets?.areWholePictures ?? false)
     if hasEarlier, startsEarlier.withLock({ $0 }) { strategy.startEarlier() }
@@ -169,7 +172,7 @@ final class VideoDecoder: Sendable {
         } else if strategy.isEnding, output.packets?.hasEnded ?? false {
           strategy.isEnding = false
         } else if strategy.isKeyframe {
-          // Matroska's cues may lead past the keyframe.
+          // The cues of Matroska may lead to a later keyframe.
           strategy.isKeyframe = false
         } else {
           throw mismatch
@@ -179,14 +182,14 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// Strategy for decoding a window with few other frames.
+  /// Strategy for decoding a window, and as few other frames as possible.
   private struct SeekStrategy {
-    /// Seeks to the keyframe at the start of the window, not to a time.
+    /// True to seek to the keyframe at the start of the window, instead of an accurate seek.
     var isKeyframe: Bool
-    /// Ends the packets with those of the window, not with the source.
+    /// True to end the stream after the window's packets, instead of at the end of the source.
     var isEnding: Bool
-    /// Starts decoding at the keyframe before the window's own. Used if the demuxer loses bytes of
-    /// the first packet, or the decoder loses a frame (`Quirk.avdecGapFrames`).
+    /// True to start decoding at the keyframe before the window's own. Needed if the demuxer loses
+    /// bytes of the first packet, or the decoder loses a frame (`Quirk.avdecGapFrames`).
     var isEarlier = false
 
     mutating func startEarlier() {
@@ -210,9 +213,10 @@ final class VideoDecoder: Sendable {
     else { throw Mismatch() }
     let expected = starts[window.frames]
     let tolerance = VideoDecoder.tolerance(of: expected)
-    // The first displayed frames may depend on a keyframe that an edit list hides; a seek to 0
-    // decodes that too. A new decoder also seeks: this tests whether the source is seekable. And if
-    // matroskademux has reached the end without a seek, it ends early after one.
+    // Always seek. The first displayed frames may depend on a keyframe that an edit list hides, and
+    // a seek to 0 also decodes that keyframe. In a new decoder, the seek tests whether the source
+    // is seekable. If matroskademux has reached the end without any seek, it ends too early after
+    // its first seek.
     let beginning = strategy.isEarlier ? starts[window.keyframe - 1] : from
     let keyframe = strategy.isEarlier ? video.keyframe(before: window.keyframe) : window.keyframe
     var wanted = video.packets(of: window.frames, from: window.keyframe, tolerance)
@@ -223,17 +227,17 @@ final class VideoDecoder: Sendable {
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     var spooled = 0
-    // The demuxer gets no stop position: several end a frame or two early, and frames displayed
-    // before a keyframe may come after it in the file. The index tells which frames are wanted. A
-    // window of one frame is complete only when another frame or the end follows: the first frame
-    // may be the one before it, clipped. Decoders give frames without durations 40 ms
-    // (`gst_video_decoder_clip_and_push_buf`).
+    // The demuxer gets no stop position, because several demuxers end a frame or two early, and
+    // frames displayed before a keyframe may follow it in the file. The index tells which frames
+    // are wanted. A window of one frame is complete only when another frame or the end follows,
+    // because the first frame may be the previous one, clipped: decoders give frames without
+    // durations 40 ms (`gst_video_decoder_clip_and_push_buf`).
     let isSingle = expected.count == 1
     while isSingle || times.count < expected.count || (times.last.map { $0 + tolerance < to } ?? true) {
       guard let sample = try next(cancellation), let time = sample.presentationTime else { break }
       if time + tolerance < from { continue }
       if time > to + tolerance { break }
-      // After a lost keyframe all frames come, but damaged.
+      // After a lost keyframe, the decoder outputs all frames, but damaged.
       if sample.buffer.isCorrupted, !strategy.isEarlier, window.keyframe > 0,
         window.keyframe < window.frames.lowerBound,
         losesReferences
@@ -241,8 +245,8 @@ final class VideoDecoder: Sendable {
         throw Mismatch()
       }
       if let last = times.last, time <= last + tolerance {
-        // The frame that overlaps the window's start comes clipped, with the window's own first
-        // time.
+        // The previous frame, which overlaps the window's start, was output first: it was clipped
+        // to the time of the window's first frame.
         try decoded.replaceLast(with: sample.buffer)
         times[times.count - 1] = time
         continue
@@ -273,15 +277,16 @@ final class VideoDecoder: Sendable {
     return decoded
   }
 
-  /// Largest difference between a frame's time and the index, since containers round times.
+  /// Largest allowed difference between a frame's time and the index, because containers round
+  /// times.
   static func tolerance(of times: ArraySlice<ClockTime>) -> ClockTime {
     let gap = zip(times, times.dropFirst()).map { $1.nanoseconds - $0.nanoseconds }.min() ?? 3_000_000
     return ClockTime(nanoseconds: min(1_000_000, gap / 3))
   }
 
-  /// Decodes forwards to the end, or to `limit`. The last `held` frames stay in memory, the others
-  /// go to the spool.
-  /// - Parameter given: frame starts, if the decoder outputs none.
+  /// Decodes forwards to the end, or to `limit`. The last `held` frames stay in memory, earlier
+  /// frames go to the spool.
+  /// - Parameter given: frame starts to use if the decoder outputs no times.
   func decodeForward(
     before limit: ClockTime?, given: [ClockTime]?, held: Int, spool: Spool, gauge: MemoryGauge,
     _ cancellation: Cancellation
@@ -294,7 +299,8 @@ final class VideoDecoder: Sendable {
       } catch let error as RetrogradeError where error.code != .inputOutput && !collector.times.isEmpty {
         return (collector, error)
       }
-      // A spool failure is not damage of the source: the frames so far are not the whole result.
+      // Errors of the spool are thrown, not caught as damage of the source: the frames so far would
+      // be incomplete.
       guard let sample, try collector.add(sample, before: limit) else { return (collector, nil) }
     }
   }

@@ -1,7 +1,7 @@
 import MediaTime
 
 extension VideoPlayer {
-  /// Number of frames that playing outputs; nil for endless loops. Nothing is decoded.
+  /// Number of frames in the output; nil for endless loops. Nothing is decoded.
   package static func frameCount(_ video: VideoSource, _ legs: PlaybackLegs, timing: Timing) -> Int? {
     guard legs.count != nil else { return nil }
     var count = 0
@@ -19,7 +19,7 @@ extension VideoPlayer {
         continue
       }
       var clock = OutputTimestamper(leg, timeline: video.shown.timeline, timing: timing)
-      // Number of parts of the frame before, if another frame of the leg follows.
+      // Number of output frames for the previous frame, if another frame of the leg follows it.
       var parts: Int?
       for (place, frame) in (leg.direction == .forward ? given : given.reversed()).enumerated() {
         var shown = clock.next(frame.span)

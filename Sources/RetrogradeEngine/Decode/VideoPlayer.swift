@@ -1,19 +1,19 @@
 package import GStreamer
 package import MediaTime
 
-/// Outputs a video's frames in the order of play, leg by leg, each with its output time.
+/// Outputs the frames of a video in the order of play, leg by leg, each with its output time.
 package final class VideoPlayer {
   package struct Frame {
-    /// Buffer with its output timestamp.
+    /// Buffer, with the output time as its timestamp.
     package var buffer: Buffer
     package var shown: TimeSpan
     package var caps: Caps
-    /// Display time in the source, and direction of play.
+    /// Display time in the source, and the direction of play.
     package var source: TimeSpan
     package var direction: Direction
-    /// Number of the frame in the source; nil if its pixels are a mix of frames.
+    /// Source number of the frame; nil if the frame is a mix of several frames.
     package var number: Int?
-    /// Number of the leg, and the display time without holds.
+    /// Number of the leg, and the display time in the output without holds.
     var leg: Int
     var moving: TimeSpan
   }
@@ -24,7 +24,8 @@ package final class VideoPlayer {
   private let cancellation: Cancellation
   private let from: ClockTime
   private let end: ClockTime?
-  /// True if frames come in descending order of output time, as players require at a negative rate.
+  /// True if frames are output in descending order of their times, as players require at a negative
+  /// rate.
   private let isDescending: Bool
   /// Number of the next leg to open.
   private var number: Int?
@@ -35,12 +36,12 @@ package final class VideoPlayer {
   private var dissolve: Dissolve?
   private var interpolation: Interpolation?
   private var found: [Warning] = []
-  /// Warnings found on the way.
+  /// Warnings so far.
   package var warnings: [Warning] { found + video.changes.warnings }
 
   /// - Parameters:
-  ///   - from: output time to begin at.
-  ///   - end: output time to end at; nil for the end of the legs.
+  ///   - from: output time at which to begin.
+  ///   - end: output time at which to end; nil for the end of the legs.
   package init(
     _ video: VideoSource, _ legs: PlaybackLegs, from: ClockTime = .zero, to end: ClockTime? = nil, timing: Timing,
     isDescending: Bool = false, _ cancellation: Cancellation
@@ -59,15 +60,15 @@ package final class VideoPlayer {
 
   deinit { _ = try? open?.reader.close() }
 
-  /// The next frame; nil after the last.
-  /// - Parameter offset: added to the buffer's timestamp.
+  /// Returns the next frame; nil after the last one.
+  /// - Parameter offset: time to add to the buffer's timestamp.
   package func next(offset: ClockTime = .zero) throws -> Frame? {
     guard var making = interpolation else { return try nextPlayed(offset) }
     defer { interpolation = making }
     return try making.next(offset) { try nextPlayed(offset) }
   }
 
-  /// The next frame from the source, before interpolation.
+  /// Returns the next frame before interpolation.
   private func nextPlayed(_ offset: ClockTime) throws -> Frame? {
     while true {
       guard var current = try open ?? openNext() else { return nil }
@@ -101,7 +102,7 @@ package final class VideoPlayer {
       let direction = current.leg.direction
       let isMirrored = direction == .backward
       let start = shown.start + offset
-      // A packet's decoding time is its display time.
+      // Packets are independent frames, so decoding time equals display time.
       Buffer.retime(
         &frame.buffer, pts: start, dts: video.arePackets ? start : nil, duration: shown.duration,
         isMirrored: isMirrored && !video.arePackets)
@@ -135,7 +136,7 @@ package final class VideoPlayer {
   }
 
   private func openNext() throws -> OpenLeg? {
-    // Rounds after the first are alike: if two of them show no frame, none will, and the loop may
+    // All rounds after the first are alike. If two rounds show no frame, stop, because the loop may
     // be endless.
     var empty = 0
     while let number, let whole = legs[number], legs.count != nil || empty < 2 * legs.perRound {
@@ -146,8 +147,8 @@ package final class VideoPlayer {
       let leg: PlaybackLeg?
       let span: TimeSpan?
       if clock.borrowed != nil, !isDescending {
-        // Frames have the times of other frames: skipping the first ones played cuts the last ones
-        // of the source.
+        // Frames have the display times of other frames. If the first `skipped` times are not
+        // played, the last `skipped` frames of the source are not shown.
         let skipped = clock.skip(to: from)
         span = video.shown.timeline.clipped(to: whole.span).timeline.span(leaving: skipped, in: whole.span)
         leg = whole
@@ -182,8 +183,8 @@ extension VideoTimeline {
 }
 
 extension PlaybackLegs {
-  /// Number of the last leg played before `time`; of the very last leg if `time` is nil or later.
-  /// nil for endless loops.
+  /// Number of the last leg played before `time`; if `time` is nil or after the end, number of the
+  /// last leg of all. nil for endless loops.
   func last(before time: ClockTime?) -> Int? {
     guard let duration else { return nil }
     let end = min(time ?? duration, duration)

@@ -6,26 +6,26 @@ import Synchronization
 struct SourceFrame: Sendable {
   var buffer: Buffer
   var span: TimeSpan
-  /// Its number in the source, in display order.
+  /// Number of the frame in the source, in display order.
   var number: Int
 }
 
 /// Reads a part of the video, frame by frame, in one direction.
 ///
-/// Backwards, a separate thread decodes windows: the next one while the frames of this one are
-/// taken. Forwards, the decoder's own thread is a frame or two ahead.
+/// Backwards, a separate thread decodes the next window while the frames of the current window are
+/// output. Forwards, the decoder's own thread is a frame or two ahead.
 final class VideoReader: Sendable {
-  /// A decoded window, popped from its end, and the display times of its frames.
+  /// A decoded window, whose frames are popped from its end, and the frames' display times.
   private struct Part: Sendable {
     var window: DecodedWindow
-    /// Number of the window's first frame in the source.
+    /// Source number of the window's first frame.
     var firstFrame: Int
     var spans: [TimeSpan]
   }
 
   private struct State {
     var part: Part?
-    /// Frames of the store or of the forward decoder still to be read.
+    /// Frames of the store or of the forward decoder that are not yet output.
     var left: Range<Int>
     var forward: ForwardDecoding?
   }
@@ -37,13 +37,13 @@ final class VideoReader: Sendable {
   private let cancellation: Cancellation
   private let parts = Handoff<Part>()
   private let worker: Worker<[Warning]>?
-  /// Reader of a video joined from several; nil for others.
+  /// Reader of a video that is joined from several videos; nil for a single video.
   private let joined: PartReader?
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - span: part to read, in stream time.
-  ///   - isLast: true if nothing will be read after it.
+  ///   - span: part of the video to read, in stream time.
+  ///   - isLast: true if nothing will be read from `source` after this part.
   init(
     _ source: VideoSource, over span: TimeSpan, _ direction: Direction, isLast: Bool = false,
     _ cancellation: Cancellation
@@ -73,14 +73,14 @@ final class VideoReader: Sendable {
     }
   }
 
-  /// The next frame; nil after the last.
+  /// Returns the next frame; nil after the last one.
   func next() throws -> SourceFrame? {
     if let joined { return try nextJoined(joined) }
     if let store = source.store { return try nextStored(store) }
     return try direction == .backward ? nextOfWindow() : nextForward()
   }
 
-  /// Ends reading, even if frames are left.
+  /// Ends reading, even if some frames were not read.
   /// - Returns: warnings so far.
   func close() throws -> [Warning] {
     parts.close()
@@ -94,7 +94,7 @@ final class VideoReader: Sendable {
 
   private func nextJoined(_ reader: PartReader) throws -> SourceFrame? {
     while let (buffer, number) = try reader.next() {
-      // A source that can't be read in windows may have more frames than its index.
+      // If a source can't be read in windows, it may have more frames than its index: skip those.
       guard frames.contains(number) else { continue }
       return SourceFrame(buffer: buffer, span: timeline.span(of: number - frames.lowerBound), number: number)
     }
@@ -132,7 +132,7 @@ final class VideoReader: Sendable {
     return SourceFrame(buffer: buffer, span: timeline.span(of: number - frames.lowerBound), number: number)
   }
 
-  /// - Returns: the decoder, if it can be used again.
+  /// - Returns: the decoder for reuse; nil if it was closed.
   private static func readWindows(
     _ source: VideoSource, _ frames: Range<Int>, _ timeline: VideoTimeline, into parts: Handoff<Part>,
     _ warnings: inout [Warning], _ cancellation: Cancellation
@@ -144,8 +144,8 @@ final class VideoReader: Sendable {
         let spans = window.frames.map { timeline.span(of: $0 - frames.lowerBound) }
         guard parts.give(Part(window: decoded, firstFrame: window.frames.lowerBound, spans: spans)) else { break }
       } catch is VideoDecoder.Mismatch {
-        // Seeks to frames before here are inexact, or the source is damaged: decode that part once,
-        // forwards.
+        // Seeks to this window and earlier ones are inexact, or the source is damaged: decode all
+        // frames up to the window's end once, forwards.
         let upper = window.frames.upperBound
         Log.decode.warning(
           "fallback: frames 0 to \(upper - 1) are decoded once, forwards: from here on they are not as the index says")
@@ -169,7 +169,7 @@ final class VideoReader: Sendable {
     return decoder
   }
 
-  /// Decodes a window; from stored packets if the demuxer's packets differ from the index.
+  /// Decodes a window; from stored packets if the packets from the demuxer differ from the index.
   private static func decode(
     _ window: Window, of source: VideoSource, _ decoder: inout VideoDecoder, _ cancellation: Cancellation
   ) throws -> DecodedWindow {
@@ -183,13 +183,14 @@ final class VideoReader: Sendable {
   }
 }
 
-/// Frames in display order, from a decoder after a seek.
+/// Outputs frames in display order, from a decoder after a seek.
 private final class ForwardDecoding: Sendable {
   private struct State {
     var decoder: VideoDecoder?
     var next: Int
     var pending: (buffer: Buffer, number: Int)?
-    /// Indexed frames that did not come: their count, the first and the last.
+    /// Indexed frames that the decoder did not output: their number, and the first and last of
+    /// them.
     var lost: (count: Int, first: Int, last: Int)?
     var warnings: [Warning] = []
 
@@ -212,7 +213,7 @@ private final class ForwardDecoding: Sendable {
       State(decoder: try source.decoder(from: frames.lowerBound, cancellation), next: frames.lowerBound))
   }
 
-  /// The next frame, and the number of the indexed frame with the same start.
+  /// Returns the next frame, and the number of the indexed frame with the same start.
   func next() throws -> (Buffer, Int)? {
     let starts = source.timeline.starts
     let tolerance = VideoDecoder.tolerance(of: starts[frames])
@@ -229,8 +230,8 @@ private final class ForwardDecoding: Sendable {
         }
       }
       let found: (Buffer, Int)?? = state.withLock { state in
-        // The frame that overlaps the start may come twice, clipped and whole: the later one
-        // counts.
+        // The frame that overlaps the start may be output twice, first clipped, then whole: use the
+        // later one.
         if let pending = state.pending, time <= starts[pending.number] + tolerance {
           state.pending?.buffer = sample.buffer
           return nil
@@ -247,8 +248,8 @@ private final class ForwardDecoding: Sendable {
     }
   }
 
-  /// The next sample. If the decoder fails, earlier frames are kept and the failure becomes a
-  /// warning, as in backward reading.
+  /// Returns the next sample. If the decoder fails, the frames so far are kept and the failure
+  /// becomes a warning, as in backward reading.
   private func next(of decoder: VideoDecoder) throws -> Sample? {
     do {
       return try decoder.next(cancellation)
@@ -263,7 +264,7 @@ private final class ForwardDecoding: Sendable {
     }
   }
 
-  /// Warnings found on the way.
+  /// Warnings so far.
   var warnings: [Warning] {
     state.withLock { state in
       let starts = source.timeline.starts

@@ -3,58 +3,60 @@ package import GStreamer
 package import MediaTime
 import Synchronization
 
-/// The video of a source, and the way to read it: in windows, or, if seeks are inexact, from a
-/// store of all frames, decoded once, forwards.
+/// The video of a source, and the way to read the video: in windows, or, if seeks are inexact, from
+/// a store of all frames, which are decoded once, forwards.
 package final class VideoSource: Sendable {
   package let video: VideoIndex
   let recipe: DecodingRecipe?
   private let resources: Resources
   let gauge: MemoryGauge
-  /// True if its frames are output as packets, unchanged from the source.
+  /// True if the output is the source's packets, not decoded frames.
   package var arePackets: Bool { recipe?.largestPacket != nil }
-  /// The caps of the decoded frames, or of the packets.
+  /// Caps of the output: decoded frames or packets.
   package let caps: Caps
   /// For interlaced video, true if a frame's top field comes first; nil if unknown.
   package let isTopFieldFirst: Bool?
-  /// The decoding pipeline, in `gst-launch-1.0` syntax.
+  /// Description of the decoding pipeline, in `gst-launch-1.0` syntax.
   package let description: String
   /// Display time of each frame in the source.
   package let timeline: VideoTimeline
-  /// Frames to output.
+  /// Frames to output, and their display times.
   package let shown: Selection
-  /// Plan for reading all of it, or the requested range, backwards.
+  /// Plan for reading the whole video, or the requested range, backwards.
   package let plan: Plan
   private let found: [Warning]
-  /// Shared by all decoders of the video.
+  /// Recorder of format changes, shared by all decoders of the video.
   let changes: FormatChanges
-  /// All frames, if neither the source nor its stored packets give them as indexed; nil otherwise.
+  /// Store of all frames, if neither the source nor its stored packets can be decoded as the index
+  /// says; nil otherwise.
   package let store: DecodedWindow?
-  /// Stored packets to decode windows from; nil if the demuxer seeks.
+  /// Stored packets from which windows are decoded; nil if windows are decoded from the source.
   private let packets: Mutex<PacketStore?>
-  /// Videos that it is joined from, in order; empty for a single video.
+  /// Videos that this video is joined from, in order; empty for a single video.
   let parts: [VideoPart]
   private let planner: Planner
   private let idle: Mutex<VideoDecoder?>
   private let ready: Mutex<(window: Window, frames: DecodedWindow)?>
 
-  /// Memory kept free for frames outside windows, in bytes; at most a third of the budget. It
-  /// covers six frames, two each in the appsink after the decoder, in the appsrc before the
-  /// encoder, and in the decoder's further threads. It also covers what this program takes more
-  /// than `gst-launch-1.0` does (90 MiB and 70 for a second of 160x120, with GStreamer 1.22).
+  /// Memory in bytes for frames outside windows; at most a third of the budget. It is enough for
+  /// six frames: two in the appsink after the decoder, two in the appsrc before the encoder, and
+  /// two in additional threads of the decoder. It also covers the 20 MiB by which this program
+  /// exceeds `gst-launch-1.0` (90 MiB instead of 70 MiB for a second of 160x120, with GStreamer
+  /// 1.22).
   private static func decoderOverhead(_ frameBytes: Int) -> Int { 6 * frameBytes + (20 << 20) }
 
-  /// Memory budget for packets, in bytes. Packets need no decoding: larger windows would only delay
-  /// the consumer, and need fresh memory.
+  /// Memory budget for packets, in bytes. Packets need no decoding, so larger windows would only
+  /// delay the consumer and use more memory.
   private static let packetBudget = 32 << 20
 
-  /// Length of the end to decode first, if a user waits for it and the last group of pictures does
-  /// not fit in memory.
+  /// Length of the end of the video that is decoded first, if a user waits for it and the last
+  /// group of pictures does not fit in memory.
   private static let watchedLength = ClockTime(seconds: 1.5)
 
-  /// Finds out how to read the source, by reading its last window.
+  /// Finds out how to read the source by reading its last window.
   /// - Parameters:
-  ///   - range: wanted part of the source, in stream time; nil for all of it.
-  ///   - part: part of the range to read; nil for all of it.
+  ///   - range: range of the source to play, in stream time; nil for the whole source.
+  ///   - part: part of the range to read; nil for the whole range.
   package convenience init(
     _ video: VideoIndex, _ recipe: DecodingRecipe, range: TimeSpan?, part: TimeSpan? = nil, rate: FrameRateLimit,
     resources: Resources, gauge: MemoryGauge, cancellation: Cancellation
@@ -65,7 +67,7 @@ package final class VideoSource: Sendable {
   }
 
   /// - Parameters:
-  ///   - opened: decoder made by `recipe`; nil to open one.
+  ///   - opened: decoder that was made with `recipe`; nil to make a new one.
   ///   - purpose: purpose of decoding the frames.
   init(
     _ video: VideoIndex, _ recipe: DecodingRecipe, opened: VideoDecoder?, range: TimeSpan?,
@@ -85,7 +87,7 @@ package final class VideoSource: Sendable {
       opened == nil && video.starts != nil && (recipe.estimatesSeekPositions || mayBeReordered)
       ? try PacketStore.read(video, recipe, spoolDirectory, cancellation) : nil
     // If frames without times are displayed in another order than decoded, only the decoder knows
-    // the order. Assumed if the packets can't be stored.
+    // the order. If the packets can't be stored, assume such an order.
     let isReordered = mayBeReordered && packets?.isReordered ?? true
     if !recipe.estimatesSeekPositions, !isReordered { packets = nil }
     if recipe.largestPacket == nil { try Planner.refuseHugeFrames(of: recipe.packetCaps, resources) }
@@ -171,9 +173,9 @@ package final class VideoSource: Sendable {
   }
 
   /// - Parameters:
-  ///   - video: index made from the frames themselves.
+  ///   - video: index that was made from the frames.
   ///   - store: all frames.
-  ///   - changes: changes of format recorded so far.
+  ///   - changes: format changes recorded so far.
   init(
     _ video: VideoIndex, store: DecodedWindow, _ changes: FormatChanges, description: String, planner: Planner,
     rate: FrameRateLimit, resources: Resources,
@@ -205,9 +207,9 @@ package final class VideoSource: Sendable {
 
   /// Joins several videos, one after the other.
   /// - Parameters:
-  ///   - parts: at least one; all frames have the format of the first video's.
-  ///   - range: wanted part, in stream time; nil for all of it.
-  ///   - resources: resources for everything that is read at once.
+  ///   - parts: one or more videos, whose frames all have the format of the first video's frames.
+  ///   - range: range to play, in stream time; nil for all parts.
+  ///   - resources: resources for all parts together.
   init(
     joining parts: [VideoPart], range: TimeSpan?, rate: FrameRateLimit, resources: Resources, gauge: MemoryGauge
   ) throws {
@@ -254,19 +256,19 @@ package final class VideoSource: Sendable {
     return all
   }
 
-  /// Releases the decoders and their frames until the next read.
+  /// Closes the decoders, which releases their frames. The next read opens a new decoder.
   package func releaseDecoders() {
     idle.withLock { $0 = nil }
     ready.withLock { $0 = nil }
-    // The next decoder's threads allocate memory of their own. Without this, the process would keep
-    // that of the old threads.
+    // The next decoder's threads allocate new memory. Without this call, the process would also
+    // keep the memory of the closed decoder's threads.
     system_release_memory()
   }
 
-  /// Most bytes in the spool while it is played.
+  /// Maximum number of bytes in the spool while the video is played.
   package var spoolBytes: Int { plan.peakSpoolBytes + packetBytes }
 
-  /// Size of the stored packets that it is read from, in bytes.
+  /// Size in bytes of the stored packets.
   private var packetBytes: Int {
     parts.reduce(packets.withLock { $0 == nil } ? 0 : video.bytes) { $0 + $1.video.packetBytes }
   }
@@ -279,7 +281,7 @@ package final class VideoSource: Sendable {
     guard store == nil, let plan = planner.plan(frames: frames, keyframes: video.keyframes) else {
       return Plan(method: .forward, windows: [], budget: planner.budget, frameBytes: planner.frameBytes)
     }
-    // The end of a group that is already decoded is a separate window.
+    // If the end of a group is already decoded, plan a separate window for it.
     guard let known = ready.withLock({ $0?.window.frames }), let first = plan.windows.first?.frames,
       known.upperBound == first.upperBound, first.lowerBound < known.lowerBound
     else { return plan }
@@ -292,15 +294,15 @@ package final class VideoSource: Sendable {
     return plan.split(before: first.frames.first { starts[$0] > from } ?? last)
   }
 
-  /// An idle decoder, or a new one.
+  /// Returns an idle decoder, or a new one.
   func takeDecoder(_ cancellation: Cancellation) throws -> VideoDecoder {
     if let decoder = idle.withLock({ $0.take() }) { return decoder }
     guard let recipe else { throw VideoDecoder.Mismatch() }
     return try VideoDecoder(recipe, changes, from: packets.withLock { $0 }, cancellation)
   }
 
-  /// A decoder that reads packets from a store, to replace one whose demuxer loses them after a
-  /// seek.
+  /// Returns a decoder that reads packets from a store, to replace a decoder whose demuxer loses
+  /// packets after a seek.
   /// - Returns: nil if `decoder` already reads from a store, or if the packets can't be stored.
   func decoderOfPackets(insteadOf decoder: VideoDecoder, _ cancellation: Cancellation) throws -> VideoDecoder? {
     guard let recipe, !decoder.readsStore else { return nil }
@@ -313,7 +315,8 @@ package final class VideoSource: Sendable {
     return try VideoDecoder(recipe, changes, from: store, cancellation)
   }
 
-  /// A decoder that next outputs `frame` and those after it; some earlier frames may come first.
+  /// Returns a decoder whose next output is `frame` and the frames after it; some earlier frames
+  /// may be output first.
   func decoder(from frame: Int, _ cancellation: Cancellation) throws -> VideoDecoder {
     guard let recipe else { throw VideoDecoder.Mismatch() }
     let decoder = try takeDecoder(cancellation)
@@ -327,7 +330,7 @@ package final class VideoSource: Sendable {
   }
 
   /// Starts a decoder at the keyframe before `frame`.
-  /// - Returns: true if its packets lead to `frame`.
+  /// - Returns: true if the packets from this keyframe on are those of the index.
   private func reaches(_ frame: Int, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> Bool {
     let start = timeline.starts[frame]
     let keyframe = video.keyframe(before: frame + 1)
@@ -344,21 +347,23 @@ package final class VideoSource: Sendable {
     return try decoder.reachesExpectedPackets(cancellation)
   }
 
-  /// Takes back a decoder for reuse.
+  /// Stores a decoder for reuse, or closes it.
   /// - Parameter isLast: true if nothing more will be decoded, unless a watching user seeks. The
-  ///   decoder is then closed, so that its pool frees each frame after use, while others are
-  ///   encoded. Otherwise the pool would keep the memory of all its frames until the end.
+  ///   decoder is then closed, so that its pool frees each frame after use, while the remaining
+  ///   frames are encoded. Otherwise the pool would keep the memory of all its frames until the
+  ///   end.
   func recycle(_ decoder: VideoDecoder, isLast: Bool = false) {
     if isLast, !planner.isWatched { return decoder.close() }
     idle.withLock { $0 = decoder }
   }
 
-  /// Decodes `window`. The window decoded to find out how to read the source is returned once.
+  /// Decodes `window`. If the window was already decoded to find out how to read the source, the
+  /// first call returns its frames.
   func decode(_ window: Window, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> DecodedWindow {
     if let known = ready.withLock({ $0.take() }), known.window.frames.upperBound == window.frames.upperBound,
       known.window.frames.lowerBound <= window.frames.lowerBound
     {
-      // A part that begins later needs fewer of its frames.
+      // A window that begins later needs only the last of these frames.
       known.frames.dropFirst(window.frames.lowerBound - known.window.frames.lowerBound)
       return known.frames
     }
@@ -386,7 +391,7 @@ package final class VideoSource: Sendable {
     _ planner: Planner, _ spoolDirectory: String?, gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [Warning]) {
     let expected = video.packets.count { !$0.isHidden }
-    // All remaining memory: frames of another window may still be in use.
+    // Use all remaining memory; frames of another window may still occupy some.
     let held = max(1, (planner.budget - gauge.now) / planner.frameBytes)
     let excess = max(0, expected - held)
     let spool = try Spool(directory: spoolDirectory, reserve: excess * planner.frameBytes)
@@ -405,8 +410,8 @@ package final class VideoSource: Sendable {
 }
 
 extension Warning {
-  /// Warning about frames whose times were corrected, because they were not later than the one
-  /// before.
+  /// Warning about frames whose times were corrected because they were not later than those of the
+  /// previous frame.
   static func moved(_ count: Int) -> Warning {
     Warning(
       .timesRepaired,
@@ -416,7 +421,7 @@ extension Warning {
 }
 
 extension VideoIndex {
-  /// Caps of decoded frames, with the index's frame rate if they have none
+  /// Caps of decoded frames. If `decoded` has no frame rate, the caps get the rate of the index
   /// (`Quirk.h264parseTimeBase`).
   fileprivate func namingRate(in decoded: Caps) -> Caps {
     guard caps.mediaType == "video/x-h264", decoded.fraction("framerate")?.numerator == 0,
@@ -438,7 +443,7 @@ extension VideoIndex {
     return [.undecodable(promised.count - decoded.count, of: starts.count, from: first, to: last)]
   }
 
-  /// End of a video whose last frame is the last of `starts`.
+  /// End of a video whose last frame has the last of these `starts`.
   func end(afterLast starts: [ClockTime]) -> ClockTime {
     guard let last = starts.last else { return .zero }
     let own = last + lastDuration

@@ -5,32 +5,34 @@ import Synchronization
 
 /// Compares the packets that enter a decoder after a seek with the index.
 ///
-/// A demuxer may lose bytes at the position of a seek, or give packets other times than in a pass
-/// from the beginning (`Quirk.tsdemuxSeekTimes`). Decoders conceal lost bytes, and nothing else
+/// After a seek, a demuxer may lose bytes, or give packets other times than in a pass from the
+/// beginning (`Quirk.tsdemuxSeekTimes`). Decoders conceal lost bytes, and only this comparison
 /// shows wrong times.
 ///
-/// It also ends the stream after the packets of a window. A decoder with a thread per frame is that
-/// many packets ahead of its output, and would decode them again for the next window. With groups
-/// of 30 frames that was one frame in six.
+/// Also ends the stream after the packets of a window. A decoder with one thread per frame reads
+/// that many packets ahead of its output, and would decode the same packets again for the next
+/// window. With groups of 30 frames, one frame in six was decoded twice.
 final class WindowPackets: Sendable {
   /// Packets expected after a seek.
   struct Wanted: Sendable {
-    /// In decoding order, from a keyframe on.
+    /// Expected packets in decoding order, from a keyframe on.
     var packets: ArraySlice<VideoPacket> = []
-    /// Largest difference between a packet's time and the index.
+    /// Largest allowed difference between a packet's time and the index.
     var tolerance = ClockTime.zero
-    /// Display time of the last indexed frame. The index of a part lacks later packets.
+    /// Display time of the last indexed frame. If only a part of the source is indexed, later
+    /// packets are not in the index.
     var end = ClockTime(nanoseconds: .max)
-    /// Display times of the frames after which the stream may end; nil to end with the source.
+    /// Display times of the frames after whose packets the stream may end; nil to end with the
+    /// source.
     var ending: [ClockTime]?
   }
 
-  /// Progress of a window's packets.
+  /// Progress of the packets of a window.
   private struct Progress {
     let wanted: Wanted
-    /// True once the seek has flushed the pad: earlier packets do not count.
+    /// True once the seek has flushed the pad. Earlier packets are ignored.
     var isFlushed: Bool
-    /// Place in `wanted.packets` of the next expected packet.
+    /// Index in `wanted.packets` of the next expected packet.
     var next: Int
     var differs = false
     var hasCome: [Bool]
@@ -47,8 +49,9 @@ final class WindowPackets: Sendable {
       hasCome = Array(repeating: false, count: missing)
     }
 
-    /// Compares a packet with the next expected one of the index. Packets before the first are only
-    /// decoded on the way, and packets after the last belong to no frame of the window.
+    /// Compares a packet with the next expected one. Packets before the first expected packet are
+    /// decoded only because later packets depend on them, and packets after the last belong to no
+    /// frame of the window.
     mutating func compare(_ buffer: Buffer, in segment: Segment, _ caps: Caps) {
       guard !differs, wanted.packets.indices.contains(next) else { return }
       let packet = wanted.packets[next]
@@ -66,9 +69,9 @@ final class WindowPackets: Sendable {
       self.pictures = (caps, pictures)
       let bytes = try? buffer.withBytes { pictures.count(in: $0) }
       let isWhole = packet.pictureBytes.map { $0 == bytes } ?? true
-      // Without a time, the first packet is identified by its size.
+      // A first packet without a time is identified by its size.
       if isFirst, isInTime == nil, !isWhole { return }
-      // After a seek, qtdemux omits packets that an edit hides at its end.
+      // After a seek, qtdemux omits packets that the end of an edit hides.
       if packet.isHidden, !isWhole {
         next += 1
         return compare(buffer, in: segment, caps)
@@ -82,7 +85,8 @@ final class WindowPackets: Sendable {
       next += 1
     }
 
-    /// Records a packet shown at `time`. Returns true if it and all later packets are not needed.
+    /// Records a packet shown at `time`. Returns true if neither this packet nor any later one is
+    /// needed.
     mutating func ends(at time: ClockTime) -> Bool {
       guard let starts = wanted.ending else { return false }
       let place = starts.endOfPrefix { $0 + wanted.tolerance < time }
@@ -115,14 +119,15 @@ final class WindowPackets: Sendable {
     }
   }
 
-  /// Time of a packet's frame, as in the index. A frame within which an edit begins is at 0; other
-  /// segments begin at the target of the seek.
+  /// Time of a packet's frame, as in the index. A frame within which an edit begins has time 0.
+  /// Other GStreamer segments begin at the target of the seek.
   private static func time(of buffer: Buffer, in segment: Segment) -> ClockTime? {
     guard let time = buffer.pts.map({ segment.streamTime(of: $0) }) else { return nil }
     return time < .zero ? buffer.presentationTime(in: segment) : time
   }
 
-  /// True if each packet is a whole picture, so that none shown later is needed to complete it.
+  /// True if each packet is a whole picture, so that no packet displayed later is needed to
+  /// complete a picture.
   var areWholePictures: Bool {
     guard let caps = pad.caps else { return false }
     return switch caps.mediaType {
@@ -132,15 +137,15 @@ final class WindowPackets: Sendable {
     }
   }
 
-  /// True if it ended the stream since the last seek.
+  /// True if this object ended the stream after the last seek.
   var hasEnded: Bool { progress.withLock { $0?.hasEnded ?? false } }
 
-  /// True if all expected packets came, as the index has them.
+  /// True if all expected packets entered the decoder, as the index describes them.
   var areComplete: Bool {
     progress.withLock { $0.map { !$0.differs && $0.next == $0.wanted.packets.endIndex } ?? true }
   }
 
-  /// True if the first expected packet came, and no packet differed from the index.
+  /// True if the first expected packet entered the decoder, and no packet differed from the index.
   var haveBegun: Bool {
     progress.withLock { $0.map { !$0.differs && $0.next > $0.wanted.packets.startIndex } ?? true }
   }
@@ -148,6 +153,6 @@ final class WindowPackets: Sendable {
   /// True if a packet differed from the index.
   var differ: Bool { progress.withLock { $0?.differs ?? false } }
 
-  /// Sets the packets to expect after the next seek; nil for any packets.
+  /// Sets the packets that are expected after the next seek; nil to expect any packets.
   func expect(_ wanted: Wanted?) { progress.withLock { $0 = wanted.map { Progress($0) } } }
 }

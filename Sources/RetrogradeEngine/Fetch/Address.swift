@@ -8,7 +8,8 @@ package enum Address: Sendable, Hashable {
   /// Address with `http` or `https`.
   case web(String)
 
-  /// - Returns: nil if `input` is a path. An existing file takes precedence over any other reading.
+  /// - Returns: nil if `input` is a path. If a file with this name exists, `input` is always a
+  ///   path.
   /// - Throws: ``RetrogradeError`` of code `noInput` if the address is not of a supported kind.
   package init?(_ input: String) throws {
     var info = stat()
@@ -35,18 +36,18 @@ package enum Address: Sendable, Hashable {
     }
   }
 
-  /// True if `input` has to be fetched from the network.
+  /// True if `input` is an address on the network.
   package static func isOfWeb(_ input: String) -> Bool {
     if let address = try? Address(input), case .web = address { true } else { false }
   }
 
-  /// Returns the path in a file URI; `input` itself otherwise.
+  /// Returns the path if `input` is a file URI; `input` unchanged otherwise.
   package static func path(of input: String) -> String {
     if let address = try? Address(input), case .file(let path) = address { path } else { input }
   }
 
-  /// Decodes `%20` and other escapes in a path (RFC 3986, 2.1), whose bytes need not be UTF-8; nil
-  /// if an escape is invalid or stands for NUL.
+  /// Returns the bytes of a path with `%20` and other escapes decoded (RFC 3986, 2.1); the bytes
+  /// need not be UTF-8. nil if an escape is invalid or stands for NUL.
   package static func decoded(_ text: Substring) -> String? {
     var bytes: [UInt8] = []
     var rest = String(text).pathBytes[...]

@@ -5,10 +5,11 @@ import MediaTime
 import Paths
 
 /// Spool file of media from an address or a playlist, in its original compression.
-/// It is fetched once and then read like any file. Reversing reads the media more than once and in
-/// any order, so a single transfer is never slower.
+///
+/// The media is fetched once, and the spool file is then read like any other file. Reversing reads
+/// the media more than once and in any order, so a single transfer is never slower.
 package final class FetchedFile: Sendable {
-  /// Callback with the number of stored bytes and the total; 0 if the total is unknown.
+  /// Callback with the number of stored bytes and the total number of bytes, which is 0 if unknown.
   package typealias Report = @Sendable (_ done: Int, _ total: Int) -> Void
 
   private let spool: Spool
@@ -16,12 +17,12 @@ package final class FetchedFile: Sendable {
   package let size: Int
   let warnings: [Warning]
   private let name: String
-  /// True if the server or the playlist declared the length or the end.
+  /// True if the server or the playlist declared the length or the end of the media.
   private let isWhole: Bool
   /// Path for GStreamer and other readers.
   package var path: String { spool.path }
 
-  /// - Returns: nil if `input` is a file with media, or does not exist.
+  /// - Returns: nil if `input` is a media file, or does not exist.
   /// - Throws: ``RetrogradeError`` of code `noInput` if nothing can be downloaded, `inputOutput` if
   ///   the download is incomplete.
   package init?(
@@ -59,10 +60,12 @@ package final class FetchedFile: Sendable {
 }
 
 extension FetchedFile {
-  /// Throws if a transfer that seemed complete was cut.
-  /// If a server does not declare the length, libsoup 3.2 takes a connection cut between two chunks
-  /// for the end (3.6 fails). Then only the file's own declarations show it.
-  /// - Parameter found: warnings about missing data.
+  /// Throws if a transfer seemed complete but was truncated.
+  ///
+  /// If a server does not declare the length, and the connection is lost between two chunks,
+  /// libsoup 3.2 reports a normal end (3.6 reports an error). Only the declarations in the file's
+  /// container then show the loss.
+  /// - Parameter found: warnings about missing data in the file.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   func check(_ found: [Warning]) throws {
     guard !isWhole, let cut = found.first(where: { $0.code == .truncated }) else { return }

@@ -1,8 +1,10 @@
-/// Manifest with one variant, with which dashdemux then begins (`Quirk.dashdemuxFirstVariant`).
+/// Manifest with a single variant, because dashdemux begins with the first variant
+/// (`Quirk.dashdemuxFirstVariant`).
 extension Playlist {
-  /// Returns the DASH manifest with only the representation of the highest rate in each adaptation
-  /// set. It also has the base address of its names, since it is read from another location.
-  /// - Parameter folder: folder of the playlist, with a trailing slash.
+  /// Returns the DASH manifest with only the representation of the highest bit rate in each
+  /// adaptation set. The result also contains a base address for the names in the manifest, because
+  /// dashdemux reads the result from another location.
+  /// - Parameter folder: folder of the original playlist, with a trailing slash.
   func best(from folder: String) -> String {
     var best = text
     for set in text.matches(of: /<(\w+:)?AdaptationSet\b.*?<\/(\w+:)?AdaptationSet>/.dotMatchesNewlines()) {

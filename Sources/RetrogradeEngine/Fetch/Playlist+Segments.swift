@@ -1,11 +1,11 @@
-/// Number of segments that a DASH manifest declares without naming each.
+/// Number of media segments that a DASH manifest declares by rules instead of by names.
 extension Playlist {
-  /// Largest number of segments in a stream: eleven days of one second each.
+  /// Maximum number of media segments in a stream: eleven days with one segment per second.
   static let mostSegments = 1_000_000
 
-  /// Upper bound of a stream's segments, by templates and timelines.
-  /// See ISO/IEC 23009-1, 5.3.9.4 and 5.3.9.6. The value is 0 for HLS, which has a line for each
-  /// segment.
+  /// Upper bound for the number of media segments in a stream, from templates and timelines
+  /// (ISO/IEC 23009-1, 5.3.9.4 and 5.3.9.6). 0 for HLS, where each media segment has a line of its
+  /// own.
   var promisedSegments: Double {
     guard kind == .dash else { return 0 }
     let length =
@@ -23,15 +23,16 @@ extension Playlist {
       run -> Double in
       let numbers = Playlist.numbers(run.1)
       let (duration, repetitions) = (numbers["d"] ?? 0, numbers["r"] ?? 0)
-      // A negative value repeats until the end.
+      // A negative repeat count repeats until the end.
       return repetitions >= 0 ? repetitions + 1 : duration > 0 ? length * scale / duration : 0
     }
     return max(counts.max() ?? 0, runs.reduce(0, +))
   }
 
-  /// Returns the numeric attributes of an element.
+  /// Returns the numeric attributes of an XML element.
   private static func numbers(_ attributes: Substring) -> [String: Double] {
-    // Atomic groups match each word only once, so the time is linear in the length of the text.
+    // Atomic groups match each word only once, so the search takes time linear in the text's
+    // length.
     let attribute = /\s((?>\w+))\s*=\s*["']\s*(-?(?>[0-9.]+))\s*["']/.matchingSemantics(.unicodeScalar)
     let pairs = " \(attributes)".matches(of: attribute).compactMap { pair in
       Double(pair.2).map { (String(pair.1), $0) }
@@ -39,8 +40,9 @@ extension Playlist {
     return Dictionary(pairs) { first, _ in first }
   }
 
-  /// - Parameter duration: XML Schema duration after the `P`, such as `T1H2M3.5S`; nil if it is too
-  ///   long to be valid.
+  /// Converts a duration to seconds.
+  /// - Parameter duration: XML Schema duration after the `P`, such as `T1H2M3.5S`.
+  /// - Returns: nil if `duration` is too long to be valid.
   private static func seconds(_ duration: Substring) -> Double? {
     guard duration.utf8.count < 100 else { return nil }
     let units: [Character: Double] = ["Y": 31_557_600, "D": 86_400, "H": 3600, "S": 1]

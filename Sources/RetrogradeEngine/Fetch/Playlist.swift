@@ -3,7 +3,7 @@ import GStreamer
 import Glibc
 import Paths
 
-/// File that refers to media instead of holding it.
+/// File that names media files instead of containing media.
 struct Playlist {
   enum Kind: Sendable {
     /// HTTP Live Streaming (RFC 8216).
@@ -11,30 +11,30 @@ struct Playlist {
     /// MPEG-DASH (ISO/IEC 23009-1).
     case dash
 
-    /// GStreamer element that reads the files in the playlist.
+    /// GStreamer element that reads the files named in the playlist.
     var demuxer: String { self == .hls ? "hlsdemux" : "dashdemux" }
   }
 
   let kind: Kind
   let text: String
 
-  /// - Parameter bytes: contents or beginning of a file.
+  /// - Parameter bytes: contents of a file, or the first bytes.
   /// - Returns: nil if the bytes are not a playlist.
   init?(_ bytes: [UInt8]) {
     let all = String(pathBytes: bytes)
     let beginning = all.drop { $0 == "\u{FEFF}" || $0.isWhitespace }
-    // RFC 8216, 4.3.1.1; ISO/IEC 23009-1, 5.3.1.2.
+    // Signatures: RFC 8216, 4.3.1.1; ISO/IEC 23009-1, 5.3.1.2.
     if beginning.utf8.starts(with: "#EXTM3U".utf8) {
       (kind, text) = (.hls, all)
     } else if beginning.hasPrefix("<") && all.contains("<MPD") {
-      // A comment can be inside a name.
+      // A comment can be inside a file name.
       (kind, text) = (.dash, Playlist.removingComments(all))
     } else {
       return nil
     }
   }
 
-  /// - Returns: `text` without XML comments; an unterminated one stays.
+  /// - Returns: `text` without XML comments, except for an unterminated comment.
   private static func removingComments(_ text: String) -> String {
     var rest = Substring(text).utf8
     var kept: [UInt8] = []
@@ -47,7 +47,7 @@ struct Playlist {
     return String(decoding: kept + rest, as: UTF8.self)
   }
 
-  /// True if the playlist says that more segments will follow.
+  /// True if the playlist declares that more media segments will follow.
   var isLive: Bool {
     switch kind {
     case .hls: !names.isEmpty && text.contains("#EXTINF") && !text.contains("#EXT-X-ENDLIST")
@@ -56,8 +56,9 @@ struct Playlist {
   }
 
   /// Names of files and further playlists in the playlist.
-  /// The search compares Unicode scalars. A quote with a combining mark is another `Character`, but
-  /// GStreamer takes it for a quote.
+  ///
+  /// The search compares Unicode scalars, like GStreamer. As a Swift `Character`, a quote followed
+  /// by a combining mark would not be a quote.
   var names: [String] {
     switch kind {
     case .hls:
@@ -68,7 +69,8 @@ struct Playlist {
         let line = String(line).trimmed
         if line.isEmpty { return [] }
         guard line.hasPrefix("#") else { return [line] }
-        // The regular expression takes 30 µs a line, and a playlist may have a million lines.
+        // Skip lines without a URI: the regular expression takes 30 µs a line, and a playlist may
+        // have a million lines.
         guard line.utf8.firstRange(of: "URI=".utf8) != nil else { return [] }
         return line.matches(of: value).map { String($0.1 ?? $0.2 ?? "") }
       }
@@ -80,8 +82,8 @@ struct Playlist {
   private var dashNames: [String] {
     let attribute = /(?:media|initialization|sourceURL|index|href)\s*=\s*(?:"([^"]*)"|'([^']*)')/
       .matchingSemantics(.unicodeScalar)
-    // Attributes may hold `>` in quotes, but never `<`: it ends the element, so no text is read
-    // twice.
+    // Attributes may hold `>` in quotes, but never `<`. A `<` therefore ends the match, so no text
+    // is searched twice.
     let element = /<(?:[^\s<>\/:]+:)?(?:BaseURL|Location)(?:\s(?:[^<>"']|"[^<"]*"|'[^<']*')*)?>([^<]*)</
       .matchingSemantics(.unicodeScalar)
     // Templates name files by the identifier of a representation (`$RepresentationID$`).
@@ -90,35 +92,37 @@ struct Playlist {
     let elements = text.matches(of: element).map { String($0.1).trimmed }
     let identifiers = text.matches(of: identifier).map { String($0.1 ?? $0.2 ?? "") }
     let paths = identifiers.filter { $0.utf8.contains { "/&%".utf8.contains($0) } }
-    // An empty identifier, or dots, can form "/" or ".." with the text around it in a template.
+    // In a template, an empty identifier, or one of dots, can form "/" or ".." together with the
+    // text around it.
     let isHidden = identifiers.contains { $0.utf8.allSatisfy { $0 == UInt8(ascii: ".") } }
     return attributes + elements + paths + (isHidden ? [".."] : [])
   }
 
-  /// Checks that a playlist file names only files in its own folder or below.
+  /// Checks that a playlist file names only files in its own folder or subfolders.
+  ///
   /// A user who opens a playlist does not expect it to read other local files or to contact a
   /// server.
   ///
   /// - Parameter path: path of the playlist.
-  /// - Throws: ``RetrogradeError`` of code `damagedInput` if it names anything else, or leads back
-  ///   to itself.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput` if the playlist names anything else, or
+  ///   leads back to itself.
   func checkNames(in path: String) throws {
     var checked: Set<String> = []
     try checkNames(in: path, from: [realPath(path) ?? path], &checked)
   }
 
   /// - Parameters:
-  ///   - chain: playlists that led here, including this one.
-  ///   - checked: names that are already checked.
+  ///   - chain: paths of the playlists from the first one to this one.
+  ///   - checked: paths that are already checked.
   private func checkNames(in path: String, from chain: [String], _ checked: inout Set<String>) throws {
-    // Entities and CDATA hide names.
+    // Entities and CDATA sections can hide names from the search.
     let hiding = /<!(?:DOCTYPE|ENTITY|\[CDATA\[)/.matchingSemantics(.unicodeScalar)
     if kind == .dash, let declaration = text.firstMatch(of: hiding) {
       throw RetrogradeError(
         .damagedInput, about: path, "is a manifest with \(String(declaration.0)), which is not allowed in a file",
         remedy: "give the URL of the manifest, if it has one")
     }
-    // RFC 8216, 4.1. hlsdemux does not accept such a playlist.
+    // HLS playlists must be UTF-8 (RFC 8216, 4.1), and hlsdemux accepts no other encoding.
     guard kind == .dash || !text.hasRawBytes else {
       throw RetrogradeError(
         .damagedInput, about: path, "the playlist is not UTF-8, which HLS requires",
@@ -133,13 +137,13 @@ struct Playlist {
             + "ffmpeg -i \(Shell.quoted(path)) -c copy video.mkv")
       }
       let beside = "\(path.folderPath)/\(decoded)"
-      // DASH has templates instead of names.
+      // For DASH, the name may be a template, so a file with this name need not exist.
       guard kind == .dash || access(beside.cPath, R_OK) == 0 else {
         throw RetrogradeError(
           .noInput, about: path,
           "is a playlist that refers to an unreadable file: \(name): \(String(cString: strerror(errno)))")
       }
-      // A named pipe would wait for a writer.
+      // Opening a named pipe would wait for a writer.
       var info = stat()
       guard stat(beside.cPath, &info) != 0 || [S_IFREG, S_IFDIR].contains(info.st_mode & S_IFMT) else {
         throw RetrogradeError(
@@ -154,20 +158,20 @@ struct Playlist {
           remedy: "give the playlist that refers to the media files")
       }
       guard checked.insert(real).inserted else { continue }
-      // hlsdemux takes any file with such a beginning for a playlist, whatever its name.
+      // hlsdemux recognises playlists by their contents, whatever their names are.
       guard kind == .hls, let next = try Playlist(path: beside) else { continue }
       try next.checkNames(in: beside, from: chain + [real], &checked)
     }
     try checkRanges(in: path)
   }
 
-  /// Checks that the byte ranges of an HLS playlist (RFC 8216, 4.3.2.2 and 4.3.2.5) lie in its files.
-  /// hlsdemux reads the whole file if it can't parse the range, and skips a segment outside its
-  /// file if others follow.
+  /// Checks that the byte ranges of an HLS playlist (RFC 8216, 4.3.2.2 and 4.3.2.5) lie in the
+  /// files to which they refer. hlsdemux reads the whole file if it can't parse a range, and skips
+  /// a media segment outside its file if other segments follow.
   private func checkRanges(in path: String) throws {
     guard kind == .hls, text.utf8.firstRange(of: "BYTERANGE".utf8) != nil else { return }
     var range: String?
-    // A range without an offset begins at the end of the previous one.
+    // A range without an offset begins where the previous range ends.
     var end = 0
     for line in text.split(whereSeparator: \.isNewline).map({ String($0).trimmed }) {
       if line.hasPrefix("#EXT-X-BYTERANGE:") {
@@ -184,7 +188,7 @@ struct Playlist {
     }
   }
 
-  /// Returns the value of an attribute of a tag, with or without quotes.
+  /// Returns the value of a tag's attribute, with or without quotes.
   private static func value(_ attribute: String, in line: String) -> String? {
     guard let start = line.utf8.firstRange(of: "\(attribute)=".utf8)?.upperBound else { return nil }
     let rest = line[start...]
@@ -193,8 +197,9 @@ struct Playlist {
   }
 
   /// Returns the end of a byte range, such as `188@376`, of the file `name`.
-  /// - Parameter previous: start of a range without an offset.
-  /// - Throws: ``RetrogradeError`` of code `damagedInput` if the range is invalid or not in the file.
+  /// - Parameter previous: start to use for a range without an offset.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput` if the range is invalid or not in the
+  ///   file.
   private static func checkedEnd(
     of range: String, after previous: Int, of name: String, in path: String
   ) throws -> Int {
@@ -213,24 +218,25 @@ struct Playlist {
     return end
   }
 
-  /// True for a path in the playlist's own folder or below.
-  /// The check compares bytes. A slash with a combining mark is another `Character`, but the same
-  /// separator.
+  /// True for a path in the playlist's own folder or a subfolder.
+  ///
+  /// The check compares bytes. As a Swift `Character`, a slash followed by a combining mark would
+  /// not be a slash, but the file system would still treat the slash as a separator.
   private static func isBeside(_ name: String) -> Bool {
     let bytes = Array(name.utf8)
     return !bytes.contains(UInt8(ascii: ":")) && bytes.first != UInt8(ascii: "/")
       && !bytes.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }
   }
 
-  /// True for an XML name without references (`&#47;`), which libxml2 would replace after this
-  /// check.
+  /// True for an XML name without character references (`&#47;`), which libxml2 would replace after
+  /// this check.
   private static func isPlain(_ name: String) -> Bool {
     !name.replacing("&amp;", with: "").utf8.contains(UInt8(ascii: "&"))
   }
 
-  /// Reads the playlist in a file; nil if it is not a playlist.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput`, or `damagedInput` if it is longer than
-  ///   ``longest``.
+  /// Reads the playlist from a file; nil if the file is not a playlist.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`, or `damagedInput` if the playlist is
+  ///   longer than ``longest``.
   init?(path: String) throws {
     guard let file = RandomAccessFile(path), file.size > 0 else { return nil }
     guard Playlist(file.read(0..<min(file.size, 1024)) ?? []) != nil else { return nil }
@@ -243,11 +249,15 @@ struct Playlist {
     self.init(bytes ?? [])
   }
 
-  /// Largest size in bytes. A day of one-second segments takes half of it.
+  /// Maximum size in bytes. A playlist for a day of one-second media segments takes half of it.
   static let longest = 16 << 20
 
-  /// - Throws: ``RetrogradeError`` of code `damagedInput` if `bytes` begin a playlist: names in it
-  ///   cannot be resolved without its origin. Messages call the file `name`.
+  /// Throws if a file is a playlist whose origin is unknown.
+  /// - Parameters:
+  ///   - bytes: first bytes of the file.
+  ///   - name: name of the file in messages.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput` if `bytes` begin a playlist, because
+  ///   names in a playlist cannot be resolved without its origin.
   static func refuse(_ bytes: [UInt8], name: String) throws {
     guard Playlist(bytes) != nil else { return }
     throw RetrogradeError(

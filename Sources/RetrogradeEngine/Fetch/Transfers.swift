@@ -1,8 +1,8 @@
 import GStreamer
 import Synchronization
 
-/// Watches the sources of an adaptive demuxer, which does not report their failures
-/// (`Quirk.dashdemuxMissingEnd`).
+/// Watches the source elements of an adaptive demuxer, because the demuxer does not report their
+/// failures (`Quirk.dashdemuxMissingEnd`).
 final class Transfers: Sendable {
   private struct State {
     var isRefused = false
@@ -11,17 +11,17 @@ final class Transfers: Sendable {
     var come: Set<String> = []
   }
 
-  /// Factory of the only elements that may read.
+  /// Factory of the only source elements that are allowed.
   private let reader: String
   private let state = Mutex(State())
 
   init(by reader: String) { self.reader = reader }
 
-  /// - Parameter element: an element that was added to the demuxer.
+  /// - Parameter element: element that was added to the demuxer.
   func watch(_ element: Element) {
     guard element.isOfClass("Source") else { return }
     guard element.factoryName == reader, let pad = element.staticPad("src") else {
-      // A playlist must not cause other files to be read.
+      // A playlist must not cause other kinds of addresses to be read.
       state.withLock { $0.isRefused = true }
       return element.fail(GStreamerError(kind: .inputOutput, element: nil, message: "is not read", debug: nil))
     }
@@ -32,13 +32,14 @@ final class Transfers: Sendable {
     }
   }
 
-  /// Releases the elements: their pads hold this object, and it holds them.
+  /// Releases the elements, to break a cycle: this object holds the elements, and their pads hold
+  /// this object.
   func releaseElements() { state.withLock { $0 = State() } }
 
   /// - Parameters:
-  ///   - name: name of the playlist as users know it.
+  ///   - name: name of the playlist in messages.
   ///   - isOver: true if reading has ended.
-  /// - Throws: ``RetrogradeError`` if the playlist names a source that is refused or missing.
+  /// - Throws: ``RetrogradeError`` if a source element was refused, or sent no data.
   func check(_ name: String, isOver: Bool = false) throws {
     let state = state.withLock { $0 }
     if state.isRefused {
@@ -46,7 +47,8 @@ final class Transfers: Sendable {
         .damagedInput, about: name,
         "is a playlist from the network that refers to something other than http and https URLs")
     }
-    // One element reads the segments in turn: this is the last one that it requested.
+    // One source element reads the media segments one after another, so `location` is its last
+    // request.
     guard isOver,
       let missing = state.sources.lazy.compactMap({ $0.string("location") }).first(where: { !state.come.contains($0) })
     else { return }

@@ -1,25 +1,26 @@
 import GStreamer
 import MediaTime
 
-/// Collects decoded audio in the spool. Converts audio of a later format to the first one.
+/// Collects decoded audio in the spool. If the format changes, converts later audio to the first
+/// format.
 struct AudioCollector {
   let spool: Spool
-  /// Bytes not yet in the spool. Packets of PCM are small: one call each would cost more than the
-  /// write.
+  /// Bytes not yet in the spool. PCM packets are small, and a system call for each packet would
+  /// take longer than writing the data.
   private var waiting: [UInt8] = []
   private static let batch = 1 << 18
-  /// Buffers in the spool, in order.
+  /// Buffers in the spool, in order. Some of their bytes may still be in `waiting`.
   private(set) var decoded: [DecodedAudio] = []
-  /// Caps of the first sample, and of everything in the spool.
+  /// Caps of the first buffer, and of all audio in the spool.
   private(set) var caps: Caps?
   private var bytesPerFrame = 1
   private var conversion: (from: Caps, converter: AudioConverter?)?
-  /// Converted samples, and those that could not be converted.
+  /// Audio that was converted to the first format, and audio that could not be converted.
   private var converted = Changed()
   private var lost = Changed()
 
   private struct Changed {
-    /// In sample frames, at their own rate.
+    /// Number of sample frames, at their own rate.
     var count = 0
     var span: TimeSpan?
     var caps: [Caps] = []
@@ -34,16 +35,16 @@ struct AudioCollector {
     var names: String { caps.map(\.audioName).joined(separator: " and ") }
   }
 
-  /// Length of all samples so far, without those that the converter holds back.
+  /// Duration of all audio so far, without audio that is still in the converter.
   var length: ClockTime { caps?.int("rate").map { ClockTime(sampleIndex: count, rate: $0) } ?? .zero }
-  /// In sample frames.
+  /// Number of sample frames so far.
   private var count = 0
 
-  /// - Parameter spoolDirectory: nil to count samples without keeping them.
+  /// - Parameter spoolDirectory: nil to count sample frames without storing them.
   init(spoolDirectory: String?) throws { spool = try Spool(directory: spoolDirectory) }
 
   /// - Parameters:
-  ///   - packet: the packet that `sample` was decoded from.
+  ///   - packet: packet from which `sample` was decoded.
   ///   - time: stream time of `sample` in the source.
   mutating func add(_ sample: Sample, packet: PacketTimestamps.Packet?, at time: ClockTime?) throws {
     guard let current = sample.caps, let size = current.bytesPerSampleFrame, size > 0 else { return }
@@ -76,7 +77,7 @@ struct AudioCollector {
     add(count)
   }
 
-  /// Finishes the conversion and flushes the last bytes. Call this after the last sample.
+  /// Finishes the conversion and writes the remaining bytes. Call this after the last sample.
   mutating func finish() throws {
     try endConversion()
     try flush()

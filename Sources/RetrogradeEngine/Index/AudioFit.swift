@@ -1,23 +1,24 @@
 import MediaTime
 
-/// Anchor that places audio decoded from the middle of a source where a full pass would place it.
-/// Pure arithmetic.
+/// Anchor for audio that is decoded from the middle of a source: tells where a full pass would
+/// place this audio. Pure arithmetic.
 ///
 /// A full pass counts samples from the first timestamp (`AudioLayout`), but timestamps in the
-/// middle may be rounded to a millisecond. Any two packets are a whole number of packets apart. So
-/// the position of one packet and the number of samples in each are enough.
+/// middle may be rounded to a millisecond. The distance between two packets is a whole number of
+/// packets. So the position of one packet and the number of sample frames per packet are enough.
 struct AudioAnchor: Hashable, Sendable {
   /// Position of a buffer, in sample frames from stream time 0.
   var position: Int
-  /// Common divisor of the number of sample frames between any two buffers.
+  /// Common divisor of the distances, in sample frames, between any two buffers.
   var step: Int
-  /// Delay of the timestamps against the sample count: the mean of the extremes, in sample frames.
+  /// Delay of the timestamps relative to the sample count, in sample frames: the mean of the
+  /// smallest and the largest delay.
   var offset: Double
   /// Largest delay minus the smallest, in sample frames.
   var spread: Int
 
-  /// Settling time of a decoder. Opus's drops samples at the start, so its first buffers vary in
-  /// size.
+  /// Settling time of a decoder. The Opus decoder drops samples at the start, so its first buffers
+  /// vary in size.
   private static let settling = ClockTime(nanoseconds: 250_000_000)
   private static let rounding = ClockTime(nanoseconds: 1_000_000)
 
@@ -29,7 +30,8 @@ struct AudioAnchor: Hashable, Sendable {
     guard let start = positions.first else { return nil }
     let settled = AudioAnchor.settling.sampleIndex(rate: rate)
     guard let first = positions.firstIndex(where: { $0 - start >= settled }) else { return nil }
-    // Draining a decoder may shorten the last buffers; a gap moves the buffers after it.
+    // Ignore the last two buffers, which draining a decoder may shorten, and the buffers after a
+    // gap.
     var numbers: [Int] = []
     for number in first..<max(first, buffers.count - 2) {
       if let last = numbers.last, positions[last] + buffers[last].count != positions[number] { break }
@@ -51,15 +53,15 @@ struct AudioAnchor: Hashable, Sendable {
     guard step > 0 else { return nil }
   }
 
-  /// Distance in sample frames to move this anchor's buffers to match `origin`.
-  /// - Returns: nil if the distance is not exact to the sample.
+  /// Distance, in sample frames, by which this anchor's buffers must be moved to match `origin`.
+  /// - Returns: nil if the distance is not known to the sample.
   func shift(to origin: AudioAnchor, rate: Int) -> Int? {
     let step = AudioAnchor.divisor(step, origin.step)
     let estimate = Double(position) + offset - origin.offset
     guard step > 0, estimate.magnitude < 1e15 else { return nil }
     let distance = Int(estimate.rounded()) - origin.position
     let isExact = spread <= 1 && origin.spread <= 1
-    // Sample-exact timestamps need nothing else.
+    // If timestamps are exact to the sample, the position follows from them alone.
     if isExact, step < 4 { return spread == 0 && origin.spread == 0 ? Int(estimate.rounded()) - position : nil }
     let steps = Int((Double(distance) / Double(step)).rounded())
     let place = origin.position + steps * step
@@ -75,13 +77,14 @@ struct AudioAnchor: Hashable, Sendable {
   }
 }
 
-/// Part of an audio stream to index, and its position.
+/// Part of an audio stream to index, and the anchor for its position.
 struct AudioFit: Sendable {
-  /// Anchor from the beginning of the source; nil if this part is the beginning.
+  /// Anchor from the beginning of the source; nil if this part is at the beginning.
   var origin: AudioAnchor?
-  /// Bounds of the wanted audio, in stream time. No `end` means the end of the source.
+  /// Bounds of the wanted audio, in stream time. If `end` is nil, the part ends with the source.
   var start: ClockTime?
   var end: ClockTime?
-  /// False if placing audio by its timestamps is enough (``AudioTrack/isPlaced``).
+  /// False to place the audio by its timestamps if its exact position is unknown
+  /// (``AudioTrack/isPlaced``).
   var isExact = true
 }

@@ -3,9 +3,9 @@ package import GStreamer
 import MediaTime
 import Quirks
 
-/// The decoder for an audio stream.
+/// Choice of the decoder for an audio stream.
 package struct AudioDecoder: Sendable {
-  /// Name of the element factory; nil for raw audio.
+  /// Name of the decoder's element factory; nil for raw audio.
   package let factory: String?
   /// Reason for the choice, for the log.
   let reason: String
@@ -13,7 +13,7 @@ package struct AudioDecoder: Sendable {
   /// - Returns: nil if no plugin decodes `stream`.
   init?(for stream: StreamPath) { self.init(for: stream.caps, changing: stream.formChange) }
 
-  /// - Parameter change: difference between the packets' formats.
+  /// - Parameter change: format change between packets; nil if there is none.
   /// - Returns: nil if no plugin decodes `caps`.
   package init?(for caps: Caps, changing change: FLACChange? = nil) {
     if AudioDecoder.hasTooManyChannels(caps) { return nil }
@@ -24,14 +24,15 @@ package struct AudioDecoder: Sendable {
     }
     guard !caps.isALS else { return nil }
     let candidates = Registry.factories(.decoder, sinks: caps)
-    // FFmpeg's decoders output one buffer a packet without delay, so each buffer's packet is exact.
-    // GStreamer ranks others first, which drop a first frame or change the level (a52dec, mpg123).
+    // Prefer FFmpeg's decoders: they output one buffer per packet without delay, so the packet of
+    // each buffer is known. GStreamer ranks other decoders first, which drop the first frame or
+    // change the level (a52dec, mpg123).
     let isMPEG = ["audio/mpeg", "audio/x-ac3", "audio/x-eac3", "audio/x-private1-ac3"].contains(caps.mediaType)
     let isExchanged =
       caps.mediaType == "audio/x-flac" && caps.int("channels").map { 7...8 ~= $0 } ?? false
       && Quirk.flacdecSurround.applies
-    // flacparse announces a new rate in caps without `streamheader`, which flacdec 1.26 refuses.
-    // FFmpeg's decoder refuses a new depth, but the caps do not name the depth.
+    // If the rate changes, flacparse outputs caps without `streamheader`, which flacdec 1.26
+    // refuses. If the depth changes, FFmpeg's decoder fails, but the caps do not contain the depth.
     let isRefused = change == .rateOrChannels
     guard
       let best = (isMPEG || isExchanged || isRefused ? candidates.first { $0.hasPrefix("avdec_") } : nil)
@@ -47,7 +48,7 @@ package struct AudioDecoder: Sendable {
       + ", of \(candidates.joined(separator: ", "))"
   }
 
-  /// Largest number of channels that audioconvert takes (`Quirk.audioconvertChannels`).
+  /// Maximum number of channels that audioconvert accepts (`Quirk.audioconvertChannels`).
   static let mostChannels = 63
 
   static func hasTooManyChannels(_ caps: Caps) -> Bool {
@@ -57,7 +58,7 @@ package struct AudioDecoder: Sendable {
 
 /// Decodes one audio stream into the spool, during the indexing pass.
 package final class AudioIndexer: Sendable {
-  /// Name of the appsink that ends the audio branch.
+  /// Name of the appsink at the end of the audio branch.
   package let name: String
   /// Caps of the packets; nil if unknown.
   private let codec: Caps?
@@ -66,11 +67,11 @@ package final class AudioIndexer: Sendable {
   private let trim: GaplessInfo
   private let disposition: Disposition?
   private let changesForm: Bool
-  /// True if each segment is one entry of an edit list (ISO/IEC 14496-12, 8.6.6).
+  /// True if each GStreamer segment is one entry of an edit list (ISO/IEC 14496-12, 8.6.6).
   private let hasEdits: Bool
   private let ownClock: PacketTimestamps
 
-  /// - Parameter spoolDirectory: nil to count samples without keeping them.
+  /// - Parameter spoolDirectory: nil to count sample frames without storing them.
   package init(
     name: String, codec: Caps?, tags: TagList?, spoolDirectory: String?, trim: GaplessInfo = GaplessInfo(),
     disposition: Disposition? = nil, changesForm: Bool = false, hasEdits: Bool = false,
@@ -87,29 +88,31 @@ package final class AudioIndexer: Sendable {
     self.spoolDirectory = spoolDirectory
   }
 
-  /// Indexer of the same stream, with facts from `path` that were unknown when the pipeline was
-  /// made.
+  /// Creates an indexer of the same stream, with facts from `path` that were unknown when the
+  /// pipeline was created.
   package convenience init(_ known: AudioIndexer, of path: StreamPath) {
     self.init(
       name: known.name, codec: path.caps, tags: path.tags, spoolDirectory: known.spoolDirectory, trim: path.trim,
       disposition: path.disposition, hasEdits: path.passes("qtdemux"), clock: known.ownClock)
   }
 
-  /// End of a stream's branch in the description of an indexing pipeline.
+  /// Last elements of a stream's branch in the description of an indexing pipeline.
   static func tail(_ number: Int, _ stream: StreamPath, _ decoder: AudioDecoder) -> String {
     let isChanged = decoder.factory == "opusdec" && Quirk.opusdecPhaseInversion.applies
     let setting = isChanged ? " phase-inversion=true" : ""
     let decode = decoder.factory.map { "\($0) name=decoder\(number)\(setting) ! " } ?? ""
-    // An Opus header names the rate of the encoder's input. Opus itself runs at 48 kHz; decoding to
-    // less loses samples.
+    // An Opus header contains the rate of the encoder's input. Opus itself has 48 kHz, and decoding
+    // to a lower rate loses samples.
     let isOpus = stream.caps.mediaType == "audio/x-opus"
     let rate = isOpus ? ",rate=48000" : ""
-    // An undecoded stream needs no thread: the appsink holds enough to keep the demuxer running.
+    // An undecoded stream needs no thread: the appsink queues enough data to keep the demuxer
+    // running.
     let queue = stream.isFile || decoder.factory == nil ? "" : "queue name=queue\(number) ! "
-    // A parser accepts all that its decoder accepts, except the channel mask. opusdec decodes
-    // streams whose header names a non-Opus rate (44.1 kHz), but its caps exclude them.
+    // A parser accepts all caps that its decoder accepts, except for the channel mask. opusdec
+    // decodes streams whose header names a rate that Opus does not have (44.1 kHz), but opusdec's
+    // caps exclude such rates.
     let loudspeakers = stream.loudspeakers ?? (stream.caps.lacksChannelMask ? 0 : nil)
-    // A mask of 0 means no loudspeakers, for more than two channels without a mask
+    // With more than two channels, a channel mask of 0 means that no loudspeakers are assigned
     // (`Quirk.wavparseChannelMask`).
     let named = [loudspeakers.map { Caps.field(channelMask: $0) }, stream.sampleFormat.map { "format=\($0)" }]
       .compactMap { $0 }.joined(separator: ",")
@@ -119,8 +122,8 @@ package final class AudioIndexer: Sendable {
       + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
   }
 
-  /// Elements between `sink` and its decoder, if they keep buffers one to one; nil otherwise.
-  /// If nil, the packet of a buffer is unknown, and the decoder's own timestamps count.
+  /// Elements between `sink` and its decoder; nil if one of the elements may merge or split
+  /// buffers. The packet of a buffer is then unknown, so the decoder's own timestamps are used.
   package static func chain(before sink: Element) -> (decoder: Element?, parser: Element?, rest: [Element])? {
     let plain: Set = ["audioconvert", "capsfilter", "capssetter", "queue"]
     let chain = sink.upstream.dropFirst()
@@ -141,8 +144,8 @@ package final class AudioIndexer: Sendable {
   }
 
   /// - Parameters:
-  ///   - first: a sample that was already pulled.
-  ///   - watched: notes about the decoder, if they do not come from ``watch(_:)``.
+  ///   - first: sample that was already pulled.
+  ///   - watched: notes about the decoder; nil to use the notes of ``watch(_:)``.
   package func run(
     _ reader: StreamReader, first: Sample? = nil, watched: PacketTimestamps? = nil
   ) throws -> (track: AudioTrack?, warnings: [Warning]) {
@@ -181,19 +184,19 @@ package final class AudioIndexer: Sendable {
       let reason = "which GStreamer decodes wrong; convert it first: ffmpeg -c:a flac"
       return (nil, nil, [Warning(.streamLeftOut, "left out: LPCM with more than 16 bits a sample, \(reason)")])
     }
-    // The demuxer may have posted the stream's tags after its pad was examined.
+    // The demuxer may have posted tags after the pad was examined.
     let late = reader.sink.pad?.tags(global: false)
     let (track, anchor) = try track(collector, segment, clock, fit, tags.merging(late))
     let held = track.flatMap { heldBack(rate: $0.rate) }.map { [$0] } ?? []
     return (track, anchor, collector.warnings + clock.warnings + held)
   }
 
-  /// Warning about the last WMA samples, which the decoder does not output (`Quirk.avdecWMAEnd`).
+  /// Warning about the end of WMA audio, which the decoder does not output (`Quirk.avdecWMAEnd`).
   private func heldBack(rate: Int) -> Warning? {
     guard let codec, codec.mediaType == "audio/x-wma", let version = codec.int("wmaversion"), version < 3,
       Quirk.avdecWMAEnd.applies
     else { return nil }
-    // `ff_wma_get_frame_len_bits` of FFmpeg.
+    // Frame length as in `ff_wma_get_frame_len_bits` of FFmpeg.
     let count = rate <= 16_000 ? 512 : rate <= 22_050 || rate <= 32_000 && version == 1 ? 1024 : 2048
     return Warning(
       .detailLeftOut,
@@ -218,8 +221,8 @@ package final class AudioIndexer: Sendable {
     var layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
     layout.fillsGaps = clock.fillsGaps
     layout.cutPriming = trim.cut
-    // FLAC timestamps count samples at each packet's rate; they are not a sum of the samples
-    // before.
+    // FLAC timestamps count samples at the rate of the current packet, so after a rate change they
+    // are not a sum of durations.
     layout.ignoresTimestamps = changesForm
     let (chunks, anchor, isPlaced) = try layout.place(decoded, fit)
     var found = track(audio, chunks, clock, caps, rate, tags)
@@ -227,7 +230,7 @@ package final class AudioIndexer: Sendable {
     return (found, anchor)
   }
 
-  /// Track of the parts in an edit list, one after the other.
+  /// Track with the entries of an edit list, one after the other.
   private func track(
     _ audio: AudioCollector, _ edits: [(segment: Segment, audio: ArraySlice<DecodedAudio>)], _ clock: PacketTimestamps,
     _ caps: Caps, _ rate: Int, _ tags: TagList?
@@ -249,7 +252,7 @@ package final class AudioIndexer: Sendable {
     _ audio: AudioCollector, _ chunks: [AudioChunk], _ clock: PacketTimestamps, _ caps: Caps, _ rate: Int,
     _ tags: TagList?
   ) -> AudioTrack? {
-    // Length of all decoded audio. For a part of the source, less is kept.
+    // Use the length of all decoded audio, because the track may contain only a part of it.
     let length = ClockTime(sampleIndex: audio.decoded.reduce(0) { $0 + $1.count }, rate: rate).seconds
     let bits = Double(clock.packetBytes) * 8
     var track = AudioTrack(
@@ -259,6 +262,6 @@ package final class AudioIndexer: Sendable {
     return track
   }
 
-  /// Clears the packet notes for another pass of the pipeline. No data may be flowing.
+  /// Clears the notes about packets before another pass of the pipeline. No data may be flowing.
   func resetNotes() { ownClock.reset() }
 }

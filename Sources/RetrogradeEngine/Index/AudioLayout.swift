@@ -1,52 +1,54 @@
 import MediaTime
 
-/// Contiguous decoded audio: its position in the presentation and in the spool, in sample frames.
+/// Contiguous decoded audio, with its position in the presentation and in the spool.
 struct AudioChunk: Hashable, Sendable {
-  /// Position of the first sample frame, from stream time 0.
+  /// Position of the first sample frame, counted in sample frames from stream time 0.
   var position: Int
   var count: Int
-  /// Position in the spool.
+  /// Position of the first sample frame in the spool, in sample frames.
   var offset: Int
 }
 
-/// One output buffer of an audio decoder.
+/// Description of one output buffer of an audio decoder.
 struct DecodedAudio: Hashable, Sendable {
-  /// Timestamp from GStreamer.
+  /// Timestamp of the buffer from GStreamer.
   var stamp: ClockTime?
-  /// Timestamp of the packet in the decoder when this buffer came out.
+  /// Timestamp of the packet that was in the decoder when this buffer was output.
   var packetStamp: ClockTime?
-  /// In sample frames.
+  /// Number of sample frames.
   var count: Int
-  /// Number of the packet in the decoder when this buffer came out.
+  /// Number of the packet that was in the decoder when this buffer was output.
   var packet: Int?
   /// True if all bytes are 0.
   var isSilent = false
-  /// Number of the buffer's segment (`PacketTimestamps.edits`).
+  /// Number of the buffer's GStreamer segment (`PacketTimestamps.edits`).
   var segment = 0
 }
 
-/// Places decoded audio in the presentation. Pure arithmetic.
+/// Calculates the position of decoded audio in the presentation. Pure arithmetic.
 struct AudioLayout: Sendable {
   var rate: Int
   var segment: Segment
   /// Number of packets that entered the decoder; nil for raw audio, which has no decoder.
   var packetCount: Int?
-  /// True for flacdec: libFLAC 1.4 and later fills a gap before a frame with silence, at most 5 s.
-  /// GstAudioDecoder gives this silence the packet's timestamp, and the frame a later one.
+  /// True for flacdec: before a frame that follows a gap, libFLAC 1.4 and later outputs silence of
+  /// at most 5 s. GstAudioDecoder gives this silence the packet's timestamp, and the frame a later
+  /// one.
   var fillsGaps = false
-  /// Priming that the demuxer cut; the first packet after it has timestamp 0 (`GaplessInfo.cut`).
+  /// Priming that the demuxer removed. The first packet after the priming has timestamp 0
+  /// (`GaplessInfo.cut`).
   var cutPriming = ClockTime.zero
-  /// True if buffers are contiguous and their timestamps are meaningless.
+  /// True if the buffers are contiguous and their timestamps must be ignored.
   var ignoresTimestamps = false
-  /// Largest distance of a timestamp from the sample count that is not a gap. Containers round to a
-  /// millisecond or more, and MPEG clocks jitter. GStreamer's audio sinks use the same default
-  /// (`alignment-threshold`).
+  /// Largest difference between a timestamp and the sample count that is not a gap. Containers
+  /// round to a millisecond or more, and MPEG clocks jitter. GStreamer's audio sinks use the same
+  /// default (`alignment-threshold`).
   static let tolerance = ClockTime(nanoseconds: 40_000_000)
 
   /// - Parameter fit: the wanted part of the decoded audio.
-  /// - Returns: the chunks, ascending, without overlap and cut to the segment; the anchor that
-  ///   places them; and true if their position is exact to the sample.
-  /// - Throws: ``InexactRange`` if `fit` needs an exact position and it is unknown.
+  /// - Returns: the chunks, ascending, without overlap and clipped to the GStreamer segment; the
+  ///   anchor of the chunks; and true if the chunks' positions are exact to the sample.
+  /// - Throws: ``InexactRange`` if `fit` needs exact positions but they are unknown.
   func place(
     _ buffers: [DecodedAudio], _ fit: AudioFit = AudioFit()
   ) throws(InexactRange) -> (chunks: [AudioChunk], anchor: AudioAnchor?, isPlaced: Bool) {
@@ -67,8 +69,8 @@ struct AudioLayout: Sendable {
     return (chunks(buffers, at: positions, fillings, fit), anchor, isPlaced)
   }
 
-  /// Returns `chunks` with `more` appended, without any overlap; `more` starts at `offset` in the
-  /// spool.
+  /// Returns `chunks` with `more` appended; overlapping audio of `more` is removed. `more` starts
+  /// at `offset` in the spool.
   static func append(_ more: [AudioChunk], offset: Int, to chunks: [AudioChunk]) -> [AudioChunk] {
     var all = chunks
     for var chunk in more {
@@ -107,12 +109,13 @@ struct AudioLayout: Sendable {
     return clipped(chunks, start, end)
   }
 
-  /// Positions of the buffers by their timestamps.
+  /// Positions of the buffers according to their timestamps.
   private func nominals(_ buffers: [DecodedAudio], _ fillings: Set<Int>) -> [Int?] {
     if ignoresTimestamps { return buffers.map { _ in nil } }
-    // If a decoder outputs nothing for its first packets, as AAC's often do, GstAudioDecoder gives
-    // its first output the first packet's time, and everything after is early. Fewer buffers than
-    // packets show this, and exclude a decoder that runs one packet behind.
+    // If a decoder outputs nothing for the first packets, as AAC decoders often do, GstAudioDecoder
+    // gives the first output the first packet's time, so all output has times that are too early.
+    // In this case there are fewer buffers than packets. A decoder that is merely one packet behind
+    // outputs as many buffers as packets.
     let isEarly = packetCount.map { $0 > buffers.count } ?? false
     return buffers.indices.map { index in
       let buffer = buffers[index]
@@ -123,7 +126,7 @@ struct AudioLayout: Sendable {
 
   private func position(_ stamp: ClockTime) -> Int { segment.streamTime(of: stamp).sampleIndex(rate: rate) }
 
-  /// Positions of the buffers: each follows the one before, unless there is a gap.
+  /// Positions of the buffers. Each buffer follows the previous one, unless there is a gap.
   /// - Parameter start: position of the first buffer; nil to use its timestamp.
   private func positions(
     _ buffers: [DecodedAudio], _ nominals: [Int?], _ fillings: Set<Int>, from start: Int?
@@ -133,7 +136,7 @@ struct AudioLayout: Sendable {
     return zip(buffers.indices, nominals).map { index, nominal in
       var position = next ?? nominal ?? 0
       if fillings.contains(index) { return position }
-      // Timestamps that run back are ignored: the audio stays contiguous.
+      // Ignore timestamps that run backwards: the audio remains contiguous.
       if let nominal, let next {
         let undecoded = undecoded(before: index, in: buffers)
         if undecoded > 0, abs(nominal - next - undecoded) < buffers[index].count / 2 {
@@ -147,19 +150,18 @@ struct AudioLayout: Sendable {
     }
   }
 
-  /// Length of the packets without output since the previous buffer, if each is as long as this
-  /// buffer.
+  /// Total length of the packets without output since the previous buffer, if each packet is as
+  /// long as this buffer.
   private func undecoded(before index: Int, in buffers: [DecodedAudio]) -> Int {
     guard index > 0, let before = buffers[index - 1].packet, let packet = buffers[index].packet else { return 0 }
     return max(packet - before - 1, 0) * buffers[index].count
   }
 
-  /// Indexes of the buffers that are silence made by the decoder.
-  /// Another buffer of the same packet follows such silence, and the gap before that packet is as
-  /// long.
+  /// Indexes of the buffers with silence that the decoder inserted. Another buffer of the same
+  /// packet follows such silence, and the gap before that packet is as long as the silence.
   private func fillings(_ buffers: [DecodedAudio]) -> Set<Int> {
     guard fillsGaps, !ignoresTimestamps else { return [] }
-    // Timestamps on both sides may be rounded to a millisecond.
+    // The timestamps on both sides of a gap may be rounded to a millisecond.
     let rounding = ClockTime(nanoseconds: 2_000_000).sampleIndex(rate: rate)
     var fillings: Set<Int> = []
     var end: Int?
@@ -177,20 +179,20 @@ struct AudioLayout: Sendable {
     return fillings
   }
 
-  /// Start of audio that has 0 as its first timestamp but begins elsewhere; nil for other audio.
+  /// Start of audio whose first timestamp is wrongly 0; nil for other audio.
   ///
-  /// No timestamp says so; the later ones show how much it is. Two cases are known:
-  /// - oggdemux gives 0 to everything before 0 in an Opus stream whose first page ends before its
-  ///   content. RFC 7845, 4.1, forbids this, but live streams have it. opusdec then drops too
-  ///   little.
-  /// - matroskademux gives 0 to Opus that begins within its priming
+  /// Later timestamps show the actual start. Two cases are known:
+  /// - oggdemux gives time 0 to all packets that start before 0, if the first page of an Opus
+  ///   stream ends before its content. RFC 7845, 4.1, forbids such pages, but live streams have
+  ///   them. opusdec then drops too little audio.
+  /// - matroskademux gives time 0 to Opus that begins within its priming
   ///   (`Quirk.matroskademuxOpusStart`).
   private func beginning(_ buffers: [DecodedAudio], _ nominals: [Int?]) -> Int? {
     let head = nominals.prefix { $0 == 0 }.count
     guard head > 0, head < nominals.count, let next = nominals[head] else { return nil }
     let start = next - buffers[..<head].reduce(0) { $0 + $1.count }
     if start < 0 { return head > 1 ? start : nil }
-    // FFmpeg rounds each of the first two times to a millisecond in a different way.
+    // FFmpeg rounds the first two times to milliseconds in different ways.
     let least = ClockTime(nanoseconds: 1_500_000).sampleIndex(rate: rate)
     let most = (cutPriming + ClockTime(nanoseconds: 1_000_000)).sampleIndex(rate: rate)
     return cutPriming > .zero && (least...max(least, most)).contains(start) ? start : nil

@@ -2,7 +2,8 @@ package import Containers
 package import GStreamer
 import MediaTime
 
-/// One decoded audio stream, in the spool or in the source file, readable in any direction.
+/// One decoded audio stream, in the spool or in the source file, which can be read in any
+/// direction.
 package struct AudioTrack: Sendable {
   /// Caps of the interleaved samples.
   package let caps: Caps
@@ -15,10 +16,11 @@ package struct AudioTrack: Sendable {
   package let bytesPerFrame: Int
   /// Chunks, ascending and without overlap. Gaps between them are silence.
   let chunks: [AudioChunk]
-  /// Bits per second of the packets; nil if there are none.
+  /// Bit rate of the packets in bits per second; nil if there are no packets.
   package let bitrate: Int?
   let store: any SampleStore
-  /// False if the audio is placed by its timestamps, because its exact position is unknown.
+  /// False if timestamps determine the position of the audio, because its exact position is
+  /// unknown.
   package internal(set) var isPlaced = true
 
   init?(caps: Caps, codec: Caps, tags: TagList?, chunks: [AudioChunk], bitrate: Int? = nil, store: any SampleStore) {
@@ -36,7 +38,7 @@ package struct AudioTrack: Sendable {
     self.store = store
   }
 
-  /// Range of the sample frames, from stream time 0.
+  /// Range of the sample frames, counted from stream time 0.
   package var frames: Range<Int> {
     guard let first = chunks.first, let last = chunks.last else { return 0..<0 }
     return first.position..<last.position + last.count
@@ -66,7 +68,7 @@ package struct AudioTrack: Sendable {
       count: gaps.count, span: span)
   }
 
-  /// Size in the spool, in bytes.
+  /// Number of bytes in the spool.
   package var spoolBytes: Int { store is Spool ? frames.count * bytesPerFrame : 0 }
 
   package var span: TimeSpan { span(of: frames) }
@@ -76,8 +78,8 @@ package struct AudioTrack: Sendable {
 
   func silence(_ count: Int) -> [UInt8] { [UInt8](repeating: zero, count: max(count, 0) * bytesPerFrame) }
 
-  /// Fills `bytes` with the sample frames of `range`, in forward order.
-  /// Gaps and sample frames outside `limits` become silence.
+  /// Fills `bytes` with the sample frames of `range`, in forward order. Gaps and sample frames
+  /// outside `limits` become silence.
   func read(_ range: Range<Int>, within limits: Range<Int>, into bytes: UnsafeMutableRawBufferPointer) throws {
     func silence(_ part: Range<Int>) {
       UnsafeMutableRawBufferPointer(rebasing: bytes[part]).initializeMemory(as: UInt8.self, repeating: zero)

@@ -1,7 +1,7 @@
 package import Containers
 package import MediaTime
 
-/// Warnings about data that the container declares but the source lacks.
+/// Warnings about data that the container declares but that the source lacks.
 extension ContainerReport {
   /// Kind and length of an indexed stream.
   package struct Found: Sendable {
@@ -10,16 +10,17 @@ extension ContainerReport {
     package var end: ClockTime
   }
 
-  /// Containers round to a millisecond.
+  /// Allowance for containers that round times to a millisecond.
   private static let rounding = ClockTime(nanoseconds: 2_000_000)
-  /// Tolerance if nothing shows that bytes are missing: containers may state the last frame's
-  /// duration in two ways.
+  /// Tolerance for a file that is known to be damaged, because containers may declare the duration
+  /// of the last frame in two ways.
   private static let vagueness = ClockTime(nanoseconds: 60_000_000)
 
   /// Warnings about declared data that is missing from `found`.
   /// - Parameters:
-  ///   - isDamaged: true if a read error is already known; a smaller difference then counts.
-  ///   - isWhole: true if the user left out no stream.
+  ///   - isDamaged: true if a read error is already known, so that a smaller difference is
+  ///     reported.
+  ///   - isWhole: true if the user excluded no stream.
   package func warnings(_ found: [Found], isDamaged: Bool, isWhole: Bool = true) -> [Warning] {
     // Subtitles may end later than the missing data.
     guard let whole = found.map(\.end).max(),
@@ -61,7 +62,7 @@ extension ContainerReport {
         + "\(last.inSeconds) on", count: count, span: TimeSpan(start: last, end: last))
   }
 
-  /// Warning about a file whose missing amount is unknown.
+  /// Warning about a file that lacks an unknown amount of data.
   package func warning(naming path: String) -> Warning? {
     if isCut {
       return Warning(.truncated, "cut: \(path) ends before the end of its container: the rest is missing here too")
@@ -84,7 +85,7 @@ extension ContainerReport {
       count: gaps.count, span: TimeSpan(start: gaps.start, end: gaps.end))
   }
 
-  /// Warning about FLIC frames that are not shown.
+  /// Warning about frames of a FLIC file that are not shown.
   package var unshown: [Warning] {
     guard unchangedFrames > 0 else { return [] }
     let all = unchangedFrames + streams.compactMap(\.frames).reduce(0, +)
@@ -96,7 +97,7 @@ extension ContainerReport {
     ]
   }
 
-  /// Warning about further programs of a transport stream, which are not read.
+  /// Warning about additional programs of a transport stream, which are not read.
   package var unread: [Warning] {
     guard furtherPrograms > 0 else { return [] }
     let what = furtherPrograms == 1 ? "1 more program" : "\(furtherPrograms) more programs"
@@ -108,18 +109,18 @@ extension ContainerReport {
     ]
   }
 
-  /// Warning about further files after the first one in a concatenated file.
+  /// Warning about further files that follow the first one in a concatenated file.
   package func laterFiles(after end: ClockTime) -> [Warning] {
     links > 1 ? [.laterFiles(links - 1, at: nextFile, after: end)] : []
   }
 
-  /// Missing parts of each stream in words, and the number of missing frames.
+  /// Description of each stream's missing data, and the number of missing frames.
   private func missing(from found: [Found]) -> (parts: [String], count: Int?) {
     var parts: [String] = []
     var count: Int?
     for kind in [StreamKind.video, .audio] {
       let (listed, there) = (streams.filter { $0.kind == kind }, found.filter { $0.kind == kind })
-      // Streams cannot be matched if some were left out.
+      // Declared and found streams cannot be matched if some streams were excluded.
       guard listed.count == there.count else { continue }
       for (listed, there) in zip(listed, there) {
         if let frames = listed.frames, let got = there.frames {
@@ -137,7 +138,7 @@ extension ContainerReport {
 }
 
 extension ClockTime {
-  /// The time in seconds, such as `5.055 s`.
+  /// Time in seconds, such as `5.055 s`.
   package var inSeconds: String {
     let milliseconds = (nanoseconds.magnitude + 500_000) / 1_000_000
     let rest = String(milliseconds % 1000)
@@ -147,13 +148,14 @@ extension ClockTime {
 }
 
 extension Topology {
-  /// Warnings about streams that the container lists and the demuxer skips silently.
+  /// Warnings about streams that the container declares but the demuxer skips silently.
   func unknown(of declared: ContainerReport, _ playback: PlaybackOptions) -> [Warning] {
     [StreamKind.video, .audio].filter { playback.wantsAny($0) }.flatMap { kind in
       let listed = declared.streams.filter { $0.kind == kind }
       let known = streams.count { $0.kind == kind } + missing.count { ($0.mediaType ?? "").hasPrefix("\(kind)/") }
       let lost = max(listed.count - known, 0)
-      // The demuxer skips empty streams; it does not say which ones it knows.
+      // The demuxer skips empty streams. Other skipped streams are unknown, so attribute losses to
+      // empty streams first.
       let empty = min(listed.count { $0.isEmpty }, lost)
       func what(_ count: Int) -> String {
         listed.count == 1 ? "the \(kind) stream" : "\(count) of \(listed.count) \(kind) streams"
@@ -172,7 +174,7 @@ extension Topology {
 }
 
 extension Warning {
-  /// Warning about further files concatenated after the first.
+  /// Warning about further files that follow the first one in a concatenated file.
   /// - Parameters:
   ///   - count: number of further files.
   ///   - place: byte offset of the second file; nil if unknown.

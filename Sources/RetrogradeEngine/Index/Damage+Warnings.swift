@@ -2,11 +2,12 @@ import Containers
 import MediaTime
 
 extension [Damage] {
-  /// Tolerance around damage: file order may differ from time order, and audio may lag behind
-  /// video.
+  /// Tolerance around damage, because the order in the file may differ from the order in time, and
+  /// audio may lag behind video.
   private static let interleaving = ClockTime.milliseconds(1000)
 
-  /// Warns about the first damaged byte, the missing parts of the streams there, and their times.
+  /// Returns warnings about the first damaged byte, and about the missing parts of the streams near
+  /// the damage, with their times.
   func warnings(_ videos: [VideoTimeline], _ audio: [AudioTrack]) -> [Warning] {
     let unreadable = filter { $0.kind == .unreadable }
     return [
@@ -68,7 +69,8 @@ extension [Damage] {
 }
 
 extension VideoTimeline {
-  /// Frames shown too long, with the number of missing frames each; empty if the frames are uneven.
+  /// Gaps in which a frame is shown too long, each with the number of missing frames; empty if the
+  /// frames are not evenly spaced.
   fileprivate var gaps: [(span: TimeSpan, frames: Int)] {
     let steps = zip(starts, starts.dropFirst()).map { $1 - $0 }
     guard steps.count > 1 else { return [] }
@@ -77,7 +79,8 @@ extension VideoTimeline {
     let even = steps.count { ($0.nanoseconds - step).magnitude <= rounding.magnitude }
     guard step > 0, even * 10 >= steps.count * 9 else { return [] }
     return steps.indices.compactMap { index in
-      // Rounded. This order cannot overflow, however far apart the frames are.
+      // Round to the nearest number. In this order of operations, frames that are far apart cause
+      // no overflow.
       let frames = (steps[index].nanoseconds - step + step / 2) / step
       return frames > 0
         ? (TimeSpan(start: starts[index] + ClockTime(nanoseconds: step), end: starts[index + 1]), Int(frames)) : nil

@@ -3,17 +3,17 @@ import MediaTime
 
 /// Frame spacing of a video.
 struct FrameSpacing: Sendable {
-  /// Median time between frames at the end.
+  /// Median time between the last frames.
   private let median: ClockTime
-  /// True if the last frames are equally long, within the containers' rounding.
+  /// True if the last frames have the same duration, except for rounding in containers.
   private let isConstant: Bool
   /// Frames per second if all frames are evenly spaced; nil otherwise.
   private let rate: FrameRate?
 
-  /// Number of frames before the last one that determine its duration. A limit, so that a pass over
-  /// only the end of a source gets the same result.
+  /// Number of frames before the last one that determine its duration. The number is limited, so
+  /// that a pass over only the end of a source gets the same result.
   static let length = 100
-  /// Largest difference that counts as container rounding.
+  /// Largest difference that can result from rounding in containers.
   static let rounding = ClockTime.milliseconds(2)
 
   /// - Parameter times: start times of the frames, ascending.
@@ -35,9 +35,9 @@ struct FrameSpacing: Sendable {
 
   /// Duration of the last frame.
   /// - Parameters:
-  ///   - own: duration of the packet.
-  ///   - isDeclared: true if the container states the duration. A duration made up by a parser
-  ///     counts only if the frames are uneven.
+  ///   - own: duration of the last packet.
+  ///   - isDeclared: true if the container declares the duration. A duration from a parser is used
+  ///     only if the frames are not evenly spaced.
   func lastDuration(_ own: ClockTime?, isDeclared: Bool) -> ClockTime {
     // Parsers mistake the time base of variable-rate video for its frame rate. No real frame is
     // shorter than a millisecond.
@@ -49,9 +49,9 @@ struct FrameSpacing: Sendable {
 
   /// `caps` with a plausible frame rate.
   ///
-  /// Variable-rate encoders write the time base as the rate: 1000, 90000 or 10⁹. h264parse passes
-  /// it on (`Quirk.h264parseTimeBase`). AVI takes all times from the rate, mp4mux would use it as a
-  /// 32-bit timescale, and the last frame would end at once.
+  /// Encoders of variable-rate video write the time base as the rate: 1000, 90000 or 10⁹. h264parse
+  /// outputs this rate (`Quirk.h264parseTimeBase`). AVI would derive all times from the rate,
+  /// mp4mux would use it as a 32-bit timescale, and the last frame would be too short to see.
   func withPlausibleRate(_ caps: Caps) -> Caps {
     guard let named = caps.fraction("framerate"), named.numerator > 0, named.denominator > 0 else { return caps }
     let value = Double(named.numerator) / Double(named.denominator)
@@ -59,9 +59,9 @@ struct FrameSpacing: Sendable {
     return caps.setting("framerate", "(fraction)\(rate?.description ?? "0/1")")
   }
 
-  /// Largest rate that is always trusted. Screen recorders declare such rates though frames come
-  /// more slowly.
+  /// Highest rate that is always trusted. Screen recorders declare such rates although their frames
+  /// come at a lower rate.
   private static let usual = 120.0
-  /// Ratio of a declared rate to the measured one above which the declared rate is wrong.
+  /// Largest plausible ratio of a declared rate to the measured rate.
   private static let excess = 3.0
 }

@@ -3,10 +3,10 @@ import GStreamer
 
 extension Indexer {
   /// Warnings about streams without an installed decoder.
-  /// - Parameter others: types of the streams that are left out anyway; their missing plugins do
-  ///   not matter.
-  /// - Throws: ``RetrogradeError`` of code `missingPlugin` if no video or no audio can be decoded:
-  ///   the user did not ask for a result without it.
+  /// - Parameter others: media types of streams that are left out anyway, so that their missing
+  ///   plugins do not matter.
+  /// - Throws: ``RetrogradeError`` of code `missingPlugin` if no video or no audio can be decoded,
+  ///   because the user did not ask for a result without video or audio.
   func undecodable(
     _ videos: [StreamPath], _ audios: [StreamPath], besides others: [String]
   ) throws -> [Warning] {

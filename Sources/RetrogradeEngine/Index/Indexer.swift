@@ -4,26 +4,27 @@ import MediaTime
 
 /// Indexes a source in one pass over all packets, and decodes its audio forwards into the spool.
 ///
-/// Audio cannot be read in windows as frames are. Priming, overlapping packets and timestamps
-/// rounded to a millisecond make the samples at a window's edges wrong for AAC, AC-3, Opus and MP3.
+/// Unlike frames, audio cannot be read in windows. Priming, overlapping packets and timestamps that
+/// are rounded to a millisecond make the samples at a window's edges wrong for AAC, AC-3, Opus and
+/// MP3.
 struct Indexer: Sendable {
   let topology: Topology
   let playback: PlaybackOptions
-  /// True if the output can hold transparency.
+  /// True if the output format supports transparency.
   var holdsAlpha = false
   /// True if the output is a sequence of image files.
   var holdsImages = false
-  /// True for videos that the output takes as packets.
+  /// Returns true for a video whose packets the output can copy.
   var takesPackets: @Sendable (VideoIndex) -> Bool = { _ in false }
-  /// Directory of the spool; nil to count decoded audio without keeping it.
+  /// Directory of the spool; nil to count decoded audio without storing it.
   let spoolDirectory: String?
   let cancellation: Cancellation
-  /// Priority of other work over its passes, if there is any.
+  /// Gate that pauses the passes for more urgent work; nil if there is no such work.
   var priorityGate: PriorityGate?
   /// Called with the progress of the pass.
   let progress: @Sendable (IndexProgress) -> Void
 
-  /// Longest time without a packet, a read or an end before the source counts as stalled.
+  /// Time without a packet, a read or an end of stream after which the source counts as stalled.
   var stall = ClockTime(seconds: 10)
 
   func run() throws -> SourceIndex {
@@ -34,7 +35,7 @@ struct Indexer: Sendable {
     return try index(streams, try pass.read())
   }
 
-  /// Index of a source whose only streams are samples read directly from the file.
+  /// Index of a source whose only streams are audio samples read directly from the file.
   private func index(ofStored streams: ChosenStreams) -> SourceIndex {
     var result = SourceIndex(
       decoding: topology.description(streams.audio), recipe: nil, video: nil,
@@ -50,7 +51,7 @@ struct Indexer: Sendable {
     let audios = topology.wanted(.audio, playback) { $0.kind == .audio }
     let texts = topology.wanted(.subtitles, playback) { SubtitleTrack.takes($0.caps) }
     let others = topology.streams.filter {
-      // The container's own report already names tracks of timed metadata.
+      // The container's report already has a warning about tracks of timed metadata.
       $0.kind == .other && !SubtitleTrack.takes($0.caps)
         && !$0.steps.contains { $0.factory == "qtdemux" && $0.pad.hasPrefix("meta_") }
     }.map(\.caps.mediaType)
@@ -115,7 +116,7 @@ struct Indexer: Sendable {
 
   private static let sink = "sync=false async=false enable-last-sample=false max-buffers=64"
 
-  /// Makes the index from the streams that were read.
+  /// Creates the index from the streams that were read.
   func index(_ streams: ChosenStreams, _ reading: IndexingPipeline.Reading) throws -> SourceIndex {
     var warnings = streams.warnings
     let audio = streams.stored.map(\.track) + reading.audio.compactMap(\.track)
@@ -129,7 +130,7 @@ struct Indexer: Sendable {
     if let failure = reading.failure {
       let isEmpty = (reading.videos.first?.packets.isEmpty ?? true) && audio.isEmpty
       if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
-      // Streams also end after an error; the output so far may be all that the element could
+      // A stream also ends after an error. The output so far may be all that the element could
       // produce.
       let what =
         failure.kind == .inputOutput
@@ -163,7 +164,7 @@ struct Indexer: Sendable {
           : try DecodingRecipe(index, path, in: topology, name: name, wantsAlpha: holdsAlpha)
         videos.append((path, index, recipe))
       } catch let error as RetrogradeError where !videos.isEmpty {
-        // One bad extra stream does not fail the run.
+        // An additional video that cannot be indexed does not make the run fail.
         warnings.append(Warning(.streamLeftOut, "left out: another video stream (\(error.message))"))
       }
     }
@@ -180,10 +181,10 @@ struct Indexer: Sendable {
 }
 
 extension Topology {
-  /// Video streams to play.
+  /// Video streams that are to be played.
   func videos(_ playback: PlaybackOptions) -> [StreamPath] { wanted(.video, playback) { $0.kind == .video } }
 
-  /// Streams of one kind to play.
+  /// Streams of one kind that are to be played.
   fileprivate func wanted(
     _ kind: StreamKind, _ playback: PlaybackOptions, _ isOfKind: (StreamPath) -> Bool
   ) -> [StreamPath] {
@@ -191,19 +192,19 @@ extension Topology {
   }
 }
 
-/// Streams that a pass reads, each with the end of its pipeline branch.
+/// Streams that a pass reads, each with the last elements of its pipeline branch.
 struct ChosenStreams: Sendable {
-  /// Video, then text, then audio.
+  /// Streams in the order video, text, audio.
   var all: [(stream: StreamPath, tail: String)]
   var videos: [StreamPath]
   /// Audio streams to decode.
   var tracks: [AudioIndexer]
-  /// Audio streams read directly from the file, outside any pass; empty if any audio is decoded.
+  /// Audio streams read directly from the file, without a pass; empty if any audio is decoded.
   var stored: [(stream: StreamPath, tail: String, track: AudioTrack)]
   var texts: [StreamPath]
   var warnings: [Warning]
 
-  /// All audio streams, with the ends of the branches that decode them.
+  /// All audio streams, with the last elements of their branches.
   var audio: [(stream: StreamPath, tail: String)] {
     all.filter { $0.stream.kind == .audio } + stored.map { ($0.stream, $0.tail) }
   }

@@ -1,21 +1,22 @@
 package import MediaTime
 
 /// Decides when an indexing pass is over.
-/// The thread that watches the pipeline reports its state repeatedly. This type is independent of
-/// GStreamer and threads.
+///
+/// The thread that watches the pipeline repeatedly reports the pipeline's state. This type uses
+/// neither GStreamer nor threads.
 package struct IndexingPass: Sendable {
   /// Reason for the end of a pass.
   package enum End: Equatable, Sendable {
     /// All streams have ended.
     case streamsEnded
-    /// All streams with data have ended; the others will never have any.
+    /// All streams with data have ended; the remaining streams will never have any data.
     case restIsMissing
-    /// Reading of a stream failed, for example because the spool is full. The others would wait for
-    /// it.
+    /// Reading a stream failed, for example because the spool is full. The other streams would wait
+    /// for this stream forever.
     case readerFailed
-    /// An element failed, and no other is running.
+    /// An element failed, and no other element is running.
     case pipelineFailed
-    /// No sample for too long, without a read or an end.
+    /// For too long, no sample was output, no bytes were read, and no stream ended.
     case stalled
     case cancelled
   }
@@ -23,18 +24,18 @@ package struct IndexingPass: Sendable {
   /// State of a pass at one moment.
   package struct Snapshot: Sendable {
     package var isCancelled = false
-    /// Number of samples so far, over all streams.
+    /// Number of GStreamer samples so far, over all streams.
     package var samples = 0
-    /// Number of streams that ended.
+    /// Number of streams that have ended.
     package var ended = 0
     package var hasReaderFailed = false
-    /// Time without a message since the last report.
+    /// Time without a message from the pipeline since the last report.
     package var silence = ClockTime.zero
-    /// True if the source is waiting for bytes of the file: disks can be slow.
+    /// True if the source is waiting for bytes of the file, because disks can be slow.
     package var isReading = false
-    /// True if any element still runs; set only after an element has failed.
+    /// True if any element is still running; set only after an element has failed.
     package var isStreaming = true
-    /// Number of streams without a linked element; set only in silence.
+    /// Number of streams that no element is linked to; set only if `silence` is not 0.
     package var unlinked = 0
 
     package init() {}
@@ -48,18 +49,19 @@ package struct IndexingPass: Sendable {
 
   /// - Parameters:
   ///   - streams: number of streams that the pass reads.
-  ///   - stall: longest time without a sample.
+  ///   - stall: longest allowed time without a sample.
   package init(streams: Int, stall: ClockTime) {
     self.streams = streams
     self.stall = stall
   }
 
-  /// Notes that an element failed.
-  /// The pass continues while other elements run. For example, qtdemux calls a file corrupt for one
-  /// bad track, but reads the others.
+  /// Records that an element failed.
+  ///
+  /// The pass continues while other elements are running. For example, if one track is damaged,
+  /// qtdemux posts an error about the file but reads the other tracks.
   package mutating func fail() { hasFailed = true }
 
-  /// - Returns: the reason to end the pass now; nil if it continues.
+  /// - Returns: the reason to end the pass now; nil to continue.
   package mutating func end(seeing sight: Snapshot) -> End? {
     if sight.isCancelled { return .cancelled }
     if sight.hasReaderFailed { return .readerFailed }

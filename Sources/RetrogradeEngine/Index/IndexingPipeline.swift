@@ -3,15 +3,15 @@ import GStreamer
 import MediaTime
 import Quirks
 
-/// Pipeline for one or more indexing passes of a source, with the threads that read its streams.
+/// Pipeline for one or more indexing passes of a source, and the threads that read its streams.
 final class IndexingPipeline {
   /// Result of one pass.
   struct Reading {
     var videos: [VideoIndex] = []
     var subtitles: [SubtitleTrack] = []
     var audio: [(track: AudioTrack?, anchor: AudioAnchor?, warnings: [Warning])] = []
-    /// Reason for the end of the pass, its last position, and the first error that an element
-    /// posted.
+    /// Reason for the end of the pass, the last position of the pass, and the first error that an
+    /// element posted.
     var end: IndexingPass.End
     var position: ClockTime
     var failure: GStreamerError?
@@ -27,12 +27,12 @@ final class IndexingPipeline {
   private let skipped: [SkippedStart]
   private var tally = StreamTally()
   private var isStarted = false
-  /// Longest wait for one message, which is also the delay in noticing the end of a pass.
+  /// Longest wait for a bus message; the end of a pass is noticed at most this much later.
   private let step: ClockTime
 
   private var topology: Topology { indexer.topology }
 
-  /// - Parameter gate: ends the streams of each pass; nil if they end with the source.
+  /// - Parameter gate: gate that ends the streams of each pass; nil if streams end with the source.
   init(_ indexer: Indexer, _ streams: ChosenStreams, gate: RangeGate? = nil) throws {
     self.indexer = indexer
     self.streams = streams
@@ -47,16 +47,16 @@ final class IndexingPipeline {
     }
     self.pipeline = pipeline
     if let gate {
-      // In stream order, before any other probe sees the segments.
+      // In stream order, and before other pad probes change the GStreamer segments.
       for (number, (stream, _)) in streams.all.enumerated() {
         guard let sink = pipeline.element(streams.sinkName(number)), gate.watch(sink, stream.kind) else {
           throw InexactRange(reason: "no demuxer leads to its stream \(number)")
         }
       }
     }
-    // A decoder that reads the file directly gets no packets.
+    // If a decoder reads the file directly, no packets enter the decoder.
     if !topology.streams.contains(where: \.isFile) { streams.tracks.forEach { $0.watch(pipeline) } }
-    // Before the threads start: an appsink that has not started reports that it has ended.
+    // Prepare before the threads start, because an appsink that has not started reports its end.
     topology.prepare(pipeline)
     for (number, stream) in streams.videos.enumerated() where stream.declaresDurations {
       pipeline.element(IndexingPipeline.videoName(number)).map(pipeline.keepDemuxedDurations)
@@ -74,7 +74,8 @@ final class IndexingPipeline {
   /// Stops the pipeline.
   func stop() { pipeline.set(.null) }
 
-  /// Seeks to the last keyframe at or before `time` for another pass. All streams must have ended.
+  /// Seeks to the last keyframe at or before `time` for another pass. All streams must have ended
+  /// before.
   /// - Returns: false if the seek fails.
   func seek(toKeyframeBefore time: ClockTime) throws -> Bool {
     streams.tracks.forEach { $0.resetNotes() }
@@ -83,7 +84,7 @@ final class IndexingPipeline {
   }
 
   /// Reads all streams until the gate or the source ends them.
-  /// - Parameter fits: the wanted part of each audio stream; empty for all of it.
+  /// - Parameter fits: wanted part of each audio stream; empty for the whole streams.
   func read(_ fits: [AudioFit] = []) throws -> Reading {
     let (tally, indexer) = (tally, indexer)
     if !isStarted { pipeline.set(.playing) }
@@ -102,7 +103,7 @@ final class IndexingPipeline {
       return try Worker("index \(track.name)") { try reader.read { try track.run($0, fit) } }
     }
     let (end, failure) = watch(tally)
-    // The remaining data of the other streams is not needed.
+    // After a failure or a cancellation, the remaining data of other streams is not needed.
     if end == .cancelled || end == .readerFailed { pipeline.set(.null) }
     tally.isOver.cancel()
     var reading = Reading(end: end, position: tally.latestTime.time, failure: failure)
@@ -115,7 +116,7 @@ final class IndexingPipeline {
   }
 
   /// Waits for the end of the pass.
-  /// - Returns: the reason for its end, and the first error that an element posted.
+  /// - Returns: the reason for the end, and the first error that an element posted.
   private func watch(_ tally: StreamTally) -> (end: IndexingPass.End, failure: GStreamerError?) {
     let count = streams.all.count
     var step = step
@@ -131,11 +132,11 @@ final class IndexingPipeline {
         Log.index.info(
           "\(topology.source): the pass ends: \(end); \(sight.ended) of \(count) streams ended, \(sight.samples) samples came, "
             + "up to \(tally.latestTime.time)")
-        // Streams also end if reading failed; the error is on the bus by then.
+        // A stream also ends if reading failed; the error is already on the bus then.
         return (end, failure ?? pipeline.pendingFailure)
       }
       let message = pipeline.nextMessage(timeout: step)
-      // From now on the readers only take the remaining samples.
+      // After this message, the readers only pull the remaining samples.
       if case .endOfStream? = message { step = ClockTime(nanoseconds: 1_000_000) }
       silence = message == nil && indexer.priorityGate?.isUrgent != true ? step : .zero
       if case .failed(let error)? = message {
@@ -156,19 +157,19 @@ final class IndexingPipeline {
     while let sample = reader.next() {
       if track.cues.isEmpty, let caps = sample.caps { track.caps = caps }
       guard let start = sample.streamTime else { continue }
-      // A cue without a duration lasts until the next one.
+      // A cue without a duration lasts until the next cue.
       if open, let last = track.cues.indices.last {
         track.cues[last].span.end = max(start, track.cues[last].span.start)
       }
       let bytes = try sample.buffer.withBytes { Array($0) }
       let duration = sample.buffer.duration
       open = duration == nil
-      // An empty packet in MP4 timed text means no text.
+      // In MP4 timed text, an empty packet shows no text.
       if bytes.allSatisfy({ $0 == 0 || $0 == 32 || $0 == 10 }) { continue }
       track.cues.append(
         Cue(span: TimeSpan(start: start, end: start + (duration ?? ClockTime(seconds: 5))), bytes: bytes))
     }
-    // Tags may arrive late, and the demuxer lacks some of the path's tags.
+    // Tags may arrive late, and the tags in `path` include some that the demuxer lacks.
     track.tags = (reader.sink.pad?.tags(global: false)).merging(path.tags)
     track.cues.sort { $0.span.start < $1.span.start }
     return track
@@ -180,8 +181,8 @@ final class IndexingPipeline {
     var turning: PacketReversal?
     var pictures = PictureBytes(caps)
     var known: Caps?
-    /// Number of packets up to the last one that is presented. No later packet is needed to decode
-    /// it.
+    /// Number of packets up to the last presented one. Later packets are not needed to decode any
+    /// presented packet.
     var wantedCount = 0
     var end: ClockTime?
     var decoder: String?
@@ -228,7 +229,8 @@ final class IndexingPipeline {
       if let time = sample.streamTime { reader.reach(time) }
     }
     packets.removeLast(packets.count - wantedCount)
-    // Like FFmpeg: only decoders of independent frames show the rest of such a frame.
+    // An edit may begin within a frame. Like FFmpeg, keep the rest of such a frame only if all
+    // frames are independent.
     if packets.contains(where: \.isCut), !packets.allSatisfy(\.isKeyframe) {
       for number in packets.indices where packets[number].isCut { packets[number].isHidden = true }
       details.append(ContainerDetail(file: "the rest of the frame within which an edit begins"))
@@ -260,9 +262,9 @@ final class IndexingPipeline {
 
 extension StreamPath {
   /// Caps of the stream's packets, with values that the demuxer does not provide:
-  /// - a time base as the frame rate if the container names no rate (`Quirk.h264parseTimeBase`);
-  ///   `FrameSpacing` replaces it with the measured rate;
-  /// - the variant of ProRes, which `matroskademux` calls `format`.
+  /// - the variant of ProRes, which `matroskademux` calls `format`;
+  /// - a time base as the frame rate if the container declares no rate (`Quirk.h264parseTimeBase`);
+  ///   `FrameSpacing` replaces this rate with the measured one.
   fileprivate func completing(_ caps: Caps) -> Caps {
     if caps.mediaType == "video/x-prores", !caps.has("variant"), let variant = caps.string("format") {
       return caps.removing(["format"]).setting("variant", variant)
@@ -275,7 +277,7 @@ extension StreamPath {
 }
 
 extension ChosenStreams {
-  /// Name of the appsink at the end of stream `number`, over all streams.
+  /// Name of the appsink at the end of stream `number`, counted over all streams.
   fileprivate func sinkName(_ number: Int) -> String {
     if number < videos.count { return IndexingPipeline.videoName(number) }
     let rest = number - videos.count

@@ -1,6 +1,6 @@
-/// Error thrown if indexing only a part of a source may differ from indexing all of it.
+/// Error thrown if the index of a part of a source may differ from an index of the whole source.
 /// The caller then indexes the whole source.
 struct InexactRange: Error {
-  /// Reason, for the log.
+  /// Explanation for the log.
   var reason: String
 }

@@ -2,17 +2,19 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Streams that a demuxer announces after others have begun.
-/// This occurs in concatenated files and in broadcasts that change their program. Pipelines are
-/// made only for the first streams of a file.
+/// Streams that a demuxer announces after other streams have begun.
+///
+/// Late streams occur in concatenated files and in broadcasts with program changes. Pipelines read
+/// only the first streams of a file.
 final class LateStreams: Sendable {
   private struct State {
     var names: Set<String> = []
-    /// Demuxers that have announced all pads. For a short file, this is before the first packet is
-    /// taken.
+    /// Demuxers that have announced all their pads. In a short file, a demuxer may do so before the
+    /// first packet leaves the pipeline.
     var complete: Set<String> = []
     var count = 0
-    /// Stream time of the packets that the demuxer has output so far, which may not be taken yet.
+    /// Stream time of the packets that the demuxer has output. Some of them may not have left the
+    /// pipeline.
     var position = ClockTime.zero
     var start: ClockTime?
   }
@@ -20,8 +22,8 @@ final class LateStreams: Sendable {
 
   /// - Parameters:
   ///   - elements: names of the demuxers, and of other elements that read the file.
-  ///   - known: pads linked in the pipeline, as `element.pad`.
-  ///   - samples: counter of the samples that the pipeline has output.
+  ///   - known: pads that are linked in the pipeline, as `element.pad`.
+  ///   - samples: counter of the samples that have left the pipeline.
   init(_ pipeline: Pipeline, _ elements: Set<String>, known: Set<String>, after samples: Counter) {
     for name in elements {
       // The pipeline holds the closures, and the closures hold this object.
@@ -30,8 +32,8 @@ final class LateStreams: Sendable {
         let full = "\(name).\(pad.name)"
         let isLate = state.withLock { state in
           let isNew = state.names.insert(full).inserted
-          // A linked pad is late if its demuxer waits for the pad's first packet. Other pads
-          // already have a warning.
+          // A pad is late if it appears after the first sample, or after the demuxer announced all
+          // pads. Unlinked pads that appear earlier already have a warning.
           let isLate = samples.value > 0 || state.complete.contains(name)
           guard isLate, !isNew || !known.contains(full) else { return false }
           state.count += 1

@@ -2,12 +2,12 @@ import GStreamer
 import MediaTime
 
 extension OpenedSource {
-  /// Opens a video with a known index, so that only the decoded part is read.
+  /// Opens a video whose index is known, so that only the decoded part is read.
   ///
   /// - Parameters:
-  ///   - number: position among the played videos.
-  ///   - range: the played part of the source, in stream time; nil for all of it.
-  ///   - part: the part of `range` to read.
+  ///   - number: number of the video among those that are played.
+  ///   - range: range of the source to play, in stream time; nil for the whole source.
+  ///   - part: part of `range` to read.
   /// - Throws: ``RetrogradeError``.
   package func video(
     _ number: Int, _ index: VideoIndex, range: TimeSpan?, part: TimeSpan, _ settings: PlaybackSettings

@@ -1,8 +1,8 @@
 import Containers
 import GStreamer
 
-/// Checks during indexing if a video's packets can be output in another order unchanged.
-/// Each packet must be an independent frame, in a codec with a known rule for that.
+/// Checks during indexing whether a video's packets can be output in another order unchanged. Each
+/// packet must be an independent frame, in a codec for which ``PacketCheck`` has a rule.
 struct PacketReversal {
   private let codec: PacketCheck.Codec?
   private var check: PacketCheck?
@@ -14,18 +14,19 @@ struct PacketReversal {
     codec = PacketReversal.codec(caps)
     check = codec.map { PacketCheck($0) }
     found = check == nil ? "\(caps.codecName) is not known to consist of independent frames" : nil
-    // Parsers and demuxers report fields for most codecs; for the others the packets show them.
+    // For most codecs, parsers and demuxers report fields in the caps; for the others, the packets
+    // show whether they contain fields.
     let isWhole = ["progressive", nil].contains(caps.string("interlace-mode"))
     if found == nil, !isWhole || caps.string("coded-picture-structure") == "field" || caps.int("fields") == 2 {
       found = PacketReversal.words(.hasFields)
     }
   }
 
-  /// Rule for codecs whose packets can be independent frames, by media type.
+  /// Rule for a codec whose packets can be independent frames; nil for other codecs.
   private static func codec(_ caps: Caps) -> PacketCheck.Codec? {
     switch caps.mediaType {
-    // No prediction between pictures. Huffman tables are in `codec_data` (Ben Rudiak-Gould's
-    // HuffYUV 2.1.1). The others: W3C PNG; ISO/IEC 15444-1; raw video.
+    // Codecs without prediction between pictures: HuffYUV, whose Huffman tables are in `codec_data`
+    // (Ben Rudiak-Gould's HuffYUV 2.1.1); PNG (W3C); JPEG 2000 (ISO/IEC 15444-1); raw video.
     case "image/png": .independent(beginning: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
     case "video/x-huffyuv", "image/x-j2c", "image/x-jpc", "image/x-jp2c", "video/x-raw": .independent(beginning: [])
     case "image/jpeg": .jpeg(height: caps.int("height"))
@@ -50,7 +51,7 @@ struct PacketReversal {
     }
   }
 
-  /// Reason why the packets can't be reordered, for messages; nil if they can.
+  /// Reason why the packets can't be reordered, for messages; nil if they can be reordered.
   func obstacle(in packets: [VideoPacket]) -> String? {
     if let found { return found }
     let times = packets.compactMap { $0.time }
@@ -73,8 +74,8 @@ struct PacketReversal {
 }
 
 extension Caps {
-  /// Codec configuration in the container for streams with length-prefixed units; nil for start
-  /// codes.
+  /// Codec configuration from the container, for streams whose units have a length prefix; nil for
+  /// streams with start codes.
   var configuration: [UInt8]? {
     string("stream-format") == "byte-stream" ? nil : buffer("codec_data") ?? []
   }

@@ -4,7 +4,7 @@ import MediaTime
 import Quirks
 import Synchronization
 
-/// Maps each output buffer of a decoder to its packet.
+/// Finds the packet of each output buffer of a decoder.
 package final class PacketTimestamps: Sendable {
   /// Packet that entered the decoder.
   struct Packet: Sendable {
@@ -23,8 +23,8 @@ package final class PacketTimestamps: Sendable {
     var sources: [Packet] = []
     var taken = 0
     var fillsGaps = false
-    /// True if the decoder outputs one buffer a packet. Then ``lost`` counts packets without
-    /// output, and ``span`` reaches from the first to the last of them.
+    /// True if the decoder outputs one buffer per packet. In this case, ``lost`` counts packets
+    /// without output, and ``span`` ranges from the first to the last of these packets.
     var isOneForOne = false
     var isSilent = false
     var lost = 0
@@ -41,14 +41,14 @@ package final class PacketTimestamps: Sendable {
   }
   private let state = Mutex(State())
 
-  /// Opens the segments before `element`, so that nothing after it clips.
-  /// Decoders clip by timestamps that can be wrong (see AudioLayout). Parsers drop packets before
-  /// the segment's start, though later packets overlap them.
+  /// Opens the GStreamer segments before `element`, so that neither this element nor any later one
+  /// clips buffers. Decoders clip by timestamps that can be wrong (see AudioLayout). Parsers drop
+  /// packets before the segment's start, although later packets overlap them.
   func openSegments(before element: Element) {
     element.staticPad("sink")?.openSegments { [self] in segment($0) }
   }
 
-  /// Records the packet of each output buffer of `decoder`.
+  /// Records which packet each output buffer of `decoder` belongs to.
   func watch(_ decoder: Element) {
     watchesDecoder(
       isOneForOne: decoder.factoryName?.hasPrefix("avdec_") ?? false, fillsGaps: decoder.factoryName == "flacdec")
@@ -65,7 +65,7 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// Clears all notes.
+  /// Clears all records.
   func reset() {
     state.withLock { state in
       var new = State()
@@ -75,7 +75,7 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// - Returns: number of the segment.
+  /// - Returns: number of the GStreamer segment.
   private func segment(_ segment: Segment) -> Int {
     state.withLock { state in
       state.segments.append(segment)
@@ -83,11 +83,11 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// Last segment before it was opened; nil if none was opened.
+  /// Last GStreamer segment, as it was before it was opened; nil if none was opened.
   var segment: Segment? { state.withLock { $0.segment } }
 
-  /// Decoded audio of each segment, in order.
-  /// A segment is merged with the previous one if it continues its timestamps.
+  /// Decoded audio of each GStreamer segment, in order. A segment is merged with the previous one
+  /// if it continues the previous segment's timestamps.
   func edits(of decoded: [DecodedAudio]) -> [(segment: Segment, audio: ArraySlice<DecodedAudio>)] {
     let segments = state.withLock { $0.segments }
     var edits: [(segment: Segment, audio: ArraySlice<DecodedAudio>)] = []
@@ -108,7 +108,7 @@ package final class PacketTimestamps: Sendable {
     return edits
   }
 
-  /// Copies the segments of `other`, which opened them before they reached this clock.
+  /// Copies the GStreamer segments of `other`, which opened them before they reached this object.
   func takeSegments(of other: PacketTimestamps) {
     let segments = other.state.withLock { $0.segments }
     state.withLock { $0.segments = segments }
@@ -136,9 +136,9 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// Number of packets that entered the decoder; nil if there is none.
+  /// Number of packets that entered the decoder; nil if there is no decoder.
   var packetCount: Int? { state.withLock { $0.hasDecoder ? $0.packetCount : nil } }
-  /// True if the decoder makes up silence for missing packets (``AudioLayout/fillsGaps``).
+  /// True if the decoder inserts silence for missing packets (``AudioLayout/fillsGaps``).
   var fillsGaps: Bool { state.withLock { $0.fillsGaps } }
   var packetBytes: Int { state.withLock { $0.packetBytes } }
 
@@ -157,8 +157,8 @@ package final class PacketTimestamps: Sendable {
     state.withLock { $0.blocks = blocks }
   }
 
-  /// Counts a packet as lost if the decoder muted one of its blocks: a block with audio then has
-  /// only silent channels.
+  /// Counts a packet as lost if the decoder muted one of its blocks. There are then fewer channels
+  /// with audio than blocks with audio.
   private func compareBlocks(with samples: Buffer) {
     let blocks = state.withLock { $0.blocks }
     let (count, channels) = (blocks.first?.samples ?? 0, blocks.reduce(0) { $0 + $1.channels })
@@ -182,7 +182,7 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// Takes the packet of the next output buffer.
+  /// Removes and returns the packet of the next output buffer.
   func takePacket() -> Packet? {
     state.withLock { state in
       guard state.taken < state.sources.count else { return nil }
@@ -197,7 +197,7 @@ package final class DecoderWatch: Sendable {
   private let known = Mutex<[(element: Element, clock: PacketTimestamps)]>([])
 
   package init(_ pipeline: Pipeline) {
-    // Not `self`: the pipeline keeps the closure.
+    // Do not capture `self` strongly, because the pipeline keeps the closure.
     pipeline.onElementAdded { [weak self] element in self?.add(element) }
   }
 
@@ -209,18 +209,18 @@ package final class DecoderWatch: Sendable {
     known.withLock { $0.append((element, clock)) }
   }
 
-  /// Notes about the decoder before `sink`; complete once audio has left it.
+  /// Records about the decoder before `sink`; complete only after audio has left the decoder.
   package func clock(for sink: Element) -> PacketTimestamps? {
     guard let chain = AudioIndexer.chain(before: sink), let decoder = chain.decoder else { return nil }
     func clock(of element: Element) -> PacketTimestamps? {
       known.withLock { known in known.first { $0.element.isSame(as: element) }?.clock }
     }
     guard let found = clock(of: decoder) else { return nil }
-    // The parser's clock opened the segment before the decoder saw it.
+    // The parser's object opened the GStreamer segment before the decoder received it.
     if let other = chain.parser.flatMap(clock), other.segment != nil { found.takeSegments(of: other) }
     return found
   }
 
-  /// Releases the elements, which hold the clocks.
+  /// Releases the elements, which hold the ``PacketTimestamps`` objects.
   package func releaseElements() { known.withLock { $0 = [] } }
 }

@@ -2,7 +2,8 @@ import Containers
 import GStreamer
 
 extension Pipeline {
-  /// Applies `correction` to the file's bytes as they are read, and to the ends of the streams.
+  /// Applies `correction` to the bytes of the file as they are read, and to the ends of its
+  /// streams.
   func correct(_ correction: any FileCorrection) {
     (element("source") ?? elements(ofFactory: "filesrc").first)?.staticPad("src")?.onBuffer { buffer in
       guard let offset = buffer.offset, correction.changes(offset..<offset + buffer.size) else { return nil }

@@ -1,17 +1,17 @@
 package import Containers
 package import GStreamer
 
-/// Single file read by a user's pipeline, with its container's facts about the streams.
+/// File that a user's pipeline reads, with facts about the streams from the file's container.
 package struct PipelineSource: Sendable {
   private let opened: OpenedSource
   private let settings: PlaybackSettings
   private let path: String
 
-  /// The file and its facts.
+  /// The source file and its facts.
   package var stored: Source { opened.stored }
 
-  /// - Returns: nil if the path is not a regular file, or holds no media without the pipeline.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput`, and `CancellationError`.
+  /// - Returns: nil if the path is not a regular file, or if the file by itself contains no media.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`, or `CancellationError`.
   package init?(_ path: String, _ settings: PlaybackSettings) throws {
     guard Source.isReopenable(path) else { return nil }
     do {
@@ -24,14 +24,15 @@ package struct PipelineSource: Sendable {
     self.settings = settings
   }
 
-  /// Applies the file's workarounds for each GStreamer release to the pipeline. Call this before it
-  /// starts.
+  /// Applies workarounds for this file and GStreamer release to the pipeline. Call this before the
+  /// pipeline starts.
   package func prepare(_ pipeline: Pipeline) { opened.topology.prepare(pipeline) }
 
-  /// True if decoders output no timestamps, so that the packets' timestamps count.
+  /// True if decoders output no timestamps, so that the packets' timestamps are used.
   package var isTimedByPackets: Bool { opened.topology.isGIF }
 
-  /// Stream of the file that reaches `sink`, an appsink of a running pipeline; nil if unknown.
+  /// Stream of the file from which `sink`, an appsink of a running pipeline, receives data; nil if
+  /// unknown.
   package func stream(of kind: StreamKind, before sink: Element) -> StreamPath? {
     let origins = sink.origins
     guard let reader = origins.last?.element, reader.string("location") == path else { return nil }
@@ -40,13 +41,13 @@ package struct PipelineSource: Sendable {
     return streams.first { $0.originates(from: origins.map { ($0.element.factoryName ?? "", $0.pad.name) }) }
   }
 
-  /// Adds the file's tags and chapters to an index of the pipeline's streams.
+  /// Adds tags and chapters of the file to an index of the pipeline's streams.
   package func describe(_ index: inout SourceIndex) {
     index.tags = opened.topology.fileTags.merging(index.tags)
     index.chapters = settings.playback.wantsChapters ? opened.topology.chapters(until: index.presentationEnd) : []
   }
 
-  /// Warns about data that the container declares and the index lacks.
+  /// Adds warnings about data that the container declares but the index lacks.
   package func compare(_ index: inout SourceIndex, _ video: VideoSource?) {
     var settings = settings
     settings.playback.noVideo = video == nil
@@ -58,7 +59,7 @@ package struct PipelineSource: Sendable {
 extension StreamPath {
   /// True if one of `pads` is a demuxer pad of this stream.
   fileprivate func originates(from pads: [(factory: String, pad: String)]) -> Bool {
-    // Output pads of parsers have the same name in all streams, so they are ignored.
+    // Output pads of parsers have the same name in all streams, so ignore them.
     steps.contains { step in step.pad != "src" && pads.contains { $0 == (step.factory, step.pad) } }
   }
 }

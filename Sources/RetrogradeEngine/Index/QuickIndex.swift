@@ -1,12 +1,14 @@
 import Containers
 import MediaTime
 
-/// Indexes a long source without a full pass: it reads only the beginning and the end.
-/// The container's tables give the times of the frames between, and audio is decoded on demand.
+/// Indexes a long source without a full pass, by reading only its beginning and end. The
+/// container's tables contain the times of all other frames, and audio is decoded on request.
 ///
-/// The result is exact: if the tables contradict the packets read, there is no quick index.
+/// The result is exact: if the tables contradict the packets that were read, there is no quick
+/// index.
 enum QuickIndex {
-  /// Length of the part read at the end. Below three times this, a full index is as fast.
+  /// Length of the end that is read. For sources shorter than three times this length, a full index
+  /// is as fast.
   private static let tail = ClockTime(seconds: 8)
 
   /// - Returns: nil if the whole source has to be indexed.
@@ -48,13 +50,13 @@ enum QuickIndex {
     } catch let error as InexactRange {
       Log.index.info("\(opened.name): all of it is indexed: \(error.reason)")
     } catch let error as RetrogradeError {
-      // The full pass reports the error, and what is still playable.
+      // A full pass will report the error and find what is still playable.
       Log.index.info("\(opened.name): all of it is indexed: \(error.message)")
     }
     return nil
   }
 
-  /// Audio streams, with only the end decoded so far.
+  /// Audio streams, of which only the end is decoded so far.
   /// - Returns: nil if the audio may be incomplete or have gaps.
   private static func audio(
     _ end: SourceIndex, _ beginning: SourceIndex, from start: ClockTime, _ count: Int, _ opened: OpenedSource,
@@ -86,18 +88,19 @@ enum QuickIndex {
 }
 
 extension VideoIndex {
-  /// Completes this end of a video with all earlier packets from its container's tables.
-  /// - Returns: nil if the tables contradict the packets of this end or of the beginning.
+  /// Adds all earlier packets, from the tables of the container, to this index of the end of a
+  /// video.
+  /// - Returns: nil if the tables contradict the packets of this index or of `beginning`.
   func completed(by times: MP4SampleTimes, _ beginning: VideoIndex) -> VideoIndex? {
     guard !isUntimed, let end = packets.last(where: { !$0.isHidden })?.time,
       let last = times.samples.map(\.shown).max(), let latest = packets.compactMap(\.time).max(), latest >= end
     else { return nil }
     func nanoseconds(_ units: Int) -> Int64 {
-      // Like GStreamer: whole seconds and the remainder, rounded down.
+      // Calculate like GStreamer: whole seconds, and the remainder rounded down.
       let (seconds, rest) = (units / times.timescale, units % times.timescale)
       return Int64(seconds) * 1_000_000_000 + Int64(rest) * 1_000_000_000 / Int64(times.timescale)
     }
-    // Offset of the presentation from the tables, which the edit list sets.
+    // Offset of presentation times from the tables' times, due to the edit list.
     let shift = latest.nanoseconds - nanoseconds(last)
     let read = Set((beginning.packets + packets).compactMap(\.time))
     var shown: [ClockTime: Bool] = [:]

@@ -3,24 +3,24 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Ends the streams of an indexing pass at the end of the indexed part.
-/// Each stream ends after all packets that are presented before that time.
+/// Ends the streams of an indexing pass at the end of the indexed part. Each stream ends after its
+/// last packet that is presented before this time.
 final class RangeGate: Sendable {
   /// State of one stream in the current pass.
   private struct Stream {
     var kind: StreamKind
     /// Start of the first packet.
     var first: ClockTime?
-    /// Number of packets that start at or after the end.
+    /// Number of packets that start at or after the end of the part.
     var past = 0
     var isClosed = false
 
-    /// True if no packet after one at `time` belongs to the part before `end`.
+    /// True if no packet after the one at `time` belongs to the part before `end`.
     func isComplete(at time: ClockTime, _ end: ClockTime) -> Bool {
       switch kind {
       // Codecs reorder at most 16 frames (H.264, A.3.1; H.265, A.4.2), each of up to two fields.
       case .video: past >= 40 || time >= end + RangeGate.reordering
-      // Decoders hold back a packet, and the next one overlaps it.
+      // Decoders delay one packet, and the next packet overlaps it.
       case .audio: time >= end + ClockTime(nanoseconds: 500_000_000)
       default: time >= end
       }
@@ -29,11 +29,13 @@ final class RangeGate: Sendable {
 
   private struct State {
     var end: ClockTime?
-    /// Length from the first packet of any stream to the end, if the end is not yet known.
+    /// Length from the first packet of any stream to the end of the part; nil if the end is set as
+    /// a time.
     var length: ClockTime?
     var streams: [Stream] = []
 
-    /// Streams that end at this packet of stream `number`, which is decoded or shown at `time`.
+    /// Returns the streams that end at this packet of stream `number`. The packet is decoded or
+    /// shown at `time`.
     mutating func pass(_ number: Int, _ time: ClockTime) -> [Int] {
       streams[number].first = streams[number].first ?? time
       if end == nil { end = length.map { time + $0 } }
@@ -42,8 +44,8 @@ final class RangeGate: Sendable {
       var over: [Int] = []
       if !streams[number].isClosed, streams[number].isComplete(at: time, end) { over.append(number) }
       for closed in over { streams[closed].isClosed = true }
-      // Subtitles may be an hour apart. A stream that lags so far has no more packets before the
-      // end.
+      // Subtitles may be an hour apart. If a stream lags far behind the others, it has no more
+      // packets before the end of the part.
       let isOver = streams.allSatisfy { $0.isClosed || ![.video, .audio].contains($0.kind) }
       guard isOver || time >= end + RangeGate.reordering + ClockTime(seconds: 2) else { return over }
       for other in streams.indices where !streams[other].isClosed {
@@ -54,17 +56,17 @@ final class RangeGate: Sendable {
     }
   }
 
-  /// Upper bound on how much earlier a later packet may be shown.
+  /// Upper bound of the time by which a later packet may be shown earlier.
   private static let reordering = ClockTime(seconds: 10)
 
   private let state = Mutex(State())
   private let pads = Mutex<[Pad]>([])
 
-  /// Watches the stream that ends in `sink`, at the demuxer's output, before its segment is
-  /// changed. Call this before the pipeline starts.
+  /// Watches the stream that ends in `sink` at the demuxer's output, before the GStreamer segment
+  /// of the stream is changed. Call this before the pipeline starts.
   /// - Returns: false if no demuxer leads to `sink`.
   func watch(_ sink: Element, _ kind: StreamKind) -> Bool {
-    // Demuxers are linked only after they find the file's streams.
+    // Demuxers are linked only after they find the streams of the file.
     guard let first = sink.upstream.last, first.isOpenEnded, let pad = first.firstSinkPad else { return false }
     let number = state.withLock { state in
       state.streams.append(Stream(kind: kind))
@@ -91,9 +93,9 @@ final class RangeGate: Sendable {
     }
   }
 
-  /// Start of the first packet of each stream; nil if it had none.
+  /// Start of the first packet of each stream; nil if the stream had no packet.
   var firstTimes: [ClockTime?] { state.withLock { $0.streams.map(\.first) } }
-  /// True for each stream that the gate ended, rather than the source.
+  /// True for each stream that was ended by the gate, not by the source.
   var closed: [Bool] { state.withLock { $0.streams.map(\.isClosed) } }
 
   /// - Returns: effect of the packet at `time` on stream `number`.
@@ -102,7 +104,7 @@ final class RangeGate: Sendable {
       let over = state.pass(number, time)
       return (over, state.streams.allSatisfy(\.isClosed))
     }
-    // One demuxer outputs all streams, on this thread.
+    // One demuxer outputs all streams on the current thread, so other streams can be ended here.
     let pads = pads.withLock { $0 }
     for other in over where other != number { pads[other].endStream() }
     guard over.contains(number) else { return .continues }

@@ -4,16 +4,17 @@ import MediaTime
 
 /// Indexes parts of a source exactly as a full pass would, without reading the rest.
 ///
-/// It reads the beginning of the source first, for the start of the presentation and the audio
-/// anchors. For each part it then seeks, by the container's index, to the last keyframe before it,
-/// with enough pre-roll for the audio decoders. If a part may be inexact, it throws
-/// ``InexactRange``, and the caller indexes the whole source.
+/// The indexer first reads the beginning of the source, to find the start of the presentation and
+/// the audio anchors. For each part, the indexer then seeks, by the container's index, to the last
+/// keyframe that leaves enough pre-roll for the audio decoders. If the index of a part may be
+/// inexact, ``InexactRange`` is thrown, and the caller indexes the whole source.
 final class RangeIndexer {
   /// Index of the first seconds.
   let beginning: SourceIndex
   /// Start of the presentation, in stream time.
   var start: ClockTime { beginning.presentationStart }
-  /// Recipe for decoding the first video, from the beginning of the source; nil if there is none.
+  /// Recipe for decoding the first video stream, from the index of the beginning; nil without
+  /// video.
   var recipe: DecodingRecipe? { beginning.recipe }
   private let indexer: Indexer
   private let streams: ChosenStreams
@@ -21,7 +22,7 @@ final class RangeIndexer {
   private let pipeline: IndexingPipeline
   /// Anchor of each audio stream; nil if the stream does not begin in the first seconds.
   private let anchors: [AudioAnchor?]
-  /// Pre-roll of each audio stream, after which its samples equal those of a full pass.
+  /// Pre-roll of each audio stream: samples decoded after it equal the samples of a full pass.
   private let preRolls: [ClockTime]
   private let hole: TimeSpan?
   private let placesAudio: Bool
@@ -30,20 +31,22 @@ final class RangeIndexer {
 
   /// Length of the beginning that is read.
   private static let head = ClockTime(nanoseconds: 1_500_000_000)
-  /// Largest distance in a file between packets of the same time.
+  /// Longest interleaving, in time: packets of the same time are no further apart in a file.
   private static let interleaving = ClockTime(seconds: 1)
-  /// Extra distances to seek back until all streams are covered.
+  /// Extra time to seek back in each attempt, until all streams are covered.
   private static let steps = [0.0, 8, 24, 56].map { ClockTime(seconds: $0) }
-  /// Bounds of the search before and after a part.
+  /// Limits of the time that may be read before and after a part.
   static let reach = (before: ClockTime(seconds: 63), behind: ClockTime(seconds: 12))
-  /// Longest beginning that may be read, from its first packet.
+  /// Limit of the time read at the beginning, from the first packet of each stream.
   private static let mostOfHead = ClockTime(seconds: 12)
-  /// Demuxers that seek without reading all earlier data, and give the same times after a seek.
-  /// tsdemux's times differ by a nanosecond, and mpegpsdemux's seeks are inaccurate.
+  /// Demuxers that seek without reading all earlier data, and output the same timestamps after a
+  /// seek. Not tsdemux, whose timestamps differ by a nanosecond, nor mpegpsdemux, whose seeks are
+  /// inaccurate.
   private static let demuxers: Set = ["qtdemux", "matroskademux", "avidemux", "oggdemux", "flvdemux"]
 
   /// - Parameters:
-  ///   - hole: the part that the given tables do not list, in stream time; nil if they list all.
+  ///   - hole: range that the excerpt of the file's tables does not list, in stream time; nil if
+  ///     the tables list everything.
   ///   - placesAudio: false if audio without an exact position is allowed
   ///     (``AudioTrack/isPlaced``).
   /// - Returns: nil if the whole source has to be indexed.
@@ -52,9 +55,9 @@ final class RangeIndexer {
     let preRolls = streams.all.compactMap { $0.stream.kind == .audio ? $0.stream.preRoll : .zero }
     guard preRolls.count == streams.all.count,
       !streams.all.isEmpty,
-      // A subtitle shown during a part may start an hour before it.
+      // A subtitle shown during a part may start an hour before that part.
       streams.texts.isEmpty,
-      // An anchor in one edit does not place the audio of another.
+      // An audio anchor in one edit does not give the position of the audio in another edit.
       !indexer.topology.facts.tracks.contains(where: \.isEdited),
       streams.all.allSatisfy({ stream in RangeIndexer.demuxers.contains { stream.stream.passes($0) } })
     else { return nil }
@@ -140,7 +143,8 @@ final class RangeIndexer {
     let audios = preRolls.enumerated().allSatisfy { number, preRoll in
       let stream = streams.videos.count + number
       if let time = first[stream], time <= start - preRoll { return true }
-      // Seeking further back found the same first packet: the stream begins there, or has ended.
+      // An earlier start of reading found the same first packet, where the stream begins, or again
+      // no packet, because the stream has ended.
       return before.map { $0[stream] == first[stream] && (anchors[number] == nil || first[stream] == nil) } ?? false
     }
     return videos && audios
@@ -186,9 +190,9 @@ extension VideoIndex {
   /// Presentation time of the first keyframe in decoding order.
   fileprivate var firstKeyframe: ClockTime? { packets.first { $0.isKeyframe && !$0.isHidden }?.time }
 
-  /// Returns the index without packets that may be undecodable or incomplete.
-  /// These are frames shown before the first keyframe, and frames from `end` on. The first frame
-  /// from `end` on stays: its start gives the duration of the frame before it.
+  /// Returns the index without frames that may be undecodable or incomplete: frames shown before
+  /// the first keyframe, and frames from `end` on. The first frame from `end` on stays, because its
+  /// start gives the duration of the previous frame.
   fileprivate func complete(until end: ClockTime?) -> VideoIndex {
     guard let first = packets.firstIndex(where: { $0.isKeyframe && !$0.isHidden }), let start = packets[first].time
     else { return self }
@@ -196,7 +200,7 @@ extension VideoIndex {
     return replacing(whole, isFromStart: false).ended(at: end)
   }
 
-  /// Returns the index without the frames from `end` on, except the first of them.
+  /// Returns the index without the frames from `end` on; only the first of these frames stays.
   fileprivate func ended(at end: ClockTime?) -> VideoIndex {
     guard let end, let next = packets.compactMap({ $0.isHidden ? nil : $0.time }).filter({ $0 >= end }).min() else {
       return self
@@ -223,16 +227,16 @@ extension VideoIndex {
 }
 
 extension StreamPath {
-  /// Pre-roll after which samples equal those of decoding from the beginning; nil if unknown.
+  /// Pre-roll after which decoded samples equal those decoded from the beginning; nil if unknown.
   ///
   /// - A frame of AAC, AC-3, Vorbis and Opus overlaps the previous one.
-  /// - Opus and SBR predict from frame to frame, and the effect of a missing start decays. RFC
-  ///   7845, 4.6, asks for 80 ms for listening; bit-exact output takes longer.
+  /// - Opus and SBR predict from frame to frame, so the error from a missing start decays slowly.
+  ///   RFC 7845, 4.6, asks for 80 ms for listening; bit-exact output takes longer.
   ///
   /// AAC and AC-3 may fill bands with the decoder's own noise (ISO/IEC 14496-3, 4.6.13, PNS; ATSC
-  /// A/52, 7.3.4, dither). It depends on the position in a random sequence, so it differs after a
-  /// seek, as it does between decoders. FFmpeg's integer MPEG audio decoders carry rounding errors
-  /// from sample to sample: a value may be off by one forever.
+  /// A/52, 7.3.4, dither). This noise depends on the position in a random sequence, so the noise
+  /// differs after a seek, as it does between decoders. FFmpeg's integer MPEG audio decoders carry
+  /// rounding errors from sample to sample: a value may be off by one forever.
   fileprivate var preRoll: ClockTime? {
     if caps.mediaType == "audio/mpeg", caps.int("mpegversion") == 1 { return nil }
     return switch caps.mediaType {

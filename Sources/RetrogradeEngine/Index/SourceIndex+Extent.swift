@@ -7,7 +7,7 @@ extension SourceIndex {
     part?.start ?? (videos.compactMap(\.firstTime) + audio.map(\.span.start)).min() ?? .zero
   }
 
-  /// Latest end of any stream, by its packets.
+  /// Latest end of any stream, computed from the packets.
   package var presentationEnd: ClockTime {
     let ends = videos.compactMap { video in video.lastTime.map { video.end(afterLast: [$0]) } }
     return (ends + audio.map(\.span.end)).max() ?? .zero
@@ -15,7 +15,7 @@ extension SourceIndex {
 }
 
 extension VideoIndex {
-  /// Start of the first frame by the packets' timestamps, of which some may be missing.
+  /// Start of the first frame, from the packets' timestamps; some packets may have none.
   fileprivate var firstTime: ClockTime? { starts?.first ?? packets.compactMap(\.time).min() }
   fileprivate var lastTime: ClockTime? { starts?.last ?? packets.compactMap(\.time).max() }
 }

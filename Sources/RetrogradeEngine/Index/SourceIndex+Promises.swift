@@ -26,7 +26,8 @@ extension SourceIndex {
       )
     }
     if part == nil { warnings += [lateSubtitles(in: subtitles)].compactMap { $0 } }
-    // Details in the container are counted; labels may be in both the container and the packets.
+    // Count the container's details, and only those labels in packets that are not in the container
+    // too.
     let labels = videos.filter { !$0.arePackets }.flatMap(\.video.details).unique
     warnings += (facts.details + labels.filter { !facts.details.contains($0) }).leftOut(playback)
     plays = facts.gif?.plays
@@ -45,7 +46,7 @@ extension SourceIndex {
     if part == nil { warnings += declared.laterFiles(after: found.map(\.end).max() ?? .zero) }
   }
 
-  /// Warning about subtitles that begin when audio and video have ended.
+  /// Warning about subtitles that begin after audio and video have ended; nil if none do.
   package func lateSubtitles(in tracks: [SubtitleTrack]) -> Warning? {
     let end = presentationEnd
     let count = tracks.reduce(0) { sum, track in sum + track.cues.count { $0.span.start >= end } }
@@ -57,8 +58,8 @@ extension SourceIndex {
           + "at the end of the source or later", count: count)
   }
 
-  /// Measured length of each stream, for comparison with the container's.
-  /// The number of frames is known only if all were indexed.
+  /// Measured end of each stream, for comparison with the end that the container declares. The
+  /// number of frames is known only if the whole source was indexed.
   private func found(_ videos: [VideoSource]) -> [ContainerReport.Found] {
     videos.map {
       ContainerReport.Found(kind: .video, frames: part == nil ? $0.timeline.count : nil, end: $0.timeline.end)
@@ -98,7 +99,7 @@ extension [ContainerDetail] {
     } + (others > 0 ? [rest] : [])
   }
 
-  /// Limit of the details named one by one: a file may hold any number of non-text tags.
+  /// Largest number of details named one by one: a file may contain any number of non-text tags.
   private static var mostNamed: Int { 50 }
 }
 

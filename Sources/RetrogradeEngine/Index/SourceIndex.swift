@@ -6,14 +6,14 @@ package import MediaTime
 package struct VideoPacket: Hashable, Sendable {
   /// Presentation time in stream time; nil if the container does not state it.
   var time: ClockTime?
-  /// Decoding time in stream time. AVI has no other.
+  /// Decoding time in stream time. In AVI, packets have no other time.
   var decodingTime: ClockTime?
   var duration: ClockTime?
   var isKeyframe: Bool
   var bytes: Int
   /// Bytes that a decoder turns into pictures (`PictureBytes`); nil if not counted.
   var pictureBytes: Int?
-  /// True if the packet decodes to no frame, or to one outside the presentation.
+  /// True if the packet decodes to no frame, or to a frame outside the presentation.
   var isHidden: Bool
   /// True if an edit begins within the frame; ``time`` is then the start of the edit.
   var isCut = false
@@ -21,8 +21,8 @@ package struct VideoPacket: Hashable, Sendable {
   /// - Parameter caps: caps of the stream.
   /// - Throws: ``GStreamerError`` if the buffer's memory cannot be read.
   package init(_ buffer: Buffer, _ segment: Segment, _ caps: Caps) throws {
-    // Decoding starts before an edit and may continue after it. Frames decoded only for that are
-    // hidden. Byte 0 of a VP8 packet says if its frame is shown (RFC 6386, 9.1).
+    // Decoding may start before an edit and continue after its end; the frames outside the edit are
+    // hidden. Byte 0 of a VP8 packet states whether the frame is shown (RFC 6386, 9.1).
     let isInvisible = try caps.mediaType == "video/x-vp8" && buffer.withBytes { !$0.isEmpty && $0[0] & 0x10 == 0 }
     self.init(
       time: buffer.presentationTime(in: segment), decodingTime: buffer.dts.map { segment.streamTime(of: $0) },
@@ -52,17 +52,17 @@ package struct VideoIndex: Sendable {
   package var disposition: Disposition?
   /// In decoding order.
   var packets: [VideoPacket]
-  /// End of the stream's segment, if it has one.
+  /// End of the stream's GStreamer segment; nil if the segment has no end.
   var segmentEnd: ClockTime?
 
   /// True if the container states only decoding times, as AVI does.
-  /// Frames are then shown at those times, in display order. The decoders' own times run back at
-  /// keyframes if there are B-frames (`Quirk.avidemuxKeyframeTimes`).
+  /// Frames are then shown at the decoding times, in display order. Timestamps from decoders would
+  /// jump back at keyframes if there are B-frames (`Quirk.avidemuxKeyframeTimes`).
   let isUntimed: Bool
   /// Start times in display order; nil unless every shown packet has a distinct time. Windows can
-  /// be planned only if they exist.
+  /// be planned only if these times exist.
   package let starts: [ClockTime]?
-  /// Position in decoding order of the packet of each entry in `starts`.
+  /// For each entry in `starts`, the position of the packet in decoding order.
   private let places: [Int32]
   /// Positions of the keyframes in display order.
   package let keyframes: [Int]
@@ -76,7 +76,7 @@ package struct VideoIndex: Sendable {
   package let bytes: Int
   /// Reason why the packets can't be reordered, for messages; nil if they can.
   package var obstacle: String? = "its packets were not examined"
-  /// Decoder for the packets if the first by rank does not accept them.
+  /// Decoder to use if the decoder of the highest rank does not accept the packets; nil otherwise.
   var decoder: String?
   /// Pixel format of FFV1, which its caps do not state; nil if unknown or for other codecs.
   var pixelFormat: FFV1PixelFormat?
@@ -85,7 +85,7 @@ package struct VideoIndex: Sendable {
   /// True if the first packet is a single field of HEVC.
   var isFields = false
   /// True if only the container describes the colours. The packets alone would be decoded with
-  /// wrong ones.
+  /// wrong colours.
   package var needsItsContainer = false
   /// Names of per-picture metadata in the first packet that no decoder passes on, such as HDR10+.
   var dynamicMetadata: [String] = []
@@ -113,7 +113,7 @@ package struct VideoIndex: Sendable {
   /// - Parameters:
   ///   - frames: in display order.
   ///   - keyframe: keyframe at which decoding begins, in display order.
-  ///   - tolerance: largest difference of times from the index.
+  ///   - tolerance: largest allowed difference between a packet's time and the index.
   func packets(
     of frames: Range<Int>, from keyframe: Int, _ tolerance: ClockTime
   ) -> WindowPackets.Wanted {
@@ -126,11 +126,11 @@ package struct VideoIndex: Sendable {
   }
 
   /// Returns the last keyframe before frame `frame`, in display order; the first frame if there is
-  /// none.
+  /// no such keyframe.
   func keyframe(before frame: Int) -> Int { keyframes[..<keyframes.endOfPrefix { $0 < frame }].last ?? 0 }
 
-  /// Returns the position in ``packets`` at which decoding begins for `frame`, a keyframe or the
-  /// first frame.
+  /// Returns the position in ``packets`` at which decoding begins for `frame`, which is a keyframe
+  /// or the first frame.
   /// Packets before the first keyframe belong to that keyframe.
   func packetPlace(ofFrame frame: Int) -> Int {
     frame > 0 && places.indices.contains(frame) ? Int(places[frame]) : 0
@@ -168,8 +168,8 @@ package struct VideoIndex: Sendable {
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
     rhythm = FrameSpacing(timed.map(\.time))
     var own = timed.last?.packet.duration
-    // The duration in MP4 reaches to the next packet in decoding order. If an earlier frame is
-    // decoded last, its packet has the remaining time at the end.
+    // In MP4, the duration of a packet reaches to the next packet in decoding order. If the packet
+    // decoded last is not the frame shown last, that packet has the remaining time as its duration.
     if declaresDurations, let end = segmentEnd, let last = timed.last?.time, last < end,
       let left = shown.last?.duration, left > (own ?? .zero) + FrameSpacing.rounding
     {
@@ -192,7 +192,7 @@ package struct SourceIndex: Sendable {
 
   /// Pipeline that decodes all streams, in `gst-launch-1.0` syntax.
   package var decoding = ""
-  /// Pipeline that reads the video's packets, without its sink, in `gst-launch-1.0` syntax.
+  /// Pipeline that reads the video's packets, without the sink, in `gst-launch-1.0` syntax.
   package var packets: String?
   /// Recipe for decoding the video.
   var recipe: DecodingRecipe?
@@ -204,12 +204,13 @@ package struct SourceIndex: Sendable {
   package var chapters: [Chapter] = []
   /// Tags of the file as a whole: title, artist, date.
   package var tags: TagList?
-  /// Number of times that players show the animation; 0 means endlessly; nil if it is not one.
+  /// Number of times that players show the animation; 0 means endlessly; nil if the source is no
+  /// animation.
   package var plays: Int?
   package var warnings: [Warning]
   /// Facts about the rest of the source, if only a part of it was indexed.
   var part: Part?
-  /// End of the source by its container, if data before that is missing.
+  /// End of the source as the container declares it, if data before this end is missing.
   package internal(set) var declaredEnd: ClockTime?
 
   package init(
@@ -226,6 +227,6 @@ package struct SourceIndex: Sendable {
     self.warnings = warnings
   }
 
-  /// Prepares a pipeline that reads the video's packets. Call this before it starts.
+  /// Prepares a pipeline that reads the video's packets. Call this before the pipeline starts.
   package func prepareReading(_ pipeline: Pipeline) { recipe?.prepare(pipeline) }
 }

@@ -2,12 +2,11 @@ import Containers
 import GStreamer
 import MediaTime
 
-/// Index of a video as stored in a file, so that decoding a part needs no full pass over the
-/// source.
+/// Index of a video, stored in a file so that decoding a part needs no full pass over the source.
 ///
-/// The packets are in a separate file, in decoding order. Each has six little-endian 64-bit
-/// numbers: presentation time, decoding time and duration in nanoseconds, size in bytes, bytes of
-/// its pictures, and flags (1 keyframe, 2 hidden). `Int64.min` means unknown.
+/// The packets are in a separate file, in decoding order. Each packet has six little-endian 64-bit
+/// numbers: presentation time, decoding time and duration in nanoseconds, size in bytes, number of
+/// picture bytes, and flags (1 keyframe, 2 hidden). `Int64.min` means unknown.
 package struct StoredVideoIndex: Codable, Sendable {
   /// Number of packets.
   package let packets: Int
@@ -18,10 +17,10 @@ package struct StoredVideoIndex: Codable, Sendable {
   private let segmentEnd: ClockTime?
   private let isFromStart: Bool
   private let declaresDurations: Bool
-  /// The decoder, if its choice depends on the first packet.
+  /// Decoder, if the choice depends on the first packet; nil otherwise.
   private let decoder: String?
 
-  /// Size of one packet, in numbers.
+  /// Count of numbers stored for each packet.
   private static let stride = 6
 
   package init(_ index: VideoIndex) {

@@ -14,16 +14,16 @@ package struct StreamPath: Sendable {
 
   let kind: StreamKind
   private(set) var caps: Caps
-  /// Tags of the stream, and the file's tags that came with it.
+  /// Tags of the stream, and any tags of the file that arrived with them.
   package internal(set) var tags: TagList?
-  /// Orientation of the pictures in the container, also `rotate-0`; nil if it was not read.
+  /// Orientation of the pictures as the container states it, including `rotate-0`; nil if not read.
   private(set) var orientation: String?
   var trim = GaplessInfo()
   /// Disposition; nil if the container cannot express it.
   package internal(set) var disposition: Disposition?
-  /// Positions of the samples in the file, if the container states them.
+  /// Positions of the audio samples in the file, if the container states them.
   var stored: StoredAudio?
-  /// Matroska track number if `matroskademux` gives the packets no timestamps
+  /// Matroska track number if `matroskademux` outputs the packets without timestamps
   /// (`Quirk.matroskademuxProResTimes`); nil otherwise.
   private(set) var unstampedTrack: Int?
   /// Channel mask from the container that GStreamer does not report: one bit for each
@@ -31,17 +31,19 @@ package struct StreamPath: Sendable {
   private(set) var loudspeakers: UInt64?
   /// Sample format from the container that GStreamer does not report (`Quirk.qtdemuxByteOrder`).
   private(set) var sampleFormat: String?
-  /// Format change between packets; nil if there is none. Timestamps count at each packet's rate.
+  /// Format change between packets; nil if there is none. Timestamps are counted at each packet's
+  /// own sample rate.
   var formChange: FLACChange?
   /// Sample format of a Wave64 file.
   var wave64: PCMFormat?
   let globalTags: TagList?
   private(set) var steps: [Step]
 
-  /// True if the container names a codec that the parser contradicts: transport streams of discs
+  /// True if the container names a codec that the parser contradicts: transport streams from discs
   /// label AC-3 as E-AC-3.
   let isMisnamed: Bool
-  /// True if the file itself is the stream. The decoder then also reads the file, at any position.
+  /// True if the file itself is the stream. The decoder then reads the file directly, at any
+  /// position.
   var isFile: Bool { steps.isEmpty }
   /// False for video without an installed decoder. Audio is checked by `AudioDecoder`.
   var isDecodable: Bool {
@@ -52,8 +54,8 @@ package struct StreamPath: Sendable {
 extension [StreamPath] {
   /// Returns the streams of each kind in file order.
   /// `parsebin` outputs streams without a parser first, and sorts the others by ID
-  /// (`sort_end_pads`). In Ogg and transport streams the IDs end in stream numbers, so that order
-  /// is arbitrary.
+  /// (`sort_end_pads`). In Ogg and transport streams the IDs end in stream numbers, so sorting by
+  /// ID gives an arbitrary order.
   /// - Parameter numbers: stream numbers of Ogg and transport streams, in file order; streams
   ///   without a number come last.
   func inOrder(of numbers: [Int]) -> [StreamPath] {
@@ -67,17 +69,18 @@ extension [StreamPath] {
 extension StreamPath {
   /// Stream number in the container: the serial number in Ogg, the PID in transport streams; nil
   /// otherwise.
-  /// `oggdemux` and `tsdemux` name their pads by it, in hexadecimal (`src_…`, `audio_0_…`).
+  /// The pad names of `oggdemux` and `tsdemux` end in this number, in hexadecimal (`src_…`,
+  /// `audio_0_…`).
   fileprivate var numberInFile: Int? {
     guard let step = steps.first(where: { ["oggdemux", "tsdemux"].contains($0.factory) }) else { return nil }
     return step.pad.split(separator: "_").last.flatMap { Int($0, radix: 16) }
   }
 
-  /// Position among the tracks of its kind, by which other demuxers number pads (`audio_1`); nil if
-  /// they do not.
+  /// Position among the tracks of the same kind, from pad names such as `audio_1`; nil for demuxers
+  /// that do not number pads so.
   fileprivate var numberOfKind: Int? { demuxerPad?.last.flatMap { Int($0) } }
 
-  /// Parts of the pad name, for demuxers that name pads by kind and track order.
+  /// Components of the pad name, for demuxers that name pads by kind and track order.
   fileprivate var demuxerPad: [Substring]? {
     steps.first { ["qtdemux", "matroskademux", "avidemux"].contains($0.factory) }?.pad.split(separator: "_")
   }
@@ -111,24 +114,24 @@ extension StreamPath {
   /// True if the packets are JPEG 2000 from MOV boxes.
   var isBoxed: Bool { steps.last?.factory == "jpeg2000parse" && steps.dropLast().last?.factory == "qtdemux" }
 
-  /// True if the demuxer gives each packet the duration in the container.
+  /// True if the demuxer sets each packet's duration from the container.
   var declaresDurations: Bool { StreamPath.declaringDemuxers.contains(where: passes) }
 
   /// Demuxers that read frame durations from the container and invent none.
   package static let declaringDemuxers = ["qtdemux", "matroskademux", "avdemux_gif"]
 
-  /// True if the path contains an element made by `factory`.
+  /// True if the path contains an element of `factory`.
   func passes(_ factory: String) -> Bool { steps.contains { $0.factory == factory } }
 
   /// Returns this path with facts from the container that GStreamer's demuxers do not report.
-  /// These are the orientation (`Quirk.qtdemuxMatrix`), the priming of audio other than Opus
-  /// (`Quirk.matroskademuxCodecDelay`, `Quirk.mpegaudioparseFFmpegPadding`,
+  /// Among these facts are the orientation (`Quirk.qtdemuxMatrix`), the priming of audio other than
+  /// Opus (`Quirk.matroskademuxCodecDelay`, `Quirk.mpegaudioparseFFmpegPadding`,
   /// `Quirk.qtdemuxGapless`), and the default stream.
   func completed(from facts: ContainerFacts) -> StreamPath {
     var stream = self
-    // GStreamer reads Wave64 with libsndfile, which takes the last chunk's padding for audio. A
-    // file read to its end may also have other bytes after the audio. sfdec pads its last buffer if
-    // the file is cut.
+    // Limit the duration to the stored audio. GStreamer reads Wave64 with libsndfile, which decodes
+    // the padding of the last chunk as audio. A file that is read to its end may have other bytes
+    // after the audio, and sfdec pads its last buffer if the file is truncated.
     if isFile || facts.wave?.isCutShort == true { stream.trim.duration = facts.wave?.held }
     if isFile || steps.map(\.factory) == ["wavparse"] {
       (stream.stored, stream.wave64) = (facts.wave?.stored, facts.wave?.wave64)
@@ -143,7 +146,7 @@ extension StreamPath {
     if let wave = facts.wave, wave.loudspeakers == nil, caps.int("channels").map({ [3, 7].contains($0) }) ?? false {
       stream.caps = caps.removing(["channel-mask"])
     }
-    // Matroska has no channel mask for PCM. matroskademux invents one for 3 and 7 channels that
+    // Matroska has no channel mask for PCM. For 3 and 7 channels, matroskademux invents a mask that
     // differs from the default (gst_audio_channel_get_fallback_mask), so later elements would mix
     // or move channels.
     if passes("matroskademux"), caps.mediaType == "audio/x-raw", [3, 7].contains(caps.int("channels")) {
@@ -208,8 +211,9 @@ extension TagList {
     var known: [String: NamedTag] = [:]
     var others: [String] = []
     for comment in comments {
-      // Many tags hold one value. ID3 may hold a year, and the full date in a comment. The file's
-      // language is not a stream's.
+      // Many tags can have only one value, so a comment replaces no different value, except that
+      // ID3 may have a year as the tag and the full date as a comment. The file's language is not a
+      // stream's language.
       if let named = NamedTag(comment: comment)?.withoutUnknownLanguage, let tag = TagList.tag(named: named.name),
         tag != "language-code", known[tag] == nil, !has(tag) || texts(of: tag) == [named.text] || isPart(of: named, tag)
       {
@@ -233,8 +237,8 @@ extension TagList {
 }
 
 extension NamedTag {
-  /// The tag without the language suffix that ID3 adds, if that is "XXX" for unknown (ID3v2.4,
-  /// 4.10).
+  /// The tag without ID3's language suffix, if the suffix is "XXX" for an unknown language
+  /// (ID3v2.4, 4.10).
   fileprivate var withoutUnknownLanguage: NamedTag {
     name.hasSuffix("[xxx]") ? NamedTag(name: String(name.dropLast(5)), text: text) : self
   }
@@ -256,7 +260,8 @@ extension NamedTag {
 }
 
 extension TagList? {
-  /// Returns the list with `tags` added as comments, except technical ones about their own file.
+  /// Returns the list with `tags` added as comments, except technical tags, which describe only the
+  /// file that they are in.
   func adding(_ tags: [NamedTag]) -> TagList? {
     let added = tags.filter { !$0.isTechnical }.map { NamedTag(name: $0.bare, text: $0.text).comment }
     guard !added.isEmpty else { return self }
@@ -264,14 +269,15 @@ extension TagList? {
     return (self?.removing(["extended-comment"])).merging(comments)
   }
 
-  /// Returns the list with `orientation` in place of the demuxer's; unchanged if it is nil.
+  /// Returns the list with `orientation` in place of the demuxer's orientation; the same list if
+  /// `orientation` is nil.
   func oriented(_ orientation: String?) -> TagList? {
     guard let orientation else { return self }
     let others = self?.removing(["image-orientation"])
     return orientation == "rotate-0" ? others : TagList("taglist, image-orientation=\(orientation)").merging(others)
   }
 
-  /// Returns the tags of both lists; this list's value wins if both have a tag.
+  /// Returns the tags of both lists; this list's value wins if both lists have a tag.
   package func merging(_ other: TagList?) -> TagList? {
     guard let self, let other else { return self ?? other }
     return self.merging(other)
@@ -299,7 +305,8 @@ extension StreamPath {
     var next: Pad? = pad
     while let current = next, let origin = current.origin, let factory = origin.element.factoryName {
       guard factory != "typefind" else { break }
-      // parsebin's capsfilters only restrict a parser's output, and linking does the same.
+      // parsebin's capsfilters can be left out: they only restrict a parser's output, and linking
+      // does the same.
       if factory != "capsfilter" {
         steps.insert(Step(element: number(origin.element), factory: factory, pad: origin.pad.name), at: 0)
         let named = origin.element.firstSinkPad?.caps?.mediaType
@@ -307,14 +314,15 @@ extension StreamPath {
       }
       next = origin.element.firstSinkPad?.peer
       // A parser forwards the demuxer's tags with its first packet
-      // (gst_base_parse_push_pending_events), which may not have arrived.
+      // (gst_base_parse_push_pending_events), and that packet may not have arrived yet, so read the
+      // tags of all pads upstream.
       tags = tags.merging(origin.pad.tags(global: false))
       globalTags = globalTags.merging(origin.pad.tags(global: true))
     }
     (self.tags, self.globalTags) = (tags, globalTags)
     // Quirk.mpeg4videoparsePackedFrames: old encoders put a B-frame into the previous frame's
-    // packet, and leave its own packet empty. FFmpeg's decoder fixes that if it gets the packets
-    // unchanged.
+    // packet, and leave the B-frame's own packet empty. FFmpeg's decoder corrects this if the
+    // packets arrive unchanged.
     if steps.last?.factory == "mpeg4videoparse", steps.dropLast().last?.factory == "avidemux" { steps.removeLast() }
     self.steps = steps
     self.isMisnamed = isMisnamed

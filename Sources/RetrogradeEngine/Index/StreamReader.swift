@@ -2,7 +2,7 @@ package import GStreamer
 package import MediaTime
 import Synchronization
 
-/// One stream of an indexing pass, for its reader thread.
+/// One stream of an indexing pass, for the thread that reads the stream.
 package struct StreamReader: Sendable {
   package let sink: AppSink
   let tally: StreamTally
@@ -10,7 +10,7 @@ package struct StreamReader: Sendable {
 
   package init(_ sink: AppSink, _ tally: StreamTally) { self.init(sink, tally, nil) }
 
-  /// - Parameter priorityGate: gives other work priority over reading; nil if there is none.
+  /// - Parameter priorityGate: gate that lets urgent work go before reading; nil for no gate.
   init(_ sink: AppSink, _ tally: StreamTally, _ priorityGate: PriorityGate?) {
     self.sink = sink
     self.tally = tally
@@ -29,8 +29,8 @@ package struct StreamReader: Sendable {
     }
   }
 
-  /// Returns the next sample; nil at the end of the stream, or if the pass is over and none
-  /// remains.
+  /// Returns the next `GstSample`; nil at the end of the stream, or if the pass is over and no
+  /// sample is left.
   package func next() -> Sample? {
     while true {
       priorityGate?.waitForUrgentWork()
@@ -46,10 +46,10 @@ package struct StreamReader: Sendable {
   package func reach(_ time: ClockTime) { tally.latestTime.reach(time) }
 }
 
-/// Counters shared by the threads that read the streams of a pass and the one that watches the
+/// Counters shared by the threads that read the streams of a pass and the thread that watches the
 /// pipeline.
 package struct StreamTally: Sendable {
-  /// Number of samples so far, over all streams.
+  /// Number of `GstSample`s read so far, over all streams.
   package let samples = Counter()
   /// Number of streams that were read to their end.
   package let ended = Counter()

@@ -40,8 +40,8 @@ package struct SubtitleTrack: Sendable {
     ["text/x-raw", "application/x-ssa", "application/x-ass"].contains(caps.mediaType)
   }
 
-  /// Returns the cues in order of play. A cue shown during `[a, b)` of a leg moves to the leg's
-  /// reversed time.
+  /// Returns the cues in order of play. The range of a cue inside a leg moves to the output time at
+  /// which the leg plays this range.
   package func played(_ legs: [PlaybackLeg]) -> [Cue] {
     legs.flatMap { leg in
       let shown = cues.compactMap { cue -> Cue? in
@@ -58,8 +58,8 @@ package struct Chapter: Hashable, Sendable, Codable {
   package var span: TimeSpan
   package var title: String
   package var children: [Chapter]
-  /// Named region, or point if empty, if the source has markers instead of chapters. The span then
-  /// reaches to the next marker.
+  /// Named region of the source, or a point if empty; nil unless the source has markers instead of
+  /// chapters. For markers, ``span`` reaches to the next marker.
   package var marker: TimeSpan?
 
   package init(span: TimeSpan, title: String, children: [Chapter] = [], marker: TimeSpan? = nil) {
@@ -73,7 +73,8 @@ package struct Chapter: Hashable, Sendable, Codable {
   package static func played(_ chapters: [Chapter], _ legs: [PlaybackLeg]) -> [Chapter] {
     legs.flatMap { leg in
       var played = chapters.compactMap { $0.placed(leg) }.sorted { $0.span.start < $1.span.start }
-      // Start of the following chapter, and the first start later than this chapter's.
+      // `behind`: start of the following chapter. `next`: first start later than this chapter's
+      // start.
       var behind: ClockTime?
       var next: ClockTime?
       for number in played.indices.reversed() {

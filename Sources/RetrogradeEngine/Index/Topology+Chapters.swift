@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 
 extension Topology {
-  /// Returns the chapters; one without an end lasts until the next.
+  /// Returns the chapters. A chapter without an end lasts until the next chapter.
   func chapters(until end: ClockTime) -> [Chapter] {
     func chapters(_ entries: [ChapterMark], until end: ClockTime) -> [Chapter] {
       entries.enumerated().compactMap { index, entry in
@@ -25,7 +25,7 @@ extension Topology {
     return all(contents?.entries.map(ChapterMark.init) ?? facts.chapters).count { $0.start >= end }
   }
 
-  /// Returns the markers as chapters, each up to the next.
+  /// Returns the markers as chapters, each up to the next marker.
   private func markers(_ markers: [WAVEChunks.Marker], rate: Int, until end: ClockTime) -> [Chapter] {
     let sorted = markers.sorted { $0.frames.lowerBound < $1.frames.lowerBound }.map { marker in
       let place = TimeSpan(

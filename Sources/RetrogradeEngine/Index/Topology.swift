@@ -6,14 +6,15 @@ import Quirks
 import Synchronization
 import Paths
 
-/// Streams of a file and the elements that lead to each of them, found by running `parsebin`.
+/// Streams of a file and the GStreamer elements that lead to each stream, found by running
+/// `parsebin`.
 package struct Topology: Sendable {
   let source: String
-  /// Element that reads the source, in `gst-launch-1.0` syntax.
+  /// GStreamer element that reads the source, in `gst-launch-1.0` syntax.
   private let sourceDescription: String
   /// Facts in the file's bytes that GStreamer does not report.
   let facts: ContainerFacts
-  /// Excerpt of a long file for its demuxer; nil for the whole file.
+  /// Excerpt of a long file for the demuxer; nil if the demuxer reads the whole file.
   private var excerpt: MP4Excerpt?
   let streams: [StreamPath]
   /// Streams of the file for which no plugin is installed.
@@ -40,7 +41,7 @@ package struct Topology: Sendable {
   }
 
   /// Tags of the file, including those that its demuxer does not read.
-  /// In Ogg and files without a container, the tags of an only stream count as well
+  /// If Ogg or a file without a container has only one stream, the stream's tags are included
   /// (`Quirk.mpegaudioparseFileTags`).
   var fileTags: TagList? {
     var tags = streams.compactMap(\.globalTags).reduce(nil as TagList?) { $0?.merging($1) ?? $1 }
@@ -52,19 +53,20 @@ package struct Topology: Sendable {
     return (tags?.removing(facts.misreadTags)).adding(facts.tags)?.withKnownComments.withoutInventedDate
   }
 
-  /// Elements that report the file's tags as those of its only stream.
+  /// GStreamer elements that report the file's tags as tags of the only stream.
   private static let readersOfFileTags: Set = ["id3demux", "apedemux", "oggdemux"]
 
-  /// Returns the topology with an excerpt for the demuxer; nil for the whole file.
+  /// Returns the topology with an excerpt for the demuxer; with nil, the demuxer reads the whole
+  /// file.
   func reading(_ excerpt: MP4Excerpt?) -> Topology {
     var topology = self
     topology.excerpt = excerpt
     return topology
   }
 
-  /// Sets the frame rates of the whole file.
-  /// qtdemux computes a rate from the number and length of the samples
-  /// (`gst_qtdemux_configure_stream`), and an excerpt has fewer.
+  /// Sets the frame rates that were found in the whole file.
+  /// qtdemux computes a rate from the number and duration of a track's packets
+  /// (`gst_qtdemux_configure_stream`), and an excerpt has fewer packets.
   private func nameFrameRates(_ pipeline: Pipeline) {
     let rates = streams.compactMap { stream -> (String, String)? in
       guard stream.kind == .video, let pad = stream.steps.first(where: { $0.factory == "qtdemux" })?.pad,
@@ -82,8 +84,8 @@ package struct Topology: Sendable {
 
   /// Sets the pixel aspect ratio, and the field order of codecs that do not mark fields, if the
   /// demuxer does not. See `Quirk.qtdemuxPixelAspect`, `Quirk.qtdemuxFieldOrder` and
-  /// `Quirk.matroskademuxFieldOrder`. Parsers such as `pngparse` drop them, so they are set after
-  /// the parser too.
+  /// `Quirk.matroskademuxFieldOrder`. Parsers such as `pngparse` drop both values, so they are set
+  /// after the parser too.
   private func nameShapes(_ pipeline: Pipeline) {
     let tracks = facts.tracks.filter { $0.kind == .video }
     for stream in streams where stream.kind == .video {
@@ -111,7 +113,8 @@ package struct Topology: Sendable {
 
   /// True if the packets themselves may mark interlaced frames.
   private static func marksFields(_ caps: Caps) -> Bool {
-    // FFV1 marks them from version 3 on, which has a configuration record.
+    // FFV1 marks interlaced frames from version 3 on, and these versions have a configuration
+    // record.
     if caps.mediaType == "video/x-ffv" { return caps.has("codec_data") }
     let unmarked: Set = [
       "video/x-raw", "image/png", "video/x-huffyuv", "video/x-vp8", "video/x-vp9", "video/x-av1", "video/x-theora",
@@ -127,11 +130,11 @@ package struct Topology: Sendable {
     }
   }
 
-  /// True if FFmpeg's GIF demuxer reads the file, which needs several corrections.
+  /// True if FFmpeg's GIF demuxer, which needs several corrections, reads the file.
   var isGIF: Bool { streams.contains { $0.steps.contains { $0.factory == "avdemux_gif" } } }
 
-  /// Applies the file's workarounds to a pipeline made from `description(_:)`, so that it outputs
-  /// all data. Call this before it starts.
+  /// Applies the workarounds for the file to a pipeline from `description(_:)`, so that the
+  /// pipeline outputs all data. Call this before the pipeline starts.
   func prepare(_ pipeline: Pipeline) {
     if Quirk.avdemuxEnd.applies { pipeline.endFFmpegDemuxers(withFile: source) }
     if excerpt != nil { nameFrameRates(pipeline) }
@@ -142,13 +145,13 @@ package struct Topology: Sendable {
       pipeline.correct(correction)
     }
     if Quirk.matroskademuxStartTime.applies { pipeline.keepMatroskaTimes() }
-    // Quirk.flvdemuxEarlyAudio, Quirk.mpegpsdemuxStart, and fragmented MP4. Other segments are
-    // unaffected.
+    // For Quirk.flvdemuxEarlyAudio, Quirk.mpegpsdemuxStart, and fragmented MP4. Other GStreamer
+    // segments are unaffected.
     pipeline.keepEarlyPackets()
     pipeline.preferColorsOfStreams()
   }
 
-  /// Watches for late streams in a pipeline made from `description(_:)`.
+  /// Watches a pipeline from `description(_:)` for streams that appear late.
   func lateStreams(_ pipeline: Pipeline, after samples: Counter) -> LateStreams {
     let steps = streams.flatMap(\.steps)
     return LateStreams(
@@ -164,7 +167,7 @@ extension Topology {
     var pipeline: Pipeline?
     var pads: [Pad] = []
     var isComplete = false
-    /// Refused elements that would open other files, named in this file.
+    /// Elements that were refused because they would open other files, named in this file.
     var refused: [RefusedElement] = []
   }
 
@@ -173,7 +176,7 @@ extension Topology {
   ///   if no stream in it can be read.
   init(probing path: String, _ sourceDescription: String, _ facts: ContainerFacts, _ cancellation: Cancellation) throws
   {
-    // The path to a stream begins after typefind.
+    // The path to a stream begins after typefind, so an added typefind is not part of the path.
     let id3 = "application/x-id3"
     let any = facts.beginsWithID3 ? "typefind force-caps=\(id3) ! parsebin sink-caps=\(id3)" : "parsebin"
     let reader = facts.demuxer.map { "typefind ! \($0)" } ?? any
@@ -189,7 +192,8 @@ extension Topology {
     if Quirk.avdemuxEnd.applies { pipeline.endFFmpegDemuxers(withFile: path) }
     defer {
       pipeline.set(.null)
-      // The signals' closures hold `shared`, and the pipeline holds the closures.
+      // Break the reference cycle: the pipeline keeps the signals' closures, and these keep
+      // `shared`.
       shared.releaseElements()
     }
     let disk = DiskWatch(pipeline, reading: path, isOpening: true)
@@ -201,7 +205,7 @@ extension Topology {
     var hasStopped = false
     waiting: while !shared.isReady {
       try cancellation.check()
-      // An element may continue after an error, and its streams appear later.
+      // An element may continue after an error, and add its streams later.
       if failure != nil, !pipeline.isStreaming { break }
       switch pipeline.nextMessage(timeout: step) {
       case .failed(let error):
@@ -211,8 +215,8 @@ extension Topology {
       case .endOfStream: break waiting
       case .missingPlugin(let plugin): missing.append(plugin)
       // The bus was empty after all threads had paused. parsebin drops an error that an element
-      // posts while it is being connected (1.22 to 1.28: `remove_error_filter` in `connect_pad`),
-      // so no error may arrive.
+      // posts while parsebin connects that element (1.22 to 1.28: `remove_error_filter` in
+      // `connect_pad`), so an error may be missing.
       case nil where hasStopped:
         Log.index.warning("\(path): all elements stopped without an error")
         if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
@@ -246,8 +250,8 @@ extension Topology {
       }
     }
     self.facts = facts
-    // Since 1.24 (095356b67e) parsebin outputs streams without a decoder; before, it announced a
-    // missing plugin.
+    // Since 1.24 (095356b67e) parsebin outputs streams without a decoder; earlier releases announce
+    // a missing plugin.
     missing += found.filter { !$0.isDecodable }.map { MissingPlugin(decoderOf: $0.caps) }
     missing += pipeline.unparsedStreams(besides: found)
     streams = found.filter(\.isDecodable).inOrder(of: facts.report?.streamNumbers ?? [])
@@ -272,7 +276,7 @@ extension Topology {
     }
   }
 
-  /// State shared between GStreamer's threads and this one during probing.
+  /// State shared between GStreamer's threads and the thread that waits for the streams.
   private final class Shared: Sendable {
     private let found: Mutex<Found>
 
@@ -296,8 +300,8 @@ extension Topology {
       if elements.contains("flvdemux"), pads.count == 2 { return complete() }
       let isSole = element.factoryName.map(Shared.sole.contains) ?? false
       guard isSole || elements.contains(where: Shared.prompt.contains) else { return }
-      // If another program follows, parsebin dismantles the elements of the current one. Blocking
-      // prevents that during the inspection, and avoids reading all of a long recording.
+      // If another program follows, parsebin removes the elements of the current program. A blocked
+      // pad prevents this during the inspection, and avoids reading all of a long recording.
       let isLast = isSole || elements.contains("tsdemux")
       pad.watchBuffers { [self] _, pad in
         complete()
@@ -305,8 +309,9 @@ extension Topology {
       }
     }
 
-    /// Demuxers that know all streams before their first packet: by then parsebin has all pads.
-    /// (gst_parse_bin_expose does not announce that there are no more.) Others find streams later.
+    /// Demuxers that know all streams before they output the first packet. At that packet, parsebin
+    /// has all pads, but does not announce that no pads follow (gst_parse_bin_expose). Other
+    /// demuxers may find streams later.
     private static let prompt: Set = ["tsdemux", "qtdemux", "matroskademux", "avidemux"]
 
     /// Elements that only ever output one stream: PCM in a WAVE file, or a file that is itself the
@@ -331,7 +336,7 @@ extension Topology {
     var isReady: Bool {
       found.withLock { found in
         guard !found.pads.isEmpty, found.pads.allSatisfy({ $0.caps != nil }) else { return false }
-        // A GIF has one stream, and its demuxer never announces that there are no more.
+        // A GIF has one stream, and its demuxer never announces that no streams follow.
         return found.isComplete || found.pads.contains { $0.origin?.element.factoryName == "avdemux_gif" }
       }
     }
@@ -339,8 +344,9 @@ extension Topology {
 }
 
 extension RetrogradeError {
-  /// Creates the error for a file that holds no media but refers to other files.
-  /// - Parameter element: the element that would read those files; nil if GStreamer has none.
+  /// Creates the error for a file that contains no media but refers to other files.
+  /// - Parameter element: the element that would read those files; nil if GStreamer has no such
+  ///   element.
   init(namingOthers path: String, _ element: RefusedElement? = nil) {
     let reader = element.map { " (\($0.mediaType ?? "text") for GStreamer's \($0.factory))" } ?? ""
     self.init(
@@ -350,7 +356,7 @@ extension RetrogradeError {
 }
 
 extension Pipeline {
-  /// Streams of FFmpeg's demuxers without a parser. parsebin does not report them.
+  /// Streams from FFmpeg's demuxers that have no parser; parsebin does not report these streams.
   fileprivate func unparsedStreams(besides found: [StreamPath]) -> [MissingPlugin] {
     elements(ofClass: "Demuxer").filter(\.isFFmpegDemuxer).flatMap { demuxer in
       let known = found.flatMap(\.steps).filter { $0.factory == demuxer.factoryName }.map(\.pad)

@@ -1,13 +1,13 @@
 import GStreamer
 import MediaTime
 
-/// Concatenated samples of several tracks of the same format.
+/// Concatenated audio samples of several tracks of the same format.
 private struct JoinedSamples: SampleStore {
-  /// Stores, each with its range in bytes.
+  /// Sample stores, each with its byte range in the joined samples.
   var stores: [(place: Range<Int>, store: any SampleStore)]
 
   func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
-    // Each audio chunk is within one store.
+    // Each audio chunk is within one store, so one read needs only one store.
     let number = max(stores.endOfPrefix { $0.place.lowerBound <= offset } - 1, 0)
     try stores[number].store.read(bytes, at: offset - stores[number].place.lowerBound)
   }
@@ -17,7 +17,7 @@ extension AudioTrack {
   /// Audio from one of several sources of the same format.
   struct Part {
     var track: AudioTrack
-    /// Played part of the source, in its own stream time.
+    /// Played part of the source, in the source's stream time.
     var span: TimeSpan
     /// Delay of this part in the joined audio.
     var offset: ClockTime
@@ -63,8 +63,8 @@ extension AudioTrack {
     "\(rate) Hz, \(channels) channel\(channels == 1 ? "" : "s"), \(caps.string("format") ?? "")"
   }
 
-  /// Converts the audio to the format of another track, in the spool. Only counts it if this track
-  /// is only counted.
+  /// Converts the audio to the format of another track, and stores the result in the spool. If this
+  /// track's samples were only counted, the result's samples are only counted too.
   /// - Throws: ``RetrogradeError``.
   func converted(like other: AudioTrack, of name: String, _ spoolDirectory: String, _ cancellation: Cancellation)
     throws -> AudioTrack
@@ -97,7 +97,7 @@ extension AudioTrack {
         try append(try samples(part, .forward).withUnsafeBytes(converter.convert))
         done = part.upperBound
       }
-      // The resampler holds back its last samples until more follow.
+      // The resampler delays its last samples until more samples follow.
       try append(try silence(AudioTrack.echo).withUnsafeBytes(converter.convert) + converter.finish())
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(name, error)
@@ -105,7 +105,7 @@ extension AudioTrack {
     return try track(min(end - start, try spool.size / other.bytesPerFrame), spool)
   }
 
-  /// Upper bound of the sample frames delayed by rounding.
+  /// Upper bound of the sample frames that the resampler delays, with rounding.
   private static let echo = 64
   /// Number of sample frames converted at a time.
   private static let block = 1 << 14

@@ -2,12 +2,12 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Reads part of joined videos, frame by frame, in one direction.
-/// Only one video is open at a time, so no more memory is used than for one.
+/// Reads a range of joined videos, frame by frame, in one direction.
+/// Only one of the videos is open at a time, so no more memory is used than for a single video.
 final class PartReader: Sendable {
   private struct Open: Sendable {
     var part: VideoPart
-    /// Wanted frames of this video, numbered in the joined video.
+    /// Frames to read from this video, numbered in the joined video.
     var frames: Range<Int>
     var reader: VideoReader
     var converter: FrameConverter?
@@ -19,16 +19,16 @@ final class PartReader: Sendable {
   }
 
   private struct State {
-    /// Videos still to open, in order of play, with their wanted frames, numbered in the joined
+    /// Videos still to open, in order of play, each with the frames to read, numbered in the joined
     /// video.
     var left: ArraySlice<(VideoPart, Range<Int>)>
     var open: Open?
     var warnings: [Warning] = []
   }
 
-  /// Number of last frames that do not return to the decoder's pool; more than encoders hold to
-  /// look ahead. A pool frees no memory while one of its frames is in use (gstbufferpool.c,
-  /// `gst_buffer_pool_set_active`), and it has all of the decoder's frames.
+  /// Number of frames at the end of each video that do not return to the decoder's buffer pool;
+  /// more than encoders keep for lookahead. The pool contains all of the decoder's frames, and
+  /// frees no memory while one of them is in use (gstbufferpool.c, `gst_buffer_pool_set_active`).
   private static let mostHeld = 128
 
   private let direction: Direction

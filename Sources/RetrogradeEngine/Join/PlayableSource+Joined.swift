@@ -8,7 +8,7 @@ extension PlayableSource {
     package var name: String
     /// The whole source, played forwards.
     package var source: PlayableSource
-    /// Conversion of its frames to the format of the first part; nil if not needed.
+    /// Conversion of the source's frames to the format of the first part; nil if not needed.
     package var fit: FrameFit?
 
     package init(name: String, source: PlayableSource, fit: FrameFit?) {
@@ -21,10 +21,11 @@ extension PlayableSource {
   /// Joins sources in sequence: each begins after all streams of the previous one have ended.
   ///
   /// The result has the first video stream of each source, and as many audio streams as the first
-  /// source. A source without one of these is silent there.
+  /// source. If a source lacks one of these audio streams, the output stream is silent during that
+  /// source.
   /// - Parameters:
   ///   - name: name of the result for the user.
-  ///   - parts: at least one part; either all have video or none.
+  ///   - parts: at least one part; either all parts have video, or none has.
   /// - Throws: ``RetrogradeError``.
   package init(joining parts: [Part], as name: String, _ settings: PlaybackSettings) throws {
     var index = SourceIndex(recipe: nil, video: nil, audio: [], tags: parts[0].source.index.tags, warnings: [])
@@ -118,7 +119,7 @@ extension SourceIndex {
 }
 
 extension Warning {
-  /// Warnings about `count` streams of a kind that the other files lack.
+  /// Warning about `count` left-out streams of a kind; none if `count` is 0 or less.
   fileprivate static func leftOut(_ kind: String, _ count: Int, of name: String, _ span: TimeSpan) -> [Warning] {
     guard count > 0 else { return [] }
     return [

@@ -1,8 +1,8 @@
 import MediaTime
 
 extension VideoIndex {
-  /// Makes the index of videos played in sequence. It keeps only the frame times of their packets:
-  /// each video is read by its own index.
+  /// Creates the index of videos that are played in sequence. The index has only the frame times,
+  /// because each video is read with its own index.
   init(_ parts: [VideoPart]) {
     let packets = parts.flatMap { part in
       let (video, timeline) = (part.video.video, part.video.timeline)

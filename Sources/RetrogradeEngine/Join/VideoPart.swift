@@ -1,7 +1,7 @@
 import GStreamer
 import MediaTime
 
-/// Conversion of a video's frames to the format of the video that it is joined to.
+/// Conversion of a video's frames to the format of the first of the joined videos.
 package struct FrameFit: Sendable {
   /// Conversion elements, in `gst-launch-1.0` syntax.
   package var elements: [String]
@@ -14,16 +14,16 @@ package struct FrameFit: Sendable {
 /// One of several videos that are played in sequence.
 struct VideoPart: Sendable {
   let video: VideoSource
-  /// Name of its file for the user.
+  /// Name of the video's file for the user.
   let name: String
-  /// Delay of its frames in the joined video, from its own stream time.
+  /// Offset from the video's own stream time to the time in the joined video.
   let offset: ClockTime
-  /// Numbers of its frames in the joined video.
+  /// Numbers of the video's frames in the joined video.
   let frames: Range<Int>
-  /// Conversion of its frames to the format of the first video; nil if not needed.
+  /// Conversion of the frames to the format of the first video; nil if not needed.
   let fit: FrameFit?
 
-  /// Returns the time span of `frames`, numbered in the joined video, in its own stream time.
+  /// Returns the time span of `frames`, numbered in the joined video, in this video's stream time.
   func span(of frames: Range<Int>) -> TimeSpan {
     let first = frames.lowerBound - self.frames.lowerBound
     return TimeSpan(
@@ -35,7 +35,7 @@ struct VideoPart: Sendable {
 }
 
 extension Warning {
-  /// Returns the warning with the source's name and its times delayed by `offset`.
+  /// Returns the warning with the source's name, and with its times delayed by `offset`.
   func joined(_ name: String, laterBy offset: ClockTime) -> Warning {
     var warning = self
     warning.message = "\(name): \(message)"

@@ -1,4 +1,4 @@
-/// A named order of play: short for a common score.
+/// A named order of play: short name of a common score.
 public enum Loop: String, Sendable, CaseIterable, Codable {
   case reverse
   /// Forwards, then backwards.

@@ -3,7 +3,8 @@ import MediaTime
 /// Computes the output times of the frames of one leg, in output order.
 package struct OutputTimestamper: Sendable {
   let leg: PlaybackLeg
-  /// Output times of the frames, ascending; nil unless a backward leg uses `Timing.source`.
+  /// Output times of the frames, ascending; nil unless the leg is backward and uses
+  /// `Timing.source`.
   let borrowed: [TimeSpan]?
   /// Number of frames in the leg.
   let count: Int
@@ -23,8 +24,8 @@ package struct OutputTimestamper: Sendable {
 
   /// Returns the output time of the next frame, which is shown during `span` in the source.
   ///
-  /// The leg's last frame, in source order, stays on screen until the leg's span ends. So a mirror
-  /// has a frame from its start.
+  /// The leg's last frame, in source order, stays on screen until the leg's span ends, so that a
+  /// mirror has a frame from its very start.
   package mutating func next(_ span: TimeSpan) -> TimeSpan {
     defer { given += 1 }
     if let borrowed, given < borrowed.count { return borrowed[given] }

@@ -1,6 +1,6 @@
 package import MediaTime
 
-/// Part of the source that is played in one direction; an element of an order of play.
+/// One step of an order of play: a part of the source, played in one direction.
 package struct PlaybackLeg: Hashable, Sendable, Codable {
   package var direction: Direction
   /// Part of the source that is played.
@@ -9,26 +9,26 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
   package var start: ClockTime
   package var speed = Speed.natural
   package var audio = Score.Audio.mirror
-  /// How long the first frame is held before the leg moves, and the last one after it, in the order
-  /// of play. Audio is silent meanwhile.
+  /// How long the first frame stays on screen before the leg moves; `heldAfter`: the last frame,
+  /// after the leg has moved. First and last are in the order of play. Audio is silent meanwhile.
   package var heldBefore = ClockTime.zero
   package var heldAfter = ClockTime.zero
-  /// Part of the source over which the speed changes; the span is all or a part of it.
+  /// Part of the source over which the speed changes; ``span`` is all of it, or a range within it.
   private var whole: TimeSpan
 
   package init(direction: Direction, span: TimeSpan, start: ClockTime) {
     (self.direction, self.span, self.start, whole) = (direction, span, start, span)
   }
 
-  /// Length of `whole` that was cut off before the span, in the order of play.
+  /// Length of the part of `whole` that was cut off before ``span``, in the order of play.
   private var skipped: ClockTime { direction == .forward ? span.start - whole.start : whole.end - span.end }
 
-  /// Output time that the first `distance` of the span takes.
+  /// Output duration of the first `distance` of the span.
   func time(toPlay distance: ClockTime) -> ClockTime {
     speed.time(toPlay: skipped + distance, of: whole.duration) - speed.time(toPlay: skipped, of: whole.duration)
   }
 
-  /// Output time without the holds.
+  /// Output time span without the holds.
   package var moving: TimeSpan {
     let first = start + heldBefore
     return TimeSpan(start: first, end: first + time(toPlay: span.duration))
@@ -37,7 +37,8 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
   package var end: ClockTime { moving.end + heldAfter }
   package var duration: ClockTime { end - start }
 
-  /// True if it is played at the source's speed, forwards or backwards, with nothing held or muted.
+  /// True if the leg is played at the source's speed, forwards or backwards, without holds or muted
+  /// audio.
   package var isNatural: Bool {
     speed == .natural && heldBefore == .zero && heldAfter == .zero && audio != .mute
   }
@@ -55,8 +56,8 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
 
   /// Output time of a frame that is shown during `span` in the source.
   ///
-  /// The leg's last frame, in source order, stays on screen until the leg's span ends. So a mirror
-  /// has a frame from its start.
+  /// The leg's last frame, in source order, stays on screen until the leg's span ends, so that a
+  /// mirror has a frame from its very start.
   /// - Parameters:
   ///   - isFirst: true for the leg's first frame, in the order of play.
   ///   - isLast: true for the leg's last frame, in the order of play.
@@ -94,7 +95,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     return leg
   }
 
-  /// Length of the span played in the first `time` of its motion.
+  /// Source length that is played in the first `time` of the motion.
   private func distance(after time: ClockTime) -> ClockTime {
     let before = speed.time(toPlay: skipped, of: whole.duration)
     return min(max(speed.distance(after: before + time, of: whole.duration) - skipped, .zero), span.duration)
@@ -130,14 +131,14 @@ extension PlaybackLeg {
   /// it is output once.
   package func leaves(onShow next: PlaybackLeg) -> Bool { direction != next.direction || isContinuous(with: next) }
 
-  /// True if `next` begins elsewhere in the source than this leg ends. Compares the uncut parts,
-  /// since time cut at a turn was on screen.
+  /// True if `next` does not begin where this leg ends in the source. Compares the legs as they
+  /// were before cuts, because time that is cut off at a turn was on screen.
   func leaps(to next: PlaybackLeg) -> Bool {
     let last = direction == .forward ? whole.end : whole.start
     return last != (next.direction == .forward ? next.whole.start : next.whole.end)
   }
 
-  /// This leg and `next` as one, if only a comma of the score separates them; nil otherwise.
+  /// This leg and `next` as one leg, if only a comma in the score separates the two; nil otherwise.
   func joined(with next: PlaybackLeg) -> PlaybackLeg? {
     guard isContinuous(with: next), heldAfter == .zero, next.heldBefore == .zero, audio == next.audio,
       speed == next.speed,

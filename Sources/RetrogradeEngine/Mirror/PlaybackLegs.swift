@@ -1,6 +1,6 @@
 package import MediaTime
 
-/// All legs of an order of play, as rounds of the same legs.
+/// All legs of an order of play, which is repeated in rounds of the same legs.
 ///
 /// The frame at a turn is shown once. The leg after the turn skips the time of this frame, in video
 /// and audio alike, so that both stay in sync.
@@ -14,12 +14,12 @@ package struct PlaybackLegs: Sendable, Codable {
   package let joint: ClockTime
   /// Length of the cross-dissolve at cuts.
   package let dissolve: ClockTime
-  /// True if frames are made between those of slow legs.
+  /// True if frames are interpolated in slow legs.
   package let interpolates: Bool
   /// True if audio keeps its pitch at another speed.
   package let keepsPitch: Bool
   /// Highest frame rate of the output; nil if unlimited. Always nil if all legs are natural: the
-  /// source's frames are thinned then, the same ones in both directions.
+  /// source's frames are thinned instead, so that the same frames are kept in both directions.
   package let frameRate: FrameRate?
   /// Legs of the first round, of each middle round, and of the last round.
   private let opening: [PlaybackLeg]
@@ -29,10 +29,10 @@ package struct PlaybackLegs: Sendable, Codable {
   /// - Parameters:
   ///   - round: legs of a round, complete except for their start times, which are computed here.
   ///   - timeline: timeline of the video; nil for audio alone.
-  ///   - dropsSeam: drop the last frame of all if it repeats the first one, for files that players
-  ///     repeat.
-  ///   - keepsForwardWhole: at a turn from backward to forward, drop the frame from the backward
-  ///     leg.
+  ///   - dropsSeam: true to drop the last frame of the output if it repeats the first frame, for
+  ///     files that players loop.
+  ///   - keepsForwardWhole: true to drop the frame at a turn from backward to forward from the
+  ///     backward leg, not from the forward leg.
   package init(
     _ round: [PlaybackLeg], count: Int?, _ presentation: Presentation, timeline: VideoTimeline?,
     dropsSeam: Bool = false,
@@ -46,8 +46,8 @@ package struct PlaybackLegs: Sendable, Codable {
       legs: round, shown: timeline.map { $0.clipped(to: presentation.span).timeline }, dropsSeam: dropsSeam,
       keepsForwardWhole: keepsForwardWhole)
     middle = turns.round(hasPrevious: true, hasNext: true)
-    // With one frame, the legs after the first are empty: an endless loop would never output
-    // anything.
+    // If only one frame is shown, the legs after the first are empty, so an endless loop would
+    // never output another frame.
     self.count = middle.contains { $0.duration > .zero } ? count : count ?? 1
     opening = turns.round(hasPrevious: false, hasNext: self.count != 1)
     closing = self.count == 1 ? opening : turns.round(hasPrevious: true, hasNext: false)
@@ -63,7 +63,7 @@ package struct PlaybackLegs: Sendable, Codable {
       presentation, timeline: timeline, dropsSeam: dropsSeam, keepsForwardWhole: keepsForwardWhole)
   }
 
-  /// Valid number of rounds, if not endless.
+  /// Valid numbers of rounds, unless the loop is endless.
   package static let counts = 1...100_000
 
   /// Number of legs in a round.
@@ -86,10 +86,10 @@ package struct PlaybackLegs: Sendable, Codable {
 
   private func length(_ legs: [PlaybackLeg]) -> ClockTime { legs.last?.end ?? .zero }
 
-  /// True if all legs play at the source's speed, with nothing held or muted.
+  /// True if all legs play at the source's speed, without holds or muted audio.
   package var areNatural: Bool { opening.allSatisfy(\.isNatural) }
 
-  /// Speed of all legs; nil if it changes, or if a frame is held.
+  /// Speed of all legs; nil if the speed changes, or if there are holds.
   package var speed: Double? {
     guard let first = opening.first?.speed, first.isConstant,
       opening.allSatisfy({ $0.speed == first && $0.heldBefore == .zero && $0.heldAfter == .zero })
@@ -106,7 +106,7 @@ package struct PlaybackLegs: Sendable, Codable {
   /// Total length; nil for an endless loop.
   package var duration: ClockTime? { count.flatMap { self[$0 * perRound - 1]?.end } ?? (count == nil ? nil : .zero) }
 
-  /// Number of the leg played at `time`, or of the first one after it; nil after the end.
+  /// Number of the leg played at `time`, or of the first leg after `time`; nil after the end.
   package func number(at time: ClockTime) -> Int? {
     var number = 0
     if count != 1, time >= length(opening), length(middle) > .zero {
@@ -124,7 +124,7 @@ package struct PlaybackLegs: Sendable, Codable {
     return nil
   }
 
-  /// Legs that play anything, in order. Not for endless loops.
+  /// Legs that are not empty, in order. Not meant for endless loops.
   package var all: [PlaybackLeg] {
     (0..<(count ?? 1) * perRound).compactMap { self[$0] }.filter { $0.span.start < $0.span.end }
   }
@@ -167,7 +167,7 @@ private struct Turns {
       let frame = shown.starts.endOfPrefix { $0 < leg.span.end } - 1
       return frame < 0 ? .zero : leg.span.end - shown.starts[frame]
     case .backward:
-      // No frame is shown before the first one: audio there belongs to it.
+      // No frame is on screen before the first frame, so earlier audio belongs to the first frame.
       let frame = max(shown.starts.endOfPrefix { $0 <= leg.span.start } - 1, 0)
       return max(.zero, shown.span(of: frame).end - leg.span.start)
     }

@@ -12,7 +12,7 @@ public struct TimeSpan: Hashable, Sendable, Codable {
 
   public var duration: ClockTime { end - start }
 
-  /// Part within `other`; empty, at the nearest end of `other`, if they do not overlap.
+  /// Range within `other`; empty, at the nearest end of `other`, if they do not overlap.
   func clamped(to other: TimeSpan) -> TimeSpan {
     TimeSpan(start: min(max(start, other.start), other.end), end: max(min(end, other.end), other.start))
   }
@@ -37,7 +37,7 @@ package struct Presentation: Hashable, Sendable, Codable {
 
 /// Timing of the mirror's frames.
 public enum Timing: String, Sendable, CaseIterable, Codable {
-  /// Each frame is shown as long as in the source: a variable frame rate is reversed with it.
+  /// Each frame is shown as long as in the source: a variable frame rate is reversed too.
   case mirror
   /// The i-th frame of the output starts when the i-th frame of the source did.
   case source
@@ -86,8 +86,8 @@ package struct VideoTimeline: Hashable, Sendable {
     }
   }
 
-  /// Frames shown during `range`, and the timeline cut to it. A frame already on screen when the
-  /// range starts is shown from its start.
+  /// Frames shown during `range`, and the timeline cut to `range`. A frame already on screen when
+  /// the range starts is shown from the start of the range.
   package func clipped(to range: TimeSpan) -> (frames: Range<Int>, timeline: VideoTimeline) {
     let shown = starts.indices.filter { index in
       let span = span(of: index)
@@ -102,7 +102,8 @@ package struct VideoTimeline: Hashable, Sendable {
   }
 
   /// The timeline thinned to at most `rate` frames per second, in slots counted from `start`. Each
-  /// slot keeps the frame that is on screen after its first quarter, shown from the slot's start.
+  /// slot keeps the frame that is on screen after the slot's first quarter, and shows this frame
+  /// from the slot's start.
   /// - Returns: the kept frames, and their display times.
   package func thinned(to rate: FrameRate, from start: ClockTime) -> (frames: [Int], timeline: VideoTimeline) {
     let quarter = ClockTime(nanoseconds: rate.start(of: 1).nanoseconds / 4)
@@ -111,8 +112,8 @@ package struct VideoTimeline: Hashable, Sendable {
     var slot = 0
     for index in starts.indices {
       let span = span(of: index)
-      // Slots whose first quarter ends while the frame is on screen. Computed at once, since times
-      // in damaged files jump by years.
+      // Slots whose first quarter ends while the frame is on screen. Computed without a loop over
+      // slots, because times in damaged files jump by years.
       let first = max(slot, rate.count(before: span.start - start - quarter))
       let next = rate.count(before: span.end - start - quarter)
       guard first < next else { continue }

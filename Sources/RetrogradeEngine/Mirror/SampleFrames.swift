@@ -20,7 +20,7 @@ public enum SampleFrames {
     }
   }
 
-  /// Swaps frames the size of a machine word as one, so that the loop vectorises.
+  /// Swaps each sample frame as one value of type `Word`, so that the loop vectorises.
   private static func reverse<Word>(_ bytes: UnsafeMutableRawBufferPointer, as word: Word.Type) {
     let size = MemoryLayout<Word>.size
     var low = 0

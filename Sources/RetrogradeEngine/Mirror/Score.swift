@@ -1,13 +1,12 @@
 public import MediaTime
 
-/// A score of time: parts of a source in the order of play, each with its direction, speed and
-/// audio.
+/// An order of play: parts of a source, each with its direction, speed and audio.
 ///
 /// ```swift
 /// reverser.options.playback.score = try Score(parsing: "0..3, hold 0.8, 3..0 x2")
 /// ```
 ///
-/// No frame is made up and none is dropped. The frame at a turn is shown once, and the speed sets
+/// No frame is invented, and none is dropped. The frame at a turn is shown once, and the speed sets
 /// how long frames are shown.
 public struct Score: Hashable, Sendable, Codable {
   /// Audio of a part.

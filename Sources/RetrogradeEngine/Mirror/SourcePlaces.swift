@@ -10,7 +10,7 @@ struct SourcePlaces {
 
   /// Converts a position to stream time.
   /// - Parameter setting: setting to name in errors; nil if the caller names it.
-  /// - Returns: stream time; it may lie outside the source.
+  /// - Returns: stream time, possibly outside the source.
   /// - Throws: ``RetrogradeError`` of code `usage` if there is no such position.
   func time(of position: SourcePosition, for setting: Setting? = nil) throws -> ClockTime {
     let asked: Message = setting.map { "\(setting: $0) \(position)" } ?? "\(position)"
@@ -42,7 +42,7 @@ extension [Chapter] {
 }
 
 extension Score {
-  /// Legs of one round, without start times; ``PlaybackLegs`` computes those.
+  /// Legs of one round, without start times; ``PlaybackLegs`` computes the start times.
   /// - Throws: ``RetrogradeError`` of code `usage` if the source has no such position.
   func legs(_ places: SourcePlaces) throws -> [PlaybackLeg] {
     var legs: [PlaybackLeg] = []

@@ -1,7 +1,7 @@
 import MediaTime
 
 /// Speed at which a part of the source is played: 2 is twice as fast, 0.5 half as fast. A ramp
-/// changes it by the same amount in each second of the output.
+/// changes the speed by the same amount in each second of the output.
 public struct Speed: Hashable, Sendable, Codable {
   /// Speeds at the start and at the end, in the order of play; see ``limits``.
   public let first: Double
@@ -25,7 +25,7 @@ public struct Speed: Hashable, Sendable, Codable {
 
   package var isConstant: Bool { first == last }
 
-  /// Output time for the first `distance` of a part of the source that is `length` long.
+  /// Output duration of the first `distance` of a part of the source that is `length` long.
   ///
   /// If speed v changes linearly in time, v² changes linearly in distance: v² = first² + (last² -
   /// first²) distance / length.
@@ -37,7 +37,7 @@ public struct Speed: Hashable, Sendable, Codable {
     return ClockTime(nanoseconds: whole(2 * way / (first + reached)))
   }
 
-  /// Source distance played after `time`, of a part that is `length` long.
+  /// Source distance played in the first `time` of the output of a part that is `length` long.
   func distance(after time: ClockTime, of length: ClockTime) -> ClockTime {
     if self == .natural || time == .zero { return time }
     let time = Double(time.nanoseconds)

@@ -1,8 +1,8 @@
 import MediaTime
 
 /// Drops output frames as they arrive, to limit the frame rate. Each slot keeps the frame that is
-/// on screen after its first quarter, shown from the slot's start.
-/// ``VideoTimeline/thinned(to:from:)`` does the same with all times known.
+/// on screen after the slot's first quarter, and shows this frame from the slot's start.
+/// ``VideoTimeline/thinned(to:from:)`` does the same if all times are known in advance.
 struct Thinning {
   private let rate: FrameRate
   private let quarter: ClockTime
@@ -14,7 +14,8 @@ struct Thinning {
     slot = rate.count(before: start)
   }
 
-  /// Output time of the next frame, which would be shown during `shown`; nil if it is dropped.
+  /// Output time of the next frame, which would be shown during `shown`; nil if the frame is
+  /// dropped.
   mutating func place(_ shown: TimeSpan) -> TimeSpan? {
     let first = max(slot, rate.count(before: shown.start - quarter))
     let next = rate.count(before: shown.end - quarter)

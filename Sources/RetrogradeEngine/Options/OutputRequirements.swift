@@ -1,17 +1,18 @@
 package import MediaTime
 
-/// Requirements of an output for the way in which its source is played. The defaults are those of a
-/// player.
+/// Requirements of an output on the playback of the source. The defaults are a player's
+/// requirements.
 package struct OutputRequirements: Sendable {
-  /// True if it can hold transparency.
+  /// True if the output can store transparency.
   package var holdsAlpha = false
-  /// Highest frame rate it can hold; nil if unlimited. Faster video is thinned.
+  /// Highest frame rate of the output; nil if unlimited. Faster video is thinned.
   package var fastest: FrameRate?
-  /// True if players repeat it.
+  /// True if players loop the output.
   package var isRepeated = false
-  /// True if forward legs are taken from the source unchanged, from its first frame to its last.
+  /// True if the output copies forward legs from the source unchanged, from the first frame to the
+  /// last.
   package var keepsForwardWhole = false
-  /// Returns true for a video whose packets it takes unchanged.
+  /// Returns true for a video whose packets the output copies unchanged.
   package var takesPackets: @Sendable (VideoIndex) -> Bool = { _ in false }
 
   package init() {}
@@ -19,9 +20,9 @@ package struct OutputRequirements: Sendable {
 
 /// Limit on the frames per second of a video.
 package struct FrameRateLimit: Sendable {
-  /// Requested rate; a faster video is thinned to it.
+  /// Requested rate; faster video is thinned to this rate.
   var wanted: FrameRate?
-  /// Highest rate that the output can hold.
+  /// Highest rate of the output; nil if unlimited.
   var fastest: FrameRate?
 
   package init(_ playback: PlaybackOptions = PlaybackOptions(), _ output: OutputRequirements = OutputRequirements()) {
@@ -29,6 +30,6 @@ package struct FrameRateLimit: Sendable {
     fastest = output.fastest
   }
 
-  /// Rate to thin a video to, by its frames per second; nil to keep all frames.
+  /// Rate to which a video with `frameRate` frames per second is thinned; nil to keep all frames.
   func rate(of frameRate: Double) -> FrameRate? { wanted ?? fastest.flatMap { frameRate > $0.value ? $0 : nil } }
 }

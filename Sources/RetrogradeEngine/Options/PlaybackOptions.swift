@@ -1,6 +1,6 @@
 public import MediaTime
 
-/// Part of a source to play, its order, and its times. The defaults are those of
+/// Part of a source to play, the order of play, and the timing. The defaults are those of
 /// `retrograde reverse`.
 public struct PlaybackOptions: Sendable, Codable {
   /// The order of play.
@@ -12,24 +12,24 @@ public struct PlaybackOptions: Sendable, Codable {
   /// for a ``score``, none for a ``loop``.
   public var joint: ClockTime?
   /// Length of the cross-dissolve between two parts that are not adjacent in the source; 0 for a
-  /// cut. Meanwhile the first part continues with the source's next frames, or with the last frame
-  /// at the end of the source.
+  /// cut. During the dissolve, the first part continues with the source's next frames; at the end
+  /// of the source, the last frame stays on screen.
   public var dissolve: ClockTime
-  /// Method of making frames between those of parts that a ``score`` slows down; nil to make none.
+  /// Method of interpolating frames in parts that a ``score`` slows down; nil for no interpolation.
   public var interpolation: Interpolation?
-  /// True if audio keeps its pitch in parts of a ``score`` at another speed, 0.1 to 10. Otherwise
-  /// pitch follows speed, as on a tape.
+  /// True if audio keeps its pitch in parts of a ``score`` that have another speed, from 0.1 to 10.
+  /// Otherwise the pitch follows the speed, as on a tape.
   public var keepsPitch: Bool
   /// Number of times the loop is played; at least 1.
   public var count: Int
-  /// True to drop the last frame of the output if it repeats the first one, for files that players
-  /// repeat. nil: depends on the output format; GIF, WebP and APNG are repeated.
+  /// True to drop the last frame of the output if it repeats the first frame, for files that
+  /// players loop. nil: depends on the output format; players loop GIF, WebP and APNG.
   public var dropsSeam: Bool?
   public var timing: Timing
   /// Bounds of the part of the source to play; nil for the start and the end of the source.
   public var start: SourcePosition?
   public var end: SourcePosition?
-  /// Highest frame rate to show; nil to show all frames. Excess frames are dropped, the same ones
+  /// Highest frame rate to show; nil to show all frames. Excess frames are dropped: the same frames
   /// in both directions.
   public var frameRate: FrameRate?
   /// Frame rate of an image sequence (`frames/%05d.png`).
@@ -66,13 +66,13 @@ public struct PlaybackOptions: Sendable, Codable {
 }
 
 extension PlaybackOptions {
-  /// Method of making frames between others.
+  /// Method of interpolating frames.
   public enum Interpolation: String, Sendable, Codable, CaseIterable {
-    /// Each new frame is a mix of its two neighbours.
+    /// Each new frame is a mix of the two neighbouring frames.
     case blend
   }
 
-  /// True if new frames are made by mixing frames of the source.
+  /// True if new frames are mixed from frames of the source.
   package var mixesFrames: Bool { dissolve > .zero || interpolation != nil }
 
   /// The order of play, in words.

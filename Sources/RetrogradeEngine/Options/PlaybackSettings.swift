@@ -13,10 +13,10 @@ package struct PlaybackSettings: Sendable {
   package enum Purpose: Sendable {
     /// All of the source will be played.
     case output
-    /// A user waits for the first frame: no more of a long source is read than that needs.
+    /// A user waits for the first frame, so only the necessary part of a long source is read.
     case watching
-    /// Nothing will be played. Frames that have to be decoded are counted but not kept, which needs
-    /// no disk space.
+    /// Nothing will be played. Frames that have to be decoded are counted but not kept, so no disk
+    /// space is needed.
     case description
   }
 
@@ -32,13 +32,13 @@ package struct PlaybackSettings: Sendable {
     self.cancellation = cancellation
   }
 
-  /// Limit on the source's frame rate. Unlimited if a score changes the speed: then the output is
-  /// limited.
+  /// Limit on the source's frame rate. Unlimited if a score changes the speed: then the output's
+  /// frame rate is limited instead.
   var sourceRate: FrameRateLimit {
     playback.score?.changesSpeed ?? false ? FrameRateLimit() : FrameRateLimit(playback, output)
   }
 
-  /// Settings for one of `count` sources read at once, with an equal share of the memory.
+  /// Settings for one of `count` sources that are read at once, with an equal share of the memory.
   package func shared(by count: Int) -> PlaybackSettings {
     var settings = self
     settings.resources = resources.shared(by: count)

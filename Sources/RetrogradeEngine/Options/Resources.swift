@@ -3,23 +3,23 @@ import Paths
 
 /// Limits on the machine's resources that a run may use.
 public struct Resources: Sendable, Codable {
-  /// Most bytes of decoded media to hold at once; 512 MiB by default.
+  /// Largest number of bytes of decoded media in memory at once; 512 MiB by default.
   public var memory: ByteCount
   /// Directory for the spool files, which have no name and disappear with the process.
   public var spoolDirectory: String
-  /// Number of shares that the run's memory was divided into; this is one of them.
+  /// Number of shares into which the run's memory was divided; ``memory`` is one share.
   package private(set) var shares = 1
 
   /// - Parameters:
-  ///   - memory: most bytes of decoded media to hold at once.
+  ///   - memory: largest number of bytes of decoded media in memory at once.
   ///   - spoolDirectory: directory for the spool files; nil for ``temporaryDirectory``.
   public init(memory: ByteCount = ByteCount(512 << 20), spoolDirectory: String? = nil) {
     self.memory = memory
     self.spoolDirectory = spoolDirectory ?? Resources.temporaryDirectory
   }
 
-  /// `TMPDIR`, or `/var/tmp` if that is not set. `/tmp` is often in memory, which the spool is
-  /// meant to save.
+  /// `TMPDIR`, or `/var/tmp` if `TMPDIR` is not set. Not `/tmp`, which is often in memory, because
+  /// the spool is meant to save memory.
   public static var temporaryDirectory: String {
     if let name = getenv("TMPDIR"), name.pointee != 0 { return String(cPath: name) }
     return "/var/tmp"

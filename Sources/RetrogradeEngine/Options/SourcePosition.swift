@@ -13,7 +13,7 @@ public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible
   public static let start = SourcePosition.time(.zero)
   public static let end = SourcePosition.beforeEnd(.zero)
 
-  /// The position as a time; nil if it is of another kind.
+  /// The time, if the position is of the kind `time`; nil for other kinds.
   package var time: ClockTime? {
     if case .time(let time) = self { time } else { nil }
   }

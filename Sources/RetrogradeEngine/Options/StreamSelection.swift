@@ -4,7 +4,7 @@ import Containers
 public struct StreamSelection: Hashable, Sendable, Codable {
   private struct Item: Hashable, Sendable, Codable {
     var kind: StreamKind
-    /// Number among the streams of its kind, counted from 0; nil for all of them.
+    /// Number of the stream within its kind, counted from 0; nil for all streams of the kind.
     var number: Int?
   }
   private var items: [Item]

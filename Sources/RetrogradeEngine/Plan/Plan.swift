@@ -1,25 +1,25 @@
 import MediaTime
 
-/// A run of frames that is decoded forwards, held, and output in reverse.
+/// Consecutive frames that are decoded forwards, stored, and output in reverse.
 public struct Window: Hashable, Sendable, Codable {
   /// Frames of the window, in display order, counted from 0.
   public var frames: Range<Int>
   /// Keyframe (in display order) at which decoding starts; the frames depend on it.
   public var keyframe: Int
-  /// Number of frames in the spool, counted from the first; the others are in memory.
+  /// Number of frames in the spool: the first frames of the window. The others are in memory.
   public var spooled: Int
 
-  /// Frames held in memory at once.
+  /// Number of frames in memory.
   public var held: Int { frames.count - spooled }
   /// Number of frames to decode for this window, from the keyframe on.
   public var decoded: Int { frames.upperBound - keyframe }
 }
 
-/// Plan for reading a video backwards with a given memory budget: its windows, last first.
+/// Plan for reading a video backwards within a memory budget: its windows, last first.
 public struct Plan: Hashable, Sendable, Codable {
   /// How the video is read.
   public enum Method: String, Hashable, Sendable, Codable {
-    /// Seek to each window in turn.
+    /// Seek to one window after another.
     case windows
     /// Decode once, forwards, into the spool: for sources where seeking is impossible or inexact.
     case forward
@@ -28,30 +28,30 @@ public struct Plan: Hashable, Sendable, Codable {
   public var method: Method
   /// Windows in reading order: last first.
   public var windows: [Window]
-  /// Most bytes of decoded media to hold.
+  /// Largest number of bytes of decoded media in memory at once.
   public var budget: Int
   /// Size of a decoded frame, in bytes.
   public var frameBytes: Int
 
-  /// Most bytes in memory at once. Two windows are held: one is decoded while the one before it is
-  /// encoded.
+  /// Largest number of bytes that the plan keeps in memory at once. Memory contains two windows:
+  /// one is decoded while the previous one is encoded.
   public var peakBytes: Int {
     let held = windows.map(\.held)
     let pairs = zip(held, held.dropFirst()).map(+)
     return (pairs.max() ?? held.first ?? 0) * frameBytes
   }
 
-  /// Most bytes in the spool at once.
+  /// Largest number of bytes in the spool at once.
   public var peakSpoolBytes: Int {
     let spooled = windows.map(\.spooled)
     let pairs = zip(spooled, spooled.dropFirst()).map(+)
     return (pairs.max() ?? spooled.first ?? 0) * frameBytes
   }
 
-  /// Number of frames output.
+  /// Number of frames that are output.
   public var frameCount: Int { windows.reduce(0) { $0 + $1.frames.count } }
 
-  /// Number of frames decoded per frame output; 1 is the least.
+  /// Number of decoded frames per output frame; at least 1.
   public var decodingWork: Double {
     frameCount == 0 ? 1 : Double(windows.reduce(0) { $0 + $1.decoded }) / Double(frameCount)
   }
@@ -59,12 +59,12 @@ public struct Plan: Hashable, Sendable, Codable {
 
 extension Plan {
   /// Plan with its first window split in two. The half that is read first begins at `frame`, or
-  /// later if memory has no room for that. It needs no spool, but the frames before it are decoded
-  /// twice.
+  /// later if memory has no room for so many frames. This half needs no spool, but the frames
+  /// before it are decoded twice.
   func split(before frame: Int) -> Plan {
     guard let first = windows.first else { return self }
     let room = budget / max(frameBytes, 1)
-    // At least one frame of the rest is held at the same time.
+    // At least one frame of the other half is in memory at the same time.
     let frame = max(frame, first.frames.upperBound - room + 1)
     guard first.frames.lowerBound < frame, frame < first.frames.upperBound else { return self }
     let rest = first.frames.lowerBound..<frame

@@ -19,19 +19,19 @@ extension Planner {
     }
   }
 
-  /// Refuses packets whose frames exceed the budget in any pixel format: a decoder allocates whole
-  /// frames, of the size that a few bytes declare.
+  /// Refuses packets whose frames exceed the budget in any pixel format: a decoder would allocate
+  /// whole frames, although only a few bytes of the file declare their size.
   ///
-  /// Only a parser's size counts, because a container may be wrong about it. Smaller frames are
-  /// left to ``init(_:frameBytes:isLeast:)``, which knows the exact size.
+  /// Only the frame size from a parser counts, because the container's may be wrong. Smaller frames
+  /// are checked by ``init(_:frameBytes:isLeast:)``, which knows the exact size.
   static func refuseHugeFrames(of packets: Caps?, _ resources: Resources) throws {
-    // pngparse sets no `parsed`.
+    // pngparse does not set the caps field `parsed`.
     guard let packets, packets.has("parsed") || packets.mediaType == "image/png",
       let width = packets.int("width"), let height = packets.int("height"), width * height > hugePixelCount
     else { return }
     _ = try Planner(resources, frameBytes: width * height, isLeast: true)
   }
 
-  /// Frames of 8192x8192 pixels; a decoder needs at most eight bytes for each.
+  /// Number of pixels of an 8192x8192 frame; a decoder needs at most eight bytes for each pixel.
   private static let hugePixelCount = 1 << 26
 }

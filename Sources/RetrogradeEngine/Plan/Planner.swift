@@ -1,6 +1,6 @@
-/// Makes plans from an index and a budget. Pure arithmetic.
+/// Computes plans from an index and a budget. Pure arithmetic, without input or output.
 package struct Planner: Sendable {
-  /// The most bytes of decoded media to hold at once.
+  /// Largest number of bytes of decoded media in memory at once.
   package var budget: Int
   /// The size of one decoded frame in bytes.
   package var frameBytes: Int
@@ -15,18 +15,18 @@ package struct Planner: Sendable {
     self.spoolRoom = max(0, spoolRoom)
   }
 
-  /// Most frames in one window. The budget covers two windows: one is encoded while the next is
-  /// decoded.
+  /// Largest number of frames in one window. The budget covers two windows: one is encoded while
+  /// the next is decoded.
   package var framesPerWindow: Int { budget / 2 / frameBytes }
 
-  /// Most frames in a window merged from several groups. Larger windows gain nothing: the encoder
-  /// waits for the first one, the decoder is idle during the last, and memory that is reused at
-  /// once needs no new pages.
+  /// Largest number of frames in a window that is merged from several groups of pictures. Larger
+  /// windows gain nothing: the encoder waits longer for the first window, the decoder is idle
+  /// during the last window, and memory that is reused soon needs no new pages.
   package var framesPerMerger: Int { min(framesPerWindow, max(1, Planner.mergedBytes / frameBytes)) }
 
   private static let mergedBytes = 64 << 20
 
-  /// Most frames to hold if no other window is held.
+  /// Largest number of frames in memory if memory contains only one window.
   package var framesInAll: Int { budget / frameBytes }
 
   /// Smallest budget that can reverse frames of this size, in bytes.
@@ -34,14 +34,14 @@ package struct Planner: Sendable {
 
   /// Plans windows of whole groups of pictures.
   ///
-  /// Small groups are merged. If a group does not fit beside its neighbours, its first frames go to
-  /// the spool, which costs a copy each. If the spool has no room for them, the group is split, and
-  /// each part is decoded from the keyframe.
+  /// Small groups are merged. If a group does not fit in memory beside its neighbours, the group's
+  /// first frames go to the spool, which costs one copy of each frame. If the spool has no room for
+  /// these frames, the group is split, and each part is decoded from the group's keyframe.
   ///
   /// - Parameters:
-  ///   - frames: wanted frames, in display order.
+  ///   - frames: frames to output, in display order.
   ///   - keyframes: positions of the keyframes in display order, ascending. Frames before the first
-  ///     one are assumed to depend on it (or on earlier frames of the source).
+  ///     keyframe are assumed to depend on this keyframe (or on earlier frames of the source).
   /// - Returns: nil if not even two frames fit the budget.
   package func plan(frames: Range<Int>, keyframes: [Int]) -> Plan? {
     guard framesPerWindow >= 1 else { return nil }
@@ -65,7 +65,7 @@ package struct Planner: Sendable {
     return Plan(method: .windows, windows: windows.reversed(), budget: budget, frameBytes: frameBytes)
   }
 
-  /// Gives windows that use the spool the memory that their neighbours leave.
+  /// Moves spooled frames of each window to the memory that the neighbouring windows leave free.
   private func fill(_ windows: inout [Window]) {
     for place in windows.indices where windows[place].spooled > 0 {
       let neighbours = [place - 1, place + 1].filter(windows.indices.contains).map { windows[$0].held }
@@ -101,7 +101,7 @@ package struct Planner: Sendable {
   private func windowsOf(_ group: Group) -> [Window] {
     let excess = group.frames.count - framesPerWindow
     if excess <= 0 { return [Window(frames: group.frames, keyframe: group.keyframe, spooled: 0)] }
-    // Two windows' worth: one is read from the spool while the next is written.
+    // The spool needs room for two windows: one is read while the next is written.
     if spoolRoom / frameBytes / 2 >= excess {
       return [Window(frames: group.frames, keyframe: group.keyframe, spooled: excess)]
     }

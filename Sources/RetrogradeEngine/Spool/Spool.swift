@@ -7,7 +7,7 @@ import Paths
 /// An unlinked temporary file for data that does not fit the memory budget. Nothing is left behind,
 /// however the process ends.
 ///
-/// For a source that is only described, it counts the bytes and stores none.
+/// For a source that is only described, the spool counts the bytes and stores none.
 package final class Spool: Sendable {
   private let file: TemporaryFile?
   var descriptor: Int32 { file?.descriptor ?? -1 }
@@ -18,8 +18,8 @@ package final class Spool: Sendable {
 
   /// - Parameters:
   ///   - directory: existing, writable directory for the file; nil to store nothing.
-  ///   - reserve: number of bytes that will be written, if known. Fails if there is no room for
-  ///     them.
+  ///   - reserve: number of bytes that will be written, if known. Creation fails if the disk has no
+  ///     room for them.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   package init(directory: String?, reserve: Int = 0) throws {
     self.directory = directory ?? ""
@@ -79,7 +79,8 @@ package final class Spool: Sendable {
     return offset
   }
 
-  /// Releases the disk space of bytes that ``appendBlocks(_:)`` wrote. They must not be read again.
+  /// Releases the disk space of bytes that ``appendBlocks(_:)`` wrote. The bytes must not be read
+  /// again.
   /// - Returns: false if the file system does not support this.
   @discardableResult
   package func free(_ bytes: Range<Int>) -> Bool {
@@ -111,7 +112,8 @@ package final class Spool: Sendable {
     }
   }
 
-  /// Releases everything from `offset` on. The last bytes written are read first.
+  /// Releases the disk space from `offset` on. The bytes that were written last are read first, so
+  /// they are no longer needed.
   func truncate(to offset: Int) {
     length.withLock { length in
       if !keepsBytes || ftruncate(descriptor, off_t(offset)) == 0 { length = offset }

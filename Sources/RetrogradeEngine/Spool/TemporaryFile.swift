@@ -9,13 +9,13 @@ import Paths
 /// with `.retrograde-`.
 package final class TemporaryFile: Sendable {
   package let descriptor: Int32
-  /// Name of the file, if it needs one; its creator removes it.
+  /// Name of the file, if the file has one; the code that created this object removes the file.
   package let name: String?
 
   /// - Parameters:
   ///   - directory: directory on whose file system the file is created.
-  ///   - mode: permissions, less the process's mask.
-  ///   - needsName: create a file with a name, as on file systems that need one.
+  ///   - mode: permissions, reduced by the process's umask.
+  ///   - needsName: true to create a file with a name even if the file system does not need one.
   /// - Returns: nil if the file can't be created; `errno` has the reason.
   package init?(in directory: String, mode: UInt32, needsName: Bool = false) {
     let unnamed = needsName ? -1 : system_open_unnamed(directory.cPath, mode)
@@ -24,7 +24,7 @@ package final class TemporaryFile: Sendable {
       name = nil
       return
     }
-    if unnamed >= 0 { close(unnamed) }  // without /proc nothing could open it again
+    if unnamed >= 0 { close(unnamed) }  // without /proc, the file could not be opened again
     let name = TemporaryFile.name(in: directory)
     let named = open(name.cPath, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard named >= 0 else { return nil }

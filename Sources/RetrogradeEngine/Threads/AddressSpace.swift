@@ -8,8 +8,8 @@ package enum AddressSpace {
   /// Advice for users who reach the limit.
   package static let remedy: Message = "raise it, or lower \(setting: .memory)"
 
-  /// Returns an error that names the limit, if that explains `error`.
-  /// Without memory, plugins seem missing and files damaged.
+  /// Returns an error that names the limit, if the limit explains `error`; otherwise `error`.
+  /// Without memory, plugins seem to be missing, and files seem to be damaged.
   static func explained(_ error: any Error) -> any Error {
     let explicable: [RetrogradeError.Code] = [.usage, .damagedInput, .missingPlugin, .internalFailure]
     guard let error = error as? RetrogradeError, explicable.contains(error.code), isExhausted else { return error }

@@ -1,9 +1,10 @@
 import Synchronization
 
-/// Flag that stops all threads of one operation. Each thread checks it at least every 100 ms.
+/// Flag that stops all threads of one operation. Each thread checks the flag at least every 100 ms.
 ///
-/// Cancelling never blocks, so the main actor may do it. The thread that runs a pipeline stops it
-/// when it sees the flag; that wakes the threads blocked in its appsinks and appsrcs.
+/// Cancelling never blocks, so the main actor may cancel. A thread that runs a pipeline stops the
+/// pipeline when it sees the flag, which wakes the threads that are blocked in the pipeline's
+/// appsinks and appsrcs.
 package final class Cancellation: Sendable {
   private let flag = Atomic(false)
 

@@ -2,18 +2,19 @@ import Containers
 package import GStreamer
 import Synchronization
 
-/// Detects that a pipeline is waiting for bytes of its file: a slow disk is not damage.
+/// Detects that a pipeline is waiting for bytes of its file, so that a slow disk is not reported as
+/// damage.
 package final class DiskWatch: Sendable {
   private let isWaiting = Atomic(false)
 
   /// Starts to watch `pipeline`. Create this before the pipeline starts.
   /// - Parameters:
   ///   - path: file that the pipeline's element `source` reads.
-  ///   - isOpening: true if the pipeline only finds the streams. A demuxer that requests bytes far
-  ///     more often than the file has any is then in a loop, and is stopped (rmdemux for packets of
-  ///     0 bytes, qtdemux for `mfra`).
+  ///   - isOpening: true if the pipeline only finds the streams. Then a demuxer that makes far more
+  ///     requests than the file's size explains is in a loop, and is stopped (rmdemux for packets
+  ///     of 0 bytes, qtdemux for `mfra`).
   package init(_ pipeline: Pipeline, reading path: String, isOpening: Bool = false) {
-    // The probes hold this object, and the pipeline holds the probes.
+    // The pad probes keep this object alive, and the pipeline keeps the pad probes.
     guard let size = RandomAccessFile(path)?.size, let pad = pipeline.element("source")?.staticPad("src") else {
       return
     }

@@ -1,4 +1,5 @@
-/// Passes values from one thread to another. The producer waits until each value is taken.
+/// Passes values from one thread to another. The producer waits until the consumer has taken each
+/// value.
 /// This back-pressure keeps the window decoder exactly one window ahead.
 final class Handoff<Value: Sendable>: @unchecked Sendable {
   private let monitor = Monitor()
@@ -7,7 +8,7 @@ final class Handoff<Value: Sendable>: @unchecked Sendable {
   private var isFinished = false
   private var isClosed = false
 
-  /// Passes `next` on, and waits until it is taken.
+  /// Passes `next` on, and waits until the consumer has taken it.
   /// - Returns: false if the consumer has closed the handoff.
   func give(_ next: Value) -> Bool {
     monitor.locked {

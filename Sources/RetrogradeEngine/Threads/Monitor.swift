@@ -1,6 +1,6 @@
 import Glibc
 
-/// Mutex with a condition for the guarded data. Swift's `Mutex` has none.
+/// Mutex with a condition variable, which Swift's `Mutex` lacks.
 package final class Monitor: @unchecked Sendable {
   // The pointers live as long as this object and are passed only to pthread_*.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

@@ -1,4 +1,4 @@
-/// Pauses background work during urgent work: in parallel, both would take twice as long.
+/// Pauses background work during urgent work, because each would take twice as long if both ran.
 final class PriorityGate: @unchecked Sendable {
   private let monitor = Monitor()
   // Guarded by `monitor`.
@@ -15,7 +15,7 @@ final class PriorityGate: @unchecked Sendable {
   var isUrgent: Bool { monitor.locked { takers > 0 } }
 
   /// Waits while urgent work runs, even if the caller is cancelled: the urgent work belongs to the
-  /// same operation, so it also ends soon.
+  /// same operation, so that work also ends soon.
   func waitForUrgentWork() {
     monitor.locked { monitor.wait { takers > 0 } }
   }

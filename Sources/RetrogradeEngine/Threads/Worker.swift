@@ -70,7 +70,7 @@ private func spawn(_ name: String, _ body: @escaping @Sendable () -> Void) throw
   return thread
 }
 
-/// Work that runs once. Its captures are released before its result is used.
+/// Work that runs once. The captures of its closure are released before the result is used.
 private final class Work<Value: Sendable>: Sendable {
   private let body: Mutex<(@Sendable () throws -> Value)?>
   private let outcome = Mutex<Result<Value, any Error>?>(nil)

@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// Swift object behind a GstElement; created and released with it.
+/// Swift object behind a GstElement, created and released with the GstElement.
 protocol ElementBody: AnyObject, Sendable {
   init(_ element: UnsafeMutablePointer<GstElement>)
   func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>)
@@ -107,7 +107,7 @@ struct ElementClass {
     GParamFlags(G_PARAM_READABLE.rawValue | G_PARAM_WRITABLE.rawValue | mutable)
   }
 
-  /// Writable only up to READY: GST_PARAM_MUTABLE_READY from gstparamspecs.h.
+  /// Writable only in states up to READY: GST_PARAM_MUTABLE_READY from gstparamspecs.h.
   private static let whenReady = Int32(1) << 10
 
   func property(_ id: UInt32, _ name: String, _ nick: String, _ blurb: String, string value: String?) {

@@ -3,14 +3,14 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Buffers received since the segment began, in order: in memory up to the budget; beyond it the
-/// oldest ones move to the spool.
+/// Buffers received since the GStreamer segment began, in order. Up to the budget, buffers stay in
+/// memory; beyond it, the oldest buffers move to the spool.
 final class BufferedMedia {
   struct Item {
-    /// In the segment's time; nil if the buffer has no timestamp.
+    /// In the GStreamer segment's time; nil if the buffer has no timestamp.
     var start: ClockTime?
     var end: ClockTime?
-    /// nil for a gap before any caps.
+    /// nil for a gap that arrived before any caps.
     var caps: Caps?
     /// True for a gap event, without data.
     var isGap = false
@@ -47,11 +47,11 @@ final class BufferedMedia {
     }
   }
 
-  /// Appends audio to the last item if it follows without a gap: audio buffers are short, and
-  /// bookkeeping for each would double the memory.
-  /// - Returns: true if it was appended.
+  /// Appends audio to the last item if the audio follows without a gap: audio buffers are short,
+  /// and bookkeeping for each buffer would double the memory.
+  /// - Returns: true if the audio was appended.
   func extendLast(with buffer: Buffer, start: ClockTime?, end: ClockTime?) -> Bool {
-    // A GstBuffer holds 16 memories; more would be copied into one.
+    // A GstBuffer holds up to 16 GstMemory objects; if there are more, they are copied into one.
     guard let last = items.last, !last.isGap, last.caps === caps, merged < 16, spooled < window.count,
       let before = last.end, let start, (start - before).nanoseconds.magnitude < 100_000
     else { return false }

@@ -3,20 +3,20 @@ import GStreamer
 
 /// Caps of a filter that accepts frames in GPU memory, and outputs them in system memory.
 extension ReverseFilter {
-  /// Answers with the possible input caps: those that downstream accepts, also in memory from which
-  /// frames must be copied.
+  /// Answers with the possible input caps: the caps that downstream accepts, and the same formats
+  /// in memory from which frames must be copied.
   func answerSinkCaps(_ query: UnsafeMutablePointer<GstQuery>) -> gboolean {
     guard let taken = ReverseFilter.peerCaps(source) else { return 0 }
     return ReverseFilter.answer(query, taken.inAnyMappableMemory)
   }
 
-  /// Answers with the possible output caps: those of upstream, in system memory.
+  /// Answers with the possible output caps: upstream's caps, in system memory.
   func answerSourceCaps(_ query: UnsafeMutablePointer<GstQuery>) -> gboolean {
     guard let given = ReverseFilter.peerCaps(sink) else { return 0 }
     return ReverseFilter.answer(query, given.inSystemMemory)
   }
 
-  /// Answers whether input caps are accepted: downstream must accept their output caps.
+  /// Answers whether input caps are accepted: downstream must accept the resulting output caps.
   func acceptCaps(_ query: UnsafeMutablePointer<GstQuery>) -> gboolean {
     var asked: UnsafeMutablePointer<GstCaps>?
     gst_query_parse_accept_caps(query, &asked)
@@ -29,7 +29,7 @@ extension ReverseFilter {
     return 1
   }
 
-  /// Caps of the peer pad, limited by the pad's template.
+  /// Caps of the pad's peer, limited by the template of the pad.
   private static func peerCaps(_ pad: UnsafeMutablePointer<GstPad>) -> Caps? {
     guard let peer = gst_pad_peer_query_caps(pad, nil) else { return nil }
     defer { gst_caps_unref(peer) }

@@ -18,12 +18,13 @@ extension ReverseFilter {
       }
       if let stop = ClockTime(raw: UInt(segment.stop)), let start, start >= stop { return GST_FLOW_EOS }
       let held = try ready()
-      // A frame lasts until the next one starts.
+      // A frame lasts until the next frame starts.
       if let start, let last = held.items.last, let before = last.start, before <= start, kind.dropsLast {
         held.endLast(at: start)
       }
       let isPingPong = settings.isPingPong
-      // Keeping buffers of a limited pool (such as a camera's) would exhaust it.
+      // Keeping buffers of a limited pool (such as a camera's) would exhaust the pool, so copy
+      // them.
       let own = buffer.isOfBoundedPool ? buffer.deepCopy() : buffer
       if !kind.isMergeable(caps) || !held.extendLast(with: own, start: start, end: end) {
         try held.add(own, start: start, end: end)
@@ -116,7 +117,7 @@ extension ReverseFilter {
     }
   }
 
-  /// EOS with the seqnum of its segment, which not every demuxer sets.
+  /// EOS event with the seqnum of its GStreamer segment; not every demuxer sets this seqnum.
   func numbered(_ event: UnsafeMutablePointer<GstEvent>) -> UnsafeMutablePointer<GstEvent> {
     guard segment.format != GST_FORMAT_UNDEFINED, gst_event_get_seqnum(event) != segmentNumber,
       let own = gst_mini_object_make_writable(event.asMiniObject)
@@ -142,12 +143,13 @@ extension ReverseFilter {
     guard let query else { return 0 }
     switch query.pointee.type {
     case GST_QUERY_ALLOCATION:
-      // Downstream's pool is not for the buffers kept here. Any layout will do.
+      // Do not offer downstream's buffer pool, because buffers are kept here. Any memory layout is
+      // accepted.
       var caps: UnsafeMutablePointer<GstCaps>?
       gst_query_parse_allocation(query, &caps, nil)
       if let size = caps.flatMap({ Caps(retaining: $0).frameSize }) {
-        // Minimum of two: one is kept while the next is made. No maximum, as most are kept for
-        // long. Audio buffers have no fixed size.
+        // At least two buffers: one is kept while the next is filled. No maximum, because most
+        // buffers are kept for long. No pool for audio, whose buffers have no fixed size.
         gst_query_add_allocation_pool(query, nil, guint(clamping: size), 2, 0)
       }
       gst_query_add_allocation_meta(query, kind.layoutMeta(), nil)

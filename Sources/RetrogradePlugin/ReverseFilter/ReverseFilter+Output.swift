@@ -7,7 +7,7 @@ import Synchronization
 /// Output: buffers and events for downstream.
 extension ReverseFilter {
   /// Sends the events required before the first buffer, and changed caps.
-  /// - Parameter caps: nil for a gap before any caps.
+  /// - Parameter caps: nil for a gap that arrived before any caps.
   func startOutput(_ caps: Caps?, end: ClockTime? = nil) {
     if let caps, !isSent(caps) {
       let event = gst_event_new_caps(caps.raw)
@@ -19,14 +19,14 @@ extension ReverseFilter {
     if !isSegmentSent { sendSegment(end: end) }
   }
 
-  /// True if `caps` are current on the pad; they survive flushes and new streams.
+  /// True if `caps` are the pad's current caps, which survive flushes and new streams.
   private func isSent(_ caps: Caps) -> Bool {
     guard let current = gst_pad_get_current_caps(source) else { return false }
     defer { gst_caps_unref(current) }
     return gst_caps_is_equal(current, caps.raw) != 0
   }
 
-  /// - Parameter end: end of the backward output, in the segment's time.
+  /// - Parameter end: end of the backward output, in the GStreamer segment's time.
   func sendSegment(end: ClockTime?) {
     var out = segment
     let seek = shared.withLock { shared in
@@ -36,9 +36,9 @@ extension ReverseFilter {
     if segment.format == GST_FORMAT_TIME {
       if let seek { out.time = guint64(seek.time.raw) }
       if settings.isPingPong { out.stop = guint64(noTime) }
-      // A live source continues while it is recorded, so the output afterwards is due from its end
-      // on. If the length were added to the latency instead, every frame would be late, and dropped
-      // by sinks, until the application had handled the new latency.
+      // A live source is recorded to its end before any output, so the output is due from that end
+      // on. If the source's length were added to the latency instead, every frame would be late,
+      // and sinks would drop frames until the application had handled the new latency.
       if !settings.isPingPong, let end, isLive {
         let (base, isOver) = out.base.addingReportingOverflow(guint64((end - start).raw))
         out.base = isOver ? segment.base : base
@@ -70,8 +70,8 @@ extension ReverseFilter {
     return live != 0
   }
 
-  /// End of the part to reverse, in the segment's time. Streams of one file with different ends
-  /// must be reversed about the same point to stay in sync.
+  /// End of the part to reverse, in the GStreamer segment's time. Streams of one file with
+  /// different ends must be reversed about the same point to stay in sync.
   func end(of held: BufferedMedia) -> ClockTime {
     let own = held.items.compactMap { $0.end ?? $0.start }.max() ?? start
     if let stop = ClockTime(raw: UInt(segment.stop)) { return stop }
@@ -81,7 +81,7 @@ extension ReverseFilter {
     return max(own, whole)
   }
 
-  /// Outputs everything stored, last first.
+  /// Outputs all stored buffers, last first.
   func drain() {
     guard let held, !held.items.isEmpty else { return }
     self.held = nil
@@ -99,8 +99,8 @@ extension ReverseFilter {
   func drain(_ held: BufferedMedia) throws -> GstFlowReturn {
     let isPingPong = settings.isPingPong
     let end = end(of: held)
-    // Output position of `time`: the source's end maps to the segment's start, or to the turn after
-    // the forward half.
+    // Source time `turn` maps to output time `origin`: the source's end to the GStreamer segment's
+    // start, or in a ping-pong the turn to the end of the forward half.
     var turn = end
     var origin = start
     var next: ClockTime?
@@ -163,7 +163,7 @@ extension ReverseFilter {
   }
 
   func push(_ given: Buffer, _ caps: Caps) throws -> GstFlowReturn {
-    // Set when the pad is linked, and when downstream has changed.
+    // This flag of the pad is set when the pad is linked, and when downstream has changed.
     if gst_pad_check_reconfigure(source) != 0 { takesLayouts = source.peerSupports(kind.layoutMeta(), caps) }
     let buffer = takesLayouts ? given : try kind.plain(given, caps)
     if isFirst {

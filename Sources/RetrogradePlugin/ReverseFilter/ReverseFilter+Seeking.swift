@@ -10,13 +10,15 @@ extension ReverseFilter {
     guard let event = raw else { return 0 }
     switch event.pointee.type {
     case GST_EVENT_QOS:
-      // Ignore QoS: upstream cannot skip frames for it, as they are output at other times.
+      // Ignore QoS: upstream cannot use it to skip frames, because frames are output at other
+      // times.
       release(event)
       return 1
     case GST_EVENT_SEEK:
       var flags = GstSeekFlags(0)
       gst_event_parse_seek(event, nil, nil, &flags, nil, nil, nil, nil)
-      // Changes only the speed from the current position, which upstream and the sinks handle.
+      // This seek changes only the speed from the current position on; upstream and the sinks
+      // handle it.
       if flags.rawValue & GST_SEEK_FLAG_INSTANT_RATE_CHANGE.rawValue != 0 { return gst_pad_push_event(sink, event) }
       defer { release(event) }
       return seek(event)
@@ -40,7 +42,7 @@ extension ReverseFilter {
     let isPingPong = settings.isPingPong
     let begin = startType == GST_SEEK_TYPE_SET ? from : 0
     let end = stopType == GST_SEEK_TYPE_SET && to >= 0 ? to : length
-    // A ping-pong needs its forward half first.
+    // A ping-pong needs its forward half first, so only the whole output can be selected.
     guard begin >= 0, begin < min(end, length), !isPingPong || begin == 0 && end >= length else { return 0 }
     let exact = GstSeekFlags(
       (flags.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue) & ~GST_SEEK_FLAG_KEY_UNIT.rawValue)
@@ -54,8 +56,8 @@ extension ReverseFilter {
     return gst_pad_push_event(sink, mirrored)
   }
 
-  /// End of the output, if upstream is seekable: output positions are counted back from there. nil
-  /// otherwise.
+  /// End of the source, from which output positions are counted back; nil if upstream is not
+  /// seekable.
   private var seekableEnd: gint64? {
     guard let query = gst_query_new_seeking(GST_FORMAT_TIME) else { return nil }
     defer { gst_mini_object_unref(query.asMiniObject) }

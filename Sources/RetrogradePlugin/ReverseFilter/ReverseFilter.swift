@@ -4,8 +4,8 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Common part of videoreverse and audioreverse: stores all buffers of a segment and outputs them
-/// at its end, last first.
+/// Implementation shared by videoreverse and audioreverse: stores all buffers of a GStreamer
+/// segment, and outputs them at the end of that segment, last first.
 ///
 /// All streaming work happens under the sink pad's stream lock, as in GStreamer's design document
 /// part-MT-refcounting. ``Shared`` holds the data that other threads access.
@@ -24,7 +24,7 @@ final class ReverseFilter: @unchecked Sendable {
     var dropsLast: Bool
     /// Time left out at the turn of a ping-pong; nil if unknown before the end.
     var turn: @Sendable (Caps, Settings) -> ClockTime?
-    /// True if input may be in memory that the processor cannot read, from which it is copied.
+    /// True if input may be in memory that the processor cannot read; such input is copied.
     var isDownloaded: Bool
     /// Meta that describes memory layouts; all layouts are accepted as input.
     var layoutMeta: @Sendable () -> GType
@@ -44,20 +44,20 @@ final class ReverseFilter: @unchecked Sendable {
     var position: ClockTime?
     /// Seek that was sent upstream, and its target in the output.
     var seek: (number: UInt32, time: ClockTime)?
-    /// Time left out at the turn of a ping-pong; nil if the caps do not tell.
+    /// Time left out at the turn of a ping-pong; nil if the caps do not determine it.
     var turn: ClockTime?
   }
 
   let element: UnsafeMutablePointer<GstElement>
   let kind: Kind
-  /// User settings. Their lock and the lock of the element's state are never nested.
+  /// User settings. The lock of the settings and the lock of ``shared`` are never nested.
   private let chosen = Mutex(Settings())
   let shared = Mutex(Shared())
   let log: DebugCategory
   let sink: UnsafeMutablePointer<GstPad>
   let source: UnsafeMutablePointer<GstPad>
 
-  // Under the stream lock.
+  // The following properties are guarded by the stream lock.
   var held: BufferedMedia?
   /// Caps of the stored buffers, in system memory.
   var caps: Caps?
@@ -66,12 +66,12 @@ final class ReverseFilter: @unchecked Sendable {
   var segment = GstSegment()
   var segmentNumber: UInt32 = 0
   var isSegmentSent = false
-  /// True if the segment cannot be reversed.
+  /// True if the GStreamer segment cannot be reversed.
   var isRefused = false
   var isFirst = true
   /// True if downstream supports the layout meta; checked when caps are sent.
   var takesLayouts = true
-  /// Events to send after the segment, which precedes the first buffer.
+  /// Events to send after the segment event, which is sent just before the first buffer.
   var waiting: [UnsafeMutablePointer<GstEvent>] = []
 
   var settings: Settings {
@@ -79,7 +79,7 @@ final class ReverseFilter: @unchecked Sendable {
     set { chosen.withLock { $0 = newValue } }
   }
 
-  /// - Parameter element: its class has the pad templates `sink` and `src`.
+  /// - Parameter element: GStreamer element whose class has the pad templates `sink` and `src`.
   init(_ element: UnsafeMutablePointer<GstElement>, _ kind: Kind, _ log: DebugCategory) {
     self.element = element
     self.kind = kind

@@ -3,7 +3,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Playback of the end and of seek targets of a long source while it is being indexed.
+/// Playback of the end and of seek targets of a long source while the whole source is being
+/// indexed.
 extension ReverseSource {
   /// Part of a stream to play from `time` on.
   /// - Parameter name: name of the pad.
@@ -23,7 +24,7 @@ extension ReverseSource {
 
   /// Switches to the completely indexed `source`, while its end, `tail`, is being played.
   func complete(_ tail: SourceRange, with source: PlayableSource, _ settings: SourceSettings) {
-    // Frames already played keep their times, even if the end of the index differs.
+    // Frames already played keep their times, even if the source's end differs in the full index.
     let span = TimeSpan(
       start: source.legs.presentation.span.start, end: tail.source.legs.presentation.span.end)
     let legs =

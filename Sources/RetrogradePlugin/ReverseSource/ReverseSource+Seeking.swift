@@ -111,8 +111,9 @@ extension ReverseSource {
       for stream in streams { push(gst_event_new_flush_start(), number, stream) }
     }
     cancelOrders()
-    // Without a flush, do not wait for the streams: in PAUSED they wait for PLAYING, which waits
-    // for the seeking thread. Each stream takes the new order after its current buffer.
+    // Without a flush, do not wait for the streams: in PAUSED, the streams wait for PLAYING, and
+    // the change to PLAYING waits for the seeking thread. Each stream starts the new order after
+    // its current buffer.
     if isFlushing {
       for stream in streams {
         gst_pad_pause_task(stream.pad)
@@ -187,11 +188,11 @@ extension ReverseSource {
 }
 
 extension GstSegment {
-  /// True if a seek starts after its stop, which gst_segment_do_seek logs as critical.
+  /// True if a seek starts after its stop; gst_segment_do_seek would log a critical message.
   ///
   /// - Parameters:
   ///   - start: start of the seek, in nanoseconds if set, or relative to the end.
-  ///   - stop: stop of the seek, likewise.
+  ///   - stop: stop of the seek, in the same units.
   fileprivate func startsBehindStop(
     _ start: (type: GstSeekType, value: gint64), _ stop: (type: GstSeekType, value: gint64)
   ) -> Bool {

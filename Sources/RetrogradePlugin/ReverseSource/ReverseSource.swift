@@ -18,7 +18,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     var stretches: SourceRanges?
     var streams: [SourceStream] = []
     var segment = GstSegment()
-    /// Seqnum of the current order, for its segments, EOS events and messages.
+    /// Seqnum of the segments, EOS events and messages of the current order.
     var number: UInt32 = 0
     /// Seek that was received before the streams were known.
     var early: UnsafeMutablePointer<GstEvent>?
@@ -28,10 +28,10 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   }
 
   let element: UnsafeMutablePointer<GstElement>
-  /// User settings. Their lock and the lock of the element's state are never nested.
+  /// User settings. The lock of the settings and the lock of ``state`` are never nested.
   private let chosen = Mutex(SourceSettings())
   let state = Mutex(State())
-  /// Serializes seeks and state changes; holds the seqnum of the last handled seek.
+  /// Serializes seeks and state changes; contains the seqnum of the last handled seek.
   let seeking = Mutex<UInt32?>(nil)
 
   init(_ element: UnsafeMutablePointer<GstElement>) {
@@ -60,12 +60,12 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     if transition == GST_STATE_CHANGE_READY_TO_PAUSED, !load() { return GST_STATE_CHANGE_FAILURE }
     if transition == GST_STATE_CHANGE_PAUSED_TO_READY { unload() }
     let result = ElementType.parentChangeState(element, transition)
-    // The element stays in READY, and no change from PAUSED follows that would stop the work.
+    // The element stays in READY, so no later change from PAUSED would stop the work.
     if transition == GST_STATE_CHANGE_READY_TO_PAUSED, result == GST_STATE_CHANGE_FAILURE { unload() }
     return result
   }
 
-  /// Starts to index the source on its own thread, as that may need a pass over the whole file.
+  /// Starts a thread that indexes the source, because indexing may need a pass over the whole file.
   /// `unload` joins the thread, and always runs before this object is released: GStreamer only
   /// releases elements in NULL.
   func load() -> Bool {
@@ -100,8 +100,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
         cancellation: run)
       wanted.purpose = .watching
       let opened = try OpenedSource(path, wanted, isPlayedSoon: true)
-      // Play the end and seek targets of a long file while it is being indexed: each of the two
-      // gets a quarter of the budget, the whole source half.
+      // Play the end and seek targets of a long file while the whole file is being indexed. The end
+      // and the current seek target get a quarter of the budget each, the whole file gets half.
       let stretches = try SourceRanges(opened, wanted.shared(by: 4))
       let tail = stretches?.tail
       if let tail {
@@ -117,8 +117,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
           task.post(GST_PROGRESS_TYPE_CONTINUE, "Indexed up to \(position)", ["position": UInt64(position.raw)])
         }
       }
-      // Orders of play other than plain reverse need the complete index before the first frame, but
-      // not all of its data.
+      // Orders of play other than plain reverse need the index of the whole source before the first
+      // frame, but not all of the source's data.
       let source =
         try tail.map { try PlayableSource(opened, wanted, until: $0.range.start, progress: tell) }
         ?? PlayableSource(quickly: opened, wanted, progress: tell)
@@ -187,12 +187,12 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   }
 
   /// Creates the pads, announces the streams, and starts playback.
-  /// - Parameter stretch: part that `source` covers, if more follows; nil if this is the whole
-  ///   source.
+  /// - Parameter stretch: part that `source` covers, if other parts follow; nil if `source` is the
+  ///   whole source.
   func expose(
     _ source: PlayableSource, _ settings: SourceSettings, _ run: Cancellation, as stretch: SourceRange? = nil
   ) {
-    // Stable for the same URI: editors identify streams by it (the design of
+    // Stream IDs are stable for the same URI, because editors identify streams by ID (the design of
     // gst_pad_create_stream_id).
     guard let upstream = g_compute_checksum_for_string(G_CHECKSUM_SHA256, settings.uri ?? "", -1),
       let collection = gst_stream_collection_new(upstream)
@@ -204,8 +204,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     let group = gst_util_group_id_next()
     var media = media(of: source, settings)
     if let wanted = capsOfParent {
-      // uridecodebin would pass unwanted raw streams to a decoder, and fail as none exists. (GES
-      // has a uridecodebin for each track.)
+      // uridecodebin would look for a decoder of unwanted raw streams, and fail because none
+      // exists. (GES has a uridecodebin for each track.)
       media = media.filter { $0.0.caps.intersects(wanted) }
     }
 
@@ -332,7 +332,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   func allStreamsStarted(before time: ClockTime) -> Bool {
     streams.allSatisfy { stream in
       stream.shared.withLock { shared in
-        // A stream that starts later may be blocked until the calling stream ends: a muxer takes
+        // A stream that starts later may be blocked until the calling stream ends: a muxer accepts
         // buffers in the order of their times.
         shared.hasBegun || shared.flow == GST_FLOW_NOT_LINKED || shared.firstStart.map { $0 >= time } ?? false
       }
@@ -342,8 +342,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   /// Makes finished streams check again whether they may send EOS.
   func wakeFinished() { streams.forEach { $0.wakeIfFinished() } }
 
-  /// True if no stream is linked. A pad linked to a bin's ghost pad counts as linked: editors may
-  /// link the bin later.
+  /// True if no stream is linked. A pad linked to a bin's ghost pad counts as linked, because
+  /// editors may link the bin later.
   var isUnlinked: Bool { streams.allSatisfy { gst_pad_is_linked($0.pad) == 0 } }
 
   func fail(_ flow: GstFlowReturn) {
@@ -352,7 +352,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     for stream in streams { push(gst_event_new_eos(), number, stream) }
   }
 
-  /// Counts a stream that has finished a segment seek; the last one posts the message.
+  /// Counts a stream that has finished a segment seek; the last stream posts the message.
   func segmentDone(at stop: ClockTime, _ number: UInt32) {
     let isLast = state.withLock { state in
       guard state.number == number else { return false }

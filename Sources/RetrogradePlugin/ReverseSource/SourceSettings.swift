@@ -137,7 +137,7 @@ struct SourceSettings: Sendable {
     }
   }
 
-  /// Local file that `uri` names; nil if it names none.
+  /// Local file that `uri` names; nil if `uri` names no local file.
   var path: String? {
     guard var uri else { return nil }
     if let scheme = SourceSettings.schemes.first(where: { uri.hasPrefix($0.name + ":") }) {

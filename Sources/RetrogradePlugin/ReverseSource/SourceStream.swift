@@ -6,8 +6,8 @@ import Synchronization
 
 /// Stream of reversesrc: its pad and its player.
 ///
-/// Playback runs on the pad's task, under its stream lock; ``Shared`` holds the data that other
-/// threads access.
+/// Playback runs on the pad's task, under the pad's stream lock; ``Shared`` holds the data that
+/// other threads access.
 final class SourceStream: @unchecked Sendable {
   enum Media: Sendable {
     case video(VideoSource, Timing)
@@ -21,7 +21,7 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
-  /// Range to play, and its segment for downstream.
+  /// Range to play, and the GStreamer segment that downstream receives for it.
   struct Order: @unchecked Sendable {
     // GstSegment is plain data.
     var segment: GstSegment
@@ -45,21 +45,22 @@ final class SourceStream: @unchecked Sendable {
 
   struct Shared {
     var order: Order?
-    /// True until the segment of a new order was sent.
+    /// True until the segment event of a new order was sent.
     var isNew = false
     var flow = GST_FLOW_OK
     /// Number of times that the pad was linked.
     var links = 0
     /// Start time of the order's first buffer; nil until known.
     var firstStart: ClockTime?
-    /// True once the first buffer of the order was taken, or if there is none.
+    /// True once the first buffer of the order was accepted downstream, or if the order has no
+    /// buffer.
     var hasBegun = false
-    /// True if everything was output, but EOS is still to be sent.
+    /// True if all buffers were output, but EOS is still to be sent.
     var isFinished = false
     /// True once the order is complete.
     var isDone = false
     var position: ClockTime?
-    /// The whole source, once indexed, if the stream was created from its end.
+    /// The whole source, once indexed; only if the stream was created for the end of the source.
     var whole: Part?
     /// True if the task has paused until the whole source is indexed.
     var awaitsWhole = false
@@ -68,7 +69,7 @@ final class SourceStream: @unchecked Sendable {
     func isPlaying(_ order: Order) -> Bool { self.order?.cancellation === order.cancellation }
   }
 
-  /// Stream of the whole source, or of a part of it, and its order of play.
+  /// Stream of the whole source or of a part, with the order of play.
   struct Part: Sendable {
     var media: Media
     var legs: PlaybackLegs
@@ -79,16 +80,17 @@ final class SourceStream: @unchecked Sendable {
   let pad: UnsafeMutablePointer<GstPad>
   /// Name of the pad.
   let name: String
-  /// Part that is available first: the whole source, or its end.
+  /// Part that is available first: the whole source, or the end of the source.
   private let first: Part
   let tags: [TagList]
   let shared = Mutex(Shared())
   private unowned let owner: ReverseSource
 
-  // Under the stream lock.
+  // The following properties are guarded by the stream lock.
   private var video: VideoPlayer?
   private var audio: AudioPlayer?
-  /// Times at which to switch to another part: before the next buffer, or after the current part.
+  /// Times from which to play another part: `partNext` before the next buffer, `partAfter` after
+  /// the end of the current part.
   private var partNext: ClockTime?
   private var partAfter: ClockTime?
   private var caps: Caps?
@@ -143,8 +145,9 @@ final class SourceStream: @unchecked Sendable {
     if waits { startTask() }
   }
 
-  /// Switches to another part, if one is to be played next.
-  /// - Returns: false if it is not available yet: the task has paused until it is.
+  /// Switches to another part, if another part is to be played next.
+  /// - Returns: false if the part is not available yet; the task has paused until the part is
+  ///   available.
   private func startNextPart(_ order: Order) throws -> Bool {
     guard let from = partNext else { return true }
     guard let part = try part(at: from, order) else { return false }
@@ -195,11 +198,12 @@ final class SourceStream: @unchecked Sendable {
       }, Unmanaged.passUnretained(self).toOpaque(), nil)
   }
 
-  /// Outputs the next buffer; the task repeats it.
+  /// Outputs the next buffer; the pad's task calls this repeatedly.
   private func step() {
     let (current, isNew, isLinked, links) = shared.withLock { shared -> (Order?, Bool, Bool, Int) in
       guard let order = shared.order, !order.cancellation.isCancelled else {
-        // Under the lock, as the next order restarts the task, which must not be paused after that.
+        // Pause under the lock: the next order restarts the task, and a later pause would stop it
+        // again.
         gst_pad_pause_task(pad)
         return (nil, false, false, 0)
       }
@@ -317,7 +321,7 @@ final class SourceStream: @unchecked Sendable {
 
   /// Frame in a layout that downstream supports.
   private func readable(_ frame: Buffer, _ caps: Caps) throws -> Buffer {
-    // Set when the pad is linked, and when downstream has changed.
+    // This flag of the pad is set when the pad is linked, and when downstream has changed.
     if gst_pad_check_reconfigure(pad) != 0 { takesLayouts = pad.peerSupports(gst_video_meta_api_get_type(), caps) }
     return takesLayouts ? frame : try frame.inPlainLayout(caps)
   }
@@ -325,9 +329,9 @@ final class SourceStream: @unchecked Sendable {
   /// Ends the order after everything was output.
   private func finish(_ order: Order) {
     guard pause(order) else { return }
-    // decodebin3 before 1.24 (952f252104) treats a stream that ends before another one's first
-    // buffer as removed, and drops it (unblock_pending_input in gstdecodebin3-parse.c). Demuxers
-    // interleave, so they never trigger that.
+    // decodebin3 before 1.24 (952f252104) treats a stream that ends before another stream's first
+    // buffer as removed, and drops the ended stream (unblock_pending_input in
+    // gstdecodebin3-parse.c). Demuxers interleave their streams, so they never trigger this.
     guard owner.allStreamsStarted(before: position) else {
       shared.withLock { $0.isFinished = true }
       if owner.allStreamsStarted(before: position) { wakeIfFinished() }
@@ -348,7 +352,7 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
-  /// Resumes a stream that waits for others before it sends EOS.
+  /// Resumes a stream that waits for other streams before it sends EOS.
   func wakeIfFinished() {
     let waits = shared.withLock { shared in
       defer { shared.isFinished = false }
@@ -363,12 +367,12 @@ final class SourceStream: @unchecked Sendable {
     owner.debug("\(name): stops, \(String(cString: gst_flow_get_name(flow)))")
     let isPaused = shared.withLock { shared in
       guard shared.isPlaying(order) else { return false }
-      // Linked by another thread meanwhile: continue.
+      // Another thread has linked the pad meanwhile: continue.
       if flow == GST_FLOW_NOT_LINKED, shared.links != links { return false }
       shared.flow = flow
-      // Other streams must not wait for an unwanted one.
+      // Other streams must not wait for a stream that downstream does not want.
       if flow == GST_FLOW_EOS { shared.hasBegun = true }
-      // Under the lock, so that the next link finds the task paused.
+      // Pause under the lock, so that the next link finds the task paused.
       gst_pad_pause_task(pad)
       return true
     }
@@ -377,7 +381,7 @@ final class SourceStream: @unchecked Sendable {
     case GST_FLOW_FLUSHING: break
     case GST_FLOW_NOT_LINKED:
       owner.wakeFinished()
-      // A player may link the pad later or never: an error only if no pad is linked.
+      // A player may link the pad later or never, so report an error only if no pad is linked.
       if owner.isUnlinked { owner.fail(flow) }
     case GST_FLOW_EOS:
       owner.wakeFinished()

@@ -18,7 +18,7 @@ package final class Catalog: Sendable {
   private struct State {
     var files: [File] = []
     var byID: [String: File] = [:]
-    /// Cached check whether a file is media, with the file's stamp at that time.
+    /// Cached results of the check whether a file is media, with the file's stamp at the check.
     var known: [[UInt8]: (stamp: FileStamp, isMedia: Bool)] = [:]
     var looked: ContinuousClock.Instant?
   }
@@ -55,14 +55,14 @@ package final class Catalog: Sendable {
     }
   }
 
-  /// Files in the order of naming; those of a folder sorted by name.
+  /// Files in the order in which they were named; the files of a folder are sorted by name.
   var files: [File] { state.withLock { $0.files } }
 
   /// True if exactly one file was named, and no folder.
   var isSingle: Bool { folders.isEmpty && names.count == 1 }
 
   /// Opens the file with this ID, even if it was added to a folder later. Blocks.
-  /// - Returns: nil if there is none, or it has left the named folder.
+  /// - Returns: nil if there is no such file, or the file is no longer in the named folder.
   func open(_ id: String) -> (file: File, content: OpenFile)? {
     if state.withLock({ $0.byID[id] }) == nil, !folders.isEmpty { refreshSometimes() }
     guard let file = state.withLock({ $0.byID[id] }) else { return nil }
@@ -80,7 +80,7 @@ package final class Catalog: Sendable {
     let isDue = state.withLock { state in
       let now = ContinuousClock.now
       guard state.looked.map({ now - $0 > .seconds(1) }) ?? true else { return false }
-      // Concurrent requests use the known files.
+      // Concurrent requests do not wait: they use the files known so far.
       state.looked = now
       return true
     }
@@ -113,7 +113,7 @@ package final class Catalog: Sendable {
       let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
       let within = subfolder.isEmpty ? name : "\(subfolder)/\(name)"
       if MediaFolder.isFolder(path) {
-        // A link may lead outside, or into a cycle.
+        // A symbolic link may lead outside the named folder, or into a cycle.
         if depth < Catalog.most.depth, !isLink(path) { collect(path, in: root, within, depth + 1, &found) }
       } else if isMedia(path, in: root) {
         found.append(File(id: FileID.of(path), path: path, name: name, folder: subfolder))

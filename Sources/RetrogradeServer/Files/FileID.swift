@@ -6,7 +6,7 @@ import Paths
 enum FileID {
   private static let longestStem = 40
 
-  /// - Parameter path: path of the file, as it or its folder was named.
+  /// - Parameter path: path of the file, as the user named the file or its folder.
   static func of(_ path: String) -> String {
     let name = path.lastPart
     let stem = name.lastIndex(of: ".").map { name[..<$0] } ?? name[...]
@@ -30,7 +30,8 @@ enum FileID {
   }
 }
 
-/// SHA-256 digest of several texts, in hexadecimal. Different lists have different input bytes.
+/// SHA-256 digest of several texts, in hexadecimal. Different lists of texts never have the same
+/// input bytes.
 func digest(_ texts: String...) -> String {
   let sum = Checksum()
   for var text in texts {

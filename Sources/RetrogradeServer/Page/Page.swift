@@ -50,7 +50,7 @@ struct Page: Sendable {
     <path d="M52 38v14M60 32v26M68 24v42M76 35v20M84 28v34M92 20v50M100 33v24M108 40v10" stroke="#8d8576" stroke-width="3" stroke-linecap="round"/></svg>
     """.utf8)
 
-  /// Content security policy of a page: allows its own scripts, and requests to this server.
+  /// Content security policy of a page: allows the page's own scripts, and requests to this server.
   /// Scripts and styles are allowed by digest; styles set by a script need no permission.
   private static func policy(_ page: String) -> String {
     func sources(_ element: String) -> String {
@@ -62,7 +62,7 @@ struct Page: Sendable {
       + "media-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
   }
 
-  /// Contents of the elements with this name and without attributes.
+  /// Contents of the HTML elements with this name and without attributes.
   private static func contents(of element: String, in page: String) -> [String] {
     var found: [String] = []
     var rest = page[...]

@@ -1,12 +1,12 @@
 import MediaTime
 import Retrograde
 
-/// HTTP Live Streaming playlists (RFC 8216, version 7), available before any segment is made.
+/// HTTP Live Streaming playlists (RFC 8216, version 7), available before any segment is encoded.
 ///
-/// - Parameter suffix: text after each address, such as `?token=…`; a parameter of these functions.
+/// The parameter `suffix` of these functions is a text after each address, such as `?token=…`.
 enum Playlist {
   /// Master playlist of a stream, without renditions in the source's codec: players switch between
-  /// variants during playback, and a switch of codecs was not tested with any of them.
+  /// variants during playback, and a switch of codecs was not tested with any player.
   /// - Parameter base: path of the stream's parts, relative to the playlist.
   static func master(_ stream: some MirrorStream, at base: String, suffix: String = "") -> String {
     let videos = stream.renditions.filter { $0.isVideo && $0.sourceCodec == nil }
@@ -67,8 +67,8 @@ enum Playlist {
       head([duration]) + ["#EXTINF:\(seconds(duration)),", "\(number).vtt\(suffix)", "#EXT-X-ENDLIST"])
   }
 
-  /// Adds a timestamp map to a WebVTT file: its times are those of the segments, which begin at 0
-  /// of the MPEG-2 clock (RFC 8216, 3.5).
+  /// Adds a timestamp map to a WebVTT file: the file's times are the times of the segments, which
+  /// begin at 0 of the MPEG-2 clock (RFC 8216, 3.5).
   static func timed(_ text: String) -> String {
     guard text.hasPrefix("WEBVTT"), !text.contains("X-TIMESTAMP-MAP"), let end = text.firstIndex(where: \.isNewline)
     else { return text }
@@ -96,7 +96,7 @@ enum Playlist {
     return "#EXT-X-MEDIA:" + (attributes + ["URI=\"\(address)\""]).joined(separator: ",")
   }
 
-  /// Name that is unique within its group: a number distinguishes equal ones.
+  /// Name that is unique within its group: a number distinguishes equal names.
   private static func name(_ title: String?, _ language: String?, _ kind: String, _ number: Int) -> String {
     let name = title.flatMap { $0.isEmpty ? nil : $0 } ?? language ?? kind
     return number == 0 ? name : "\(name) \(number + 1)"

@@ -5,7 +5,7 @@ struct Answer: Sendable {
   enum Body: Sendable {
     case bytes([UInt8])
     case stored(StoredBytes)
-    /// Bytes that are still being made.
+    /// Bytes that are still being produced.
     case begun(PartReader)
 
     /// Number of bytes; nil while unknown.
@@ -49,7 +49,7 @@ struct Answer: Sendable {
     }
   }
 
-  /// Waits for all bytes that are still being made.
+  /// Waits for all bytes that are still being produced.
   func whole() async throws -> Answer {
     guard case .begun(let reader) = body else { return self }
     var answer = self

@@ -1,6 +1,7 @@
 /// Part of a file that a Range field requests (RFC 9110, 14).
 enum ByteRange: Equatable, Sendable {
-  /// All of it: no range was requested, or an unsupported one (several parts, other units).
+  /// The whole file: the request has no range, or an unsupported range (several parts, other
+  /// units).
   case all
   case part(Range<Int>)
   /// The range contains no existing byte.

@@ -2,15 +2,17 @@
 struct Guard: Sendable {
   /// Required token; nil: none.
   let token: String?
-  /// Loopback address of the server, which Host must name; nil if it listens at another address.
+  /// Loopback address of the server, which Host must name; nil if the server listens at another
+  /// address.
   let loopback: String?
 
-  /// Name of the cookie that holds the token.
+  /// Name of the cookie that contains the token.
   static let cookie = "retrograde-token"
 
   enum Answer: Equatable, Sendable {
     case granted
-    /// Granted by the token in the query: addresses in the answer need it too, and a cookie is set.
+    /// Granted by the token in the query: addresses in the answer need the token too, and a cookie
+    /// is set.
     case grantedByQuery
     case refused(Int, String)
   }
@@ -45,8 +47,8 @@ struct Guard: Sendable {
   /// that is not a browser. The same host at another port is `same-site`, which is not enough.
   private static func isOwn(_ field: (String) -> String?) -> Bool {
     if let site = field("sec-fetch-site"), site != "same-origin", site != "none" { return false }
-    // Browsers without Sec-Fetch-Site, or that omit it for addresses that are not local, send
-    // Origin with some requests.
+    // Some browsers never send Sec-Fetch-Site, or omit it for addresses that are not local, but
+    // they send Origin with some requests.
     guard let origin = field("origin")?.lowercased() else { return true }
     let host = field("host")?.lowercased() ?? ""
     return [("http://", ":80"), ("https://", ":443")].contains { scheme, port in
@@ -54,8 +56,8 @@ struct Guard: Sendable {
     }
   }
 
-  /// True if a Host field, with or without a port, is that address or another usual name of this
-  /// machine.
+  /// True if a Host field, with or without a port, is the loopback address or another usual name of
+  /// this machine.
   static func isName(_ host: String, of loopback: String) -> Bool {
     var name = host.lowercased()[...]
     if let colon = name.lastIndex(of: ":"), !name.hasSuffix("]") {

@@ -10,8 +10,8 @@ struct PacedBody: Sendable {
 
   /// Sends an answer, complete or not at all.
   ///
-  /// - Throws: errors of a part that is being made; `CancellationError` if the client disconnected
-  ///   or timed out.
+  /// - Throws: errors of a part that is being produced; `CancellationError` if the client
+  ///   disconnected or timed out.
   func send(_ answer: Answer) async throws {
     let isHead = exchange.request.method == .head
     if case .begun(let reader) = answer.body, !isHead {
@@ -37,7 +37,7 @@ struct PacedBody: Sendable {
     }
   }
 
-  /// Sends a part while it is being made.
+  /// Sends a part while it is being produced.
   private func send(_ reader: PartReader) async throws {
     defer { reader.leave() }
     var count = 0

@@ -37,7 +37,8 @@ final class RequestHandler: Sendable {
   /// Number of running and waiting jobs.
   var load: (running: Int, waiting: Int) { line.load }
 
-  /// If there is only one file, opens it in advance and makes the parts for its first frame.
+  /// If there is only one file, opens this file in advance, and produces the parts for the first
+  /// frame.
   func prepare() {
     guard catalog.isSingle, let file = catalog.files.first else { return }
     // Errors are reported when a client requests the file.
@@ -142,7 +143,7 @@ final class RequestHandler: Sendable {
     }
   }
 
-  /// Errors use the file's name in the list: clients never see its path.
+  /// Errors use the file's name in the list: clients never see the file's path.
   private func answer(
     _ part: StreamPart, of id: String, _ name: StreamName, _ query: [String: String], _ suffix: String
   ) async throws -> Answer {
@@ -195,7 +196,7 @@ final class RequestHandler: Sendable {
       answer.fields[.contentDisposition] = RequestHandler.attachment(stretch.fileName(stream))
       return answer.kept(forever: false).secured()
     case .made(let version, let part):
-      // The address belongs to the file before it changed.
+      // The address belongs to an earlier version of the file.
       guard version == stream.version else { return RequestHandler.nothing }
       return try await made(part, stream, suffix)
     }
@@ -247,7 +248,7 @@ final class RequestHandler: Sendable {
     }
   }
 
-  /// Content-Disposition for a download: an ASCII name for old clients, and the real one (RFC
+  /// Content-Disposition for a download: an ASCII name for old clients, and the real name (RFC
   /// 6266).
   static func attachment(_ name: String) -> String {
     // Header fields cannot contain bytes that are not UTF-8.

@@ -43,11 +43,11 @@ enum Route: Equatable, Sendable {
 
 /// Part of a stream.
 enum StreamPart: Equatable, Sendable {
-  /// - Parameter prefix: text before addresses relative to the stream's own.
+  /// - Parameter prefix: text before the addresses that are relative to the stream's own address.
   case master(prefix: String)
   /// Data for the player page.
   case info
-  /// Download of the stream or a part of it, and the command that makes the same file.
+  /// Download of the stream or of a part; `command`: the command that produces the same file.
   case download
   case command
   /// Data that is immutable for the same source and program.
@@ -74,7 +74,7 @@ enum StreamPart: Equatable, Sendable {
 enum PartID: Hashable, Sendable {
   case playlist(rendition: String)
   case initialization(rendition: String)
-  /// Segment, starting at one of its pieces.
+  /// Segment, starting at one of its fragments.
   case segment(Int, from: Int, rendition: String)
   case subtitlePlaylist(Int)
   case subtitles(Int)

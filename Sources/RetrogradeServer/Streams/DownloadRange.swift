@@ -3,16 +3,16 @@ import MediaTime
 import Retrograde
 import RetrogradeEngine
 
-/// Part of a stream's output to download.
+/// Range of a stream's output that a client downloads.
 struct DownloadRange: Hashable, Sendable {
-  /// Start and end in the output's time; nil: those of the output.
+  /// Start and end in the output's time; nil for the output's own start or end.
   var from: ClockTime?
   var to: ClockTime?
 
   init(from: ClockTime? = nil, to: ClockTime? = nil) { (self.from, self.to) = (from, to) }
 
   /// - Parameter query: `from` and `to` of a request, in seconds.
-  /// - Returns: nil if they are not times, or in the wrong order.
+  /// - Returns: nil if `from` or `to` is not a time, or if they are in the wrong order.
   init?(_ query: [String: String]) {
     for (name, key) in [("from", \DownloadRange.from), ("to", \DownloadRange.to)]
       as [(String, WritableKeyPath<DownloadRange, ClockTime?>)]
@@ -24,13 +24,14 @@ struct DownloadRange: Hashable, Sendable {
     if let from, let to, from >= to { return nil }
   }
 
-  /// Playback of the part, in source terms. For a loop, the source times of the part's start and
-  /// end bound the looped range; a score is played unchanged.
+  /// Playback options that output only this range. For a loop, the source times at the range's
+  /// start and end limit the looped part of the source; a score is played unchanged.
   func playback(_ stream: OpenStream) -> PlaybackOptions {
     var playback = stream.playback
     guard playback.score == nil, from != nil || to != nil else { return playback }
     let duration = stream.mirror.duration
-    // Snap to frame boundaries: a mark set in the middle of a frame must not cut it.
+    // Move both times to frame boundaries, because a time in the middle of a frame must not split
+    // the frame.
     let frames = stream.mirror.frameTimes
     let (from, to) = (
       frames.nearest(min(from ?? .zero, duration), or: duration),
@@ -39,8 +40,8 @@ struct DownloadRange: Hashable, Sendable {
     guard from < to else { return playback }
     // Start of the source range that the output plays.
     let first = playback.start?.time ?? .zero
-    // The frame at the turn is shown once, in the middle; at its end the whole source has been
-    // played.
+    // The frame at the turn is shown once, in the middle of the output. When that frame ends, the
+    // whole source has been played.
     let turn = frames.first { $0 > duration / 2 } ?? (frames.isEmpty ? duration / 2 : duration)
     let places = [from, to].map { time in
       switch playback.loop {
@@ -63,7 +64,7 @@ struct DownloadRange: Hashable, Sendable {
     return playback
   }
 
-  /// Command that makes the same file.
+  /// Shell command that makes the same file as the download.
   func command(_ stream: OpenStream) -> String {
     let playback = playback(stream)
     var words = ["retrograde", "reverse", Shell.quoted(stream.file.path), Shell.quoted(fileName(stream))]
@@ -90,7 +91,8 @@ struct DownloadRange: Hashable, Sendable {
 }
 
 extension [ClockTime] {
-  /// Element nearest to a time, or `end`; the time itself if the list is empty.
+  /// The element or `end`, whichever is nearest to `time`; `time` itself if the array is empty or
+  /// `time` is not before `end`.
   /// - Parameter end: end of the last element.
   fileprivate func nearest(_ time: ClockTime, or end: ClockTime) -> ClockTime {
     guard !isEmpty, time < end else { return time }

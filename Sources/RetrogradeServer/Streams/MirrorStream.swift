@@ -2,7 +2,7 @@ package import MediaTime
 package import Retrograde
 package import RetrogradeEngine
 
-/// A source in its order of play, as segments that are made on request. Each call blocks.
+/// Source in an order of play, output as segments that are made on request. Every method blocks.
 package protocol MirrorStream: Sendable {
   var renditions: [SegmentedMirror.Rendition] { get }
   var duration: ClockTime { get }
@@ -11,7 +11,7 @@ package protocol MirrorStream: Sendable {
   var chapters: [Chapter] { get }
   var subtitles: [SegmentedMirror.Subtitles] { get }
   var warnings: [Warning] { get }
-  /// True if it can no longer make anything, and must be reopened.
+  /// True if the stream can make no more segments and must be reopened.
   var hasEnded: Bool { get }
 
   func initialization(_ rendition: Int, _ cancellation: Cancellation) throws -> [UInt8]

@@ -4,7 +4,7 @@ import Retrograde
 import RetrogradeEngine
 import Synchronization
 
-/// Parts of streams, made on request, once for all concurrent clients, and cached.
+/// Makes parts of streams on request, each once for all clients that wait for it, and caches them.
 final class PartCache: Sendable {
   private let store: ByteStore
   private let line: WorkLine
@@ -26,13 +26,13 @@ final class PartCache: Sendable {
 
   typealias Found = SingleFlightStreams.Found
 
-  /// Part of a stream, of which at least the beginning is available.
+  /// Part of a stream; returned as soon as its first bytes are available.
   /// - Returns: nil if the stream has no such part.
   /// - Throws: ``RetrogradeError``, `CancellationError` or `WorkLine.Busy`.
   func part(_ part: PartID, of stream: OpenStream) async throws -> Found? {
     let key = stream.version + "/" + part.name
     guard let recipe = PartCache.recipe(part, stream) else { return nil }
-    // The whole segment contains this part as its end.
+    // The whole segment ends with this part, so a cached segment also contains the part.
     let all = PartCache.whole(part).map { stream.version + "/" + $0.name }
     let found = found(key, or: all, recipe, stream) { [weak self] in self?.makeNext(part, of: stream) }
     guard case .begun(let reader) = found else {
@@ -51,9 +51,10 @@ final class PartCache: Sendable {
     return .segment(number, from: 0, rendition: rendition)
   }
 
-  /// Makes the parts for the first frame, unless clients are waiting. Does nothing if there are
-  /// several sizes or audio streams, as the player chooses. Uses the source's codec, which browsers
-  /// prefer, except for HEVC, which few can play.
+  /// Makes the parts that a player needs for the first frame, unless clients are waiting. Does
+  /// nothing if the stream has several sizes or audio streams, because the player chooses among
+  /// them. Uses the source's codec, which browsers prefer; but not HEVC, which few browsers can
+  /// play.
   func makeFirst(of stream: OpenStream) {
     let (videos, audio) = (stream.mirror.renditions.filter(\.isVideo), stream.mirror.renditions.filter { !$0.isVideo })
     guard videos.count(where: { $0.sourceCodec == nil }) <= 1, audio.count <= 1, line.isIdle else { return }
@@ -130,7 +131,7 @@ final class PartCache: Sendable {
           _ = try await run(.frames(input: content.path, [place], options, output: path)).summary()
         }
       } catch let error as RetrogradeError where place != .start && error.code != .crashed {
-        // The file is shorter.
+        // The file is shorter than three seconds.
       }
     }
     throw RetrogradeError(.damagedInput, about: file.name, "has no picture")
@@ -145,7 +146,7 @@ final class PartCache: Sendable {
   /// Height of the frame strip in pixels, and number of points of a waveform.
   static let pictureHeight = 120
   static let waveformPoints = 2000
-  /// Duration of the part of a waveform that is made at a time.
+  /// Duration of the audio in one step of a waveform.
   private static let waveformStretch = ClockTime(seconds: 8)
 
   /// Steps to make a part.
@@ -153,7 +154,8 @@ final class PartCache: Sendable {
     typealias Step = @Sendable (Cancellation, @escaping @Sendable ([UInt8]) -> Void) throws -> Void
 
     var urgency: WorkLine.Urgency
-    /// True if it takes long enough to deliver the beginning while the rest is made.
+    /// True if the part takes so long to make that its first bytes are delivered before it is
+    /// complete.
     var isLong = false
     /// Sequential steps; more urgent work may run between them.
     let steps: [Step]
@@ -174,7 +176,7 @@ final class PartCache: Sendable {
       }
       return Recipe(.high, isLong: true) { try mirror.segment(number, from: piece, of: rendition, $0, $1) }
     case .frames:
-      // Megabytes for a long source.
+      // The list has several megabytes for a long source.
       return Recipe(.usual) { $1(mirror.frameStarts.seconds) }
     case .picture(let milliseconds):
       let time = ClockTime(nanoseconds: Int64(milliseconds) * 1_000_000)
@@ -189,7 +191,7 @@ final class PartCache: Sendable {
         steps: zip(starts, starts.dropFirst() + [waveformPoints]).map { start, end in
           { cancellation, give in
             let peaks = try mirror.waveform(start..<end, of: waveformPoints, cancellation)
-            // A byte is as precise as a line on a screen.
+            // 256 levels are enough for a waveform on a screen.
             let values = peaks.map { "\(Int(($0.clampedToUnit * 255).rounded()))" }.joined(separator: ",")
             give(Array(((start == 0 ? "[" : ",") + values + (end == waveformPoints ? "]" : "")).utf8))
           }
@@ -211,8 +213,8 @@ final class Prefetcher: Sendable {
 
   init(most: Int) { self.most = most }
 
-  /// Starts a job unless enough are running.
-  /// - Parameter body: calls `done` when another job may start, if that is before it ends.
+  /// Starts a job unless enough jobs are running.
+  /// - Parameter body: calls `done` if another job may start before `body` ends.
   func begin(_ body: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) async throws -> Void) {
     state.withLock { state in
       guard state.tasks.count < most else { return }
@@ -234,7 +236,7 @@ final class Prefetcher: Sendable {
 }
 
 extension [ClockTime] {
-  /// Seconds as little-endian 64-bit floats.
+  /// The times in seconds, as little-endian 64-bit floats.
   fileprivate var seconds: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count * 8) { bytes, filled in
       for (number, time) in enumerated() {

@@ -39,7 +39,7 @@ struct StreamInfo: Encodable {
   var version: String
   var duration: Double
   var frames: Int
-  /// Duration of the pieces at which a segment can be started.
+  /// Duration of a fragment. A player can start a segment at each of its fragments.
   var piece: Double
   var renditions: [Rendition]
   var subtitles: [Track]
@@ -75,7 +75,7 @@ struct StreamInfo: Encodable {
   static func encoded(_ value: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Plain values with finite numbers always encode.
+    // Encoding fails only for infinite numbers and NaN; `value` contains none.
     return (try? encoder.encode(value)).map { Array($0) } ?? Array("null".utf8)
   }
 }

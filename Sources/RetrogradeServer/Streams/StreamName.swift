@@ -9,7 +9,7 @@ enum StreamName: Hashable, Sendable {
   /// Canonical form as printed by `Score`, so that each score has one name.
   case score(String)
 
-  /// Limits in bytes and steps.
+  /// Maximum length of a score: bytes of text, and number of steps.
   private static let longest = (text: 400, steps: 32)
 
   init?(_ text: String) {
@@ -34,7 +34,7 @@ enum StreamName: Hashable, Sendable {
     }
   }
 
-  /// Playback options of the stream; `usual` are the server's defaults.
+  /// Playback options of the stream. `usual`: the server's default options.
   func playback(_ usual: PlaybackOptions) -> PlaybackOptions {
     var playback = usual
     switch self {

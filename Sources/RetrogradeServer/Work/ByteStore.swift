@@ -15,7 +15,7 @@ final class ByteStore: Sendable {
     var clock = 0
   }
 
-  /// Limit of a cache in memory.
+  /// Maximum size of a cache in memory, in bytes.
   static let mostInMemory = 256 << 20
 
   private let spool: Spool?
@@ -47,13 +47,14 @@ final class ByteStore: Sendable {
     }
   }
 
-  /// Caches bytes, replacing those with the same key. Blocks.
-  /// - Returns: the bytes, readable as long as they have an owner, whether cached or not.
+  /// Caches bytes; removes older bytes with the same key. Blocks.
+  /// - Returns: the bytes, which can be read as long as the object exists, even if they were not
+  ///   cached.
   func add(_ key: String, _ bytes: [UInt8]) -> StoredBytes {
-    // A full disk only disables caching.
+    // If the disk is full, the bytes are only not cached.
     let stored = spool.flatMap { try? StoredBytes(bytes, in: $0) } ?? StoredBytes(bytes)
     guard stored.isSpooled || spool == nil else { return stored }
-    // Free their space outside the lock.
+    // Free the removed bytes outside the lock.
     var gone: [StoredBytes] = []
     state.withLock { state in
       guard bytes.count <= capacity else { return }
@@ -73,7 +74,7 @@ final class ByteStore: Sendable {
   }
 }
 
-/// Finished bytes and their storage, which is freed with the last owner.
+/// Finished bytes. Their storage is freed when the last reference to this object is released.
 final class StoredBytes: Sendable {
   private enum Place: Sendable {
     case memory([UInt8])
@@ -82,7 +83,8 @@ final class StoredBytes: Sendable {
   }
 
   let count: Int
-  /// Unique number of these bytes: a part that is made again may differ.
+  /// Unique number of these bytes. A part that is made again gets another number, because its bytes
+  /// may differ.
   let number: UInt64
   private let place: Place
 

@@ -28,11 +28,11 @@ final class OpenFile: Sendable {
 
   /// Opens a non-empty regular file.
   ///
-  /// The file is looked up once, and its type and path are checked on that file: its name may be
-  /// redirected at any moment. Devices and pipes are not opened.
-  /// - Parameter root: real path of the folder that must contain the file after resolving links;
-  ///   nil: anywhere.
-  /// - Returns: nil if there is no such file, or it cannot be read.
+  /// The path is looked up only once, because a link in the path may change at any moment: type and
+  /// real path are those of the file that was found. Devices and pipes are not opened.
+  /// - Parameter root: real path of the folder that must contain the file after links are resolved;
+  ///   nil: any folder.
+  /// - Returns: nil if there is no such file, or if it cannot be read.
   init?(plainFile path: String, in root: String? = nil) {
     let found = system_find(path.cPath)
     guard found >= 0 else { return nil }

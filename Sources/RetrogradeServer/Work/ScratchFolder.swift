@@ -5,9 +5,10 @@ import Paths
 /// Temporary folder for a file that is created by name and then unlinked.
 enum ScratchFolder {
   /// - Parameters:
-  ///   - directory: parent of the folder, which exists while the file is made.
+  ///   - directory: where the temporary folder is created. The temporary folder exists while `make`
+  ///     runs.
   ///   - name: name of the file.
-  ///   - make: creates the file at the given path.
+  ///   - make: creates the file at the passed path.
   /// - Returns: the file, unlinked.
   static func made(
     in directory: String, _ name: String, _ make: (_ path: String) async throws -> Void

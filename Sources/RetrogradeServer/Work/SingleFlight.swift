@@ -1,8 +1,8 @@
 import RetrogradeEngine
 import Synchronization
 
-/// Work that is done once for any number of concurrent callers, and cancelled when no caller waits
-/// for it.
+/// Runs work once for any number of concurrent callers. Work is cancelled when no caller waits for
+/// it any more.
 final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Flight {
     var number: Int
@@ -25,7 +25,8 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Number of callers that wait for a job.
   func waiting(for key: Key) -> Int { state.withLock { $0.flights[key]?.waiting ?? 0 } }
 
-  /// Result of `body`, which runs unless it is already running for the same key.
+  /// Result of `body`. If a job with the same key is already running, `body` is not run, and the
+  /// result is that of the job.
   ///
   /// - Parameter body: receives the cancellation, which is set when the last waiting caller was
   ///   cancelled.
@@ -73,7 +74,7 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let abandoned: Flight? = state.withLock { state in
       guard var flight = state.flights[key], flight.number == number else { return nil }
       flight.waiting -= 1
-      // Later callers start new work.
+      // If no caller waits any more, later callers start new work.
       state.flights[key] = flight.waiting > 0 ? flight : nil
       return flight.waiting > 0 ? nil : flight
     }

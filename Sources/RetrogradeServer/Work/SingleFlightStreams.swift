@@ -1,8 +1,8 @@
 import RetrogradeEngine
 import Synchronization
 
-/// Bytes that are made once for any number of concurrent clients, and can be read meanwhile. The
-/// work is cancelled when no client needs it.
+/// Jobs that make bytes, each once for any number of concurrent clients. Clients can read the bytes
+/// while the job runs. A job is cancelled when no client needs it.
 final class SingleFlightStreams: Sendable {
   /// Makes bytes and delivers them in pieces.
   typealias Producer = @Sendable (Cancellation, _ give: @escaping @Sendable ([UInt8]) -> Void) async throws -> Void
@@ -24,30 +24,31 @@ final class SingleFlightStreams: Sendable {
   /// Number of readers of a job.
   func readers(of key: String) -> Int { state.withLock { $0.flights[key] }?.readers ?? 0 }
 
-  /// Stored part, or a reader of one that is being made.
+  /// Stored part, or a reader of a part that is being made.
   enum Found {
     case whole(StoredBytes)
     case begun(PartReader)
   }
 
-  /// Reader of the result of `make`, which runs unless it is already running for the same key.
+  /// Reader of the bytes that `make` makes. Joins the job with the same key if there is one.
   func reader(_ key: String, _ make: @escaping Producer) -> PartReader {
     state.withLock { $0.flights[key]?.join(nil) ?? begin(key, nil, make, &$0) }
   }
 
-  /// Like ``reader(_:_:)``, but starts no work for a stored part.
+  /// Like ``reader(_:_:)``, but starts no job for a stored part.
   ///
-  /// A part is stored before its work ends. A client that arrives in between joins the work, so
-  /// `onMade` is called only after that of the first client.
+  /// A part is stored before its job ends. A client that arrives between these two moments joins
+  /// the job, so its `onMade` is called after the first client's.
   /// - Parameters:
   ///   - find: looks up a stored part.
-  ///   - onMade: called if and when the part is complete: the first client's before the others'.
+  ///   - onMade: called if and when the part is complete. The first client's `onMade` is called
+  ///     first.
   func part(
     _ key: String, find: () -> StoredBytes?, onMade: @escaping @Sendable () -> Void, _ make: @escaping Producer
   ) -> Found {
     state.withLock { state in
       if let reader = state.flights[key]?.join(onMade) { return .begun(reader) }
-      // Under the lock, so that work that ends meanwhile is not started again.
+      // Look up under the lock: a job that ends now must not be started again.
       if let kept = find() { return .whole(kept) }
       return .begun(begin(key, onMade, make, &state))
     }
@@ -120,7 +121,7 @@ final class Flight: Sendable {
     state.withLock { $0.task = task }
   }
 
-  /// Adds a reader; nil if all readers have left, or the work has ended.
+  /// Adds a reader. Returns nil if all readers have left, or if the job has ended.
   func join(_ onMade: (@Sendable () -> Void)?) -> PartReader? {
     let isJoined = state.withLock { state in
       guard state.readers > 0, state.outcome == nil else { return false }
@@ -151,8 +152,8 @@ final class Flight: Sendable {
     wake()
   }
 
-  /// Next `onMade`. If none is left, sets the outcome and returns nil; clients can add theirs until
-  /// then.
+  /// Removes and returns the next `onMade`. If there is none, sets the outcome and returns nil;
+  /// until then, clients can add an `onMade`.
   private func next(before outcome: Result<StoredBytes, any Error>) -> (@Sendable () -> Void)? {
     state.withLock { state in
       if case .success = outcome, !state.onMade.isEmpty { return state.onMade.removeFirst() }
@@ -176,7 +177,7 @@ final class Flight: Sendable {
     case whole(StoredBytes)
   }
 
-  /// Up to `most` bytes after the first `offset`; the stored bytes once all were made.
+  /// Up to `most` bytes from `offset` on; the stored bytes if the part is complete.
   /// - Parameter isWanted: true while the client waits; checked after each change.
   func more(after offset: Int, most: Int, while isWanted: @escaping @Sendable () -> Bool) async throws -> Found {
     while true {
@@ -192,7 +193,7 @@ final class Flight: Sendable {
     }
   }
 
-  /// Waits for more bytes, an outcome, the reader to leave, or the cancellation of the task.
+  /// Waits until there are more bytes or an outcome, the reader leaves, or the task is cancelled.
   private func change(after offset: Int, _ isWanted: @escaping @Sendable () -> Bool) async {
     let number = state.withLock { state in
       state.count += 1
@@ -201,7 +202,8 @@ final class Flight: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isOver = state.withLock { state in
-          // A cancellation or a leaving reader is seen by this check, or finds the waiter.
+          // This check notices a cancellation, or a reader that has left. If either happens later,
+          // the waiter is woken.
           if state.outcome != nil || offset < state.bytes.count || Task.isCancelled || !isWanted() { return true }
           state.waiting[number] = continuation
           return false
@@ -213,11 +215,11 @@ final class Flight: Sendable {
     }
   }
 
-  /// Makes all waiting readers check again whether they are still needed.
+  /// Wakes all waiting readers. Each checks whether it is still needed.
   func wake() { change { _ in } }
 }
 
-/// Reader of bytes that are being made, until it is released or leaves.
+/// Reader of a running job. It counts as a reader until it is released or leaves.
 final class PartReader: Sendable {
   private let flight: Flight
   private let isGone = Atomic(false)
@@ -227,14 +229,14 @@ final class PartReader: Sendable {
 
   deinit { leave() }
 
-  /// Leaves the job; wakes its waiting ``more(after:)``.
+  /// Leaves the job, and wakes a waiting ``more(after:)`` of this reader.
   func leave() {
     guard !isGone.exchange(true, ordering: .acquiringAndReleasing) else { return }
     flight.leave()
     flight.wake()
   }
 
-  /// Bytes after the first `offset`, as soon as there are any; the stored bytes once all were made.
+  /// Bytes from `offset` on, as soon as there are any; the stored bytes if the part is complete.
   /// - Throws: errors of the work; `CancellationError` if this reader left.
   func more(after offset: Int) async throws -> Flight.Found {
     try await flight.more(after: offset, most: PacedBody.piece) { !self.isGone.load(ordering: .acquiring) }
@@ -243,7 +245,7 @@ final class PartReader: Sendable {
   /// Waits for all bytes.
   func whole() async throws -> StoredBytes {
     while true {
-      // An offset that is never reached.
+      // No part reaches this offset, so only the stored bytes are returned.
       if case .whole(let bytes) = try await more(after: .max / 2) { return bytes }
     }
   }

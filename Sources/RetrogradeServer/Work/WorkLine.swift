@@ -4,7 +4,7 @@ import Synchronization
 /// queue refuses jobs.
 final class WorkLine: Sendable {
   enum Urgency: Int, Comparable, Sendable {
-    /// Decoration of a page; starts only when nothing else is running.
+    /// Decoration of a page; starts only when no more urgent job is running.
     case low
     /// Work that a client waits for.
     case usual
@@ -49,8 +49,8 @@ final class WorkLine: Sendable {
   /// - Parameters:
   ///   - slots: number of concurrent jobs; at least 1.
   ///   - longest: maximum number of waiting jobs.
-  ///   - onUrgent: called when a job of high urgency starts, or a job above low urgency has to
-  ///     wait: prefetching must stop then.
+  ///   - onUrgent: called when prefetching must stop: a job of high urgency starts, or a job above
+  ///     low urgency has to wait.
   init(slots: Int, longest: Int, onUrgent: @escaping @Sendable () -> Void = {}) {
     self.slots = max(slots, 1)
     self.longest = longest
@@ -58,7 +58,7 @@ final class WorkLine: Sendable {
     state = Mutex(State(free: max(slots, 1)))
   }
 
-  /// True if no client waits for running work, and a job could start.
+  /// True if no job above low urgency is running, and a slot is free.
   var isIdle: Bool { state.withLock { $0.urgent == 0 && $0.free > 0 } }
 
   /// Number of running and waiting jobs.

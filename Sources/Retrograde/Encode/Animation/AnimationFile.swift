@@ -3,18 +3,18 @@ import Images
 import MediaTime
 import RetrogradeEngine
 
-/// Animated image formats, which players loop by themselves. GStreamer has no muxers for them:
-/// `webpenc` writes single frames (`Quirk.webpencSingleFrames`), `avmux_webp` and `avmux_apng`
-/// accept no encoder's packets, and `avenc_gif` does not create a palette.
+/// Animated image formats, which players loop by themselves. GStreamer has no muxers for these
+/// formats: `webpenc` writes single frames (`Quirk.webpencSingleFrames`), `avmux_webp` and
+/// `avmux_apng` accept no encoder's packets, and `avenc_gif` does not create a palette.
 enum AnimationFormat: Sendable {
   case gif, webp, apng
 
-  /// Highest frame rate that players keep; nil: no limit. Browsers play GIF delays below 2
-  /// hundredths of a second as 10.
+  /// Highest frame rate that players keep; nil: no limit. Browsers show a GIF frame with a delay
+  /// below 2/100 s for 10/100 s.
   var fastest: FrameRate? { self == .gif ? FrameRate(50, 1) : nil }
 
   /// Elements before the appsink, in `gst-launch-1.0` syntax.
-  /// - Parameter isHalved: true if the frames have subsampled chroma and may keep it.
+  /// - Parameter isHalved: true if the frames have subsampled chroma, which the output may keep.
   func preparation(hasAlpha: Bool, isHalved: Bool) -> [String] {
     switch self {
     case .gif: ["video/x-raw,format=RGBA"]
@@ -23,7 +23,7 @@ enum AnimationFormat: Sendable {
     }
   }
 
-  /// Starts a file, to be used on one thread only.
+  /// Starts a file, which only one thread may use.
   /// - Parameter target: the output's name, for messages.
   func begin(
     _ path: String, for target: String, _ settings: AnimationSettings
@@ -41,7 +41,7 @@ protocol AnimationFile: AnyObject {
   /// - Parameter shown: time span of the frame, from the start of the file.
   func add(_ sample: Sample, shown: TimeSpan) throws
   /// Writes the remaining data, unless `isStopped` returns true.
-  /// - Parameter report: called with the numbers of finished and of all frames.
+  /// - Parameter report: called with the number of finished frames and the number of all frames.
   func finish(_ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
     -> FinishedAnimation
 }
@@ -50,7 +50,7 @@ protocol AnimationFile: AnyObject {
 struct FinishedAnimation: Sendable {
   /// Warnings about quality that was reduced to meet the size limit.
   var qualityReductions: [Warning] = []
-  /// Level to which quality was reduced; nil if it was not.
+  /// Level to which quality was reduced; nil if quality was not reduced.
   var level: AnimationLevel?
 }
 

@@ -5,11 +5,11 @@ struct AnimationSettings: Sendable {
   var quality = EncodingOptions.Quality.source
   /// Number of colours of a GIF, 2 to 256; nil: 256.
   var colors: Int?
-  /// Strength of a GIF's dithering, 0 to 1; nil: the best-looking one.
+  /// Strength of a GIF's dithering, 0 to 1; nil: the default of ``AnimationLevel``.
   var dither: Double?
   /// Largest size of the file; nil: no limit.
   var limit: ByteCount?
-  /// Number of times that players show it; 0: without end.
+  /// Number of times that players show the animation; 0: endless.
   var plays: Int
   var spoolDirectory: String
 
@@ -23,25 +23,26 @@ struct AnimationSettings: Sendable {
   }
 }
 
-/// Quality of an animation. It is reduced step by step to make the file smaller.
+/// Quality of an animation. The level is lowered step by step to make the file smaller.
 struct AnimationLevel: Sendable {
   /// Number of colours of a GIF.
   var colors = 256
-  /// Strength of a GIF's dithering, 0 to 1. Higher values add noise, larger files and less
-  /// likeness; lower values cause banding.
+  /// Strength of a GIF's dithering, 0 to 1. Higher values add noise, make files larger and the
+  /// image less like the source; lower values cause banding.
   var dither = 0.35
-  /// Largest difference of a colour component (0 to 255) at which a GIF keeps the pixel of the
-  /// frame before.
+  /// A GIF keeps a pixel of the previous frame if no colour component (0 to 255) differs by more
+  /// than this value.
   var tolerance = 0
   /// Quality of a WebP, 0 to 100.
   var quality = 75.0
-  /// Factor on width and height, 0 to 1.
+  /// Factor for width and height, 0 to 1.
   var scale = 1.0
   /// Keep every n-th frame.
   var step = 1
 
-  /// Levels from the least loss to the greatest, each with a smaller file than the one before.
-  /// Colours are reduced first, then likeness, size and frame rate.
+  /// Levels in ascending order of loss; each level gives a smaller file than the previous level. A
+  /// GIF loses colours and small changes first, a WebP loses quality; then both lose frame size and
+  /// frame rate.
   static func ladder(_ format: AnimationFormat, from first: AnimationLevel) -> [AnimationLevel] {
     var all = [first]
     func add(_ change: (inout AnimationLevel) -> Void) {
@@ -81,7 +82,7 @@ struct AnimationLevel: Sendable {
   func scaled(_ length: Int) -> Int { max(Int((Double(length) * scale).rounded()), 1) }
 }
 
-/// Search for the level of least loss whose file fits the limit.
+/// Search for the level with the least loss whose file fits the limit.
 struct SizeSearch {
   let limit: Int
   let levels: [AnimationLevel]
@@ -96,15 +97,17 @@ struct SizeSearch {
     var tries: Int
   }
 
-  /// Tries levels until it finds the first one that fits, at most ``mostTries``. If none fits,
-  /// returns the last level with the smallest size.
-  /// - Parameter size: makes a file and returns its size in bytes; nil if it was stopped.
-  /// - Returns: nil if it was stopped. The file of a level that fits was made last.
+  /// Tries at most ``mostTries`` levels to find the first level that fits. If no level fits,
+  /// returns the last level, and the smallest size of all tries.
+  /// - Parameter size: makes a file and returns the file's size in bytes, or nil if the work was
+  ///   stopped.
+  /// - Returns: nil if the work was stopped. If a level fits, the last file made is the file of
+  ///   that level.
   func run(_ size: (AnimationLevel) throws -> Int?) throws -> Found? {
     guard let first = levels.first, let own = try size(first) else { return nil }
     var tries = 1
     if own <= limit { return Found(level: first, size: own, tries: tries) }
-    // Files are too large up to `low`, and fit from `high` on.
+    // Files of levels up to `low` are too large; files of levels from `high` on fit.
     var (low, high) = (0, levels.count)
     var (last, smallest) = (0, own)
     var found: Int?

@@ -4,8 +4,9 @@ import Images
 import MediaTime
 import RetrogradeEngine
 
-/// GIF writer with two passes: the first counts the colours and keeps the frames in the spool, the
-/// second applies the palette. If the file is too large, more passes follow at lower quality.
+/// GIF writer with two passes: the first pass counts the colours and stores the frames in the
+/// spool; the second pass applies the palette. If the file is too large, more passes follow at
+/// lower quality.
 final class GIFAnimation: AnimationFile {
   private let path: String
   private let target: String
@@ -13,7 +14,7 @@ final class GIFAnimation: AnimationFile {
   private let frames: KeptFrames
   /// Colours of all frames at full quality.
   private let colors: Palette.Builder
-  /// True if any pixel is transparent: then every frame replaces the one before as a whole.
+  /// True if any pixel is transparent: then each frame replaces the previous frame as a whole.
   private var isTransparent = false
 
   private var first: AnimationLevel {
@@ -75,7 +76,7 @@ final class GIFAnimation: AnimationFile {
       if level.tolerance > 0, !shown.isEmpty, !isTransparent {
         keep(&values, where: pixels, isNear: shown, level.tolerance, palette.transparent)
       }
-      // Rounded from the start of the file, so that errors do not add up.
+      // Both times are rounded from the start of the file, so that rounding errors do not add up.
       try file.add(values, centiseconds: max(span.end.hundredths - span.start.hundredths, 2), isWhole: isTransparent)
       if shown.isEmpty { shown = [UInt8](repeating: 255, count: width * height * 4) }
       for (place, value) in values.enumerated() where value != palette.transparent {
@@ -86,7 +87,8 @@ final class GIFAnimation: AnimationFile {
     try file.close()
   }
 
-  /// Keeps the shown pixels that differ by no more than `tolerance`.
+  /// Makes pixels transparent that differ from the shown pixels by no more than `tolerance`, so
+  /// that the shown pixels stay.
   private func keep(
     _ values: inout [UInt8], where pixels: UnsafeRawBufferPointer, isNear shown: [UInt8], _ tolerance: Int,
     _ transparent: UInt8

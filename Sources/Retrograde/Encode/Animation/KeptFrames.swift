@@ -2,7 +2,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Frames of an animation, kept in the spool to be read for each attempt.
+/// Frames of an animation in the spool, which each attempt to write the file reads again.
 final class KeptFrames {
   private let spool: Spool
   private var frames: [(offset: Int, count: Int, shown: TimeSpan)] = []
@@ -20,8 +20,8 @@ final class KeptFrames {
   var width: Int { caps?.int("width") ?? 0 }
   var height: Int { caps?.int("height") ?? 0 }
 
-  /// Passes the frames that `level` keeps to `body`, at its scale, each with its time span and its
-  /// number.
+  /// Passes the frames that `level` keeps to `body`, scaled for the level, each with the frame's
+  /// time span and number.
   func read(
     _ level: AnimationLevel, _ isStopped: () -> Bool, _ body: (UnsafeRawBufferPointer, TimeSpan, Int) throws -> Void
   ) throws {
@@ -48,10 +48,10 @@ final class KeptFrames {
 }
 
 extension KeptFrames {
-  /// Makes a file with `make`, and repeats it at lower quality until it fits the size limit.
+  /// Calls `make` at lower and lower quality until the file fits the size limit.
   /// - Parameters:
-  ///   - report: called with the number of finished frames, and the largest number of frames to
-  ///     process.
+  ///   - report: called with the number of processed frames in all attempts, and the largest number
+  ///     that may be needed.
   ///   - make: makes the file, reports the number of finished frames, and returns the size in
   ///     bytes.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if the file can't be made small

@@ -1,8 +1,8 @@
 import MediaTime
 
-/// Decoding times for packets of several encoders that reorder frames differently. The n-th packet
-/// gets the time at which the n-th frame is shown, minus a constant lead for the deepest
-/// reordering.
+/// Decoding times for one stream of packets from several encoders, which reorder frames
+/// differently. The n-th packet gets the time at which the n-th frame is shown, minus a constant
+/// lead that suffices for the deepest reordering.
 struct DTSGenerator {
   /// Time by which decoding precedes presentation.
   let lead: ClockTime
@@ -10,14 +10,15 @@ struct DTSGenerator {
   private var given = 0
 
   /// - Parameters:
-  ///   - depth: the most frames that precede in the stream a frame that is shown before them.
+  ///   - depth: reordering depth, as returned by ``depth(_:)``.
   ///   - step: approximate duration of a frame.
   init(depth: Int, step: ClockTime) {
     lead = ClockTime(nanoseconds: step.nanoseconds * Int64(depth))
     times = (0..<depth).map { ClockTime(nanoseconds: step.nanoseconds * Int64($0)) }
   }
 
-  /// Adds presentation times of further frames, in order; the first of all at ``lead`` or later.
+  /// Adds presentation times of further frames, in order. The first frame of the stream must be
+  /// shown at ``lead`` or later.
   mutating func add(_ shown: [ClockTime]) {
     times.removeFirst(given)
     given = 0
@@ -25,7 +26,7 @@ struct DTSGenerator {
   }
 
   /// Returns the decoding time of the next packet, whose frame is shown at `shown`. For streams
-  /// whose times are not all known in advance.
+  /// whose presentation times are not known in advance.
   mutating func next(shownAt shown: ClockTime) -> ClockTime? {
     if given > 256 { add([]) }
     var place = times.count
@@ -41,7 +42,8 @@ struct DTSGenerator {
     return times[given]
   }
 
-  /// Returns the most frames that precede in a stream a frame that is shown before them.
+  /// Returns the reordering depth: the largest number of frames that come before a frame in the
+  /// stream, but are shown after it.
   /// - Parameter times: presentation times in stream order.
   static func depth(_ times: [ClockTime]) -> Int {
     let places = Dictionary(uniqueKeysWithValues: Set(times).sorted().enumerated().map { ($1, $0) })

@@ -2,17 +2,17 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Copies the packets of forward parts unchanged, and encodes only the backward parts, with the
-/// same codec, into the same stream.
+/// Copies the packets of forward legs unchanged, and encodes only the backward legs. Both use the
+/// same codec and form one stream.
 struct ForwardCopy: Sendable {
-  /// Caps of copied and encoded packets, as the muxer takes them.
+  /// Caps of all packets, both copied and encoded, at the muxer.
   let caps: Caps
   /// Decoding times of packets; nil for Matroska and WebM, which do not store them.
   private let clock: DTSGenerator?
   private let source: PlayableSource
   private let video: VideoSource
   private let encoder: PacketEncoder
-  /// Reads the packets of the source, in `gst-launch-1.0` syntax.
+  /// Pipeline that reads the packets of the source, in `gst-launch-1.0` syntax.
   private let reading: String
   private let target: String
 
@@ -83,7 +83,7 @@ struct ForwardCopy: Sendable {
       throw refused("\(family) does not accept this variant of \(codec.caps.codecName); use .mkv")
     }
     let times = video.video.timesInDecodingOrder
-    // With these settings x264 reorders at most two frames.
+    // With the properties set here, x264 reorders at most two frames.
     let depth = max(DTSGenerator.depth(times), isH264 ? 2 : 0)
     let step = video.timeline.span(of: 0).duration
     clock = hasDecodeTimes ? DTSGenerator(depth: depth, step: step) : nil
@@ -104,8 +104,8 @@ struct ForwardCopy: Sendable {
   }
 
   /// Passes all packets to `push`, in order.
-  /// - Parameter shown: called after each packet with the number of frames so far, and the time at
-  ///   which the last one ends.
+  /// - Parameter shown: called after each packet with the number of frames so far, and the end time
+  ///   of the last frame.
   /// - Returns: number of frames.
   func run(
     _ push: (Buffer) throws -> Void, timing: Timing, start: ClockTime, cancellation: Cancellation,
@@ -137,8 +137,8 @@ struct ForwardCopy: Sendable {
     return count
   }
 
-  /// Frames of a leg that are played, in its order: without the frame at a turn that the adjacent
-  /// forward leg already shows.
+  /// Range of a leg's frames to play, in the leg's order: without the frame at a turn, which the
+  /// adjacent forward leg shows.
   private func played(_ index: Int, of legs: [PlaybackLeg]) -> Range<Int> {
     let frames = video.timeline.clipped(to: legs[index].span).frames
     guard legs[index].direction == .backward else { return 0..<frames.count }
@@ -177,7 +177,7 @@ struct ForwardCopy: Sendable {
 private struct PacketEncoder: Sendable {
   let element: String
   let settings: [(name: String, value: String)]
-  /// Elements that convert packets to the form of the source's.
+  /// Elements that convert the encoder's packets to the form of the source's packets.
   let tail: String?
   let format: String?
   let raw: Caps
@@ -191,7 +191,7 @@ private struct PacketEncoder: Sendable {
       .joined(separator: " ! ")
   }
 
-  /// Caps of the encoder's packets. They do not depend on the content of the frames.
+  /// Caps of the encoder's packets. The caps do not depend on the content of the frames.
   func caps(_ target: String) throws -> Caps {
     let stream = try PacketStream(description, target) { pipeline in
       let source = try pipeline.appSource("raw")
@@ -210,7 +210,7 @@ private struct PacketEncoder: Sendable {
   }
 
   /// Encodes the frames of a player, which runs on a separate thread.
-  /// - Parameter frames: the player's frames to encode.
+  /// - Parameter frames: numbers of the player's frames to encode; others are skipped.
   func run(
     _ begin: @escaping @Sendable () -> VideoPlayer, frames: Range<Int>, _ target: String, _ cancellation: Cancellation,
     _ give: (Buffer, TimeSpan) throws -> Void
@@ -234,7 +234,7 @@ private struct PacketEncoder: Sendable {
     }
     do {
       while let sample = try stream.next(cancellation) {
-        // Stream time equals the time of the frames (Quirk.x264encLateSegment).
+        // A packet's stream time equals the time of its frame (Quirk.x264encLateSegment).
         guard let time = sample.streamTime else { continue }
         try give(sample.buffer, TimeSpan(start: time, end: time + (sample.buffer.duration ?? .zero)))
       }

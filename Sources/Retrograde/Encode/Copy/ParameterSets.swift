@@ -1,15 +1,15 @@
 /// H.264 parameter sets from an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1). A
-/// decoder needs them before the first picture; MP4 and Matroska store them outside the stream.
+/// decoder needs the sets before the first picture; MP4 and Matroska store them outside the stream.
 struct ParameterSets: Equatable {
   /// Profile, profile compatibility and level: one byte each.
   private var profile: [UInt8]
   private var sequences: [[UInt8]]
   private var pictures: [[UInt8]]
-  /// Bytes after the sets, which High profiles have.
+  /// Bytes after the parameter sets; only records of High profiles have them.
   private var rest: [UInt8]
 
-  /// Parses a record; nil if it is invalid, or if NAL unit lengths in the stream are not four bytes
-  /// long.
+  /// Parses a record; nil if the record is invalid, or if NAL unit lengths in the stream are not
+  /// four bytes long.
   init?(_ record: [UInt8]) {
     guard record.count >= 7, record[0] == 1, record[4] & 3 == 3 else { return nil }
     profile = Array(record[1...3])
@@ -42,24 +42,24 @@ struct ParameterSets: Equatable {
       + list(pictures) + rest
   }
 
-  /// Identifier that no sequence or picture parameter set has, 0 to 31; nil if all are taken.
+  /// Identifier that no sequence or picture parameter set has, 0 to 31; nil if all are in use.
   var freeNumber: Int? {
     let taken = Set(
       (sequences.map { number(in: $0, at: 4) } + pictures.map { number(in: $0, at: 1) }).compactMap { $0 })
     return (0..<32).first { !taken.contains($0) }
   }
 
-  /// Identifier of a set: the first Exp-Golomb code after its header (ITU-T H.264, 7.3.2.1.1 and
-  /// 7.3.2.2).
+  /// Identifier of a parameter set: the first Exp-Golomb code after the set's header (ITU-T H.264,
+  /// 7.3.2.1.1 and 7.3.2.2).
   private func number(in set: [UInt8], at place: Int) -> Int? {
     let bits = set.dropFirst(place).flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
-    // Identifiers have at most eight bits after their leading zeros.
+    // The code of an identifier has at most eight bits after its leading zeros.
     guard let zeros = bits.firstIndex(of: 1), zeros < 16, bits.count > 2 * zeros else { return nil }
     return bits[zeros...2 * zeros].reduce(0) { $0 << 1 | Int($1) } - 1
   }
 
-  /// Returns one record with both streams' sets; nil if two sets have the same identifier, or if
-  /// there are too many.
+  /// Returns one record with the parameter sets of both streams; nil if two sets have the same
+  /// identifier, or if there are too many sets.
   func joined(with other: ParameterSets) -> ParameterSets? {
     func numbers(_ sets: ParameterSets) -> (Set<Int?>, Set<Int?>) {
       (Set(sets.sequences.map { number(in: $0, at: 4) }), Set(sets.pictures.map { number(in: $0, at: 1) }))
@@ -69,7 +69,7 @@ struct ParameterSets: Equatable {
       sequences.count + other.sequences.count < 32, pictures.count + other.pictures.count < 256
     else { return nil }
     var joined = self
-    // Decoders check profile and level: take the higher of both.
+    // Decoders check profile and level: use the higher value of the two streams.
     joined.profile = zip(profile, other.profile).map { max($0, $1) }
     joined.profile[1] = profile[1] & other.profile[1]
     joined.sequences += other.sequences

@@ -4,7 +4,7 @@ import RetrogradeEngine
 
 /// Area of a stored frame that a crop keeps.
 struct CroppedFrame: Sendable {
-  /// Columns and lines of the stored frame.
+  /// Columns and lines of the area in the stored frame.
   let x: Range<Int>
   let y: Range<Int>
   /// Upper left corner and size of the area as displayed.
@@ -16,7 +16,7 @@ struct CroppedFrame: Sendable {
   init(_ frame: ShownFrame, _ crop: Framing.Crop, chroma: (x: Int, y: Int), isFilm: Bool) throws {
     let whole = frame.size
     let (wanted, place) = try CroppedFrame.wanted(crop, of: whole)
-    // Counted in stored pixels, in display orientation.
+    // Both ranges count stored pixels, in display orientation.
     let isSideways = frame.turn.isSideways
     let pixel = isSideways ? Size(width: 1, height: frame.aspect) : Size(width: frame.aspect, height: 1)
     let x = try CroppedFrame.span(
@@ -53,7 +53,7 @@ struct CroppedFrame: Sendable {
     case .area(let width, let height, let at):
       (size, place) = (Size(width: Double(width), height: Double(height)), at)
     }
-    // With non-square pixels, the display size is seldom a whole number.
+    // With non-square pixels, the display size is seldom a whole number: accept up to a pixel more.
     let (left, top) = (Double(place?.x ?? 0), Double(place?.y ?? 0))
     guard left >= 0, top >= 0, left + size.width < whole.width + 1, top + size.height < whole.height + 1 else {
       func text(_ size: Size) -> String { "\(Int(size.width.rounded()))x\(Int(size.height.rounded()))" }
@@ -73,7 +73,7 @@ struct CroppedFrame: Sendable {
   ) throws -> Range<Int> {
     func down(_ value: Int, to step: Int) -> Int { value / step * step }
     let step = isFilm ? max(step, 2) : step
-    // Absorbs rounding errors just below a whole number.
+    // 1e-6 absorbs rounding errors just below a whole number.
     let count = down(min(Int(length + 1e-6), whole), to: isFilm ? 2 : 1)
     guard count > 0 else {
       throw RetrogradeError(.usage, "\(setting: .crop): nothing of the frame would be left")

@@ -5,14 +5,15 @@ extension FrameConverter {
   /// - Parameters:
   ///   - caps: caps of the input frames.
   ///   - preparation: elements before the conversion, in `gst-launch-1.0` syntax.
-  ///   - orientation: GST_TAG_IMAGE_ORIENTATION, by which frames are rotated upright; nil: not
-  ///     rotated.
+  ///   - orientation: value of the tag GST_TAG_IMAGE_ORIENTATION, by which frames are rotated
+  ///     upright; nil: not rotated.
   ///   - form: output caps, in caps syntax. When scaling down, pixels are averaged.
   convenience init(
     _ caps: Caps, _ preparation: [String] = [], orientation: String?, to form: String, _ cancellation: Cancellation
   ) throws {
     let turn = orientation.flatMap { EncodingDescription.directions[$0] }
-    // Borders are off: sides of one pixel are stretched, so the aspect ratio does not matter.
+    // Without borders, frames are stretched to the output size, even to a side of one pixel: the
+    // aspect ratio does not matter.
     try self.init(
       caps,
       preparation + ["videoconvert dither=none"] + [turn.map { "videoflip video-direction=\($0)" }].compactMap { $0 }

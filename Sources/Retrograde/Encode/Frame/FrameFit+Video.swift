@@ -3,9 +3,9 @@ import GStreamer
 import RetrogradeEngine
 
 extension FrameFit {
-  /// Conversion of one video's frames to another's size, format and orientation. Frames are scaled
-  /// to fit as displayed, with bars if the shapes differ.
-  /// - Returns: nil if the frames are alike already.
+  /// Conversion of a video's frames to the size, format and orientation of another video. Frames
+  /// are scaled to fit as displayed, with bars if the aspect ratios differ.
+  /// - Returns: nil if the frames of both videos are already alike.
   init?(_ video: VideoSource, like first: VideoSource) {
     let (own, wanted) = (video.shownFrame, first.shownFrame)
     let turn = own.turn.then(wanted.turn.inverse)
@@ -36,8 +36,8 @@ extension FrameFit {
     )
   }
 
-  /// True if interlaced frames become progressive: fields can't be scaled or rotated, and the
-  /// output has the first file's field order.
+  /// True if interlaced frames become progressive: fields can't be scaled or rotated, and must have
+  /// the first file's field order.
   private static func losesFields(_ video: VideoSource, like first: VideoSource) -> Bool {
     let (own, wanted) = (video.shownFrame, first.shownFrame)
     return video.caps.isInterlaced
@@ -46,7 +46,7 @@ extension FrameFit {
         || own.turn.then(wanted.turn.inverse) != .none)
   }
 
-  /// True if the shapes differ by more than the rounding of a pixel.
+  /// True if the aspect ratios differ by more than the rounding to whole pixels.
   private static func needsBars(_ own: ShownFrame, _ wanted: ShownFrame, _ turn: FrameOrientation) -> Bool {
     let (from, to) = (own.size, wanted.size)
     guard from.width > 0, from.height > 0 else { return false }
@@ -56,7 +56,7 @@ extension FrameFit {
 }
 
 extension FrameFit {
-  /// Warning about the conversion.
+  /// Warning that describes the conversion.
   static func warning(_ name: String, _ video: VideoSource, like first: VideoSource) -> Warning {
     let (own, wanted) = (video.shownFrame, first.shownFrame)
     func size(_ frame: ShownFrame) -> String {

@@ -2,7 +2,7 @@ import Drawing
 import GStreamer
 import RetrogradeEngine
 
-/// Conversion of a source's frames to those of an output: crop, rotation and size.
+/// Conversion of a source's frames to an output's frames: crop, rotation and size.
 struct FrameGeometry: Sendable {
   private let source: ShownFrame
   private let crop: CroppedFrame?
@@ -10,11 +10,11 @@ struct FrameGeometry: Sendable {
   private let turn: FrameOrientation
   /// Stored size after scaling; nil if frames are not scaled.
   let size: (width: Int, height: Int)?
-  /// Stored size of the picture within `size`; the rest is bars.
+  /// Stored size of the scaled frame within `size`, without bars.
   private let picture: (width: Int, height: Int)?
-  /// GST_TAG_IMAGE_ORIENTATION of the output; nil if its pixels are upright.
+  /// GST_TAG_IMAGE_ORIENTATION of the output; nil if the output stores upright pixels.
   let orientation: String?
-  /// True if interlaced frames are made progressive first.
+  /// True if interlaced frames are made progressive before the conversion.
   let deinterlaces: Bool
   /// Share of the source's bit rate that gives the same visual quality, 0 to 1.
   let rateShare: Double
@@ -39,7 +39,8 @@ struct FrameGeometry: Sendable {
     let (own, whole) = (FrameOrientation(framing), frame.size)
     let left = crop?.shown.size ?? whole
     deinterlaces = framing.needsWholeFrames && raw.isInterlaced
-    // A requested rotation must also show in players that ignore orientation tags.
+    // A requested rotation must also show in players that ignore orientation tags, so pixels are
+    // rotated.
     let turnsPixels = own != .none || !container.carriesOrientation
     turn = turnsPixels ? frame.turn.then(own) : .none
     self.orientation = turnsPixels ? nil : orientation
@@ -74,13 +75,13 @@ struct FrameGeometry: Sendable {
     drawing = (matrix, canvas)
   }
 
-  /// Returns the scaled size, and the size of the picture without bars; nil if it is not scaled.
+  /// Returns the scaled size with and without bars; nil if frames are not scaled.
   private static func scaled(_ shown: Size, _ scale: Framing.Scale?, isFilm: Bool, isSquare: Bool) throws -> (
     size: (width: Int, height: Int), picture: (width: Int, height: Int)
   )? {
     // GIF, WebP and PNG have no pixel aspect ratio: the pixels must be square.
     guard scale != nil || !isFilm && !isSquare, shown.width > 0, shown.height > 0 else { return nil }
-    // Video has chroma for half of the lines and columns.
+    // Most video has chroma for only half of the lines and columns, so sizes must be even.
     let step = isFilm ? 2 : 1
     func whole(_ value: Double) -> Int { max(Int((min(value, 1e6) / Double(step)).rounded()) * step, step) }
     func within(_ width: Int, _ height: Int, most: Double) throws -> (Int, Int) {
@@ -112,9 +113,9 @@ struct FrameGeometry: Sendable {
     return (size, picture ?? size)
   }
 
-  /// Share of the bit rate for a scaled frame. Smaller frames have more detail per pixel: the rate
-  /// grows with the number of pixels to the power of 3/4, the usual rule for bit rate ladders. An
-  /// enlarged frame shows no more detail than before.
+  /// Share of the bit rate for a scaled frame. Smaller frames have more detail per pixel, so the
+  /// bit rate is in proportion to the number of pixels to the power of 3/4, the usual rule for bit
+  /// rate ladders. An enlarged frame shows no more detail than before.
   private static func rateShare(ofScaling pixels: Double) -> Double {
     let root = min(pixels, 1).squareRoot()
     return root * root.squareRoot()
@@ -149,15 +150,17 @@ extension FrameGeometry {
   var scaling: [String] {
     guard let size, let picture else { return [] }
     let caps = "video/x-raw,width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1"
-    // Sizes are rounded: with borders on, `videoscale` would add bars to make up for it.
+    // Sizes are rounded. With borders on, `videoscale` would add bars to compensate for the
+    // rounding.
     return ["videoscale method=lanczos n-threads=2 add-borders=\(picture != size)", caps]
   }
 
   /// Elements that make interlaced frames progressive.
   static let deinterlacing = [
-    // Other modes than auto-strict pass on formats that it can't process. Methods that use more
-    // fields lose timestamps. With only the top field kept, field order does not matter. If the
-    // real order were set and the top field were second, each frame would wait for the next one.
+    // Only the mode auto-strict refuses formats that `deinterlace` can't process; other modes pass
+    // such frames through. Methods that use more fields lose timestamps. Only the top field is
+    // kept, so the field order does not matter. If the real order were set and the top field were
+    // second, each frame would wait for the next frame.
     "videoconvert n-threads=2 dither=none", "deinterlace mode=auto-strict method=linear fields=top tff=tff",
   ]
 
@@ -177,7 +180,7 @@ extension Size {
 }
 
 extension Framing {
-  /// True if the framing needs progressive frames, since it can't be applied to each field
+  /// True if the framing needs progressive frames, since the framing can't be applied to each field
   /// separately.
   fileprivate var needsWholeFrames: Bool {
     if crop != nil || rotation != nil || flip != nil { return true }

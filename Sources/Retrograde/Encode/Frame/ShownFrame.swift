@@ -12,7 +12,7 @@ struct ShownFrame: Sendable {
   /// Rotation and flip for display.
   let turn: FrameOrientation
 
-  /// - Parameter orientation: GST_TAG_IMAGE_ORIENTATION.
+  /// - Parameter orientation: value of the tag GST_TAG_IMAGE_ORIENTATION.
   init(_ raw: Caps, orientation: String?) {
     width = raw.int("width") ?? 0
     height = raw.int("height") ?? 0
