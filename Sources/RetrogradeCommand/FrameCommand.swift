@@ -16,7 +16,7 @@ struct FrameCommand: AsyncParsableCommand {
     discussion: """
       A position is a time (3.2, 3.2s, 1:02.5), a frame (250f, counted from 0), end-1 (a second before the end), a \
       chapter's name in quotes, or last (the last frame). The frame that is shown at this position is written upright \
-      and with square pixels, as png, jpg, webp, tiff or bmp. For a time, only the part of the file around it is read. \
+      and with square pixels, as png, jpg, webp, tiff or bmp. If the position is a time, only the part of the file around that time is read. \
       To write several frames, give a pattern such as 'frame-%02d.png' as output; its numbers start at 1.
 
       EXAMPLES

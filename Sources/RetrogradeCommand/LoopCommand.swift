@@ -17,8 +17,8 @@ struct LoopSearchArguments: ParsableArguments {
     parsing: .upToNextOption,
     help: ArgumentHelp(
       "How the end of the loop leads to its start. cut: without a transition; blend SECONDS (0.01 to 60): with a "
-        + "crossfade of video and audio of that length, from what follows the loop in the source. Write this option "
-        + "after INPUT and OUTPUT. (default: cut)",
+        + "crossfade of that length in video and audio, from what follows the loop in the source to the start of the "
+        + "loop. Write this option after INPUT and OUTPUT. (default: cut)",
       valueName: "cut|blend seconds"))
   var seam: [String] = []
 }
@@ -39,7 +39,7 @@ struct LoopCommand: AsyncParsableCommand {
     discussion: """
       The command searches INPUT for the two frames that match best, and compares the motion and the audio around them \
       too. It prints how much the picture jumps at the seam, where the loop starts again, and how much neighbouring \
-      frames differ elsewhere. A jump of up to 1.5 times that difference is not noticed. With --loop ping-pong, the \
+      frames differ elsewhere. Viewers do not notice a jump of up to 1.5 times that difference. With --loop ping-pong, the \
       loop turns where there is the least motion.
 
       EXAMPLES

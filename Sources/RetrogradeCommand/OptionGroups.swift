@@ -75,6 +75,6 @@ extension ArgumentHelp {
   /// Help of `--loop`.
   static let loop = ArgumentHelp(
     "Order of play. ping-pong: forwards, then backwards; reverse-forward: backwards, then forwards. "
-      + "Where the direction changes, the frame is shown only once, and the audio skips the same time.",
+      + "The frame at which the direction changes is shown only once, and its audio is played only once.",
     valueName: "order")
 }

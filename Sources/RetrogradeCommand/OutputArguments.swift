@@ -77,7 +77,7 @@ struct DrawingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Style of the caption: any of 'font=Serif Bold, size=48, place=top, color=#ffcc00, outline=none, "
-        + "box=#00000080, from=1, to=3.5'. Sizes are in pixels, and times in seconds, of the output. "
+        + "box=#00000080, from=1, to=3.5'. Sizes are in pixels of the output, times in seconds of the output. "
         + "Places are top, middle, bottom, left, right, top-left, top-right, bottom-left or bottom-right.",
       valueName: "style"),
     transform: CaptionStyle.argument)
@@ -109,7 +109,8 @@ struct FormatArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "source: looks like the source, at about its bit rate; high: looks like the source, at any bit rate; "
+      "source: looks like the source, at about the source's bit rate; high: the best picture, at whatever bit rate "
+        + "that takes; "
         + "lossless: bit-exact. With lossless, mkv can hold every source; mp4, mov, ts and avi use H.264, and "
         + "refuse pixel formats that H.264 can't store exactly.", valueName: "quality"))
   var quality: EncodingOptions.Quality = .source
@@ -153,8 +154,9 @@ struct FormatArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Maximum file size, such as 5MB (5 million bytes), 800k or 8MiB. If needed, a GIF first loses colours and a "
-        + "WebP quality; then both lose width, and then frames. Other formats get lower bit rates and smaller frames. "
+      "Maximum file size, such as 5MB (5 million bytes), 800k or 8MiB. If needed, a GIF first loses colours, "
+        + "and a WebP first loses quality; then both get narrower, and then lose frames. Other formats get lower bit "
+        + "rates and smaller frames. "
         + "A warning says what was reduced.",
       valueName: "size"))
   var maxSize: FileSize?

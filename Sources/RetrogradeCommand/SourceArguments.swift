@@ -16,7 +16,7 @@ struct StreamArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Use only these streams, separated by commas: video, audio, subtitles, chapters. A number, counted from 0, "
-        + "selects one of a kind: video,audio:1 is all video and the second audio stream. (default: all)",
+        + "selects one stream of that kind: video,audio:1 is all video and the second audio stream. (default: all)",
       valueName: "list"))
   var streams: StreamSelection?
 

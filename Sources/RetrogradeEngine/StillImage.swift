@@ -34,7 +34,7 @@ enum StillImage {
         throw RetrogradeError(
           .damagedInput,
           about: name,
-          "decoding this image of \(ByteCount(bytes)) takes three times as much memory; \(setting: .memory) is \(memory)"
+          "decoding this image takes three times its \(ByteCount(bytes)) of memory, but \(setting: .memory) is \(memory)"
         )
       }
       // multifilesrc reads its location as a pattern for numbered files, in which `%%` means `%`.

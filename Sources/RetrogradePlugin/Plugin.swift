@@ -27,6 +27,8 @@ package enum RetrogradeElements {
 
   /// - Throws: ``RetrogradeError`` if GStreamer refuses an element.
   package static func register() throws {
-    guard registered else { throw RetrogradeError(.internalFailure, "GStreamer does not take the elements") }
+    guard registered else {
+      throw RetrogradeError(.internalFailure, "GStreamer refused to register Retrograde's elements")
+    }
   }
 }

@@ -122,7 +122,8 @@ public final class MovieWriter: Sendable {
   public func add(pixels: [UInt8]) async throws {
     guard pixels.count == width * height * 4 else {
       throw RetrogradeError(
-        .usage, about: output, "a frame of \(width)x\(height) has \(width * height * 4) bytes, not \(pixels.count)")
+        .usage, about: output,
+        "a frame of \(width)x\(height) must have \(width * height * 4) bytes, but this one has \(pixels.count)")
     }
     try await add(try Buffer.frame(width: width, height: height)) { $0.copyBytes(from: pixels) }
   }

@@ -88,7 +88,11 @@ struct CarriedDetails: Sendable {
   private var unsupportedForced: [Warning] {
     let count = subtitles.count { $0.disposition?.isForced ?? false }
     guard count > 0, !(container?.isMatroska ?? true) else { return [] }
-    return [Warning(.detailLeftOut, "left out: the forced flag of subtitles (always shown)", count: count)]
+    return [
+      Warning(
+        .detailLeftOut, "left out: the flag that subtitles are forced, and shown even if subtitles are off",
+        count: count)
+    ]
   }
 
   /// Warning about the number of plays of an animation, if the output is a video, which can't store

@@ -43,7 +43,7 @@ extension EncodingChoice {
           isKnown
             ? "\(setting: .encoderOptions): \(encoder): \(error.message)"
             : "\(setting: .encoderOptions): \(encoder) has no property \(name)",
-          remedy: "`gst-inspect-1.0 \(Shell.quoted(encoder))` lists them")
+          remedy: "`gst-inspect-1.0 \(Shell.quoted(encoder))` lists its properties")
       }
     }
   }

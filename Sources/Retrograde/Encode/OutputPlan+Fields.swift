@@ -36,7 +36,8 @@ extension OutputPlan {
         !OutputPlan.codecsWithChromaSite.contains(codec.mediaType)
       else { return nil }
       return Warning(
-        .detailLeftOut, "left out: the location of chroma samples (\(site)), which \(codec.codecName) can't hold here"
+        .detailLeftOut,
+        "left out: the location of chroma samples (\(site)), which \(codec.codecName) can't hold in this container"
       )
     }.unique
   }

@@ -104,7 +104,9 @@ enum SubtitleFile {
   /// Checks, before any work, that the source has text subtitles for `path`.
   static func check(_ path: String, has tracks: [SubtitleTrack]) throws {
     guard track(of: tracks) != nil else {
-      throw RetrogradeError(.usage, about: path, "the source has no text subtitles")
+      throw RetrogradeError(
+        .usage, about: path, "can't be written: the source has no text subtitles",
+        remedy: "leave out \(setting: .subtitlesOutput)")
     }
   }
 

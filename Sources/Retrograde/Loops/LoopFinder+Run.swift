@@ -92,7 +92,8 @@ extension LoopFinder {
   private func checkOptions() throws {
     guard options.playback.score == nil else {
       throw RetrogradeError(
-        .usage, "\(setting: .score) can't be used here: the part to play is searched for", remedy: "leave it out")
+        .usage, "\(setting: .score) can't be used with a search for a loop, which chooses the part itself",
+        remedy: "leave it out")
     }
     guard lengths?.lowerBound != .zero else {
       throw RetrogradeError(.usage, "the length of a loop must be above 0", remedy: "use 2..6 seconds, for example")

@@ -69,7 +69,7 @@ extension ContainerReport {
     }
     return gaps.map { ContainerReport.missingPackets($0, of: path) }
       ?? brokenAt.map {
-        Warning(.damaged, "damaged: \(path) can't be read at byte \($0): the data there is missing here too")
+        Warning(.damaged, "damaged: \(path) can't be read at byte \($0); that data is missing from the output")
       }
   }
 
@@ -92,8 +92,8 @@ extension ContainerReport {
     return [
       Warning(
         .converted,
-        "shorter: GStreamer's flxdec drops \(unchangedFrames) of \(all) frames that repeat the frame before them; "
-          + "later frames are shown too early", count: unchangedFrames)
+        "shorter: \(unchangedFrames) of \(all) frames are missing, since GStreamer's flxdec drops frames that repeat "
+          + "the one before; later frames are shown too early", count: unchangedFrames)
     ]
   }
 
@@ -182,7 +182,7 @@ extension Warning {
   package static func laterFiles(_ count: Int, at place: Int?, after end: ClockTime) -> Warning {
     Warning(
       .streamLeftOut,
-      "left out: everything after the first of \(count + 1) files that are joined in this one; split it at "
+      "left out: all but the first part, since this file is \(count + 1) files joined together; split it at "
         + "\(place.map { "byte \($0)" } ?? end.inSeconds) to reverse each part",
       count: count, span: TimeSpan(start: end, end: end))
   }

@@ -81,7 +81,8 @@ extension AudioTrack {
         let track = AudioTrack(
           caps: other.caps, codec: codec, tags: tags, chunks: chunks, bitrate: bitrate, store: store)
       else {
-        throw RetrogradeError(.internalFailure, about: name, "its audio can't be described: \(other.caps)")
+        throw RetrogradeError(
+          .internalFailure, about: name, "GStreamer can't interpret the format of its audio: \(other.caps)")
       }
       return track
     }

@@ -124,7 +124,7 @@ extension Warning {
     guard count > 0 else { return [] }
     return [
       Warning(
-        .streamLeftOut, "\(name): left out: \(count) more \(kind) stream\(count == 1 ? "" : "s")", count: count,
+        .streamLeftOut, "\(name): left out: \(count) additional \(kind) stream\(count == 1 ? "" : "s")", count: count,
         span: span)
     ]
   }

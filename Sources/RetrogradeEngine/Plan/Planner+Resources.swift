@@ -13,7 +13,7 @@ extension Planner {
       throw RetrogradeError(
         .usage,
         "a frame of this video takes \(isLeast ? "at least " : "")\(ByteCount(frameBytes))"
-          + (resources.shares > 1 ? " of memory, which \(resources.shares) readers share" : "")
+          + (resources.shares > 1 ? " of memory, and \(resources.shares) readers share \(setting: .memory)" : "")
           + ": \(setting: .memory) must be at least "
           + "\(least)")
     }

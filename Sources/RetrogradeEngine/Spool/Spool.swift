@@ -95,7 +95,7 @@ package final class Spool: Sendable {
   package func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
     guard keepsBytes else {
       throw RetrogradeError(
-        .internalFailure, "frames or samples were requested from a source that was opened only to be described")
+        .internalFailure, "frames or samples were requested from a source that was opened only to list its contents")
     }
     guard readAll(bytes, from: descriptor, at: offset) else {
       throw Spool.failure(directory, "a temporary file can't be read")
