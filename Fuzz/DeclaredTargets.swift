@@ -2,8 +2,8 @@ import Containers
 @testable import RetrogradeEngine
 
 enum DeclaredTargets {
-  /// Reads a file of any format without GStreamer: the length that its container declares, its
-  /// corrections, and whether it is a playlist.
+  /// Reads a file of any format without GStreamer: its declared length, its corrections, and
+  /// whether the file is a playlist.
   static func read(_ bytes: [UInt8]) {
     let path = ScratchFile.path(bytes)
     let facts = ContainerFacts(path)

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Fuzz targets. libFuzzer provides `main`, and calls the target that FUZZ_TARGET names with bytes
-/// that it generates. `scripts/fuzz` runs all targets.
+/// Fuzz targets. libFuzzer provides `main`, generates bytes, and passes them to the target that
+/// FUZZ_TARGET names. `scripts/fuzz` runs all targets.
 enum Fuzz {
   typealias Body = @Sendable ([UInt8]) -> Void
 

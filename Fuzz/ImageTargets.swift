@@ -16,7 +16,7 @@ enum ImageTargets {
   }
 
   static func webp(_ bytes: [UInt8]) {
-    // Skips large canvases, which `AnimationReader` checks against the memory budget.
+    // Skip large canvases: `AnimationReader` refuses canvases that exceed the memory budget.
     guard let canvas = WebPFrames.canvas(bytes), canvas.width * canvas.height <= 1 << 18 else { return }
     _ = try? WebPFrames(bytes)?.read { pixels, number in
       precondition(pixels.count == canvas.width * canvas.height * 4 && pixels.allSatisfy { $0 >= 0 } && number >= 0)

@@ -9,14 +9,15 @@ import Synchronization
 
 /// HTTP requests to `retrograde serve`.
 enum RequestTargets {
-  /// Answers a request of five lines: target, host, range, known entity tag, and authorization. In
-  /// the target, ID and VERSION stand for the identifier and version of the file.
+  /// Answers a request of five lines: request target, host, range, known entity tag, and
+  /// authorization. In the request target, ID and VERSION stand for the identifier and version of
+  /// the file.
   static func answer(_ bytes: [UInt8]) {
     var lines = bytes.split(separator: 10, maxSplits: 4, omittingEmptySubsequences: false)
       .map { String(decoding: $0, as: UTF8.self) }
     lines += [String](repeating: "", count: 5 - lines.count)
     lines[0] = lines[0].replacing("ID", with: FileID.of(path)).replacing("VERSION", with: version)
-    // Pictures and downloads are left out, because other targets fuzz the reading of files.
+    // Skip pictures and downloads: other fuzz targets cover the reading of files.
     switch RequestPath(lines[0]).flatMap(Route.init) {
     case .picture?, .stream(_, _, .download)?: return
     default: break
@@ -62,8 +63,8 @@ enum RequestTargets {
     return found.withLock { $0 }
   }()
 
-  /// Two handlers that are never shut down: one answers every request from this computer, the other
-  /// one requires a token.
+  /// Two handlers that are never shut down: the first answers every request from this computer, the
+  /// second requires a token.
   private static let desks: [RequestHandler] = ["127.0.0.1", "0.0.0.0"].map { host in
     do {
       try wave.withUnsafeBytes { bytes in

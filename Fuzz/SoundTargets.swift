@@ -8,8 +8,8 @@ enum AudioTargets {
     if let wave = ContainerFacts(ScratchFile.path(bytes)).wave { precondition(wave.duration >= .zero) }
   }
 
-  /// Checks that the byte ranges of PCM, as the container declares them, are within the file and
-  /// consist of whole sample frames.
+  /// Checks that the declared byte ranges of PCM are within the file and contain whole sample
+  /// frames.
   static func stored(_ bytes: [UInt8]) {
     let facts = ContainerFacts(ScratchFile.path(bytes))
     for audio in facts.tracks.compactMap(\.stored) + [facts.wave?.stored].compactMap({ $0 }) {
@@ -28,7 +28,7 @@ enum AudioTargets {
     precondition(RandomAccessFile(path)?.size == bytes.count)
   }
 
-  /// Places buffers with arbitrary timestamps; checks that their positions ascend without overlap.
+  /// Lays out buffers with arbitrary timestamps; checks that the buffers do not overlap.
   static func layout(_ bytes: [UInt8]) {
     var draw = Draw(bytes)
     var segment = Segment()

@@ -14,8 +14,8 @@ enum VideoTargets {
     _ = sets.joined(with: sets)?.record
   }
 
-  /// Checks whether packets can be reordered. Input: the codec, its configuration outside the
-  /// stream, and two packets.
+  /// Checks whether packets can be reordered. The input consists of a codec, its configuration
+  /// outside the stream, and two packets.
   static func packets(_ bytes: [UInt8]) {
     guard let kind = bytes.first else { return }
     let length = (bytes.count - 1) / 3
@@ -36,7 +36,8 @@ enum VideoTargets {
     }
   }
 
-  /// Plans the reversal of packets with arbitrary times, and computes the timestamps of its output.
+  /// Plans the reversal of packets with arbitrary times, and computes the timestamps of the
+  /// reversal.
   static func timeline(_ bytes: [UInt8]) {
     var draw = Draw(bytes)
     let loop = Loop.allCases[Int(draw.byte()) % Loop.allCases.count]

@@ -2,8 +2,7 @@
 /// `chan` in MOV and `CHAN` in AIFF.
 enum ChannelLayout {
   /// Converts a layout to a GStreamer channel mask.
-  /// - Parameter bytes: tag, bitmap, number of descriptions, and the descriptions, of 20 bytes
-  ///   each.
+  /// - Parameter bytes: tag, bitmap, number of descriptions, and the descriptions (20 bytes each).
   /// - Returns: one bit per `GstAudioChannelPosition`; nil if GStreamer lacks a position, or orders
   ///   the positions differently.
   static func mask(_ bytes: ArraySlice<UInt8>) -> UInt64? {
@@ -25,8 +24,9 @@ enum ChannelLayout {
     return known.reduce(0) { $0 | 1 << UInt64($1) }
   }
 
-  /// `GstAudioChannelPosition` of a Core Audio label: left, right, centre, LFE, surround pair,
-  /// centre pair, rear centre, and side pair. In GStreamer, a second LFE precedes the side pair.
+  /// `GstAudioChannelPosition` of a Core Audio label. Labels 1 to 11 are left, right, centre, LFE,
+  /// surround pair, centre pair, rear centre, and side pair. In GStreamer, a second LFE precedes
+  /// the side pair.
   private static func place(ofLabel label: Int) -> Int? {
     switch label {
     case 1...9: label - 1

@@ -24,7 +24,7 @@ package struct ContainerDetail: Hashable, Sendable {
   }
 
   /// Creates a detail for speaker positions that GStreamer has no names for.
-  /// - Returns: nil if GStreamer has names for the positions, and for mono and stereo.
+  /// - Returns: nil for mono and stereo, and if GStreamer has names for the positions.
   init?(_ loudspeakers: (mask: UInt64?, channels: Int), _ name: String) {
     guard loudspeakers.mask == nil, loudspeakers.channels > 2 else { return nil }
     self.init("the loudspeaker positions of the \(loudspeakers.channels) channels (\(name))", of: .audio)

@@ -27,10 +27,10 @@ package struct ContainerFacts: Sendable {
   package private(set) var misreadTags: [String] = []
   /// Tags that qtdemux does not read, in the form in which the file stores them. MP4 and MOV only.
   package private(set) var mp4Tags: [MP4Tag] = []
-  /// Creation time in seconds since 1970. MP4 and MOV only: GStreamer does not report their
+  /// Creation time in seconds since 1970. MP4 and MOV only: for these formats, GStreamer omits the
   /// creation time if the file also has a date without a time of day.
   package private(set) var created: Int?
-  /// True if the header has a creation time. GStreamer reports it as a date with a time of day.
+  /// True if the header has a creation time, which GStreamer reports as a date with a time of day.
   /// MP4, MOV, Matroska and WebM only.
   package private(set) var hasHeaderTime = false
   /// Chapters. MP4, MOV, Matroska and WebM only.
@@ -64,14 +64,15 @@ package struct ContainerFacts: Sendable {
   /// written to a pipe.
   package private(set) var lacksCues = false
 
-  /// True if the file begins with an ID3v2 tag. In front of ADTS, typefind skips the tag.
+  /// True if the file begins with an ID3v2 tag. typefind skips a tag that precedes ADTS.
   package var beginsWithID3: Bool { beginning.starts(with: "ID3".utf8) }
 
-  /// Path of the file, if damage is found only by reading the whole file; nil for other formats.
+  /// Path of the file, for formats in which only a walk through the whole file finds damage; nil
+  /// for other formats.
   private var walked: String?
 
-  /// System error (errno(3)) if the file could not be read; nil if it was. After an error, facts
-  /// may be missing.
+  /// System error (errno(3)) if the file could not be read; nil without an error. After an error,
+  /// facts may be missing.
   package private(set) var readingFailure: Int32?
 
   /// Reads the facts of a file.
@@ -207,7 +208,7 @@ package struct ContainerFacts: Sendable {
     report = .aiff(file)
     let chunks = ContainerReport.aiffChunks(file)
     fault = chunks.fault
-    // The text chunks are ignored if there is an ID3 tag, which repeats them.
+    // An ID3 tag repeats the AIFF text chunks, so they are read only if there is no ID3 tag.
     if let place = chunks.tag { readID3(file, at: place) } else { tags = chunks.texts }
     details += chunks.details
     tracks = [ContainerTrack(kind: .audio, disposition: nil, loudspeakers: chunks.loudspeakers)]

@@ -22,8 +22,8 @@ extension ContainerReport {
 
   /// Walks from frame to frame through a file. Bytes after the last frame, such as tags and
   /// padding, are not damage.
-  /// - Returns: true if the file ends within a frame; and the offset of damage between two frames,
-  ///   nil without damage.
+  /// - Returns: `isCut` is true if the file ends within a frame. `brokenAt` is the offset of damage
+  ///   between two frames; nil without damage.
   static func walk(
     _ file: RandomAccessFile, from start: Int, _ size: (Int) -> Int?
   ) -> (isCut: Bool, brokenAt: Int?) {

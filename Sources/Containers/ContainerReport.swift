@@ -41,15 +41,15 @@ package struct ContainerReport: Equatable, Sendable {
   /// Declared end of the presentation in stream time; nil if the container declares none.
   package var end: ClockTime?
   package var streams: [Stream] = []
-  /// End of the last fragment of an MP4 file, in decoding time. It is measured; ``end`` is
-  /// declared.
+  /// End of the last fragment of an MP4 file, in decoding time. This end is measured, whereas
+  /// ``end`` is declared.
   package var fragmentsEnd: ClockTime?
   /// Identifiers of all streams in file order: serial numbers in Ogg, PIDs in transport streams.
   /// Empty for other formats.
   package var streamNumbers: [Int] = []
   /// Tolerance: a file whose media ends at most this long before ``presentationEnd`` is not
-  /// considered truncated, unless something else indicates truncation. Nil for any difference,
-  /// because the declared end is not exact.
+  /// considered truncated, unless something else indicates truncation. Nil tolerates any
+  /// difference, because the declared end is not exact.
   package var slack: ClockTime?
   /// True if the declared length is a number of audio samples, so that any missing sample means a
   /// truncated file.

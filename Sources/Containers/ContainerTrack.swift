@@ -17,7 +17,7 @@ package struct ContainerTrack: Sendable {
   /// Field order, with the name used in caps (`top-field-first`); nil for progressive video, or if
   /// not declared. MP4, MOV and Matroska only.
   package var fieldOrder: String?
-  /// True if the edit list presents more than one range of the media. MP4 and MOV only.
+  /// True if the edit list plays more than one range of the media. MP4 and MOV only.
   package var isEdited = false
   /// Track number used in Matroska's blocks.
   package var number: Int?

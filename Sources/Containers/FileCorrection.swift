@@ -7,8 +7,8 @@ package protocol FileCorrection: Sendable {
   var demuxer: String { get }
   /// True if the demuxer needs the correction during stream discovery, too.
   var isForProbing: Bool { get }
-  /// Actual ends, in stream time, of those streams whose declared duration the correction extends,
-  /// by demuxer pad name.
+  /// Actual ends of streams in stream time, by demuxer pad name. Contains only the streams whose
+  /// declared duration the correction extends.
   var ends: [String: ClockTime] { get }
   /// True if the correction changes any byte in `range` of the file.
   func changes(_ range: Range<Int>) -> Bool

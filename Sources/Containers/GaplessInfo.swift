@@ -7,10 +7,10 @@ package struct GaplessInfo: Sendable {
   /// Duration of the priming that the demuxer trims (Opus in Matroska). Audio with a timestamp
   /// between 0 and this duration starts at 0.
   package var cut = ClockTime.zero
-  /// Duration of the audible range; nil up to the end of the stream.
+  /// Duration of the audible range; nil if the range lasts to the end of the stream.
   package var duration: ClockTime?
-  /// Number of sample frames that the decoder outputs if it trims nothing. With any other number,
-  /// this information is ignored. Nil if it always applies.
+  /// Number of sample frames that the decoder outputs if it trims nothing. If the decoder outputs
+  /// another number, this information is ignored. Nil if it always applies.
   package var ifDecoded: Int?
 
   package init(delay: ClockTime = .zero, duration: ClockTime? = nil, ifDecoded: Int? = nil) {

@@ -81,7 +81,7 @@ package struct MP4Tag: Hashable, Sendable, Codable {
     return item
   }
 
-  /// Numeric tags that have an item of their own in the iTunes list, by tag name.
+  /// Items of the iTunes list for numeric tags, by tag name.
   private static let numbers = ["SHOW_SEASON_NUMBER": "tvsn", "SHOW_EPISODE_NUMBER": "tves"]
 
   /// Value as text, for display and other containers; nil if it cannot be expressed as text.

@@ -1,6 +1,6 @@
 package import MediaTime
 
-/// Byte ranges of uncompressed audio samples in a file, as consecutive sample frames.
+/// Uncompressed audio in a file: byte ranges, each with consecutive sample frames.
 package struct StoredAudio: Sendable {
   /// Byte ranges of the samples in playback order.
   package private(set) var runs: [Range<Int>] = []
@@ -8,7 +8,8 @@ package struct StoredAudio: Sendable {
   package let frameBytes: Int
   /// Sample rate, in sample frames per second.
   package let rate: Int
-  /// GStreamer segment: the range of the samples to play. The first sample has timestamp 0.
+  /// Range of the audio to play, as a GStreamer segment. The first sample in the file has timestamp
+  /// 0.
   package var segment = Segment()
 
   /// - Returns: nil if `frameBytes` or `rate` is not positive.

@@ -1,8 +1,8 @@
 import CPango
 
 extension Color {
-  /// Parses a CSS colour name such as `gold`, or `#fc0`, `#ffcc00` and `#ffcc0080` with alpha
-  /// (`pango_color_parse_with_alpha`); nil if invalid.
+  /// Parses a CSS colour name such as `gold`, or hexadecimal digits such as `#fc0`, `#ffcc00`, or
+  /// `#ffcc0080` with alpha (`pango_color_parse_with_alpha`); nil if invalid.
   public init?(parsing text: String) {
     var color = PangoColor()
     var alpha: UInt16 = .max

@@ -1,7 +1,7 @@
 import CPango
 
-/// Draws on a frame's own memory (Cairo, and Pango for text). A context is valid only inside the
-/// closure that receives it.
+/// Draws directly into the memory of a frame (with Cairo, and Pango for text). A context is valid
+/// only inside the closure that receives it.
 ///
 /// Each frame gets a new context, without the drawings and the state of the previous frame. The
 /// unit is the pixel, x points right, y points down, and the image is upright.
@@ -23,7 +23,7 @@ public final class DrawingContext {
   /// - Parameters:
   ///   - pixels: 32 bits a pixel: blue, green, red, and premultiplied alpha or padding.
   ///   - transform: maps drawing coordinates to pixels; nil if both are the same.
-  /// - Throws: ``DrawingError`` if the pixels are not an image, or drawing fails.
+  /// - Throws: ``DrawingError`` if there are too few pixels for the size, or drawing fails.
   package static func draw(
     on pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int, hasAlpha: Bool,
     transform: (matrix: Transform, size: Size)? = nil, _ body: (DrawingContext) throws -> Void
@@ -69,7 +69,7 @@ public final class DrawingContext {
     use(paint) { cairo_stroke(context) }
   }
 
-  /// Clips the drawings of `body` to the inside of `path`.
+  /// Runs `body`, and clips its drawing to the inside of `path`.
   public func clipped(to path: Path, _ body: () throws -> Void) rethrows {
     try saved {
       trace(path)
@@ -87,7 +87,7 @@ public final class DrawingContext {
 
   /// Moves the origin.
   public func translate(x: Double, y: Double) { cairo_translate(context, x, y) }
-  /// Scales the unit.
+  /// Scales the unit of length.
   public func scale(x: Double, y: Double) { cairo_scale(context, x, y) }
   /// Rotates the axes clockwise.
   public func rotate(radians: Double) { cairo_rotate(context, radians) }

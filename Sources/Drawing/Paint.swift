@@ -20,7 +20,7 @@ public enum Paint: Hashable, Sendable {
 
 /// Line style.
 public struct Stroke: Hashable, Sendable {
-  /// In pixels.
+  /// Width of the line, in pixels.
   public var width: Double
   /// True for round ends and corners; false for square ones.
   public var isRound: Bool
@@ -34,7 +34,7 @@ public struct Stroke: Hashable, Sendable {
   }
 }
 
-/// Text in a font, to be drawn.
+/// Text to draw, with its font, colour and alignment.
 public struct Text: Hashable, Sendable {
   public enum Alignment: Hashable, Sendable { case left, center, right }
 
@@ -43,8 +43,8 @@ public struct Text: Hashable, Sendable {
   public var font: String
   public var color: Color
   public var alignment: Alignment
-  /// Colour of the letters' outline, which keeps text legible over any image, and its width in
-  /// pixels.
+  /// Outline of the letters: its colour, and its width in pixels. An outline keeps text legible
+  /// over any image.
   public var outline: (color: Color, width: Double)? {
     get { outlineColor.map { ($0, outlineWidth) } }
     set { (outlineColor, outlineWidth) = (newValue?.color, newValue?.width ?? 0) }

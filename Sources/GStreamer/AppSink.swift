@@ -1,7 +1,7 @@
 import CGStreamer
 package import MediaTime
 
-/// Pipeline end from which the program pulls samples (`GstAppSink`).
+/// Pipeline end from which the program pulls frames or packets (`GstAppSink`, `GstSample`).
 package final class AppSink: @unchecked Sendable {
   // gst_app_sink_try_pull_sample and gst_app_sink_is_eos may be called from any thread.
   private let element: Element
@@ -42,8 +42,8 @@ package final class AppSink: @unchecked Sendable {
     }
   }
 
-  /// Keeps buffers outside their GStreamer segments, which sinks drop by default: such packets are
-  /// decoded as references.
+  /// Keeps buffers that lie outside their GStreamer segment, because such packets may be needed as
+  /// references. By default, sinks drop these buffers.
   package func takeBuffersOutsideSegments() {
     gst_base_sink_set_drop_out_of_segment(
       UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GstBaseSink.self), 0)
@@ -57,9 +57,9 @@ package final class AppSink: @unchecked Sendable {
     seek(to: time, [GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_BEFORE])
   }
 
-  /// Seeks with no stop position. With an unchanged stop, matroskademux uses the declared duration
-  /// as the stop: it drops a last frame that begins at that time (`Quirk.matroskademuxSeekEnd`),
-  /// and refuses a later `time`.
+  /// Seeks with no stop position. If the stop position is left unchanged, matroskademux stops at
+  /// the declared duration: it drops a last frame that begins at the declared duration
+  /// (`Quirk.matroskademuxSeekEnd`), and refuses to seek beyond it.
   private func seek(to time: ClockTime, _ flags: [GstSeekFlags]) -> Bool {
     let all = flags.reduce(GST_SEEK_FLAG_FLUSH.rawValue) { $0 | $1.rawValue }
     return gst_element_seek(

@@ -19,9 +19,9 @@ package final class AppSource: @unchecked Sendable {
 
   package func setCaps(_ caps: Caps) { gst_app_src_set_caps(raw, caps.raw) }
 
-  /// Sets `field-order` of the following buffers to that of `frames`, because reversal changes the
-  /// order. Other fields of the caps stay: `framerate` is the output's, and muxers refuse to change
-  /// it.
+  /// Sets `field-order` in the caps of the following buffers to the value in `frames`, because
+  /// reversal changes the order of the fields. The rest of the caps stays unchanged: `framerate` is
+  /// the output's rate, and muxers refuse another one.
   package func setFieldOrder(of frames: Caps) {
     guard let caps = gst_app_src_get_caps(raw).map({ Caps(adopting: $0) }),
       let order = frames.string("field-order"), let set = caps.string("field-order"), set != order
@@ -39,8 +39,8 @@ package final class AppSource: @unchecked Sendable {
   /// Ends the stream.
   package func endOfStream() { gst_app_src_end_of_stream(raw) }
 
-  /// Makes the source request its buffers. The source must be seekable (`stream-type=seekable`).
-  /// GStreamer threads call the closures, and the source retains them.
+  /// Makes this appsrc request its buffers. The appsrc must be seekable (`stream-type=seekable`).
+  /// GStreamer threads call the closures, which the appsrc retains.
   /// - Parameters:
   ///   - need: pushes at least one buffer, or ends the stream; called whenever the queue is empty.
   ///   - seek: called on a seek; the next pushed buffer comes after the flush.

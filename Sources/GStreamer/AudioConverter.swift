@@ -18,8 +18,8 @@ package final class AudioConverter {
       input.bpf > 0, output.bpf > 0,
       let raw = gst_audio_converter_new(
         variesRate ? GST_AUDIO_CONVERTER_FLAG_VARIABLE_RATE : GST_AUDIO_CONVERTER_FLAG_NONE, &input, &output,
-        // The converter takes ownership of the structure. Without a phase error of 0, each rate
-        // change may cost a tenth of a sample.
+        // The converter takes ownership of the structure. With the default phase error, each rate
+        // change may shift the audio by up to a tenth of a sample.
         variesRate ? gst_structure_new_from_string("exact,GstAudioResampler.max-phase-error=(double)0") : nil)
     else { return nil }
     self.raw = raw
@@ -29,8 +29,8 @@ package final class AudioConverter {
 
   deinit { gst_audio_converter_free(raw) }
 
-  /// Converts `samples`. Resampling needs some of the following samples, so the last converted
-  /// samples come from the next call, or from ``finish()``.
+  /// Converts `samples`. Resampling needs later samples too, so the next call or ``finish()``
+  /// returns the last converted samples.
   package func convert(_ samples: UnsafeRawBufferPointer) throws -> [UInt8] {
     guard let base = samples.baseAddress else { return [] }
     return try run(UnsafeMutableRawPointer(mutating: base), samples.count / Int(input.bpf))
@@ -44,7 +44,7 @@ package final class AudioConverter {
   /// Maximum number of input samples that are converted only after later samples arrive.
   package var latency: Int { Int(gst_audio_converter_get_max_latency(raw)) }
 
-  /// Converts the samples that still wait for later ones.
+  /// Converts the last samples, as if silence followed.
   package func finish() throws -> [UInt8] { try run(nil, latency) }
 
   /// - Parameter samples: nil means silence.

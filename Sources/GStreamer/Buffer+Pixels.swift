@@ -35,7 +35,7 @@ extension Buffer {
     }
   }
 
-  /// Block means of each plane of a raw video frame. Components must have one byte each.
+  /// Means of the 8x8 blocks in each plane of a raw video frame. Each component must have one byte.
   /// - Throws: ``GStreamerError`` if the memory cannot be mapped.
   package func blockMeans(_ caps: Caps) throws -> [PlaneMeans] {
     try withPlanes(caps) { planes in planes.map { PlaneMeans($0) } }
@@ -89,7 +89,7 @@ package struct PlaneMeans: Sendable {
   /// Means in row order.
   package let values: [UInt16]
 
-  /// Range of the means of a block and its neighbours.
+  /// Least and greatest mean among a block and its neighbours.
   package func levels(around place: Int) -> ClosedRange<UInt16> {
     let (row, column) = (place / columns, place % columns)
     var (least, greatest) = (values[place], values[place])

@@ -42,8 +42,7 @@ extension Buffer {
     return try copied(&info)
   }
 
-  /// Copies the frame, extends each row to a multiple of 32 pixels, and repeats the row's last
-  /// pixel there.
+  /// Copies the frame, and extends each row to a multiple of 32 pixels by repeating the last pixel.
   /// - Parameter caps: caps of the frame.
   /// - Returns: nil if rows already end with a whole JPEG block, if a component takes more than one
   ///   byte, or if a plane holds several components.
@@ -120,7 +119,7 @@ extension Buffer {
   /// - Parameters:
   ///   - overlay: pixels of blue, green, red and premultiplied alpha, as wide as the frame, without
   ///     row padding.
-  ///   - rows: rows of the overlay and of the frame to blend.
+  ///   - rows: range of rows to blend, the same in the overlay and in the frame.
   ///   - caps: caps of the frame.
   package func blending(_ overlay: Buffer, rows: Range<Int>, caps: Caps) throws -> Buffer {
     var info = GstVideoInfo()

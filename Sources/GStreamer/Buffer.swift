@@ -1,8 +1,8 @@
 package import CGStreamer
 package import MediaTime
 
-/// Reference to a `GstBuffer`. The reference may move between threads; a shared buffer is never
-/// written.
+/// Reference to a `GstBuffer`. The reference may move between threads, because a shared buffer is
+/// never written.
 package final class Buffer: @unchecked Sendable {
   // GstBuffer is refcounted atomically; `make_writable` copies shared metadata before a change.
   package private(set) var raw: UnsafeMutablePointer<GstBuffer>
@@ -39,7 +39,8 @@ package final class Buffer: @unchecked Sendable {
   /// set.
   package var isKeyframe: Bool { !has(GST_BUFFER_FLAG_DELTA_UNIT) }
   /// True for codec headers without media, such as Theora's. Parsers also set
-  /// `GST_BUFFER_FLAG_HEADER` on keyframes with parameter sets, but these have a DTS at least.
+  /// `GST_BUFFER_FLAG_HEADER` on keyframes with parameter sets, but such keyframes have at least a
+  /// DTS.
   package var isCodecHeader: Bool { has(GST_BUFFER_FLAG_HEADER) && pts == nil && dts == nil }
 
   /// True if the packet is only decoded as a reference and not shown:
@@ -78,7 +79,7 @@ package final class Buffer: @unchecked Sendable {
 
   /// Copy with new times that shares the memory and the metas (`gst_buffer_copy`); no pixel is
   /// copied.
-  /// - Parameter isMirrored: swaps the order of the fields of interlaced frames
+  /// - Parameter isMirrored: true to swap the field order of interlaced frames
   ///   (`GST_VIDEO_BUFFER_FLAG_TFF`).
   package func retimed(pts: ClockTime?, duration: ClockTime?, isMirrored: Bool) -> Buffer {
     let copy = shallowCopy()
@@ -86,9 +87,9 @@ package final class Buffer: @unchecked Sendable {
     return copy
   }
 
-  /// Like ``retimed(pts:duration:isMirrored:)``, but in place: nothing is copied if the buffer has
-  /// no other owner. A buffer whose memory is shared with a copy cannot return to its pool
-  /// (gstbufferpool.c, `default_release_buffer`), so the decoder would need fresh memory for every
+  /// Like ``retimed(pts:duration:isMirrored:)``, but changes the buffer itself if the buffer has no
+  /// other owner. A copy would share the memory, so the buffer could not return to its pool
+  /// (gstbufferpool.c, `default_release_buffer`), and the decoder would need fresh memory for every
   /// frame.
   package static func retime(
     _ buffer: inout Buffer, pts: ClockTime, dts: ClockTime? = nil, duration: ClockTime, isMirrored: Bool
@@ -114,8 +115,8 @@ package final class Buffer: @unchecked Sendable {
       mini.pointee.flags ^= GST_VIDEO_BUFFER_FLAG_TFF.rawValue
     }
     removeMetas { api in
-      // Timecodes count up from the file's first frame. Byte pairs of captions are meaningless in
-      // another order.
+      // Remove timecodes, which count up from the file's first frame. In reversed frames, also
+      // remove captions, whose byte pairs are meaningless in another order.
       api == gst_video_time_code_meta_api_get_type() || isMirrored && api == gst_video_caption_meta_api_get_type()
     }
   }
@@ -150,7 +151,7 @@ package final class Buffer: @unchecked Sendable {
   }
 
   /// Copy of the packet with only its last memory block (`GstMemory`); nil if the packet has only
-  /// one.
+  /// one block.
   package func withLastMemory() -> Buffer? {
     let count = gst_buffer_n_memory(raw)
     guard count > 1 else { return nil }
@@ -165,8 +166,8 @@ package final class Buffer: @unchecked Sendable {
     raw.pointee.duration = duration.raw
   }
 
-  /// Copy of the packet whose PTS is earlier by `delay`, and whose DTS is the same as this PTS; nil
-  /// if the packet has no PTS.
+  /// Copy of the packet, with a PTS that is earlier by `delay`, and with the new PTS as the DTS;
+  /// nil if the packet has no PTS.
   package func withPresentationTime(earlierBy delay: ClockTime) -> Buffer? {
     guard let pts else { return nil }
     let copy = shallowCopy()
@@ -238,7 +239,7 @@ package final class Buffer: @unchecked Sendable {
   ) throws {
     var info = GstAudioInfo()
     var audio = GstAudioBuffer()
-    // Caps may declare 0 channels, and GStreamer divides by that.
+    // Caps may declare 0 channels, and GStreamer divides by the number of channels.
     guard gst_audio_info_from_caps(&info, caps.raw) != 0, info.bpf > 0, info.channels > 0,
       gst_audio_buffer_map(&audio, &info, raw, GstMapFlags(GST_MAP_READ.rawValue | GST_MAP_WRITE.rawValue)) != 0
     else { throw Buffer.unmappable }

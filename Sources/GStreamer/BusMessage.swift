@@ -11,7 +11,8 @@ package enum BusMessage: Sendable {
   case tags(TagList)
   /// A key was pressed in a video sink's window. Contains the key's X11 name.
   case key(String)
-  /// Result of the element `spectrum`: level of each frequency band in dB, from a stream time on.
+  /// Result of the GStreamer element `spectrum`: level of each frequency band in dB, for a range of
+  /// audio that begins at the stream time `start`.
   case spectrum(start: ClockTime, decibels: [Float])
   case other
 
@@ -83,8 +84,8 @@ package enum BusMessage: Sendable {
 package struct MissingPlugin: Sendable, Hashable {
   /// Readable name, such as `H.264 decoder`.
   package let description: String
-  /// Media type that the plugin would decode, such as `video/x-h264`; nil if another kind of
-  /// element is missing, such as a demuxer without caps.
+  /// Media type that the plugin would decode, such as `video/x-h264`; nil if the missing element is
+  /// not a decoder, demuxer or parser.
   package let mediaType: String?
 
   /// Describes a missing decoder for `caps`.
@@ -102,7 +103,7 @@ package struct MissingPlugin: Sendable, Hashable {
   /// - Parameter message: a message for which `gst_is_missing_plugin_message` is true.
   fileprivate init(_ message: UnsafeMutablePointer<GstMessage>) {
     let given = takeString(gst_missing_plugin_message_get_description(message)) ?? "a plugin"
-    // "gstreamer|1.0|program|description|decoder-video/x-h264, …": gst_missing_plugin_message_get_installer_detail.
+    // The detail has the form "gstreamer|1.0|program|description|decoder-video/x-h264, …".
     let detail = takeString(gst_missing_plugin_message_get_installer_detail(message))?.split(separator: "|").last
     mediaType = detail.flatMap { detail in
       guard detail.hasPrefix("decoder-") else { return nil }
@@ -111,8 +112,8 @@ package struct MissingPlugin: Sendable, Hashable {
     description = MissingPlugin.description(of: mediaType) ?? given
   }
 
-  /// Description of a decoder for a codec unknown to qtdemux, whose media type has the form
-  /// `video/x-gst-fourcc-AVdh`; nil for other types.
+  /// Description of a decoder for a codec that qtdemux does not know. The media type of such a
+  /// codec has the form `video/x-gst-fourcc-AVdh`; nil for other types.
   private static func description(of mediaType: String?) -> String? {
     let code = mediaType?.split(separator: "-fourcc-").dropFirst().first
     return code.map { "a decoder of \(names[$0] ?? "a codec") (\($0))" }

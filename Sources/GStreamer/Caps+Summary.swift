@@ -61,7 +61,7 @@ extension Caps {
 
   private var channelLayout: String? {
     guard let channels = int("channels") else { return nil }
-    // GST_AUDIO_CHANNEL_POSITION_LFE1
+    // Bit 3 is GST_AUDIO_CHANNEL_POSITION_LFE1.
     let hasBass = channelMask.map { $0 & 1 << 3 != 0 } ?? false
     switch (channels, hasBass) {
     case (1, _): return "mono"

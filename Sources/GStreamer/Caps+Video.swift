@@ -21,8 +21,8 @@ extension Caps {
     return isPQ ? "PQ" : isHLG ? "HLG" : nil
   }
 
-  /// Caps of decoded frames, with the pixel aspect ratio of `packets`, which are the container's
-  /// caps, and with a colour matrix if none is known.
+  /// These caps of decoded frames, with the pixel aspect ratio from the container's caps,
+  /// `packets`. If the colour matrix is unknown, a default matrix is added.
   package func completed(from packets: Caps) -> Caps {
     var caps = self
     // The container's pixel aspect ratio overrides the codec's, as in every player.
@@ -47,12 +47,12 @@ extension Caps {
     return setting("pixel-aspect-ratio", "(fraction)1/1")
   }
 
-  /// True if GStreamer assumes BT.709 for unspecified colorimetry, by the height
+  /// True if the height is one for which GStreamer assumes BT.709 if colorimetry is unspecified
   /// (`set_default_colorimetry` in video-info.c).
   package var isHighDefinition: Bool { (int("height") ?? 0) > 576 }
 
-  /// True if range and matrix are known in both caps, and the ranges or the matrices differ: equal
-  /// pixel values are then different colours, which can be converted.
+  /// True if range and matrix are known in both caps, and the ranges or the matrices differ. The
+  /// same pixel values then mean different colours, so frames need a conversion.
   package func differsInMatrix(from other: Caps) -> Bool {
     guard let own = matrix, let theirs = other.matrix else { return false }
     return own.range != theirs.range || own.matrix != theirs.matrix
@@ -75,7 +75,8 @@ extension Caps {
 }
 
 extension FrameRate {
-  /// Creates the common frame rate closest to one frame every `step`; nil if there is none.
+  /// Creates the standard frame rate closest to one frame every `step`; nil if no standard rate is
+  /// close.
   package init?(guessing step: ClockTime) {
     var (numerator, denominator): (gint, gint) = (0, 1)
     guard step > .zero, gst_video_guess_framerate(step.raw, &numerator, &denominator) != 0 else { return nil }

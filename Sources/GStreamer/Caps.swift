@@ -33,7 +33,7 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
     return Int(value)
   }
 
-  /// Bytes of a field that is a buffer, such as `codec_data`.
+  /// Bytes of a caps field whose value is a buffer, such as `codec_data`.
   package func buffer(_ field: String) -> [UInt8]? {
     guard let first, let value = gst_structure_get_value(first, field), let raw = boxedBuffer(value) else {
       return nil
@@ -46,7 +46,7 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
     return String(cString: text)
   }
 
-  /// Value of a fraction field, such as a frame rate or a pixel aspect ratio.
+  /// Value of a caps field that is a fraction, such as a frame rate or a pixel aspect ratio.
   package func fraction(_ field: String) -> (numerator: Int, denominator: Int)? {
     var n: gint = 0
     var d: gint = 1
@@ -75,7 +75,7 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
     return Caps("\(rest), \(field)=\(value)") ?? self
   }
 
-  /// True if the caps have a common subset: `gst_caps_can_intersect`.
+  /// True if some media matches both caps: `gst_caps_can_intersect`.
   package func intersects(_ other: Caps) -> Bool { gst_caps_can_intersect(raw, other.raw) != 0 }
 
   /// True if both caps are equal: `gst_caps_is_equal`.
@@ -84,14 +84,14 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
   /// Readable name of the codec, such as `H.264 (High Profile)`:
   /// `gst_pb_utils_get_codec_description`.
   package var codecName: String {
-    // GStreamer has no name for this media type, which only gst-libav uses.
+    // Only gst-libav uses this media type, so GStreamer has no name for it.
     if mediaType == "image/gst-libav-gif" { return "GIF" }
     if isALS { return "MPEG-4 ALS" }
     return takeString(gst_pb_utils_get_codec_description(raw)) ?? mediaType
   }
 
-  /// True for MPEG-4 Audio Lossless Coding, which GStreamer reports as AAC: object type 36, coded
-  /// as the escape value 31, followed by 36 - 32 = 4 (ISO/IEC 14496-3, 1.6.2.1).
+  /// True for MPEG-4 Audio Lossless Coding, which GStreamer reports as AAC. Its object type is 36,
+  /// coded as the escape value 31 and then 36 - 32 = 4 (ISO/IEC 14496-3, 1.6.2.1).
   package var isALS: Bool {
     guard mediaType == "audio/mpeg", int("mpegversion") == 4, let start = buffer("codec_data"),
       start.count >= 2
@@ -136,8 +136,8 @@ extension Caps {
     return UInt64(gst_value_get_bitmask(value))
   }
 
-  /// True for raw audio with more than two channels and no mask, which GStreamer's own elements
-  /// refuse.
+  /// True for raw audio with more than two channels and no channel mask. GStreamer's own elements
+  /// refuse such audio.
   package var lacksChannelMask: Bool {
     mediaType == "audio/x-raw" && int("channels").map { $0 > 2 } ?? false && !has("channel-mask")
   }

@@ -1,13 +1,13 @@
 package import CGStreamer
 
 /// GStreamer debug category. Its messages are logged if `GST_DEBUG` enables the category, as in
-/// `GST_DEBUG=retrograde*:5`. Texts of disabled levels are never built.
+/// `GST_DEBUG=retrograde*:5`. Message texts are built only if their level is enabled.
 package struct DebugCategory: @unchecked Sendable {
   // A GstDebugCategory is created once and lives as long as the process.
   private let raw: UnsafeMutablePointer<GstDebugCategory>?
 
   package enum Level: Sendable {
-    /// Something is wrong, but there is a workaround.
+    /// A problem for which there is a workaround.
     case warning
     /// A decision and its reason.
     case info
@@ -24,7 +24,7 @@ package struct DebugCategory: @unchecked Sendable {
   }
 
   package init(_ name: String, _ description: String) {
-    // Initializing GStreamer reads GST_DEBUG.
+    // GStreamer reads GST_DEBUG when it is initialized.
     try? GStreamer.initialize()
     raw = _gst_debug_category_new(name, 0, description)
   }

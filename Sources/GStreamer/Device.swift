@@ -9,7 +9,7 @@ public struct Device: Sendable {
   public let kind: Kind
   /// Readable name, such as `HD Webcam C525`.
   public let name: String
-  /// Source elements, in `gst-launch-1.0` syntax.
+  /// GStreamer elements that read from the device, in `gst-launch-1.0` syntax.
   public let source: String
   /// Caps that the device can produce.
   package let caps: Caps?
@@ -62,7 +62,7 @@ public struct Device: Sendable {
     self.kind = kind
     name = takeString(gst_device_get_display_name(raw)) ?? factory
     caps = gst_device_get_caps(raw).map { Caps(adopting: $0) }
-    // Keep only properties that the device sets to other values than a fresh element has.
+    // Keep only properties whose value differs from the value in a new element.
     let settings = ["device", "path", "target-object", "device-name"].compactMap { property -> String? in
       guard let value = element.string(property), value != plain.string(property) else { return nil }
       return "\(property)=\(Description.quoted(value))"

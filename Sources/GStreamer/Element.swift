@@ -22,7 +22,7 @@ package final class Element: @unchecked Sendable {
     self.init(adopting: raw)
   }
 
-  /// First sink pad; nil if the element has none.
+  /// First sink pad; nil if the element has no sink pad.
   package var firstSinkPad: Pad? { pads(gst_element_foreach_sink_pad).first }
 
   /// This element and all upstream elements, nearest first. Follows the first sink pad of each
@@ -74,9 +74,9 @@ package final class Element: @unchecked Sendable {
 
   package var sourcePads: [Pad] { pads(gst_element_foreach_src_pad) }
 
-  /// True if a streaming thread runs in this element, or pushes data to the elements downstream. A
-  /// started `GstTask` is not the only sign: sources and demuxers pause their task before they send
-  /// EOS, on which a decoder may output many frames, and typefind stops its task before it links
+  /// True if a streaming thread runs in this element, or pushes data from this element downstream.
+  /// The state of the `GstTask` is not enough: sources and demuxers pause their task before they
+  /// send EOS, and a decoder may output many frames on EOS. typefind stops its task before it links
   /// the next element. The thread holds the pad's stream lock until it returns, so the lock is
   /// checked too.
   var isRunning: Bool {
@@ -143,7 +143,7 @@ package final class Element: @unchecked Sendable {
     return g_value_get_double(&value)
   }
 
-  /// Size of a source in bytes; nil if unknown.
+  /// Size in bytes of the data that the element reads; nil if unknown.
   package var byteCount: Int? {
     var value: gint64 = 0
     guard gst_element_query_duration(raw, GST_FORMAT_BYTES, &value) != 0, value > 0 else { return nil }
@@ -192,7 +192,7 @@ package final class Element: @unchecked Sendable {
     gst_util_set_object_arg(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, value)
   }
 
-  /// Makes the element's pipeline fail: posts `error` on its bus.
+  /// Makes the element's pipeline fail: posts `error` on the pipeline's bus.
   package func fail(_ error: GStreamerError) {
     gst_element_message_full(
       raw, GST_MESSAGE_ERROR, gst_core_error_quark(), gint(GST_CORE_ERROR_FAILED.rawValue), g_strdup(error.description),
@@ -239,7 +239,8 @@ package final class Element: @unchecked Sendable {
   }
 
   /// Calls `body` before this element plugs a factory (`autoplug-select`), with the factory and the
-  /// caps to read, on the thread that plugs. Does nothing if the element has no such signal.
+  /// caps to read, on the thread that plugs the factory. Does nothing if the element has no such
+  /// signal.
   func onAutoplugSelect(_ body: @escaping @Sendable (_ factory: OpaquePointer, Caps) -> Autoplug) {
     let type = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
     guard let type, g_signal_lookup("autoplug-select", type.pointee.g_type) != 0 else { return }

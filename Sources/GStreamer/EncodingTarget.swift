@@ -1,8 +1,8 @@
 import CGStreamer
 import Paths
 
-/// GStreamer encoding target (`GstEncodingTarget`), and the values of one more key group in its
-/// file.
+/// GStreamer encoding target (`GstEncodingTarget`). Its file may have a further key group, which
+/// GStreamer ignores; the values of that group can be read too.
 package struct EncodingTarget: Sendable {
   package var name: String
   package var description: String

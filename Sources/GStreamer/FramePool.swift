@@ -1,16 +1,16 @@
 import CGStreamer
 
 /// Pool of video frames in system memory for decoders. Differs from GStreamer's own pool only in
-/// how a frame is first mapped.
+/// the first mapping of a frame.
 ///
 /// gst-libav keeps a frame mapped for writing as long as FFmpeg uses the frame as a reference, long
 /// after the frame was output (`gst_ffmpegviddec_get_buffer2`). A frame mapped for writing cannot
 /// be shared, so GstVideoDecoder copies the pixels of most frames to set their times
 /// (`gst_video_decoder_finish_frame`, `gst_buffer_make_writable`). This pool turns the first
-/// mapping of a frame, by the decoder, into a mapping for reading: for system memory, the two are
-/// the same. The frame can then be shared. Any other element that wants to write to the frame gets
-/// a copy, and FFmpeg does not write to frames after their output (`AV_BUFFER_FLAG_READONLY` in the
-/// same function).
+/// mapping of a frame, by the decoder, into a mapping for reading: in system memory, both kinds of
+/// mapping are the same. The frame can then be shared. Any other element that wants to write to the
+/// frame gets a copy, and FFmpeg does not write to frames after their output
+/// (`AV_BUFFER_FLAG_READONLY` in the same function).
 enum FramePool {
   /// Creates an unconfigured pool.
   static func make() -> UnsafeMutablePointer<GstBufferPool>? {

@@ -1,5 +1,5 @@
 import CGStreamer
-// Clients that use buffers also need the type of a buffer's times.
+// MediaTime declares the type of a buffer's times.
 import MediaTime
 import Paths
 

@@ -2,8 +2,8 @@ import CGStreamer
 
 /// Properties whose text is markup, in which `&` and `<` are special.
 package enum Markup {
-  /// Types with such a property, which their subclasses inherit: Pango markup in the text overlays
-  /// (`textoverlay`, `clockoverlay`, `timeoverlay`), SVG in rsvgoverlay.
+  /// Types with a markup property, which subclasses inherit. The text overlays (`textoverlay`,
+  /// `clockoverlay`, `timeoverlay`) take Pango markup; rsvgoverlay takes SVG.
   private static let properties = [(type: "GstBaseTextOverlay", name: "text"), (type: "GstRsvgOverlay", name: "data")]
 
   /// True if `property` of elements of `factory` is markup.

@@ -3,7 +3,8 @@ package import MediaTime
 
 /// Times and flags of a packet, without its bytes.
 package struct PacketHeader: Sendable {
-  /// Stream times in nanoseconds, `UInt.max` if missing (`GST_CLOCK_TIME_NONE`).
+  /// PTS and DTS (stream times) and duration, in nanoseconds; `UInt.max` if missing
+  /// (`GST_CLOCK_TIME_NONE`).
   private var pts, dts, duration: UInt
   /// `GstBufferFlags` and `GstVideoBufferFlags`.
   private let flags: UInt32
@@ -12,14 +13,14 @@ package struct PacketHeader: Sendable {
   package let isHidden: Bool
 
   /// - Parameters:
-  ///   - segment: GStreamer segment of the packet, by which times are converted to stream time
+  ///   - segment: GStreamer segment of the packet, used to convert its times to stream time
   ///     (`gst_segment_to_stream_time`).
   ///   - showsCutFrames: true to show a frame that begins before `segment` and ends within
   ///     `segment`.
   package init(_ buffer: Buffer, in segment: Segment, showsCutFrames: Bool) {
     let decoded = buffer.dts.map { segment.streamTime(of: $0) }
     isHidden = buffer.isOutside(segment) || !showsCutFrames && buffer.pts.map { !segment.presents($0) } ?? false
-    // Any time will do for a hidden packet, since its frame is dropped.
+    // The clamped PTS of a hidden packet does no harm, because its frame is dropped.
     pts = buffer.presentationTime(in: segment).map { max($0, .zero).raw } ?? UInt.max
     // Clamping is harmless, since a decoder needs only the order of decoding times.
     dts = decoded.map { max($0, .zero).raw } ?? UInt.max

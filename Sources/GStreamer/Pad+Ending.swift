@@ -13,9 +13,9 @@ package enum StreamProgress: Sendable {
 
 extension Pad {
   /// Calls `progress` for each buffer that reaches this sink pad, with the buffer's GStreamer
-  /// segment. If the stream ends, that buffer and the following ones are dropped, and the upstream
-  /// element gets `GST_FLOW_EOS`. The pad retains `progress`, which must not retain the pad. Must
-  /// be called before pad probes that change GStreamer segments are added to this pad.
+  /// segment. If the stream ends before a buffer, this buffer and all later ones are dropped, and
+  /// the upstream element gets `GST_FLOW_EOS`. The pad retains `progress`, which must not retain
+  /// the pad. Must be called before this pad gets pad probes that change GStreamer segments.
   ///
   /// Once all streams have ended, the upstream element gets `GST_FLOW_FLUSHING` until the next
   /// seek, because qtdemux continues after `GST_FLOW_EOS` from all linked streams

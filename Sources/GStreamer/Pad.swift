@@ -41,8 +41,8 @@ package final class Pad: @unchecked Sendable {
     return result
   }
 
-  /// Element that owns the pad, and the pad itself; for a ghost pad, its target and the element
-  /// that owns the target.
+  /// This pad, and the element that owns the pad. For a ghost pad, the pad's target, and the
+  /// element that owns the target.
   package var origin: (element: Element, pad: Pad)? {
     var pad = Pad(retaining: raw)
     while g_type_check_instance_is_a(pad.raw.typeInstance, gst_ghost_pad_get_type()) != 0 {
@@ -112,7 +112,7 @@ package final class Pad: @unchecked Sendable {
   }
 
   /// Calls `body` for each buffer, with the pad. The pad retains `body`, which must not retain the
-  /// pad. For a buffer list, as RTP elements push, `body` is called once per buffer.
+  /// pad. If an element pushes buffer lists, as RTP elements do, `body` is called once per buffer.
   package func watchBuffers(_ body: @escaping @Sendable (Buffer, Pad) -> Void) {
     let lists = GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
     addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_BUFFER.rawValue | lists)) { pad, info in
@@ -153,8 +153,8 @@ package final class Pad: @unchecked Sendable {
   }
 
   /// Removes start and stop from each GStreamer segment, so that downstream elements clip nothing.
-  /// Calls `body` with the original segment, and sends the number that `body` returns downstream in
-  /// the field `base`, which only sinks that sync to a clock use.
+  /// Calls `body` with the original segment, and stores the number that `body` returns in the field
+  /// `base` of the new segment. Only sinks that sync to a clock use that field.
   package func openSegments(_ body: @escaping @Sendable (Segment) -> Int) {
     onSegment { segment in
       segment.base = UInt(body(Segment(segment)))
@@ -195,8 +195,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Sets start and stream time of the first GStreamer segment to 0 if both are equal, because
-  /// earlier buffers still belong to the stream.
+  /// Sets start and stream time of the first GStreamer segment to 0 if the two are equal, because
+  /// buffers before that start belong to the stream too.
   package func openFirstSegment() { onFirstSegment { if $0.start == $0.time { ($0.start, $0.time) = (0, 0) } } }
 
   /// Extends the first GStreamer segment back to the position whose stream time is 0.
@@ -215,8 +215,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Replaces caps by the ones that `change` returns; nil keeps the caps. The pad retains `change`,
-  /// which must not retain the pad.
+  /// Replaces caps with the result of `change`; nil keeps the caps. The pad retains `change`, which
+  /// must not retain the pad.
   package func onCaps(_ change: @escaping @Sendable (Caps, Pad) -> Caps?) {
     addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
@@ -235,7 +235,7 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Lets a decoder write frames directly into the memory that the caller keeps. Answers the
+  /// Lets a decoder write frames into memory that the caller can keep without a copy. Answers the
   /// decoder's allocation query with support for any plane layout (`GstVideoMeta`) and with a pool
   /// (``FramePool``).
   ///
@@ -250,8 +250,8 @@ package final class Pad: @unchecked Sendable {
   /// crash if these widths differ (`Quirk.avdecNarrowerThanCoded`). Frames of such a decoder are
   /// copied.
   ///
-  /// - Parameter offersPool: false for decoders that use their own memory, whose frames are not
-  ///   copied.
+  /// - Parameter offersPool: false for decoders that use their own memory; frames of such decoders
+  ///   are not copied.
   package func acceptFramesAnywhere(offersPool: Bool = true) {
     let offered = OfferedPools()
     addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue)) {
@@ -273,7 +273,7 @@ package final class Pad: @unchecked Sendable {
   }
 
   /// Calls `body` on the reading thread whenever the downstream element pulls bytes, with the
-  /// offset of the first one.
+  /// offset of the first byte.
   package func onPull(_ body: @escaping @Sendable (_ offset: Int, _ pad: Pad) -> Void) {
     addPullProbe { offset, pad in
       body(offset, pad)
@@ -339,12 +339,14 @@ extension Pipeline {
   }
 
   /// Makes flvdemux, tsdemux, qtdemux and mpegpsdemux keep packets whose times are before the start
-  /// of the first GStreamer segment. Otherwise, such packets are clipped. For audio from flvdemux
-  /// and tsdemux, that start may be the time of the first video frame (`Quirk.flvdemuxEarlyAudio`,
-  /// `Quirk.tsdemuxEarlyAudio`). For qtdemux, that start is the time of the first fragment, but
-  /// packets may have earlier times. mpegpsdemux counts times from the first clock reference, but
-  /// that start may be a later clock reference (`Quirk.mpegpsdemuxStart`). Video of FLV needs no
-  /// change: frames before the first keyframe cannot be decoded.
+  /// of the first GStreamer segment. Without this method, such packets are clipped.
+  ///
+  /// The segment may start too late in these demuxers. For audio from flvdemux and tsdemux, the
+  /// segment may start at the first video frame (`Quirk.flvdemuxEarlyAudio`,
+  /// `Quirk.tsdemuxEarlyAudio`). In qtdemux, the segment starts at the time of the first fragment,
+  /// but packets may have earlier times. mpegpsdemux counts times from the first clock reference,
+  /// but the segment may start at a later clock reference (`Quirk.mpegpsdemuxStart`). Video of FLV
+  /// needs no change: frames before the first keyframe cannot be decoded.
   package func keepEarlyPackets() {
     for demuxer in elements(ofFactory: "flvdemux") {
       demuxer.onPadAdded { if $0.name == "audio" { $0.openFirstSegment() } }
@@ -361,8 +363,8 @@ extension Pipeline {
 private final class OfferedPools: Sendable {
   private let caps = Mutex<[Caps]>([])
 
-  /// Records that a pool is offered for `asked`. Returns false if one was offered for the same caps
-  /// before.
+  /// Records that a pool is offered for `asked`. Returns false if a pool was offered for the same
+  /// caps before.
   func isFirst(_ asked: Caps) -> Bool {
     caps.withLock { caps in
       if caps.contains(where: asked.isEqual) { return false }

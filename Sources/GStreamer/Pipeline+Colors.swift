@@ -18,7 +18,7 @@ extension Pipeline {
   }
 }
 
-/// Colorimetry of the container, which is hidden from a parser.
+/// Colorimetry from the container, hidden from a parser.
 private final class ContainerColors: Sendable {
   private let stated = Mutex<String?>(nil)
 

@@ -2,7 +2,7 @@ import Glibc
 import Paths
 
 extension Pipeline {
-  /// Makes FFmpeg demuxers end at the end of the file at `path`, including demuxers added later
+  /// Makes FFmpeg demuxers, including those added later, end at the end of the file at `path`
   /// (`Quirk.avdemuxEnd`).
   package func endFFmpegDemuxers(withFile path: String) {
     var info = stat()

@@ -2,8 +2,8 @@ import CGStreamer
 import Synchronization
 
 extension Pipeline {
-  /// Hides rewritten FLAC headers from flacparse, which would drop the header anyway, and the last
-  /// block with it (`Quirk.flacparseLastBlock`).
+  /// Hides rewritten FLAC headers from flacparse. flacparse would drop such a header anyway, and
+  /// the last block with it (`Quirk.flacparseLastBlock`).
   package func keepLastFLACBlocks() {
     for encoder in elements(ofFactory: "flacenc") {
       encoder.entered { $0.factoryName == "flacparse" }?.dropRewrites()
@@ -12,8 +12,8 @@ extension Pipeline {
 }
 
 extension Pad {
-  /// Drops all buffers and GStreamer segments in BYTES format from the first such segment on: with
-  /// that segment, the encoder seeks back to rewrite its header.
+  /// Drops the first GStreamer segment in BYTES format, and all later buffers and BYTES segments:
+  /// with that first segment, the encoder seeks back to rewrite its header.
   fileprivate func dropRewrites() {
     let isRewriting = Atomic(false)
     let buffers = GST_PAD_PROBE_TYPE_BUFFER.rawValue

@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// Element that the contents of a file require, but that was refused.
+/// Refused element: the contents of a file need this element, but it was not plugged.
 package struct RefusedElement: Sendable {
   /// Name of the factory, such as `hlsdemux`.
   package let factory: String
@@ -28,7 +28,7 @@ extension Pipeline {
   /// elements get no data, and the pipeline fails. Must be called before the pipeline starts.
   ///
   /// - Parameters:
-  ///   - choice: decides about a media factory, given the caps to read.
+  ///   - choice: decides whether to plug a media factory for the caps to read.
   ///   - refused: called for each refused element, on the thread that would plug the element. The
   ///     pipeline retains this closure.
   package func plugOnlyMedia(
@@ -48,8 +48,8 @@ extension Pipeline {
     }
   }
 
-  /// True if an element is a network element, or its property `uri` or `location` is a network
-  /// address.
+  /// True if any element is of class `Network`, or has a network address in its property `uri` or
+  /// `location`.
   package var readsAddresses: Bool {
     elements.contains { element in
       element.isOfClass("Network")
@@ -102,7 +102,7 @@ private struct Factory {
 
   private var handlesURIs: Bool { gst_element_factory_get_uri_type(raw) != GST_URI_UNKNOWN }
 
-  /// True if elements of the factory read media from their input, and open nothing themselves.
+  /// True if elements of the factory read media from their input, and open no files or addresses.
   var readsMedia: Bool {
     let parts = parts
     return !handlesURIs && parts.isSubset(of: Factory.known)

@@ -6,7 +6,7 @@ import Paths
 /// `GstPipeline`, usually built from a description in `gst-launch-1.0` syntax. The pipeline is set
 /// to NULL when this object is released.
 package final class Pipeline: @unchecked Sendable {
-  // State changes of GstElement, and its bus, are MT-safe.
+  // State changes of a GstElement and access to a GstBus are MT-safe.
   package let raw: UnsafeMutablePointer<GstElement>
 
   /// Builds the pipeline from `description` (`gst_parse_launch_full`, with fatal errors).
@@ -45,8 +45,9 @@ package final class Pipeline: @unchecked Sendable {
     giveSignalStacks()
   }
 
-  /// Gives each streaming thread a signal stack, so that a stack overflow can be reported. The sync
-  /// handler runs on that thread, because a streaming thread posts a message when it starts.
+  /// Gives each streaming thread a signal stack, so that a stack overflow can be reported. A
+  /// streaming thread posts a message when it starts, and the bus's sync handler runs on that
+  /// thread.
   private func giveSignalStacks() {
     guard let bus = gst_element_get_bus(raw) else { return }
     defer { gst_object_unref(bus) }
@@ -107,10 +108,10 @@ package final class Pipeline: @unchecked Sendable {
   package func setTags(_ tags: TagList) {
     let setters = elements(implementing: gst_tag_setter_get_type())
     let muxers = setters.filter { $0.isOfClass("Muxer") }
-    // An encoder that writes tags passes them to the muxer as tags of its stream, in place of the
-    // stream's own.
+    // If a muxer writes the tags, leave out the encoders: an encoder passes the tags to the muxer
+    // as tags of its stream, in place of the stream's own tags.
     for element in muxers.isEmpty ? setters : muxers {
-      // flacenc writes cover art as blocks, so flactag must not write it again as comments.
+      // flacenc writes cover art as blocks, so flactag must not write cover art again as comments.
       let tags = element.factoryName == "flactag" ? tags.removing(["image", "preview-image"]) : tags
       gst_tag_setter_merge_tags(OpaquePointer(element.raw), tags.raw, GST_TAG_MERGE_REPLACE)
     }
@@ -123,7 +124,7 @@ package final class Pipeline: @unchecked Sendable {
     }
   }
 
-  /// True if data may still arrive: after an error, some elements continue, and others pause their
+  /// True if data may still arrive. After an error, some elements continue, but others pause their
   /// threads.
   ///
   /// A thread adds and starts the elements downstream before the thread itself ends. So the oldest
@@ -171,7 +172,7 @@ package final class Pipeline: @unchecked Sendable {
       kind: .other, element: nil, message: "the pipeline has no \(factory) called \(name)", debug: nil)
   }
 
-  /// The states of a running pipeline.
+  /// State of a pipeline.
   package enum State: Sendable {
     case null, ready, paused, playing
     var raw: GstState {
@@ -185,7 +186,7 @@ package final class Pipeline: @unchecked Sendable {
   }
 
   /// Starts a state change; a failure is also posted on the bus. `.null` takes effect before this
-  /// returns, and wakes all threads blocked in the pipeline's appsinks and appsrcs.
+  /// method returns, and wakes all threads blocked in the pipeline's appsinks and appsrcs.
   @discardableResult
   package func set(_ state: State) -> Bool {
     guard state == .playing else { return change(to: state) }
@@ -210,8 +211,8 @@ package final class Pipeline: @unchecked Sendable {
       GST_SEEK_TYPE_SET, gint64(time.nanoseconds), GST_SEEK_TYPE_NONE, -1) != 0
   }
 
-  /// Ends the streams of all sources (`GST_EVENT_EOS`). Queued buffers still come out. Blocks until
-  /// each source has delivered its buffers, so a consumer must keep pulling.
+  /// Ends the streams of all sources (`GST_EVENT_EOS`). Queued buffers are still output. Blocks
+  /// until each source has delivered its buffers, so a consumer must keep pulling.
   package func endSources() { gst_element_send_event(raw, gst_event_new_eos()) }
 
   /// Position in stream time.

@@ -6,10 +6,10 @@ package struct PixelFormat: Sendable {
   package let name: String
   /// Bits of each component.
   private let depths: [UInt32]
-  /// Subsampling of chroma, as powers of two; nil if there is no chroma.
+  /// Chroma subsampling, as exponents of 2: 1 and 0 for 4:2:2; nil if there is no chroma.
   private let halvings: (columns: UInt32, lines: UInt32)?
-  /// Colour model, then the bits, the column subsampling and the line subsampling of each
-  /// component.
+  /// Colour model, then three numbers for each component: bits, column subsampling and line
+  /// subsampling.
   private let layout: [UInt32]
 
   /// - Returns: nil if GStreamer has no format of that name.
@@ -73,14 +73,14 @@ package struct PixelFormat: Sendable {
       .sorted { $0.depth > $1.depth }
   }
 
-  /// This format, then the formats with the same components in another order, by GStreamer's
-  /// numbers.
+  /// This format, then the formats with the same components in another order, in the order of
+  /// GStreamer's format numbers.
   package var equivalents: [PixelFormat] {
     let others = PixelFormat.numbers.compactMap { PixelFormat($0) }
     return [self] + others.filter { $0.layout == layout && $0.name != name }
   }
 
-  /// Formats of this GStreamer release, by number.
+  /// Formats of this GStreamer release, in the order of their numbers.
   private static let numbers: [GstVideoFormat] = {
     var count: UInt32 = 0
     let all = UnsafeBufferPointer(start: gst_video_formats_raw(&count), count: Int(count))

@@ -14,7 +14,8 @@ package enum Registry {
     }
   }
 
-  /// Factories of `kind` that accept (`sinks`) or produce (`sources`) `caps`.
+  /// Factories of `kind` that accept the caps `sinks` and produce the caps `sources`; nil allows
+  /// any caps.
   /// - Parameter isRanked: true to leave out factories of rank NONE, which are meant to be used by
   ///   name only.
   package static func factories(
@@ -139,8 +140,8 @@ extension Registry {
     return element.specification(of: name) != nil
   }
 
-  /// Description of a property of `factory` by the author of the element; nil if there is no such
-  /// property.
+  /// Description of a property in the element's own words (`g_param_spec_get_blurb`); nil if there
+  /// is no such property.
   package static func purpose(of property: String, of factory: String) -> String? {
     Element(factory: factory)?.specification(of: property).flatMap { g_param_spec_get_blurb($0) }.map {
       String(cString: $0)
@@ -168,7 +169,8 @@ extension Registry {
     func seen<Specification>(as type: Specification.Type) -> Specification {
       UnsafeMutableRawPointer(spec).assumingMemoryBound(to: type).pointee
     }
-    // The type numbers, such as G_TYPE_PARAM_INT, are macros.
+    // Compare type names: Swift does not import the type numbers, which are macros such as
+    // G_TYPE_PARAM_INT.
     switch g_type_name_from_instance(
       UnsafeMutableRawPointer(spec).assumingMemoryBound(to: GTypeInstance.self)
     ).map({

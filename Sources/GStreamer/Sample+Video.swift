@@ -22,8 +22,8 @@ extension Sample {
       own.frameForm != caps.frameForm || own.differsInMatrix(from: caps)
     else { return nil }
     var error: UnsafeMutablePointer<GError>?
-    // Leave out the interlacing from both caps, because `gst_video_convert_sample` cannot convert
-    // it.
+    // Remove the interlacing from both caps, because `gst_video_convert_sample` cannot convert
+    // interlacing.
     let fields = ["interlace-mode", "field-order"]
     let (from, to) = (own.removing(fields), caps.removing(fields))
     guard let sample = gst_sample_new(buffer.raw, from.raw, nil, nil) else { return nil }
@@ -90,7 +90,7 @@ extension GstVideoInfo {
 }
 
 extension Caps {
-  /// Width, height and format, which all frames of a stream must share.
+  /// Width, height and format, which must be the same in all frames of a stream.
   fileprivate var frameForm: [String] {
     [int("width").map(String.init) ?? "", int("height").map(String.init) ?? "", string("format") ?? ""]
   }

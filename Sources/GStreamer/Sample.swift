@@ -25,8 +25,8 @@ package struct Sample: Sendable {
   /// PTS in stream time.
   package var streamTime: ClockTime? { buffer.pts.map { segment.streamTime(of: $0) } }
 
-  /// Like ``streamTime``, but for a frame that begins before the GStreamer segment and ends within
-  /// it, the start of that segment.
+  /// Like ``streamTime``, with one exception: if a frame begins before the GStreamer segment and
+  /// ends within the segment, this is the stream time of the segment's start.
   package var presentationTime: ClockTime? { buffer.presentationTime(in: segment) }
 }
 

@@ -12,8 +12,8 @@ package enum Shell {
     package var errors: String
   }
 
-  /// Runs a program and waits for its end. Searches the program in `PATH` unless its name is a
-  /// path.
+  /// Runs a program and waits for its end. Searches `PATH` for the program unless the program's
+  /// name is a path.
   ///
   /// - Parameter arguments: the program's name first.
   /// - Returns: nil if the program does not exist or cannot be run.
@@ -30,8 +30,8 @@ package enum Shell {
     guard g_spawn_sync(nil, &words, nil, G_SPAWN_SEARCH_PATH, nil, nil, &output, &errors, &status, nil) != 0 else {
       return nil
     }
-    // Format of wait(2): the signal is in the low seven bits; without a signal, the exit status is
-    // above the low eight.
+    // Format of wait(2): the signal is in the low seven bits; without a signal, bits 8 to 15 are
+    // the exit status.
     let signal = status & 0x7f
     return Ending(
       status: signal == 0 ? status >> 8 & 0xff : 128 + signal,

@@ -17,8 +17,8 @@ extension TagList {
     self.init(adopting: raw)
   }
 
-  /// GStreamer's tag for a name, which is a Vorbis comment name, or GStreamer's name of the tag
-  /// with underscores; nil if there is no such tag.
+  /// GStreamer's tag for `name`: the name of a Vorbis comment, or GStreamer's own name of the tag
+  /// with `_` in place of `-`; nil if there is no such tag.
   package static func tag(named name: String) -> String? {
     guard (try? GStreamer.initialize()) != nil else { return nil }
     if let listed = gst_tag_from_vorbis_tag(name) { return String(cString: listed) }
@@ -45,9 +45,9 @@ extension TagList {
     if tag == GST_TAG_EXTENDED_COMMENT { return strings(tag) }
     let own = tag.uppercased().replacing("-", with: "_")
     return texts(of: tag)?.map { text in
-      // Keep GStreamer's own tag names in two cases. GStreamer's comment name for the URI of a
-      // license is LICENSE, which other programs use for the license itself. Where GStreamer writes
-      // the name of a place, other programs expect coordinates.
+      // Keep GStreamer's own tag names in two cases. For the URI of a license, GStreamer uses the
+      // comment name LICENSE, which other programs use for the license itself. For the name of a
+      // place, GStreamer uses a comment name under which other programs expect coordinates.
       let isPlain =
         tag == GST_TAG_GEO_LOCATION_NAME ? text.hasPrefix("+") || text.hasPrefix("-") : tag != GST_TAG_LICENSE_URI
       guard isPlain else { return "\(own)=\(text)" }

@@ -3,8 +3,8 @@ import CGStreamer
 /// Dates. GStreamer has two tags: `date` is a whole day; `datetime` may be a year, a month, a day
 /// or a time.
 extension TagList {
-  /// The list with a `date` added if it has only a `datetime`, because GStreamer's muxers write
-  /// only `date`.
+  /// The list with a `date` added if the list has only a `datetime`: GStreamer's muxers write only
+  /// `date`.
   package var withDate: TagList {
     guard !has(GST_TAG_DATE), dateComments.isEmpty, let (year, month, day) = dateParts, let month, let day,
       let list = TagList("taglist, date=(date)\(year)-\(month)-\(day)")
@@ -27,8 +27,8 @@ extension TagList {
     return texts(of: GST_TAG_DATE_TIME)?.first
   }
 
-  /// The list without its `date` if a demuxer invented the day, from a year, or from a year and a
-  /// month.
+  /// The list without its `date` if a demuxer invented the day, because the file has only a year,
+  /// or a year and a month.
   package var withoutInventedDate: TagList {
     guard let date = texts(of: GST_TAG_DATE)?.first else { return self }
     var isInvented = dateComments.contains { (4..<date.count).contains($0.count) && date.hasPrefix($0) }
@@ -63,7 +63,8 @@ extension TagList {
     return takeString(gst_date_time_to_iso8601_string(value)) ?? ""
   }
 
-  /// Creation time in seconds since 1970; nil if the list has none, or one without a time of day.
+  /// Creation time in seconds since 1970; nil if the list has no creation time, or only a date
+  /// without a time of day.
   package var time: Int? {
     var dateTime: OpaquePointer?
     guard gst_tag_list_get_date_time(raw, GST_TAG_DATE_TIME, &dateTime) != 0, let dateTime else { return nil }

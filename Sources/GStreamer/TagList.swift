@@ -86,7 +86,7 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     gst_tag_list_merge(raw, other.raw, GST_TAG_MERGE_KEEP).map { TagList(adopting: $0) } ?? self
   }
 
-  /// The list with images of undefined type changed to images without a type.
+  /// The list with the image type of undefined images changed to `none`.
   package var withoutUndefinedImageTypes: TagList {
     let none = gst_structure_from_string("GstTagImageInfo, image-type=(GstTagImageType)none", nil)
     guard has(GST_TAG_IMAGE), let none else { return self }

@@ -1,10 +1,10 @@
 import CImages
 
-/// Converts PNG frames into the chunks of an animated PNG.
+/// Converts PNG files, one per frame, into the PNG chunks of an animated PNG.
 ///
 /// PNG, third edition, sections 4.9 and 11.3.6: an APNG is a PNG in which the frames after the
 /// first one have their compressed pixels in `fdAT` chunks instead of `IDAT`. An `fcTL` chunk
-/// before each frame declares its duration.
+/// before each frame declares the frame's duration.
 package struct APNGChunks {
   private var sequence: UInt32 = 0
   private let plays: Int
@@ -36,8 +36,8 @@ package struct APNGChunks {
       case "IEND", "IHDR":
         break
       default:
-        // Colour space and the like apply to the whole file, so write them once, before the first
-        // pixels.
+        // Other PNG chunks, such as the colour space, apply to the whole file, so write them once,
+        // before the first pixels.
         if isFirst && !hasControl { output += APNGChunks.chunk(type, body) }
       }
     }
@@ -63,18 +63,18 @@ package struct APNGChunks {
     let size = Array(header.prefix(8))
     let offset = [UInt8](repeating: 0, count: 8)
     let delay = bigEndian(UInt32(clamping: min(milliseconds, 65_535)) << 16 | 1000)
-    // APNG_DISPOSE_OP_NONE, APNG_BLEND_OP_SOURCE
+    // The last two bytes are APNG_DISPOSE_OP_NONE and APNG_BLEND_OP_SOURCE.
     return APNGChunks.chunk("fcTL", bigEndian(next()) + size + offset + delay + [0, 0])
   }
 
-  /// Chunks of a complete file.
+  /// PNG chunks of a complete file.
   static func chunks(of png: UnsafeRawBufferPointer) throws -> [(type: String, body: [UInt8])] {
     let found = whole(in: png)
     guard found.end != nil else { throw ImageError(message: "the PNG encoder produced no complete file") }
     return found.chunks
   }
 
-  /// Complete chunks, and the position after `IEND` in bytes, which is nil if the file is
+  /// Complete PNG chunks, and the byte position after `IEND`. The position is nil if the file is
   /// truncated.
   static func whole(in png: UnsafeRawBufferPointer) -> (chunks: [(type: String, body: [UInt8])], end: Int?) {
     var found: [(String, [UInt8])] = []

@@ -6,16 +6,17 @@ package struct APNGFrames {
   package struct Frame {
     /// Compressed pixels.
     fileprivate var data: [UInt8]
-    /// Chunks that precede the data in the frame's PNG file, without the size. All frames share
-    /// them.
+    /// Contents of the frame's PNG file before the pixels: the header after the size, and the PNG
+    /// chunks that all frames share.
     fileprivate var form: (header: [UInt8], common: [UInt8])
     package var x: Int
     package var y: Int
     package var width: Int
     package var height: Int
-    /// Duration.
+    /// Duration of the frame.
     package var milliseconds: Double
-    /// What happens to the frame's area after the frame: 0 keeps it, 1 clears it, 2 restores it.
+    /// Treatment of the frame's area after the frame: 0 keeps the area, 1 clears it, 2 restores the
+    /// area's earlier pixels.
     package var disposal: UInt8
     /// True if the frame is blended over the canvas; false if it replaces its area of the canvas.
     package var blends: Bool
@@ -38,7 +39,7 @@ package struct APNGFrames {
   package let promised: Int
   /// Number of plays; 0 loops forever.
   package let plays: Int
-  /// True if the file ends before the chunk `IEND`.
+  /// True if the file ends before the PNG chunk `IEND`.
   package let isCut: Bool
   /// Position of another PNG after this one, in bytes; nil if there is none.
   package let next: Int?
@@ -50,7 +51,8 @@ package struct APNGFrames {
   /// all memory.
   private static let longest = 16_383
 
-  /// Size of the canvas from the first bytes of a file; nil if the file is not a supported PNG.
+  /// Size of the canvas, read from the first bytes of a file; nil if the file is not a supported
+  /// PNG.
   package static func canvas(_ start: [UInt8]) -> (width: Int, height: Int)? {
     guard isPNG(start), start.count >= 24 else { return nil }
     func word(_ place: Int) -> Int { start[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
@@ -62,7 +64,7 @@ package struct APNGFrames {
   /// - Parameter read: reads bytes of the file; returns nil if the file is shorter.
   package static func isAnimated(_ read: (Range<Int>) -> [UInt8]?) -> Bool {
     var place = APNGChunks.signature.count
-    // No real file has more chunks before the pixels.
+    // No real file has more PNG chunks before the pixels.
     for _ in 0..<1000 {
       guard let start = read(place..<place + 8) else { return false }
       switch String(decoding: start[4...], as: UTF8.self) {

@@ -98,8 +98,8 @@ package final class GIFFile {
 
 private func failure(_ status: Int32) -> ImageError {
   let reason = errno
-  // The error numbers of giflib 6 are those of giflib 5 plus 200, and both releases are
-  // libgif.so.7.
+  // Accept error numbers of both giflib 5 and 6, because both are libgif.so.7; giflib 6 adds 200 to
+  // each number.
   let ofWriting = [E_GIF_ERR_OPEN_FAILED, E_GIF_ERR_WRITE_FAILED, E_GIF_ERR_CLOSE_FAILED].map { $0 % 200 }
   if ofWriting.contains(status % 200) {
     return ImageError(message: String(cString: strerror(reason)), isWriting: true)

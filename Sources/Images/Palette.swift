@@ -19,10 +19,10 @@ package final class Palette {
     /// - Parameter colors: maximum number of colours, 2 to 256, including the transparent one.
     package init(colors: Int = 256) throws {
       guard let attributes = liq_attr_create() else { throw ImageError(message: "no memory for a palette") }
-      // Speeds are 1 (slowest, best quality) to 10. From 8 on, libimagequant does not detect edges,
-      // which took half of the time (docs/benchmarks.md).
+      // Speeds are 1 (slowest, best quality) to 10. From 8 on, libimagequant does not detect edges;
+      // edge detection takes half of the time (docs/benchmarks.md).
       liq_set_speed(attributes, 8)
-      // With a maximum of two, one colour would be left besides the transparent one.
+      // Use at least three: with two, only one colour would be left besides the transparent one.
       liq_set_max_colors(attributes, Int32(min(max(colors, 3), 256)))
       guard let histogram = liq_histogram_create(attributes) else {
         liq_attr_destroy(attributes)

@@ -1,7 +1,7 @@
 import CImages
 
 /// Writer of an animated WebP (libwebp's WebPAnimEncoder). The compressed file stays in memory
-/// until it is complete, because its header declares its length.
+/// until it is complete, because the header declares the file's length.
 package final class WebPAnimation {
   private let encoder: OpaquePointer
   private var config = WebPConfig()
@@ -43,7 +43,7 @@ package final class WebPAnimation {
     case rgba
     /// Y, U and V planes, 4:2:0, BT.601 (RFC 9649, 2.5). The length of rows is padded to a multiple
     /// of four bytes, and the number of rows to an even number. Lossy WebP stores this format, so
-    /// no quality is lost in a conversion.
+    /// no conversion reduces the quality.
     case i420
   }
 

@@ -4,9 +4,9 @@ import CImages
 /// looks the same, and writes a still image if only one frame remains, so the number and the times
 /// of the frames would be lost.
 ///
-/// For each omitted frame, adds a fully transparent frame, which is blended over the canvas. The
-/// encoder does the same if a frame lasts too long (`IncreasePreviousDuration` in libwebp's
-/// anim_encode.c).
+/// For each omitted frame, this splitter adds a fully transparent frame, which is blended over the
+/// canvas. The encoder does the same if a frame lasts too long (`IncreasePreviousDuration` in
+/// libwebp's anim_encode.c).
 struct WebPFrameSplitter {
   let width: Int
   let height: Int
@@ -51,8 +51,8 @@ struct WebPFrameSplitter {
 
   /// Adds a frame of the encoder's output, and a transparent frame for each frame that was merged
   /// into it.
-  /// - Parameter remaining: durations of the frames still to add. The first duration may already be
-  ///   shorter, if an added frame took some of it.
+  /// - Parameter remaining: durations of the frames still to add. The first duration is only a
+  ///   remainder if the encoder's previous frame covers its beginning.
   private func add(_ frame: WebPMuxFrameInfo, to target: OpaquePointer, _ remaining: inout ArraySlice<Int>) throws {
     var (shown, left) = (frame, Int(frame.duration))
     var cover: WebPData?
@@ -65,7 +65,7 @@ struct WebPFrameSplitter {
         if first == own { remaining.removeFirst() }
       }
       shown.duration = Int32(clamping: own)
-      // Keep the canvas until the last of these frames ends.
+      // Keep the canvas until the last of the merged frames ends.
       shown.dispose_method = left > 0 ? WEBP_MUX_DISPOSE_NONE : frame.dispose_method
       try check(WebPMuxPushFrame(target, &shown, 1))
       if left > 0 {

@@ -3,9 +3,9 @@ import CImages
 /// Frames of an animated WebP: their positions in the file, durations and contents (RFC 9649, 2.7).
 package struct WebPFrames {
   package struct Frame {
-    /// Duration.
+    /// Duration of the frame.
     package var milliseconds: Int
-    /// Position of the frame's chunk in the file, in bytes.
+    /// Position of the frame's RIFF chunk in the file, in bytes.
     package var offset: Int
   }
 
@@ -13,9 +13,9 @@ package struct WebPFrames {
   package enum Damage: Equatable {
     /// The file ends within a frame, or before its declared end.
     case cut
-    /// Invalid data at this offset. At least `missing` frames are lost, counted by the frame
-    /// headers after the offset. These frames cannot be shown, because they are drawn over a
-    /// missing frame.
+    /// Invalid data at this offset. At least `missing` frames are lost: the number of frame headers
+    /// from the offset on. Frames after the invalid data cannot be shown, because each is drawn
+    /// over the frame before it.
     case broken(offset: Int, missing: Int)
   }
 
@@ -38,7 +38,8 @@ package struct WebPFrames {
       && start[20] & 2 != 0
   }
 
-  /// Size of the canvas from the first bytes of a file; nil if the file is not an animated WebP.
+  /// Size of the canvas, read from the first bytes of a file; nil if the file is not an animated
+  /// WebP.
   package static func canvas(_ start: [UInt8]) -> (width: Int, height: Int)? {
     guard isAnimated(start), start.count >= 30 else { return nil }
     return (number(start, 24, 3) + 1, number(start, 27, 3) + 1)
@@ -87,8 +88,8 @@ package struct WebPFrames {
     return .broken(offset: place, missing: 1 + further)
   }
 
-  /// True if a frame's chunk has an image of the declared size that lies within the canvas. libwebp
-  /// refuses the whole file if any chunk has not.
+  /// True if a frame's RIFF chunk contains an image of the declared size, and the image lies within
+  /// the canvas. libwebp refuses the whole file if this is false for any frame.
   private static func holdsImage(_ bytes: [UInt8], _ chunk: Range<Int>, _ canvas: (width: Int, height: Int)) -> Bool {
     let start = chunk.lowerBound
     let (x, y) = (number(bytes, start, 3) * 2, number(bytes, start + 3, 3) * 2)

@@ -25,7 +25,7 @@ public struct ClockTime: Hashable, Comparable, Sendable {
 
   /// Creates the start time of sample frame `index` at `rate` Hz, rounded to the nearest
   /// nanosecond; results above 73 years saturate. This initializer and ``sampleIndex(rate:)`` clamp
-  /// the rate to 1 to 2^32.
+  /// the rate to the range from 1 to 2^32.
   public init(sampleIndex index: Int, rate: Int) {
     let rate = ClockTime.possible(rate)
     let whole = index / rate
@@ -50,7 +50,8 @@ public struct ClockTime: Hashable, Comparable, Sendable {
     return whole.partialValue + Int((rest * Int64(rate) + half) / 1_000_000_000)
   }
 
-  /// Limit at which values saturate. Sums of a few such values do not overflow.
+  /// Limit at which values saturate. The limit is low enough that sums of a few values do not
+  /// overflow.
   private static let saturation = Int64.max / 4
 
   /// Rate, clamped so that the rate times 10^9 fits in 64 bits.

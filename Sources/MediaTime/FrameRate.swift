@@ -3,8 +3,8 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
   public let numerator: Int
   public let denominator: Int
 
-  /// - Returns: nil unless numerator and denominator are positive and below 2^31 - 1: GstFraction
-  ///   has 32 bits.
+  /// - Returns: nil unless numerator and denominator are positive and below 2^31 - 1, because a
+  ///   fraction in GStreamer has 32-bit numbers.
   public init?(_ numerator: Int, _ denominator: Int) {
     guard numerator > 0, denominator > 0, numerator < Int32.max, denominator < Int32.max else { return nil }
     self.numerator = numerator

@@ -1,4 +1,4 @@
-/// Saturating arithmetic, where the operators trap.
+/// Arithmetic that saturates on overflow, where the operators would trap.
 extension Int64 {
   func saturatingAdd(_ other: Int64) -> Int64 {
     let (sum, isOver) = addingReportingOverflow(other)

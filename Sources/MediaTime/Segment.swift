@@ -8,8 +8,8 @@ package struct Segment: Sendable, Hashable {
   /// Stream time of ``start``.
   package var time: ClockTime = .zero
 
-  /// Number that `Pad.openSegments` gives the segment, such as its index in the stream: the field
-  /// `base`.
+  /// Number that `Pad.openSegments` stores in the field `base`, such as the segment's index in the
+  /// stream.
   package var number = 0
 
   package init() {}
@@ -23,8 +23,8 @@ package struct Segment: Sendable, Hashable {
     pts >= start && stop.map { pts < $0 } ?? true
   }
 
-  /// Stream time from which a frame is visible: the start of the segment for a frame that begins
-  /// before that start and ends within the segment, as in `gst_video_decoder_clip_and_push_buf`.
+  /// Stream time from which a frame is visible. A frame that begins before the segment and ends
+  /// within it is visible from the segment's start, as in `gst_video_decoder_clip_and_push_buf`.
   /// nil if the frame lies outside the segment.
   package func presentation(of pts: ClockTime, lasting duration: ClockTime?) -> ClockTime? {
     if presents(pts) { return streamTime(of: pts) }
@@ -32,8 +32,8 @@ package struct Segment: Sendable, Hashable {
     return time
   }
 
-  /// A frame that ends at most this much after the segment's start counts as ending before that
-  /// start, because containers round times.
+  /// Tolerance, because containers round times: if a frame ends at most this long after the
+  /// segment's start, the frame lies outside the segment.
   private static let rounding = ClockTime.milliseconds(2)
 
   /// End of the segment in stream time; nil if open.

@@ -1,8 +1,8 @@
-// A Linux file name is any sequence of bytes except `/` and NUL; a `String` holds only Unicode. As
-// with Python's `surrogateescape`, a path is a `String` in which U+10E080 to U+10E0FF stand for the
-// bytes 0x80 to 0xFF where these are not valid UTF-8. If a name contains one of these characters
-// (private use) itself, its four bytes are escaped in the same way. So each sequence of bytes has
-// exactly one `String`, which converts back to the same bytes.
+// A Linux file name is any sequence of bytes except `/` and NUL; a `String` can contain only
+// Unicode. As with Python's `surrogateescape`, a path is a `String` in which U+10E080 to U+10E0FF
+// stand for the bytes 0x80 to 0xFF where these are not valid UTF-8. If a name contains one of these
+// private-use characters itself, the character's four bytes are escaped in the same way. So each
+// sequence of bytes has exactly one `String`, which converts back to the same bytes.
 //
 // Paths become strings on input, from arguments, readdir(3), inotify(7), the environment and URIs.
 // Paths become bytes again (`cPath`) in each C call.
@@ -25,7 +25,7 @@ extension Unicode.Scalar {
 extension String {
   /// Decodes a path; any sequence of bytes is valid.
   package init(pathBytes bytes: some Collection<UInt8>) {
-    // Only scalars from U+100000 on start with this byte in UTF-8.
+    // In UTF-8, only scalars from U+100000 on start with the byte 0xF4.
     if !bytes.contains(0xF4), let text = String(validating: bytes, as: UTF8.self) {
       self = text
       return
@@ -76,7 +76,7 @@ extension String {
   /// Path for a C call: its bytes and a NUL.
   package var cPath: [CChar] { pathBytes.map { CChar(bitPattern: $0) } + [0] }
 
-  /// Path in which `text` replaces each byte that is not UTF-8.
+  /// Path with each byte that is not UTF-8 replaced by the result of `text`.
   package func replacingRawBytes(_ text: (UInt8) -> String) -> String {
     guard hasRawBytes else { return self }
     return unicodeScalars.reduce(into: "") { path, scalar in

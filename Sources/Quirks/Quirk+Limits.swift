@@ -1,6 +1,6 @@
 import GStreamer
 
-/// Limits of GStreamer's elements that have no workaround. docs/limits.md and
+/// Limits in GStreamer elements for which there is no workaround. docs/limits.md and
 /// docs/limits-outputs.md list each limit, with the release that removes it.
 extension Quirk {
   package static let limits = demuxerLimits + decoderLimits + encoderLimits + muxerLimits

@@ -17,8 +17,8 @@ package struct Quirk: Sendable {
   package let releases: Releases
   /// Effect without the workaround: one or two sentences.
   package let symptom: String
-  /// Upstream function or commit that causes the fault, or commit, merge request or issue that
-  /// fixes it; nil if unknown.
+  /// Upstream reference: the function or commit that causes the fault, or the commit, merge request
+  /// or issue that fixes the fault; nil if unknown.
   package let upstream: String?
   /// Countermeasure in this project: one or two sentences.
   package let workaround: String

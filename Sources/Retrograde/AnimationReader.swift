@@ -15,8 +15,9 @@ struct AnimationReader {
   /// Name of the source in messages.
   private let path: String
   private let form: Form
-  /// Start and duration of each frame.
+  /// Start of each frame.
   private let starts: [ClockTime]
+  /// Duration of each frame.
   private let delays: [ClockTime]
   private let caps: Caps
   /// Resources, with the memory budget that remains for decoded frames.
@@ -149,7 +150,7 @@ struct AnimationReader {
 
   private var end: ClockTime { starts.last.map { $0 + (delays.last ?? .zero) } ?? .zero }
 
-  /// Warning if the animation has more than the eight bits per sample that are read.
+  /// Warning if the animation has more than eight bits per component, because only eight are read.
   private var rounding: [Warning] {
     guard case .png(let frames) = form, frames.frames.first?.png.withUnsafeBytes(PNGPacket.isDeep) ?? false else {
       return []

@@ -1,6 +1,6 @@
 import GStreamer
 
-/// Codec, with the GStreamer elements on this machine that encode and decode it.
+/// Codec, with the installed GStreamer elements that encode or decode the codec.
 public struct CodecReport: Codable, Sendable {
   /// Encoder or decoder.
   public struct Element: Codable, Sendable {
@@ -10,7 +10,7 @@ public struct CodecReport: Codable, Sendable {
     public var isHardware: Bool
   }
 
-  /// Common name, such as `h264`.
+  /// Short name, such as `h264`.
   public var name: String
   /// Caps in GStreamer's syntax.
   public var caps: String

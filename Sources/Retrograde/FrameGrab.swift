@@ -21,7 +21,7 @@ public struct FrameGrab: Sendable {
     (self.input, self.places, self.options) = (input, places, options)
   }
 
-  /// Writes the frames. Either all files appear, complete, or none.
+  /// Writes the frames. Either all files appear, each of them complete, or none appears.
   ///
   /// - Parameter output: its extension selects the format. For more than one frame, it must contain
   ///   a number pattern such as `%02d`, which counts from 1.
@@ -61,8 +61,8 @@ public struct FrameGrab: Sendable {
   private func open(_ output: OutputRequirements, _ work: Work) throws -> PlayableSource {
     var playback = PlaybackOptions(
       loop: .forward, sequenceRate: options.playback.sequenceRate, streams: options.playback.streams)
-    // Times count from the start of the presentation, which depends on the audio. If all positions
-    // are frame numbers, audio is not needed.
+    // Positions in time count from the start of the presentation, and audio may change that start.
+    // Frame numbers do not depend on the audio.
     playback.noAudio = places.allSatisfy { $0.isFrame }
     let settings = PlaybackSettings(
       playback, count: 1, for: output, resources: options.resources, gauge: work.gauge,

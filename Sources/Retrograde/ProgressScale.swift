@@ -49,8 +49,8 @@ final class ProgressScale: Sendable {
   private let state = Mutex(State())
   private static let last = 0.999
 
-  /// Sets the remaining steps, in order. They share the rest of the scale, so the reported progress
-  /// does not jump when the expected steps change.
+  /// Sets the remaining steps, in order. These steps share the rest of the scale, so the reported
+  /// progress does not jump when the expected steps change.
   func expect(_ steps: [ExpectedStep]) {
     state.withLock { state in
       state.steps = steps.filter { $0.weight > 0 }
@@ -59,12 +59,13 @@ final class ProgressScale: Sendable {
     }
   }
 
-  /// Reports that all steps before `step` are done, and a share of `step`, from 0 to 1.
+  /// Reports that all steps before `step` are done, and that a share of `step`, from 0 to 1, is
+  /// done.
   ///
-  /// An unexpected step changes nothing, unless no steps are expected: then it is the only step.
-  /// - Parameter listener: gets the fraction of the whole run, and the remaining time, extrapolated
-  ///   from the current step; nil if unknown. Called under the lock, so that reports of several
-  ///   threads stay in order.
+  /// A step that is not expected is ignored. If no steps are expected, `step` becomes the only one.
+  /// - Parameter listener: gets the fraction of the whole run that is done, and the remaining time
+  ///   (extrapolated from the current step; nil if unknown). Called under the lock, so that reports
+  ///   of several threads stay in order.
   func report(_ step: Step, share: Double, _ listener: (_ fraction: Double, _ remaining: ClockTime?) -> Void) {
     state.withLock { state in
       if state.steps.isEmpty { state.steps = [ExpectedStep(step, 1)] }

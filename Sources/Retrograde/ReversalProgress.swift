@@ -5,7 +5,8 @@ public import RetrogradeEngine
 /// Progress of a run.
 public struct ReversalProgress: Sendable, Codable {
   public enum Stage: String, Sendable, Codable {
-    /// The camera runs, but nothing is recorded yet: `position` of `duration` has passed.
+    /// Countdown to the recording, while the camera already runs: `position` of `duration` has
+    /// passed.
     case countdown
     /// Recording frames from a camera.
     case capturing
@@ -18,8 +19,8 @@ public struct ReversalProgress: Sendable, Codable {
     case searching
     /// Decoding the frames backwards, and encoding.
     case reversing
-    /// Flushing the last frames from the encoder, after all frames were pushed; a GIF gets its
-    /// palette.
+    /// Flushing the last frames from the encoder, after all frames were pushed. For a GIF, choosing
+    /// the palette and writing the file.
     case finishing
     /// Joining chunks.
     case joining
@@ -32,7 +33,7 @@ public struct ReversalProgress: Sendable, Codable {
   public var done: Int
   /// Value of `done` at the end of the stage; 0 if unknown.
   public var total: Int
-  /// Position in the mirror that the work has reached.
+  /// Position that the work has reached in the mirror.
   public var position: ClockTime
   /// Length of the mirror; 0 while unknown.
   public var duration: ClockTime
@@ -78,7 +79,7 @@ public struct Summary: Sendable, Codable {
   public var changes: [CodecChange] = []
   /// Number of frames recorded from a live source; nil for other sources.
   public var captured: Int?
-  /// Loop that was found, if one was searched for.
+  /// Loop that was found; nil if none was searched for.
   public var loop: FoundLoop?
   /// Size of the data fetched into the spool, from an address or through a playlist; nil if nothing
   /// was fetched.

@@ -44,8 +44,8 @@ extension Reverser {
       changes: plan.choice.changes, fetched: plan.source.fetchedBytes.map { ByteCount($0) })
   }
 
-  /// If verification is requested, checks early that the mirror can be compared with the source
-  /// before the mirror gets its name.
+  /// If verification is requested, checks in advance that the output can be compared with its
+  /// source.
   private func checkVerification(of output: String) throws {
     guard options.output.isVerified else { return }
     if let pipe = files.first(where: { !Source.isReopenable($0) }) {

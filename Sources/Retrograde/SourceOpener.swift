@@ -26,8 +26,8 @@ struct SourceOpener {
     }
   }
 
-  /// Returns the share of the whole step that is done if a share of file `number` is done; both
-  /// from 0 to 1.
+  /// Converts the share of file `number` that is done to the share of the whole step that is done.
+  /// Both shares are from 0 to 1.
   private func share(_ part: Double, of number: Int) -> Double {
     (Double(number) + min(max(part, 0), 1)) / Double(count)
   }

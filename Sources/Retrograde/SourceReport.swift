@@ -8,7 +8,7 @@ public struct SourceReport: Sendable, Codable {
     public var kind: StreamKind
     /// Codec in words, such as `H.264 (High Profile)`.
     public var codec: String
-    /// Start and end of the stream in the presentation.
+    /// Start of the stream in the presentation; `end` is its end there.
     public var start: ClockTime
     public var end: ClockTime
     /// Number of video frames, audio sample frames, or subtitle cues.
@@ -17,15 +17,17 @@ public struct SourceReport: Sendable, Codable {
     public var summary: [String]
     /// Raw caps: size, pixel format, rate, channels. For subtitles, the caps of the packets.
     public var format: String
-    /// ISO 639 code, title, and GST_TAG_IMAGE_ORIENTATION, if the source has them.
+    /// ISO 639 code; nil if the source declares no language.
     public var language: String?
     public var title: String?
+    /// GST_TAG_IMAGE_ORIENTATION; nil if the source has none.
     public var orientation: String?
     /// Order of the fields of interlaced video, in words.
     public var fieldOrder: String?
-    /// True if players play the stream by default; true if they show it whatever the viewer chooses
-    /// (forced). nil if the container does not say.
+    /// True if players play the stream by default; nil if the container does not say.
     public var isDefault: Bool?
+    /// True if players show the stream whatever the viewer chooses; nil if the container does not
+    /// say.
     public var isForced: Bool?
     /// File name extensions of the containers in which the video's packets can be reversed without
     /// decoding or encoding.
@@ -59,17 +61,18 @@ public struct SourceReport: Sendable, Codable {
 
   /// Part of the source that is played, in the order of play.
   public struct Played: Sendable, Codable {
-    /// Start and end in the output.
+    /// Start of the part in the output; `end` is its end there.
     public var start: ClockTime
     public var end: ClockTime
-    /// Start and end in the presentation. The part is played backwards if `to` is before `from`.
+    /// Start of playback in the presentation; `to` is its end. The part is played backwards if `to`
+    /// is before `from`.
     public var from: ClockTime
     public var to: ClockTime
     public var speed: Speed
     public var audio: Score.Audio
-    /// How long the first frame is shown before playback starts, and the last frame after playback
-    /// ends.
+    /// How long the first frame is shown before playback starts.
     public var heldBefore: ClockTime
+    /// How long the last frame is shown after playback ends.
     public var heldAfter: ClockTime
 
     fileprivate init(_ leg: PlaybackLeg, from beginning: ClockTime) {
@@ -95,11 +98,12 @@ public struct SourceReport: Sendable, Codable {
   /// Times of the keyframes.
   public var keyframes: [ClockTime]
   /// Parts in the order of play. At a turn, the frame on screen is not repeated: the next part
-  /// begins after it.
+  /// begins after that frame.
   public var order: [Played]
   public var plan: Plan?
-  /// Peak bytes of decoded media in memory, and in the spool.
+  /// Peak bytes of decoded media in memory.
   public var memoryBytes: Int
+  /// Peak bytes of decoded media in the spool.
   public var spoolBytes: Int
   /// Descriptions of the decoding pipelines, in `gst-launch-1.0` syntax.
   public var decoding: String?

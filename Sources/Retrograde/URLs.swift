@@ -2,8 +2,8 @@ public import FoundationEssentials
 public import MediaTime
 public import RetrogradeEngine
 
-// Variants with URLs, for functions that accept a path. A URL that is not a file URL is passed on
-// as its text.
+// Variants that accept a URL instead of a path. A URL that is not a file URL is passed on as its
+// text.
 
 extension Reverser {
   public init(
@@ -72,7 +72,7 @@ extension MovieWriter {
 }
 
 extension URL {
-  /// Path of a file URL, which need not be UTF-8. Any other URL is returned as its text.
+  /// Path of a file URL; the path need not be UTF-8. Any other URL is returned as its text.
   package var filePath: String {
     guard isFileURL else { return absoluteString }
     let path = absoluteURL.path(percentEncoded: true)

@@ -37,9 +37,9 @@ struct Work: Sendable {
 
   /// Reports the progress of `step`.
   /// - Parameters:
-  ///   - share: how much of the step is done, from 0 to 1; nil: `done` / `total`, or `position` /
+  ///   - share: share of the step that is done, from 0 to 1; nil: `done` / `total`, or `position` /
   ///     `duration`.
-  ///   - total: 0 if unknown, like `duration`.
+  ///   - total: value of `done` at the end of the step; 0 if unknown, as for `duration`.
   ///   - stageWatch: stopwatch that was started with the stage; nil: the stage began with the work.
   func report(
     _ step: Step, share: Double? = nil, done: Int = 0, of total: Int = 0, position: ClockTime,
@@ -64,7 +64,7 @@ struct Work: Sendable {
   }
 }
 
-/// Monotonic time since its creation.
+/// Measures monotonic time since the stopwatch was created.
 struct Stopwatch: Sendable {
   private let start = ContinuousClock.now
   var elapsed: ClockTime { ClockTime(ContinuousClock.now - start) }

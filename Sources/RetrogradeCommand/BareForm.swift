@@ -10,7 +10,7 @@ enum BareForm {
 
   /// Adds the omitted command name to the arguments.
   ///
-  /// A word that is neither a command nor looks like a file counts as a misspelt command, not as a
+  /// A word that is no command and does not look like a file counts as a misspelt command, not as a
   /// missing file.
   /// - Throws: `ValidationError` that suggests a command.
   static func completed(_ arguments: [String], _ commands: [any ParsableCommand.Type]) throws -> [String] {

@@ -70,8 +70,8 @@ struct Batch {
     for place in jobs.indices { jobs[place].reverser = jobs[place].reverser.sharing(by: count) }
   }
 
-  /// Checks the outputs before any work. A job with an error of code `usage`, such as an extension
-  /// without a container, is only skipped if other jobs remain.
+  /// Checks the outputs before any work. If a job has an error of code `usage`, such as an
+  /// extension without a container, and other jobs remain, the job is skipped.
   /// - Throws: the first error, with the names of other outputs that have the same problem.
   mutating func check() throws {
     let inputs = jobs.map(\.input)

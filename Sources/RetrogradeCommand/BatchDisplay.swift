@@ -5,8 +5,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Progress display of a batch: on a terminal, a line for each running job and one for the total;
-/// otherwise the result of each job.
+/// Progress display of a batch: on a terminal, one line for each running job and one for the total;
+/// elsewhere, the result of each job.
 final class BatchDisplay: Sendable {
   private struct Running {
     var job: MirrorJob

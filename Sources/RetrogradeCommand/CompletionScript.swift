@@ -2,9 +2,9 @@ import ArgumentParser
 
 /// Completion scripts of ArgumentParser, extended for the short form `retrograde clip.mov out.mp4`.
 ///
-/// The parser's scripts offer options only after a command's name. Here a first word that is not a
-/// command is completed as if `reverse` stood before it (`BareForm`). For the first word itself,
-/// files are offered besides the commands.
+/// The parser's scripts offer options only after a command's name. With the extension, if the first
+/// word is not a command, completion works as if `reverse` stood before that word (`BareForm`). For
+/// the first word itself, files are offered besides the commands.
 enum CompletionScript {
   /// Script that `--generate-completion-script SHELL` asks for. nil if the arguments do not ask for
   /// a script, or name an unknown shell.

@@ -7,9 +7,9 @@ import RetrogradeEngine
 /// Crash reports. GStreamer plugins and their libraries abort or crash on some damaged files. Such
 /// a crash ends this process, but the report still says that there is no output, and why.
 enum Crash {
-  /// Makes a crash end the process with a message and the status of an internal failure. If
-  /// SWIFT_BACKTRACE is set, the Swift runtime prints its own message instead, with the location of
-  /// the crash.
+  /// Installs a handler: a crash then ends the process with a message and the status of an internal
+  /// failure. If SWIFT_BACKTRACE is set, the Swift runtime prints its own message instead, with the
+  /// location of the crash.
   static func report() {
     GStreamer.printLogLinesOnce()
     GStreamer.onThreadShortage {

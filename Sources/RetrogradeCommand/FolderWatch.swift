@@ -5,7 +5,7 @@ import Paths
 /// Reports new files in a folder (inotify(7)). A dedicated thread waits for the kernel's events.
 final class FolderWatch: Sendable {
   enum Event: Sendable {
-    /// The file was closed by its writer or moved here: it is complete.
+    /// The file was closed by its writer, or moved here. The file is therefore complete.
     case closed(String)
     /// The file exists. It may be complete, such as a link to another file, or about to be written.
     case appeared(String)
@@ -17,7 +17,7 @@ final class FolderWatch: Sendable {
   }
 
   private let kernel: Int32
-  /// Pipe that ends the thread when its write end is closed.
+  /// Pipe. Closing its write end ends the thread.
   private let ends: (read: Int32, write: Int32)
   private let worker: Worker<Void>
 

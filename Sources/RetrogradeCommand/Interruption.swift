@@ -5,11 +5,11 @@ import Retrograde
 import Synchronization
 
 /// Handler of termination signals. The first signal cancels the current work, and the process ends
-/// after cleanup; without work, the process ends immediately. A second SIGINT or SIGTERM ends the
-/// process immediately, even if cleanup hangs.
+/// after cleanup; if no work is running, the process ends immediately. A second SIGINT or SIGTERM
+/// ends the process immediately, even if cleanup hangs.
 final class Interruption {
-  /// In this order: Ctrl-C, `kill`, a closed terminal, Ctrl-\, a pipe without a reader, and the
-  /// file size limit (`ulimit -f`).
+  /// Signals to handle. Their causes, in this order: Ctrl-C, `kill`, a closed terminal, Ctrl-\, a
+  /// pipe without a reader, and the file size limit (`ulimit -f`).
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ]
   /// Signal handlers in the order of their calls; nil if no work is running.
   private static let handlers = Mutex<[@Sendable () -> Void]?>(nil)
@@ -42,7 +42,8 @@ final class Interruption {
       guard let known = handlers else { return (nil, true) }
       return known.count > 1 && number == SIGINT ? (handlers?.removeFirst(), false) : (known.last, true)
     }
-    // timeout(1) sends each signal twice: to the process, and to its process group.
+    // timeout(1) sends each signal twice, to the process and to its process group. The copy arrives
+    // soon after the first signal, and must not count as a second signal.
     let isSecond =
       [SIGINT, SIGTERM].contains(number) && isLast
       && cancelled.withLock { cancelled in
@@ -52,7 +53,7 @@ final class Interruption {
         }
         return first.duration(to: ContinuousClock.now) > .milliseconds(200)
       }
-    // Other threads may be running: exit(3) would unload libraries that they use.
+    // Do not call exit(3): it would unload libraries that other threads may be using.
     guard let handler, !isSecond else {
       killChildren()
       _exit(128 + number)
@@ -73,7 +74,7 @@ final class Interruption {
       ? 128 + Interruption.received.withLock { $0 } : ((error as? RetrogradeError)?.code ?? .internalFailure).exitStatus
   }
 
-  /// Runs `body`. The first Ctrl-C calls `first`, if there is one; any other signal calls
+  /// Runs `body`. The first Ctrl-C calls `first`, unless `first` is nil; any other signal calls
   /// `handler`.
   static func handled<T>(
     by handler: @escaping @Sendable () -> Void, first: (@Sendable () -> Void)? = nil, _ body: () async throws -> T

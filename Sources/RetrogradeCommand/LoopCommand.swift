@@ -99,7 +99,7 @@ struct LengthRange: ExpressibleByArgument {
 }
 
 extension FoundLoop {
-  /// Description of the found loop and of its quality, in several lines.
+  /// Description of the found loop and its quality, in several lines.
   var words: [String] {
     let place = "loop: \(span.start) to \(span.end) of the source, \(span.duration)"
     let seam = isGood ? "not noticeable" : "noticeable"

@@ -10,7 +10,7 @@ struct OutputArgument: ParsableArguments {
   var output: String
 }
 
-/// Output options, except for file names, of every command that writes media files.
+/// Output options that all commands for writing media files share. File names are not included.
 struct OutputArguments: ParsableArguments {
   // The help lists headings and options in the order of these properties.
   @OptionGroup(title: "What to play") var repetition: CountArguments
@@ -181,7 +181,7 @@ struct FormatArguments: ParsableArguments {
 }
 
 extension CaptionStyle {
-  /// Reads an argument.
+  /// Parses an argument.
   @Sendable static func argument(_ text: String) throws -> CaptionStyle {
     do {
       return try CaptionStyle(parsing: text)
@@ -228,7 +228,7 @@ struct Dithering: ExpressibleByArgument {
   }
 }
 
-/// Bits per second, such as `4M`, `800k` or `2500000`.
+/// Bit rate in bits per second, such as `4M`, `800k` or `2500000`.
 struct BitRate: ExpressibleByArgument {
   var bitsPerSecond: Int
 

@@ -23,8 +23,8 @@ struct OutputName: ExpressibleByArgument, Equatable {
   /// written, the extension is `mkv`.
   /// - Parameters:
   ///   - path: path of the source.
-  ///   - format: output format from an option, with which `{ext}` is never replaced; nil if the
-  ///     extension selects the format.
+  ///   - format: output format from an option; nil if the extension selects the format. With an
+  ///     output format, `{ext}` always stands for the source's extension.
   ///   - isFull: true to keep the source's extension before `mkv`, because another output already
   ///     has the shorter name.
   func name(of path: String, format: String?, isFull: Bool = false) -> String {

@@ -24,8 +24,8 @@ struct PipelineFolders {
   func files() -> [(name: String, path: String)] { folders.files() }
 
   /// Returns the path of the pipeline file `name`. A path, or the name of a file in the current
-  /// folder, is returned unchanged; another name, with or without `.pipeline`, is searched in these
-  /// folders.
+  /// folder, is returned unchanged. The function searches these folders for any other name, with or
+  /// without `.pipeline`.
   /// - Throws: ``RetrogradeError`` of code `noInput`, with the searched folders.
   func path(of name: String) throws -> String {
     if name.contains("/") || exists(at: name) { return name }

@@ -3,16 +3,16 @@ import Retrograde
 
 /// Output of `--progress json`: one object a line on standard error, distinguished by `stage`.
 struct ProgressReport: Encodable {
-  /// Source file; only present for several files.
+  /// Source file; present only if several files are reversed.
   var input: String?
   var output: String?
   var stage: String
-  /// Finished share of all work, and of this stage, from 0 to 1.
+  /// Finished share of all work (`fraction`) and of this stage (`stageFraction`), from 0 to 1.
   var fraction: Double
   var stageFraction: Double
   var done: Int
   var total: Int
-  /// In seconds, like all times here.
+  /// Position in seconds. All other times in this type are in seconds too.
   var position: Double
   var duration: Double
   var fps: Double
@@ -40,7 +40,7 @@ struct ProgressReport: Encodable {
   /// Last line of a successful run.
   struct Done: Encodable {
     var stage = "done"
-    /// Source file; only present for several files.
+    /// Source file; present only if several files are reversed.
     var input: String?
     var output: String
     var frames: Int
@@ -48,14 +48,14 @@ struct ProgressReport: Encodable {
     var samples: [Int]
     var duration: Double
     var elapsed: Double
-    /// In bytes.
+    /// Largest memory use, in bytes.
     var peakMemory: Int
     var captured: Int?
     var loop: FoundLoop?
-    /// In bytes.
+    /// Number of downloaded bytes.
     var fetched: Int?
     var windows: Int
-    /// Contents of the file.
+    /// Contents of the output file.
     var written: WrittenMedia?
     /// Streams whose codec changed, and why.
     var changes: [CodecChange]
@@ -83,7 +83,8 @@ struct ProgressReport: Encodable {
     struct Reason: Encodable {
       /// Stable error code for programs.
       var code: String
-      /// The whole sentence; subject and remedy are also given separately, if known.
+      /// Complete message. The subject and the remedy, if known, are part of it, and are repeated
+      /// in separate properties.
       var message: String
       var subject: String?
       var remedy: String?
@@ -91,7 +92,7 @@ struct ProgressReport: Encodable {
       var status: Int32
     }
     var stage = "failed"
-    /// Source file; only present for several files.
+    /// Source file; present only if several files are reversed.
     var input: String?
     var output: String?
     var error: Reason
@@ -116,19 +117,19 @@ extension ProgressReport {
     var folder: String
   }
 
-  /// Last line for several files.
+  /// Last line of a run that reverses several files.
   struct All: Encodable {
     var stage = "all"
     var made: Int
     var failed: Int
-    /// Only present if the total is known.
+    /// Present only if the total is known.
     var total: Int?
     var elapsed: Double
-    /// Inputs not reversed because of a signal; absent without a signal.
+    /// Inputs that were not reversed because of a signal; absent if there was no signal.
     var notMade: [String]?
   }
 
-  /// Line from the process of one of several files, such as GLib's log.
+  /// Line that the child for one of several files printed, such as a line of GLib's log.
   struct LogLine: Encodable {
     var stage = "message"
     var input: String

@@ -56,9 +56,9 @@ struct RetrogradeCommand: AsyncParsableCommand {
   static func main() async {
     Terminal.holdStandardDescriptors()
     Crash.report()
-    // FFmpeg's libraries load OpenBLAS for speech recognition. It starts a thread per processor,
-    // each of which spins for a tenth of a second (THREAD_TIMEOUT in its Makefile.rule): as long as
-    // the first frames of a short clip take to decode.
+    // FFmpeg's libraries load OpenBLAS for speech recognition. OpenBLAS starts one thread per
+    // processor, and each thread spins for a tenth of a second (`THREAD_TIMEOUT` in OpenBLAS's
+    // Makefile.rule). Decoding the first frames of a short clip takes no more time than that.
     setenv("OPENBLAS_NUM_THREADS", "1", 0)
     if Child.isThisProcess { ChildService.ignoreTerminalSignals() }
     let interruption = Interruption()
@@ -83,7 +83,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
     } catch let error as CancellationError {
       Terminal.exit(interruption.status(of: error))
     } catch {
-      // Error of swift-argument-parser: usage errors end with EX_USAGE.
+      // An error of swift-argument-parser. Usage errors have the exit status EX_USAGE.
       let message = fullMessage(for: error)
       if !message.isEmpty { Terminal.error(lines: message) }
       Terminal.exit(exitCode(for: error).rawValue)
@@ -111,7 +111,8 @@ struct RetrogradeCommand: AsyncParsableCommand {
         try command.run()
       }
     } catch let error as ValidationError {
-      // For errors from `run()` the parser does not know the command.
+      // The parser does not know which command threw an error from `run()`, so print the usage
+      // here.
       let type = Swift.type(of: command)
       Terminal.error(
         lines: """

@@ -2,7 +2,7 @@ import Glibc
 import Retrograde
 import RetrogradeEngine
 
-// Several files.
+// Commands that reverse several files.
 extension Reverse {
   /// Reverses each input into `folder`.
   func runAll(_ inputs: [String], into folder: String) async throws {
@@ -22,7 +22,7 @@ extension Reverse {
       coming)
   }
 
-  /// Reverses each file that arrives in `folder` into `target`, until a signal ends it.
+  /// Reverses each file that arrives in `folder` into `target`, until a signal arrives.
   func watch(_ folder: String, into target: String) async throws {
     let memory = arguments.source.machine.memory
     let folders = OutputFolders()
@@ -47,7 +47,7 @@ extension Reverse {
     }
   }
 
-  /// Limits for each of `count` processes.
+  /// Limits of each child if `count` children run at once.
   private func limits(_ count: Int) -> ChildLimits {
     ChildLimits(
       silence: files.stallLimit.map { .milliseconds(Int($0 * 1000)) } ?? ChildLimits.usualSilence,

@@ -1,7 +1,7 @@
 /// Help for `-h`: the usage and the first options of `--help`, each shortened to one sentence.
 enum ShortHelp {
   private static let mostOptions = 10
-  /// Column in which explanations start, as in `--help`, and the line width.
+  /// Column in which explanations start, as in `--help`, and width of a line.
   private static let (column, width) = (26, 80)
 
   /// - Parameter help: text of `--help`.
@@ -62,7 +62,7 @@ enum ShortHelp {
     return counts
   }
 
-  /// Arguments, options or commands, each with the first sentence of its text.
+  /// Arguments, options or commands, each with the first sentence of its explanation.
   private static func entries(of lines: some Sequence<String>) -> [Entry] {
     var entries: [Entry] = []
     for line in lines {

@@ -27,7 +27,7 @@ struct StreamArguments: ParsableArguments {
   var noVideo = false
 }
 
-/// Options, except for the file name, of every command that reads a source.
+/// Options that all commands for reading a source share. The file name is not included.
 struct SourceArguments: ParsableArguments {
   @OptionGroup(title: "What to play") var range: RangeArguments
 

@@ -68,8 +68,8 @@ struct Submit: AsyncParsableCommand {
       chunkOptions: ["--memory", "\(resources.memory.bytes)"] + spool, options: try sbatchOptions())
   }
 
-  /// Maximum number of tasks in a Slurm array, whose tasks are numbered from 0; Slurm's default if
-  /// the setting is unknown.
+  /// Maximum number of tasks in a Slurm array whose tasks are numbered from 0. If Slurm's setting
+  /// is unknown, Slurm's default applies.
   private static func tasksAtMost() -> Int {
     let known = Shell.run(["scontrol", "show", "config"])
       .flatMap { $0.output.firstMatch(of: /MaxArraySize\s*=\s*([0-9]+)/) }.flatMap { Int($0.output.1) }

@@ -9,18 +9,18 @@ import Paths
 /// Terminal output.
 enum Terminal {
   /// Ends the process after flushing its output, without exit(3).
-  /// Threads may be running, for example loading a plugin. exit(3) would unload their libraries and
-  /// mark them as uninitialised (glibc's `_dl_fini`). A thread that loads a plugin would then
-  /// initialise the libraries again, and GObject would abort.
+  /// Threads may be running, for example loading a plugin. exit(3) would unload the plugins'
+  /// libraries and mark the libraries as uninitialised (glibc's `_dl_fini`). A thread that loads a
+  /// plugin would then initialise the libraries again, and GObject would abort.
   static func exit(_ status: Int32) -> Never {
     for line in GStreamer.unprintedLogLines { error("retrograde: \(line)") }
     _ = system_flush_output()
     _exit(status)
   }
 
-  /// Opens standard descriptors that are closed, so that no file opened later gets one of their
-  /// numbers, and with it this program's messages. Writing to standard output or standard error
-  /// still fails.
+  /// Opens the standard descriptors that are closed. If they stayed closed, a file opened later
+  /// could get the number of standard error, and this program's messages would be written to the
+  /// file. Writing to standard output or standard error still fails.
   static func holdStandardDescriptors() {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
       // open(2) returns the lowest free number, which is this descriptor.

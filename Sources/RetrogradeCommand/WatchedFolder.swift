@@ -5,15 +5,15 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Folder whose complete files are each reversed once, into another folder.
+/// Watched folder. Each complete file in it is reversed once, into another folder.
 final class WatchedFolder: Sendable {
   private struct State {
-    /// Stamps, at queuing time, of queued or running files, by the bytes of the file names. As
-    /// strings, names in different Unicode forms would be equal.
+    /// Stamps of queued and running files, taken when the files were queued. The keys are the bytes
+    /// of the file names, because strings in different Unicode forms would be equal.
     var underWay: [[UInt8]: FileStamp] = [:]
-    /// Names of queued or running files that have changed since then.
+    /// Names of queued or running files that have changed since they were queued.
     var again: Set<[UInt8]> = []
-    /// Stamps of files that failed for an external reason, taken when they were queued.
+    /// Stamps of files that failed for an external reason, taken when the files were queued.
     var failed: [[UInt8]: FileStamp] = [:]
     var count = 0
     var isGone = false
@@ -23,7 +23,7 @@ final class WatchedFolder: Sendable {
   let record: WatchRecord
   private let makeJob: @Sendable (_ path: String, _ number: Int) -> MirrorJob
   private let line: AsyncStream<MirrorJob>.Continuation
-  /// Jobs of the files as they arrive; ends when the folder is removed or renamed.
+  /// Jobs, one for each file that arrives; ends when the folder is removed or renamed.
   let coming: AsyncStream<MirrorJob>
   private let state = Mutex(State())
 
@@ -96,10 +96,10 @@ final class WatchedFolder: Sendable {
   /// Queues a file, unless the file is incomplete or its output is up to date.
   ///
   /// - Parameters:
-  ///   - isFound: true if a scan of the folder found the file: no job is needed if its output is
-  ///     newer.
-  ///   - unlessUnknown: true to skip the file if it may still be open for writing, because a later
-  ///     event reports that it was closed.
+  ///   - isFound: true if a scan of the folder found the file. If the output is newer than the
+  ///     file, no job is then needed.
+  ///   - unlessUnknown: true to skip a file that may still be open for writing. A later event
+  ///     reports when the file is closed.
   private func take(_ name: String, isFound: Bool = false, unlessUnknown isUnknownLeft: Bool = false) {
     let path = "\(folder)/\(name)"
     guard !name.hasPrefix("."), !WatchedFolder.unfinished.contains(name.fileExtension),
@@ -128,8 +128,8 @@ final class WatchedFolder: Sendable {
     if let job { line.yield(job) }
   }
 
-  /// True if the file is open for writing; nil if unknown, as for files of other users and on file
-  /// systems without leases.
+  /// True if the file is open for writing; nil if unknown. It is unknown for files of other users
+  /// and on file systems without leases.
   private static func isBeingWritten(_ path: String) -> Bool? {
     let descriptor = open(path.cPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -9,7 +9,7 @@ extension Setting {
   /// Name of a setting's option.
   @Sendable fileprivate static func option(_ setting: Setting) -> String { setting.option }
 
-  /// Coding user info that makes encoded JSON name settings as options.
+  /// `userInfo` for an encoder, with which the JSON names settings as command-line options.
   static let jsonNaming: [CodingUserInfoKey: any Sendable] =
     Warning.naming.map { [$0: option as @Sendable (Setting) -> String] } ?? [:]
 
@@ -55,8 +55,8 @@ extension RetrogradeError.Code {
 }
 
 extension SourceReport.Stream {
-  /// Containers in which a video's packets are reversed without decoding, or the reason why packets
-  /// must be decoded; nil if neither is known.
+  /// Text about how a video is reversed: the containers in which the packets need no decoding, or
+  /// the reason why packets must be decoded. nil if neither is known.
   var turning: String? {
     if let whyDecoded { return "decoded and encoded: \(whyDecoded)" }
     let names = turnsAsPacketsIn?.map { ".\($0)" }.joined(separator: ", ")

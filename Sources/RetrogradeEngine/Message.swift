@@ -52,8 +52,8 @@ public struct Message: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Encoded as a list: a string for each text, and for each setting an object with the name of the
-/// `setting`.
+/// Encoded as a list. Each text is a string, and each setting is an object such as
+/// `{"setting": "resources.memory"}`.
 extension Message: Codable {
   private struct Named: Codable { var setting: String }
 

@@ -16,8 +16,8 @@ package struct OpenedSource: Sendable {
 
   /// - Parameters:
   ///   - fetched: media that was already fetched from the address.
-  ///   - isPlayedSoon: true if parts are played, from the end, before the whole source is indexed
-  ///     (``SourceRanges``).
+  ///   - isPlayedSoon: true if parts of the source are played, the end first, before the whole
+  ///     source is indexed (``SourceRanges``).
   /// - Throws: ``RetrogradeError``.
   package init(_ input: String, _ settings: PlaybackSettings, fetched: FetchedFile? = nil, isPlayedSoon: Bool = false)
     throws
@@ -60,10 +60,11 @@ package struct OpenedSource: Sendable {
     tail = try span.flatMap { span in try excerpt?.join().map { (span, $0) } }
   }
 
-  /// Returns the source with a demuxer that sees only the beginning and the packets of `span`, in
-  /// stream time.
-  /// - Returns: the source, and the hole: the range between the beginning and `span`; nil if an
-  ///   excerpt has no advantage.
+  /// Returns the source with a demuxer that receives only the beginning of the file and the packets
+  /// of `span`.
+  /// - Parameter span: range in stream time.
+  /// - Returns: the source, and the hole between the beginning and `span`; nil if an excerpt has no
+  ///   advantage.
   func excerpt(of span: TimeSpan) -> (opened: OpenedSource, hole: TimeSpan)? {
     let known = tail.flatMap { $0.span == span ? $0.excerpt : nil }
     guard OpenedSource.beginning < span.start,

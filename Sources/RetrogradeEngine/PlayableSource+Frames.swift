@@ -5,7 +5,7 @@ import MediaTime
 extension PlayableSource {
   /// - Parameters:
   ///   - places: positions inside the source; the source's end means the last frame.
-  ///   - settings: settings; of the playback options, only the rate of numbered images is used.
+  ///   - settings: its playback options are ignored, except the rate of numbered images.
   ///   - progress: called with the progress of indexing.
   /// - Throws: ``RetrogradeError``; of code `usage` if the source has no frames, or a position is
   ///   not in it.
@@ -53,7 +53,7 @@ extension PlayableSource {
   ) throws -> (source: PlayableSource, isExact: Bool) {
     var index = index
     index.furtherVideos = []
-    // To check that windows are exact, decode the window that is needed first.
+    // To check that windows are exact, decode the window of the first requested frame.
     let near = try index.video.flatMap { video in
       try video.starts.map { starts in
         let timeline = VideoTimeline(starts: starts, end: video.end(afterLast: starts))

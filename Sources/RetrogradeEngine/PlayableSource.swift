@@ -54,7 +54,8 @@ package struct PlayableSource: Sendable {
     self = try PlayableSource(opened, index, parts, settings)
   }
 
-  /// Indexes a source with the same result, if possible without reading all of a long source.
+  /// Creates the same source as a full index would, but avoids reading all of a long source if
+  /// possible.
   package init(
     quickly opened: OpenedSource, _ settings: PlaybackSettings,
     progress: @escaping @Sendable (IndexProgress) -> Void
@@ -89,7 +90,8 @@ package struct PlayableSource: Sendable {
   /// Indexes only the part to be played; nil if the whole source has to be indexed.
   static func stretch(_ indexer: Indexer, _ settings: PlaybackSettings) throws -> SourceIndex? {
     let playback = settings.playback
-    // Frame numbers count from the first frame of the source, and a copied part is copied whole.
+    // Frame numbers count from the source's first frame, and copied legs are copied whole. Both
+    // need the full index.
     guard !settings.output.keepsForwardWhole, playback.start != nil || playback.end != nil,
       playback.start.map({ $0.time != nil }) ?? true, playback.end.map({ $0.time != nil }) ?? true
     else { return nil }
@@ -173,9 +175,9 @@ package struct PlayableSource: Sendable {
     self.stored = stored
   }
 
-  /// Replaces the audio with a soundtrack, played once and unchanged from its start, for at most
-  /// the length of this source.
-  /// - Returns: length of the end of the output that has no audio.
+  /// Replaces the audio with a soundtrack. The soundtrack plays once, unchanged, until it ends or
+  /// the output ends.
+  /// - Returns: length of the output that is left without audio at its end.
   package mutating func setSoundtrack(_ soundtrack: PlayableSource) -> ClockTime {
     let span = soundtrack.legs.presentation.span
     let length = min(legs.duration ?? span.duration, span.duration)

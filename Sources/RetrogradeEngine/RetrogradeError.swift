@@ -71,8 +71,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     RetrogradeError(code, about: subject, reason, remedy: remedy, underlying: underlying)
   }
 
-  /// GStreamer elements that refuse some valid files of their own format: four-component or
-  /// high-throughput JPEG 2000, and Musepack.
+  /// GStreamer elements that refuse some valid files of their own format: JPEG 2000 with four
+  /// components or with high throughput, and Musepack.
   private static let particular = ["jpeg2000parse", "musepackdec"]
 
   /// Error to report for GStreamer's `error` while reading `path`.
@@ -119,7 +119,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// Encoded without the underlying GStreamer error; the reason contains its text.
+/// The encoded form lacks the underlying GStreamer error; the reason contains that error's text.
 extension RetrogradeError: Codable {
   private enum CodingKeys: String, CodingKey {
     case code, subject, reason, remedy
@@ -143,7 +143,8 @@ extension RetrogradeError: Codable {
 }
 
 extension GStreamerError {
-  /// System's reason in the debug text: after "system error: ", or at the end of a sentence.
+  /// Operating system's reason in the debug text: after "system error: ", or at the end of a
+  /// sentence.
   fileprivate var systemReason: String? {
     let lines = debug?.split(separator: "\n") ?? []
     guard lines.count > 1, let line = lines.last else { return nil }

@@ -55,7 +55,7 @@ package struct Source: Sendable {
           ?? "cut: the file ends inside its first frame")
     }
     // avdemux_gif waits for the rest of a GIF that is truncated (Quirk.avdemuxEnd) or broken in the
-    // middle, so spool a complete GIF that has only the frames before that point.
+    // middle, so spool a complete GIF with only the frames before the damage.
     let whole = try Spool(directory: resources.spoolDirectory)
     try whole.append(blocks, of: path)
     Log.index.info(
@@ -146,8 +146,8 @@ package struct Source: Sendable {
     if let fault = facts.fault {
       throw RetrogradeError(.damagedInput, about: name, "too damaged to read: \(fault)")
     }
-    // With such a file, wavparse reaches the end before any element downstream receives audio, or
-    // outputs headers as audio.
+    // For a WAVE file without audio, wavparse reaches the end before any element downstream
+    // receives audio, or outputs headers as audio.
     if facts.isEmptyWave {
       throw RetrogradeError(
         .damagedInput,
@@ -216,7 +216,7 @@ private final class OpenDescriptor: Sendable {
 
 extension Spool {
   /// Copies part of a file into a new spool.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput`; `CancellationError`.
+  /// - Throws: `CancellationError`, or ``RetrogradeError`` of code `inputOutput`.
   fileprivate convenience init(
     copying part: Range<Int>, of path: String, in directory: String, _ cancellation: Cancellation
   ) throws {
@@ -247,7 +247,7 @@ extension Spool {
 }
 
 extension ContainerFacts {
-  /// Demuxer to use instead of the demuxer that GStreamer ranks first; nil if the first is right.
+  /// Demuxer to use instead of the demuxer that GStreamer ranks first; nil to use the latter.
   package var demuxer: String? {
     gif != nil && Quirk.gifdecRepeats.applies && Registry.has("avdemux_gif") ? "avdemux_gif" : nil
   }

@@ -11,8 +11,8 @@ package struct SourceRange: Sendable {
   /// Time span of this part in the output.
   package let place: TimeSpan
 
-  /// Returns the time span of an audio stream in the output; empty if its position is not exact to
-  /// the sample.
+  /// Returns the time span of an audio stream in the output; empty if the position of the stream is
+  /// not exact to the sample.
   package func place(of track: AudioTrack) -> TimeSpan {
     track.isPlaced ? place : TimeSpan(start: place.start, end: place.start)
   }
@@ -30,7 +30,8 @@ package final class SourceRanges: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    /// Indexer of the whole source; nil until needed.
+    /// Indexer with the tables of the whole file; nil until an excerpt of the tables was not
+    /// enough.
     var indexer: RangeIndexer?
     var last: SourceRange
   }
@@ -98,7 +99,8 @@ package final class SourceRanges: Sendable {
     return declared
   }
 
-  /// - Parameter indexer: indexer of the whole source; unused if an excerpt is enough.
+  /// - Parameter indexer: indexer with the tables of the whole file; unused if an excerpt is
+  ///   enough.
   private static func stretch(
     _ opened: OpenedSource, _ settings: PlaybackSettings, _ indexer: inout RangeIndexer?, from start: ClockTime,
     to end: ClockTime?, of whole: TimeSpan?
@@ -138,7 +140,7 @@ extension SourceRange {
   /// - Parameters:
   ///   - beginning: stream time from which the part is complete.
   ///   - end: end of the part; nil for the end of the source.
-  ///   - whole: span of the whole presentation; nil if it ends with this part.
+  ///   - whole: span of the whole presentation; nil if the presentation ends with this part.
   fileprivate init?(
     _ opened: OpenedSource, _ settings: PlaybackSettings, _ stretches: RangeIndexer, from beginning: ClockTime,
     to end: ClockTime?, of whole: TimeSpan?
@@ -170,8 +172,8 @@ extension SourceRange {
     let start = keyframe.flatMap { $0 < end ? $0 : nil } ?? beginning
     guard whole.start <= start, start < end else { return nil }
     let range = TimeSpan(start: start, end: end)
-    // Pads are created for the streams at the end of the source, so each part must have all of
-    // them.
+    // Pads are created for the streams at the end of the source, so each part must contain all of
+    // these streams.
     guard index.audio.count == stretches.trackCount,
       index.audio.allSatisfy({ !$0.frames(during: range).isEmpty }),
       index.video.map({ $0.starts?.contains { range.start <= $0 && $0 < range.end } ?? false }) ?? true

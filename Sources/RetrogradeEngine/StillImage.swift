@@ -23,7 +23,7 @@ enum StillImage {
   }
 
   /// GStreamer elements that read the image, in `gst-launch-1.0` syntax.
-  /// - Throws: ``RetrogradeError`` of code `damagedInput` if reading it would take more than
+  /// - Throws: ``RetrogradeError`` of code `damagedInput` if reading the image would take more than
   ///   `memory`.
   func sourceDescription(_ path: String, name: String, memory: ByteCount) throws -> String {
     switch self {

@@ -50,11 +50,11 @@ public struct Warning: Sendable, Hashable, CustomStringConvertible {
   public var isLoss: Bool { code != .timesRepaired }
 }
 
-/// Encoded as an object of `code` and `message` and, if known, `count`, and `start` and `end` in
-/// seconds.
+/// Encoded as an object with `code` and `message`. If known, the object also has `count`, and
+/// `start` and `end` in seconds.
 extension Warning: Codable {
-  /// Key of an encoder's `userInfo` for a `@Sendable (Setting) -> String` that names settings in
-  /// messages.
+  /// Key in the `userInfo` of an encoder. The value is a `@Sendable (Setting) -> String` that
+  /// returns the names of settings in messages.
   public static let naming = CodingUserInfoKey(rawValue: "naming")
 
   private enum CodingKeys: String, CodingKey {
@@ -84,7 +84,7 @@ extension Warning: Codable {
 }
 
 extension Message {
-  /// Returns the text, with settings named by the encoder's ``Warning/naming``.
+  /// Returns the text. The encoder's ``Warning/naming`` names the settings in it.
   package func text(for encoder: any Encoder) -> String {
     let naming = Warning.naming.flatMap { encoder.userInfo[$0] } as? @Sendable (Setting) -> String
     return naming.map { self.naming($0) } ?? description

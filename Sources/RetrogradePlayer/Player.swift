@@ -19,7 +19,7 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Uses `playbin` with this library's own source element: playback starts at the end of the file
+/// Uses `playbin` with this library's own source element, so playback starts at the end of the file
 /// immediately, and a seek decodes only one window.
 public final class Player: Sendable {
   public enum Event: Sendable {
@@ -46,12 +46,12 @@ public final class Player: Sendable {
 
   /// - Parameters:
   ///   - input: a path; `-` is standard input, which is kept in a temporary file during playback.
-  ///   - playback: loop, score, joint, dissolve, interpolation, keepsPitch, count, timing, start
-  ///     and end; all other options are ignored.
+  ///   - playback: order of play. Only loop, score, joint, dissolve, interpolation, keepsPitch,
+  ///     count, timing, start and end are used.
   ///   - isEndless: repeats the loop forever, regardless of the count.
   ///   - resources: memory and spool.
-  ///   - videoSink: video sink in `gst-launch-1.0` syntax; nil: a window.
-  ///   - audioSink: audio sink in `gst-launch-1.0` syntax; nil: the default audio device.
+  ///   - videoSink: video sink in `gst-launch-1.0` syntax; nil for a window.
+  ///   - audioSink: audio sink in `gst-launch-1.0` syntax; nil for the default audio device.
   public init(
     _ input: String, playback: PlaybackOptions = PlaybackOptions(), isEndless: Bool = false,
     resources: Resources = Resources(), videoSink: String? = nil, audioSink: String? = nil

@@ -3,14 +3,14 @@ import RetrogradeEngine
 
 /// Video and audio sinks, in `gst-launch-1.0` syntax.
 struct PlayerSinks: Sendable {
-  /// Video sink; nil: a window.
+  /// Video sink; nil for a window.
   var video: String?
-  /// Audio sink; nil: the default audio device.
+  /// Audio sink; nil for the default audio device.
   var audio: String?
 
   /// Properties of a `playbin` that set the sinks.
-  /// - Throws: ``RetrogradeError``: of code `usage` if a description is invalid, `missingPlugin` if
-  ///   there is no display, or an element is not installed.
+  /// - Throws: ``RetrogradeError`` of code `usage` if a description is invalid, or of code
+  ///   `missingPlugin` if an element is not installed or there is no display.
   func properties() throws -> String {
     try [("video-sink", try video ?? Display.sink(), "show the video"), ("audio-sink", audio, "play the audio")]
       .compactMap { property, sink, purpose in

@@ -7,11 +7,11 @@ package struct ServerSettings: Sendable {
   package var host: String
   /// Port; 0 selects a free port.
   package var port: Int
-  /// Token that clients must present; nil: none.
+  /// Token that clients must present; nil if they need none.
   package var token: String?
   /// Part and order of play of each file, unless an address overrides them.
   package var playback: PlaybackOptions
-  /// Heights of the video renditions; empty: the source's own height, up to 1080.
+  /// Heights of the video renditions. If empty, the source's own height, at most 1080.
   package var heights: [Int]
   /// Limits for all concurrent work.
   package var resources: Resources

@@ -34,7 +34,7 @@ final class ClientStream {
     }
   }
 
-  /// True once libsoup or ``closeStream()`` has closed it.
+  /// True if libsoup or ``closeStream()`` has closed the connection.
   var isClosed: Bool { g_io_stream_is_closed(stream) != 0 }
 
   /// Ends the connection but keeps the descriptor. From now on all writes fail, also a write that

@@ -3,7 +3,7 @@ final class Connection {
   enum Phase {
     /// Idle, or receiving a request.
     case reading
-    /// Producing the answer or the next piece of it.
+    /// Making the answer, or the next piece of the answer.
     case working
     /// Sending a piece of the answer.
     case writing
@@ -45,7 +45,7 @@ final class Connection {
 
   func enter(_ phase: Phase) { (self.phase, since) = (phase, Clock.now) }
 
-  /// True if the server is waiting for the client. It has waited since ``since``.
+  /// True if the server is waiting for the client. The wait began at ``since``.
   var isWaitingForClient: Bool { phase != .working }
 
   func wait(_ waiter: CheckedContinuation<Void, any Error>) {
@@ -54,7 +54,7 @@ final class Connection {
     enter(.writing)
   }
 
-  // MARK: - Events of its server
+  // MARK: - Events of the server
 
   /// Called at the first byte of a request, or when the connection starts.
   func requestBegan(_ message: Message) { self.message = message }

@@ -10,8 +10,8 @@ package final class HTTPService: Sendable {
     package var port: Int
     /// Maximum time for a client to send a request, or to receive a piece of an answer.
     package var patience: Duration
-    /// Maximum number of connections. For a client above this number, an idle connection is closed;
-    /// if none is idle, the client waits.
+    /// Maximum number of connections. At this limit, an idle connection is closed for each new
+    /// client; if none is idle, the new client waits.
     package var mostConnections: Int
 
     package init(host: String, port: Int, patience: Duration, mostConnections: Int) {

@@ -1,4 +1,4 @@
-/// Name of a header field; compared without case.
+/// Name of a header field; compared case-insensitively.
 package struct FieldName: Sendable, Hashable, ExpressibleByStringLiteral {
   /// Spelling used on the wire.
   package let text: String
@@ -61,7 +61,7 @@ package struct HeaderFields: Sendable, ExpressibleByDictionaryLiteral {
   }
 
   /// Value of a field; repeated fields are joined to a list (RFC 9110, 5.3). The setter replaces
-  /// all fields of the name.
+  /// all fields with this name.
   package subscript(name: FieldName) -> String? {
     get {
       let values = values(of: name)

@@ -8,7 +8,7 @@ struct ListeningSocket: ~Copyable {
   /// Actual port, even if port 0 was requested.
   let port: Int
 
-  /// Connections that the kernel completes before they are accepted.
+  /// Maximum number of connections that the kernel completes before they are accepted.
   private static let backlog: Int32 = 256
 
   /// - Parameters:
@@ -48,8 +48,9 @@ struct ListeningSocket: ~Copyable {
   deinit { g_object_unref(UnsafeMutableRawPointer(socket)) }
 
   /// Accepts the next connection.
-  /// - Returns: nil if none is pending, or its client has disconnected.
-  /// - Throws: ``ListenError`` if none can be accepted now, for example without free descriptors.
+  /// - Returns: nil if no connection is pending, or if the client has already disconnected.
+  /// - Throws: ``ListenError`` if no connection can be accepted now, for example because no
+  ///   descriptor is free.
   func accept() throws(ListenError) -> ClientStream? {
     var error: UnsafeMutablePointer<GError>?
     if let accepted = g_socket_accept(socket, nil, &error) {
@@ -102,6 +103,6 @@ struct ListeningSocket: ~Copyable {
 package enum ListenError: Error, Equatable {
   /// An `errno`.
   case system(Int32)
-  /// The host name has no address; the resolver's message.
+  /// The host name has no address. The value is the resolver's message.
   case unknownHost(String)
 }

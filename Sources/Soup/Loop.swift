@@ -3,9 +3,9 @@ import Glibc
 
 /// libsoup's main loop and the connections of a server. Bound to one thread.
 ///
-/// libsoup parses requests and frames answers. This class accepts, monitors and closes connections:
-/// a SoupServer has no limits or timeouts, and does not watch a connection while an answer is being
-/// made.
+/// libsoup parses requests and frames answers. This class accepts, monitors and closes connections,
+/// because a SoupServer has no limits or timeouts, and does not watch a connection while an answer
+/// is being made.
 final class Loop {
   private let queue: LoopQueue
   private let settings: HTTPService.Settings
@@ -130,8 +130,8 @@ final class Loop {
   /// microseconds.
   private static let stallTolerance: Int64 = 5_000_000
 
-  /// Connection to close for a new one: the longest idle connection, or else the longest stalled
-  /// one. nil if all are busy.
+  /// Connection to close for a new one: the connection that has been idle longest, or else the one
+  /// that has been stalled longest. nil if all are busy.
   private func longestIdle() -> Connection? {
     let idle = connections.values.filter { $0.phase == .reading }
     if let longest = idle.min(by: { $0.since < $1.since }) { return longest }

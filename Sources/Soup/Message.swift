@@ -17,7 +17,8 @@ final class Message {
 
   deinit { g_object_unref(UnsafeMutableRawPointer(message)) }
 
-  /// Connects a C function, whose type is that of the signal, to a signal of the message.
+  /// Connects a C function to a signal of the message. The function must have the type that the
+  /// signal requires.
   func connect(_ signal: String, _ function: GCallback, _ data: UnsafeMutableRawPointer) {
     g_signal_connect_data(
       UnsafeMutableRawPointer(message), signal, function, data, nil, GConnectFlags(rawValue: 0))

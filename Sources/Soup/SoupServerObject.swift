@@ -12,8 +12,9 @@ final class SoupServerObject {
 
   /// - Parameters:
   ///   - connection: receives the request events; must outlive this object.
-  ///   - quiet: libsoup 3.2 to 3.7 closes each connection after its first answer if the server has
-  ///     no listener (`request_finished` in soup-server.c).
+  ///   - quiet: socket for the server to listen on, because libsoup 3.2 to 3.7 closes each
+  ///     connection after its first answer if the server has no listener (`request_finished` in
+  ///     soup-server.c).
   init?(for connection: Connection, _ quiet: QuietSocket) {
     let type = soup_server_get_type()
     // Keep paths encoded: RequestPath decodes them.
@@ -40,7 +41,7 @@ final class SoupServerObject {
   func read(_ client: ClientStream) { client.attach(to: server) }
 
   private func addHandlers(_ connection: UnsafeMutableRawPointer) {
-    // `*` is a target of OPTIONS; it is not below any path.
+    // `*`, a request target of OPTIONS, is not below `/`.
     for path in ["/", "*"] {
       let early: SoupServerCallback = { _, _, _, _, data in Connection.at(data)?.headerCame() }
       let whole: SoupServerCallback = { _, _, _, _, data in Connection.at(data)?.requestCame() }

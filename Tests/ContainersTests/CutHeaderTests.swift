@@ -26,7 +26,7 @@ import Testing
     return file
   }
 
-  @Test("an IVF file with fewer frames than its header declares is truncated", arguments: [0, 5, 111])
+  @Test("an IVF file with fewer frames than its header declares is reported as truncated", arguments: [0, 5, 111])
   func cutIVF(_ lost: Int) throws {
     let report = try #require(try report(ivf(declared: 60, frames: 41).dropLast(lost)))
     #expect(report.isCut)
@@ -42,7 +42,7 @@ import Testing
     #expect(cut.isCut && cut.end == ClockTime(seconds: 2) && cut.streams.map(\.frames) == [nil])
   }
 
-  @Test("a number too small for a duration in an IVF header is a frame count")
+  @Test("a number in an IVF header that is too small for a duration is a frame count")
   func ivfFrameCount() throws {
     let whole = try #require(try report(ivf(declared: 60, frames: 60, step: 33)))
     #expect(!whole.isCut && whole.end == nil)
@@ -70,7 +70,7 @@ import Testing
     return bytes("FORM", whole, body)
   }
 
-  @Test("an AIFF file that ends within its audio is truncated", arguments: [1, 4000, 8007])
+  @Test("an AIFF file that ends within its audio is reported as truncated", arguments: [1, 4000, 8007])
   func cutAIFF(_ lost: Int) throws {
     let report = try #require(try report(aiff(actual: 8008 - lost)))
     #expect(report.isCut)
@@ -78,12 +78,12 @@ import Testing
     #expect(report.streams.map(\.kind) == [.audio])
   }
 
-  @Test("a complete AIFF file is not truncated")
+  @Test("a complete AIFF file is not reported as truncated")
   func completeAIFF() throws {
     let report = try #require(try report(aiff()))
     #expect(!report.isCut && report.end == ClockTime(nanoseconds: 500_000_000))
     #expect(try self.report(aiff(frames: 0, size: 0)) == nil)
-    // The FORM size may leave out the pad byte of the last chunk.
+    // The FORM size may exclude the pad byte of the last chunk.
     #expect(try self.report(aiff(size: 8007, actual: 8007) + [0])?.isCut == false)
     // Bytes after the FORM chunk are not parsed as chunks.
     let rate: [UInt8] = [0x40, 0x0B, 0xFA, 0, 0, 0, 0, 0, 0, 0]
@@ -115,13 +115,13 @@ import Testing
     return header + object(0x3626_B275, Int(data), zeros(actual))
   }
 
-  @Test("an ASF file that ends within its data object is truncated", arguments: [1, 300, 999])
+  @Test("an ASF file that ends within its data object is reported as truncated", arguments: [1, 300, 999])
   func cutASF(_ lost: Int) throws {
     let report = try #require(try report(asf(flags: 2, data: 1024, actual: 1000 - lost)))
     #expect(report.isCut && report.end == ClockTime(seconds: 2))
   }
 
-  @Test("a complete ASF file and a live one have no report")
+  @Test("no report is made for a complete or live ASF file")
   func completeASF() throws {
     #expect(try report(asf(flags: 2, data: 1024, actual: 1000)) == nil)
     #expect(try report(asf(flags: 1, data: 50, actual: 1000)) == nil)
@@ -130,8 +130,8 @@ import Testing
 
   // MARK: FLIC
 
-  /// - Parameter chunks: number of chunks of each frame. The last frame is the ring frame, which
-  ///   leads back to the first frame.
+  /// - Parameter chunks: number of FLIC chunks in each frame. The last frame is the ring frame,
+  ///   which leads back to the first frame.
   private func flic(declared: Int, chunks: [UInt8]) -> [UInt8] {
     var frames: [UInt8] = []
     for count in chunks {
@@ -143,7 +143,7 @@ import Testing
     return bytes(little(UInt32(128 + frames.count)), header, zeros(114), frames)
   }
 
-  @Test("a FLIC file shorter than its header declares is truncated")
+  @Test("a FLIC file shorter than its header declares is reported as truncated")
   func cutFLIC() throws {
     let whole = flic(declared: 10, chunks: [UInt8](repeating: 1, count: 11))
     let report = try #require(try report(whole))
@@ -156,7 +156,7 @@ import Testing
     #expect(try self.report(live.dropLast(232))?.isCut == true)
   }
 
-  @Test("FLIC frames without chunks count as unchanged")
+  @Test("a FLIC frame without chunks is counted as unchanged, not as a frame of its own")
   func unchangedFrames() throws {
     let report = try #require(try report(flic(declared: 5, chunks: [1, 0, 1, 0, 0, 0])))
     #expect(report.unchangedFrames == 3 && report.streams.map(\.frames) == [2])
@@ -169,8 +169,8 @@ import Testing
     return bytes(start, key, zeros(12 - key.count), [UInt8]([0x83]), big(body.count, 3), body)
   }
 
-  /// MXF file of 5 s (125 edit units). `footer` is the footer's offset in the header; nil for the
-  /// right offset.
+  /// MXF file of 5 s (125 edit units).
+  /// - Parameter footer: offset of the footer that the header declares; nil for the right offset.
   private func mxf(footer: Int?) -> [UInt8] {
     func partition(_ kind: UInt8, _ footer: Int) -> [UInt8] {
       triplet(
@@ -188,13 +188,13 @@ import Testing
     return partition(2, place) + middle + partition(4, place)
   }
 
-  @Test("an MXF file that ends before the end of its declared footer is truncated", arguments: [1, 108, 500])
+  @Test("an MXF file that ends before its declared footer ends is reported as truncated", arguments: [1, 108, 500])
   func cutMXF(_ lost: Int) throws {
     let report = try #require(try report(mxf(footer: nil).dropLast(lost)))
     #expect(report.isCut && report.end == ClockTime(seconds: 5))
   }
 
-  @Test("a complete MXF file, and one with an unknown footer offset, have no report")
+  @Test("no report is made for an MXF file that is complete or declares no footer offset")
   func completeMXF() throws {
     #expect(try report(mxf(footer: nil)) == nil)
     #expect(try report(mxf(footer: 0).dropLast(108)) == nil)
@@ -211,14 +211,14 @@ import Testing
     return file + bytes("DATA", data.0, zeros(data.1 - 8))
   }
 
-  @Test("a RealMedia file that ends within its packets, or before its index, is truncated")
+  @Test("a RealMedia file that ends within its packets, or before its index, is reported as truncated")
   func cutRealMedia() throws {
     let cut = try #require(try report(realMedia(flags: 3, data: (1000, 600))))
     #expect(cut.isCut && cut.end == ClockTime(seconds: 2))
     #expect(try report(realMedia(flags: 3, index: 1068, data: (1000, 1000)))?.isCut == true)
   }
 
-  @Test("a complete RealMedia file and a live one have no report")
+  @Test("no report is made for a complete or live RealMedia file")
   func completeRealMedia() throws {
     #expect(try report(realMedia(flags: 3, data: (1000, 1000))) == nil)
     #expect(try report(realMedia(flags: 3, data: (1018, 1008))) == nil)
@@ -229,7 +229,7 @@ import Testing
   // MARK: Wave64
 
   @Test(
-    "a truncated Wave64 file has only its complete sample frames", arguments: [0, 1, 400, 401])
+    "only the complete sample frames of a truncated Wave64 file are counted", arguments: [0, 1, 400, 401])
   func cutWave64(_ lost: Int) throws {
     func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] {
       bytes(name, zeros(12), little(UInt32(24 + body.count)), zeros(4), body)
@@ -248,7 +248,7 @@ import Testing
   // MARK: Y4M
 
   @Test(
-    "a Y4M file that ends within a frame is truncated",
+    "a Y4M file that ends within a frame is reported as truncated",
     arguments: [("", 6 * 5 + 2 * 9), ("C422", 60), ("C444", 90), ("C420p10", 96), ("Cmono", 30)])
   func cutY4M(_ chroma: String, _ size: Int) throws {
     let frame = bytes("FRAME\n", zeros(size))

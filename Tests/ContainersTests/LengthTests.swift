@@ -117,7 +117,7 @@ import Testing
     #expect(ContainerFacts(path).isUsuallyMPEG)
   }
 
-  @Test("AVI lists too short for their names are ignored")
+  @Test("AVI lists that are too short to contain a list name are ignored")
   func shortAVILists() throws {
     let folder = try TemporaryFolder()
     let list = bytes("LIST", little(0), "strl", little(0))
@@ -161,7 +161,7 @@ import Testing
   }
 
   /// One second of Sun/NeXT audio: complete, truncated, or followed by other bytes. The codecs are
-  /// 16-bit stereo, A-law, and ADPCM, whose size gives no duration.
+  /// 16-bit stereo PCM, A-law, and ADPCM. The size of ADPCM gives no duration.
   @Test(
     "the duration of an AU file is read from its header",
     arguments: [
@@ -175,7 +175,7 @@ import Testing
     #expect(report.streams.map(\.kind) == [.audio])
   }
 
-  @Test("an AU file of unknown length has no report", arguments: [0, 0xFFFF_FFFF])
+  @Test("no report is made for an AU file of unknown length", arguments: [0, 0xFFFF_FFFF])
   func liveAU(_ size: UInt32) throws {
     #expect(try au(encoding: 3, size: size, actual: 1000).report == nil)
   }
@@ -188,7 +188,7 @@ import Testing
   }
 
   /// CAF is not parsed, so gaps between its packets are unknown.
-  @Test("an unknown format has no report")
+  @Test("no report is made for an unknown format")
   func unknownFormat() throws {
     let folder = try TemporaryFolder()
     try Data(bytes("caff", UInt32(0x1_0000), "desc", [UInt8](repeating: 0, count: 1000)))

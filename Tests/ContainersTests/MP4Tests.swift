@@ -52,7 +52,8 @@ import Testing
     #expect(ContainerFacts(folder.path("b.mov")).chapters.isEmpty)
   }
 
-  /// 100,000 chunks, each in its own run: searching all runs for each chunk takes 10^10 steps.
+  /// 100,000 MP4 chunks, each in its own run. Searching all runs for each chunk would take 10^10
+  /// steps.
   @Test("chapters in a long sample table are read in one pass")
   func longChapterTable() throws {
     let folder = try TemporaryFolder()
@@ -67,7 +68,7 @@ import Testing
     }
     let media = box("mdia", box("mdhd", big(0, 12) + big(1000, 4) + big(0, 8)) + box("minf", box("stbl", table)))
     let movie = box("moov", track(1, box("tref", box("chap", big(2, 4)))) + track(2, media))
-    // All chunk offsets are 0: the first bytes of the file are a title of length 0.
+    // All MP4 chunk offsets are 0, and the file begins with a title of length 0.
     try Data([0, 0, 0, 12] + Array("free".utf8) + [0, 0, 0, 0] + movie).write(
       to: URL(fileURLWithPath: folder.path("a.mp4")))
     #expect(ContainerFacts(folder.path("a.mp4")).chapters.count == count)

@@ -3,13 +3,13 @@ import Testing
 @testable import Containers
 
 @Suite struct PacketCheckTests {
-  /// Obstacle found in each of several consecutive packets; nil if there is none.
+  /// Obstacle in each of the consecutive packets; nil for a packet without an obstacle.
   private func found(_ codec: PacketCheck.Codec, _ packets: [UInt8]...) -> [PacketCheck.Obstacle?] {
     var check = PacketCheck(codec)
     return packets.map { packet in packet.withUnsafeBytes { check.obstacle(in: $0) } }
   }
 
-  @Test("video fields of ProRes are found in each frame header")
+  @Test("interlaced ProRes is recognized by each frame header")
   func proResFields() {
     func frame(_ flags: UInt8) -> [UInt8] {
       [0, 0, 0, 40] + Array("icpf".utf8) + [0, 148, 0, 0] + Array("test".utf8) + [2, 128, 1, 16, flags]
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test("video fields of JPEG are found in APP markers")
+  @Test("interlaced JPEG is recognized by its APP markers")
   func jpegFieldMarkers() {
     let start: [UInt8] = [0xFF, 0xD8]
     let end: [UInt8] = [0xFF, 0xC0, 0, 4, 1, 2, 0xFF, 0xDA, 0, 4, 1, 2, 0xFF, 0xE0, 0, 7, 65, 86, 73, 49, 1]
@@ -42,7 +42,7 @@ import Testing
     #expect(found(.jpeg(height: nil), quickTime(0), quickTime(9)) == [nil, .hasFields])
   }
 
-  @Test("a JPEG half as high as the frame is a video field")
+  @Test("a JPEG half as high as the frame is recognized as one field of interlaced video")
   func jpegFieldHeight() {
     func image(_ lines: UInt8) -> [UInt8] { [0xFF, 0xD8, 0xFF, 0xC0, 0, 8, 8, 1, lines, 1, 96, 3, 0xFF, 0xDA, 0, 2] }
     let half = UInt8(288 - 256)
@@ -58,7 +58,7 @@ import Testing
       ])
   }
 
-  @Test("video fields of FFV1 are found in the slice headers")
+  @Test("interlaced FFV1 is recognized by its slice headers")
   func ffv1Fields() {
     // A Configuration Record by FFmpeg 5.1: version 3, 4:2:0.
     let record: [UInt8] = [

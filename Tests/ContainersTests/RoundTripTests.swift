@@ -135,8 +135,8 @@ import Testing
     #expect(error?.missing.contains("moov") == true)
   }
 
-  /// A file truncated at any byte is reported as truncated, or has another report than the whole
-  /// file.
+  /// A file truncated at any byte is reported as truncated, or its report differs from that of the
+  /// whole file.
   @Test(
     "any truncation is noticed", arguments: ["mp4mux a.mp4", "matroskamux a.mkv", "avimux a.avi", "flvmux a.flv"])
   func cutAnywhere(_ kind: String) throws {
@@ -156,8 +156,8 @@ import Testing
     }
   }
 
-  /// qtdemux accepts a file that begins with any of these boxes, but loses the last packet without
-  /// the index's corrections.
+  /// qtdemux accepts a file that begins with any of these boxes. Without the corrections in the
+  /// index, qtdemux loses the last packet.
   @Test("an MP4 may begin with a box other than ftyp", arguments: ["free", "skip", "wide", "uuid", "pnot", "PICT"])
   func firstBox(_ type: String) throws {
     let folder = try TemporaryFolder()

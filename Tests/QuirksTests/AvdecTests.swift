@@ -37,7 +37,7 @@ import Testing
     try expect(.avdecWMAEnd) {
       let frames = try samples(
         of: "filesrc location=\(path) ! asfdemux ! avdec_wmav2 ! audioconvert ! audio/x-raw,format=S16LE")
-      // The decoder's first output is only its delay.
+      // The decoder's first output is only its delay, not audio of the file.
       return frames.reduce(0) { $0 + $1.buffer.size / 2 } <= packets * 2048
     }
   }
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("frames after a keyframe that is not IDR are lost")
+  @Test("frames after a keyframe that is not an IDR picture are lost")
   func gapFrames() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(

@@ -9,8 +9,8 @@ import Testing
   func unranked() throws {
     try expect(.avencAACUnranked) {
       let caps = try #require(Caps("audio/mpeg,mpegversion=4"))
-      // Other tests in this process raise the rank of avenc_aac; `choosing` waits until they have
-      // restored it.
+      // Other tests in this process raise the rank of avenc_aac; `choosing` waits until these tests
+      // have restored the rank.
       return Registry.choosing([], avoiding: []) {
         !Registry.factories(.encoder, sources: caps).contains("avenc_aac")
       }
@@ -28,8 +28,8 @@ import Testing
     if Quirk.avencAACMidSide.applies { #expect(try rightPeak("aac-ms=false") < 100) }
   }
 
-  /// Peak of the right channel, whose input is silent, while the left one has a tone. Full scale is
-  /// 32,768.
+  /// Peak of the right channel; full scale is 32,768. The input has a tone in the left channel and
+  /// silence in the right one.
   private func rightPeak(_ settings: String) throws -> Int {
     let decoded = try bytes(
       of: """

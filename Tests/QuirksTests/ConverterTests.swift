@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test("opaque frames become RGBA")
+  @Test("opaque YUV frames become RGBA, not RGB")
   func alphaForOpaque() throws {
     try expect(.videoconvertAlphaForOpaque) {
       let png = try bytes(of: "videotestsrc num-buffers=1 ! video/x-raw,format=I420 ! videoconvert ! pngenc")
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("grey frames without colorimetry are converted to different RGB")
+  @Test("grey frames without colorimetry are converted to RGB differently from BT.601 frames")
   func unsaidColorimetry() throws {
     try expect(.videoconvertUnsaidColorimetry) {
       func converted(_ colorimetry: String) throws -> [UInt8] {

@@ -4,7 +4,8 @@ import TestSupport
 import Testing
 
 @Suite("Limits of demuxers") struct DemuxerLimitTests {
-  /// True if a demuxer does not know the codec: its caps only repeat the codec's name in the file.
+  /// True if a demuxer does not know the codec. The caps then only repeat the codec name in the
+  /// file.
   private func isUnnamed(_ path: String, _ demuxer: String) throws -> Bool {
     let type = try caps(of: "filesrc location=\(path) ! \(demuxer)").mediaType
     return type.contains("gst-fourcc") || type.hasSuffix("unknown")

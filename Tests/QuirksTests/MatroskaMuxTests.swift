@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test("the first Opus packet is late by the priming")
+  @Test("the first Opus packet is late by the duration of the priming")
   func opusStart() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mkv")
@@ -54,7 +54,7 @@ import Testing
       let file = try MuxedFile(
         "\(Self.video) ! capssetter caps=video/x-raw,interlace-mode=interleaved,field-order=top-field-first ! matroskamux"
       )
-      // FlagInterlaced. FieldOrder would follow this element.
+      // FlagInterlaced with the value 1. The EBML element FieldOrder would follow it.
       let interlaced = try #require(file.bytes.firstRange(of: [0x9A, 0x81, 1]))
       return file.bytes[interlaced.upperBound] != 0x9D
     }
@@ -135,7 +135,7 @@ import Testing
   @Test("rotation is not written")
   func orientation() throws {
     try expect(.matroskamuxOrientation) {
-      // ID of the Projection element, which contains the rotation.
+      // ID of the EBML element Projection, which contains the rotation.
       try !MuxedFile("\(Self.video) ! taginject tags=image-orientation=rotate-90 ! matroskamux").tracks
         .contains([0x76, 0x70])
     }

@@ -45,8 +45,8 @@ extension Pipeline {
   }
 
   /// Pushes buffers into an appsrc, and plays to the end.
-  /// - Parameter starts: start of each buffer in milliseconds; each lasts until the next one, the
-  ///   last until `end`.
+  /// - Parameter starts: start of each buffer in milliseconds. A buffer lasts until the next start;
+  ///   the last buffer lasts until `end`.
   func feed(_ source: String, _ starts: [Int], end: Int, _ content: (Int) -> [UInt8]) throws {
     defer { set(.null) }
     set(.playing)

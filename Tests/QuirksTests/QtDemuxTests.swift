@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test("a frame that is shown within an edit but decoded after it is lost")
+  @Test("a frame is lost if it is shown within an edit but decoded after the edit")
   func editEnd() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(
@@ -45,7 +45,7 @@ import Testing
   func shortTracks() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mp4", tenFrames + " -f lavfi -i sine=d=6", "-c:v mpeg4 -c:a aac")
-    // True if only the audio is left: the first track is the video.
+    // The first track is the video, so audio caps mean that the video was left out.
     try expect(.qtdemuxShortTracks) {
       try caps(of: "filesrc location=\(path) ! qtdemux").mediaType.hasPrefix("audio/")
     }

@@ -24,7 +24,7 @@ import Testing
     try expect(.qtmuxOpusPriming) {
       let file = try MuxedFile("\(Self.audio) ! opusenc ! mp4mux")
       let (edit, times) = (try file.words(in: "elst"), try file.words(in: "stts"))
-      // The edit's start in the media, and the durations of the first and the second packet.
+      // Tests the edit's start in the media, and the durations of the first and the second packet.
       return edit[3] == 0 && times[3] + 312 == times[5]
     }
   }
@@ -140,7 +140,7 @@ import Testing
       let file = try MuxedFile(
         "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=640,height=480 ! vp9enc deadline=1 cpu-used=8 ! "
           + "vp9parse ! capssetter caps=video/x-vp9,chroma-site=mpeg2 ! mp4mux")
-      // Version and flags, profile, then the level times ten.
+      // The level, times ten, follows the version, the flags and the profile.
       return try file.numbers(in: "vpcC")[5] == 10
     }
   }

@@ -37,12 +37,12 @@ import Testing
     try expect(.jpegparseRank) { try packets(of: "filesrc location=\(path) ! parsebin").count > 1 }
   }
 
-  @Test("vp9parse loops forever on caps that other objects own, too")
+  @Test("vp9parse loops forever on caps that it shares with other objects")
   func transparentVP9() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.webm", tenFrames, "-c:v libvpx-vp9 -pix_fmt yuva420p")
     try expect(.vp9parseAlpha) {
-      // G_DEBUG ends the process at the first critical warning; otherwise the process would not
+      // G_DEBUG ends the process at the first critical warning. Without it, the process would not
       // end.
       try launch(
         ["filesrc", "location=\(path)", "!", "matroskademux", "!", "vp9parse", "!", "appsink", "wait-on-eos=false"],

@@ -78,7 +78,8 @@ import Testing
       ], environment: environment
     ) { process, errors in
       while let line = errors(), !line.contains("capturing") {}
-      // The window may appear after the first frame; each look grabs a new frame of the screen.
+      // The window may appear after the first frame, so each attempt grabs a new frame of the
+      // screen.
       var isSeen = false
       for _ in 0..<200 where !isSeen { isSeen = (try? screen.brightness()) ?? 0 > 0.05 }
       #expect(isSeen)

@@ -83,7 +83,7 @@ import Testing
     let input = isWatched ? ["--watch", scratch.path("in")] : [scratch.path("in")]
     let arguments =
       ["reverse"] + input + ["--into", scratch.path("out"), "--preset", "veryslow", "--progress", "json"]
-    // A watch runs until a signal.
+    // A watch runs until it gets a signal.
     func run(until stage: String, _ body: @escaping (Process) -> Void = { _ in }) throws -> Command.Result {
       try Command.run(arguments) { process, nextLine in
         while let line = nextLine() {

@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  /// The clip is noise, which takes three times the bit rate if it is encoded lossless.
+  /// The clip is noise. Lossless encoding would take three times the requested bit rate.
   @Test("the output roughly has the bit rate of --bitrate", arguments: ["h264", "hevc", "vp8", "vp9", "av1"])
   func bitrate(codec: String) throws {
     let (clip, mirror) = (scratch.path("snow.mkv"), scratch.path("mirror.mkv"))

@@ -45,7 +45,7 @@ import Testing
   func failedWrite(name: String) throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
-    // Limits files to 1 KiB. The failure is like that of a full disk, but has another message.
+    // Limits files to 1 KiB. A write then fails as on a full disk, but with another message.
     let limited = ["-c", "ulimit -f 2; exec \"$@\"", "sh", Command.url.path]
     let arguments = ["reverse", scratch.path("a.mp4"), scratch.path(name), "--no-audio"]
     let result = try Command.run(limited + arguments, of: URL(fileURLWithPath: "/bin/sh"))
@@ -60,8 +60,8 @@ import Testing
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     #expect(try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("a.gif")]).status == 0)
-    // 100 KiB: more than the size of the output, less than that of the decoded GIF frames in the
-    // spool.
+    // The limit of 100 KiB is above the size of the output, but below the size of the decoded GIF
+    // frames in the spool.
     let limited = ["-c", "ulimit -f 200; exec \"$@\"", "sh", Command.url.path]
     let arguments = [
       "reverse", scratch.path("a.gif"), scratch.path("b.mkv"), "--video-codec", "h264", "--memory", "400KiB",

@@ -74,7 +74,8 @@ import Testing
 
   @Test("all files of a folder keep the bytes of their names")
   func folders() throws {
-    // A literal U+10E0E9 stands for the byte 0xE9 in strings, but names another file here.
+    // In Swift strings, U+10E0E9 stands for the byte 0xE9. A name that really contains U+10E0E9
+    // belongs to another file.
     let result = try sh(
       """
       cp clip.mp4 "in/a$e.mp4"; cp clip.mp4 "in/a$(printf '\\364\\216\\203\\251').mp4"; : > "in/b$e.mp4"

@@ -185,8 +185,8 @@ import Testing
     for line in wanted.difference(from: found) { Issue.record("\(line)") }
     let warnings = [printed, run].map { $0.errors.split(separator: "\n").filter { $0.contains("warning: ") } }
     for warning in direct.errors.split(separator: "\n") where warning.contains("warning: ") {
-      // Encoding profiles repeat frames; since 1.28 the last frame, too. `run` does not count the
-      // frames of a user's pipeline.
+      // Encoding profiles repeat frames; since 1.28, they repeat the last frame, too. `run` does
+      // not count the frames of a user's pipeline.
       if given.option == "profile", warning.contains("too many") { continue }
       #expect(warnings.contains { $0.contains(warning) }, "\(warning)")
     }

@@ -4,7 +4,7 @@ import MediaTime
 import TestSupport
 import Testing
 
-/// `serve` with common players and a browser.
+/// `serve` with FFmpeg, playbin3 and a browser.
 @Suite struct ServeTests {
   private static let programs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Programs")
@@ -22,8 +22,8 @@ import Testing
   private func write(rate: Int) throws {
     var media = TestMedia()
     (media.times, media.frameRate) = (TestMedia.regular(frames, rate: rate), "\(rate)/1")
-    // Whole AAC packets. The number of samples includes the priming, so that the audio is no longer
-    // than the video.
+    // The audio consists of whole AAC packets. The number of samples includes the priming, so the
+    // audio does not outlast the video.
     media.sampleCount = frames * 45 * 1024 / rate
     media.audio = "avenc_aac ! aacparse"
     let written = try media.write(to: folder)
@@ -111,10 +111,10 @@ import Testing
 
   @Test("FFmpeg and playbin3 read the film to its end")
   func players() throws {
-    // The film has 45 seconds: hlsdemux2 buffers 30 (`max-buffering-time`) before it waits for
-    // playback. hlsdemux2 fails on a film that it has buffered completely before its first output
-    // ("Can't push EOS on non-exposed pad", gst_adaptive_demux2_stream_end_of_manifest in
-    // gstadaptivedemux-stream.c, 1.22 and main).
+    // The film lasts 45 seconds, because hlsdemux2 buffers 30 seconds (`max-buffering-time`) before
+    // it waits for playback. hlsdemux2 fails on a film that it has buffered completely before its
+    // first output ("Can't push EOS on non-exposed pad", gst_adaptive_demux2_stream_end_of_manifest
+    // in gstadaptivedemux-stream.c, 1.22 and main).
     try write(rate: 2)
     try serve { page, _ in
       let raw = folder.path("raw")

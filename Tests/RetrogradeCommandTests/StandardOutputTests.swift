@@ -10,7 +10,7 @@ import Testing
       of: URL(fileURLWithPath: "/bin/bash"))
   }
 
-  /// Formats whose bytes depend only on their content.
+  /// Formats that always store the same media as the same bytes.
   @Test("a pipe gets the same bytes as a file", arguments: ["wav", "flac", "y4m", "gif", "ts", "mpegts", "apng"])
   func pipedBytes(format: String) throws {
     let scratch = try Scratch()

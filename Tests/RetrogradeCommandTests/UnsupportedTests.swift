@@ -101,7 +101,8 @@ import Testing
     let path = scratch.path("a.m4a")
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=duration=1", "-c:a", "aac", "-y", path])
     var bytes = try Array(Data(contentsOf: URL(fileURLWithPath: path)))
-    // Replaces AAC in the decoder configuration (ISO/IEC 14496-1, 7.2.6.7) with object type 36.
+    // Replaces AAC in the decoder configuration (ISO/IEC 14496-1, 7.2.6.7) with object type 36,
+    // which is MPEG-4 ALS.
     let head: [UInt8] = [0x05, 0x80, 0x80, 0x80]
     let place = try #require(bytes.firstRange(of: head)).upperBound + 1
     bytes.replaceSubrange(place..<place + 2, with: [0xF8, 0x88])

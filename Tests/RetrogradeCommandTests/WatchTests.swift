@@ -60,7 +60,7 @@ import Testing
     try copy(to: "in/there.mp4")
     _ = try watch { lines in
       #expect(WatchTests.next(lines) == "there.mp4 done")
-      // The first half of a file, which is still open for writing.
+      // Writes the first half of a file, and keeps the file open for writing.
       let bytes = try clip
       let descriptor = open(scratch.path("in/slow.mp4"), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
       let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

@@ -118,8 +118,8 @@ import Testing
     read.set(.playing)
     let video = try #require(try read.appSink("video").pull(timeout: ClockTime(seconds: 20)))
     let audio = try #require(try read.appSink("audio").pull(timeout: ClockTime(seconds: 20)))
-    // The video ends at 1 s, the audio at 1.5 s. The last frame is shown for the half second that
-    // has only audio.
+    // The video ends at 1 s, the audio at 1.5 s. In the output, the last frame is also shown during
+    // the half second that has only audio.
     #expect(video.buffer.pts == .zero)
     #expect(video.buffer.duration == ms(540))
     #expect(audio.buffer.pts == .zero)

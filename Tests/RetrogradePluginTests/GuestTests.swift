@@ -180,7 +180,7 @@ import Testing
     #expect(try duration("audioreverse loop=ping-pong turn-duration=40000000", GuestTests.audio) == ms(1960))
   }
 
-  /// - Returns: true if the stream is seekable; and the end of the seekable range.
+  /// - Returns: a Bool that is true if the stream is seekable, and the end of the seekable range.
   private func seekable(_ pad: UnsafeMutablePointer<GstPad>) throws -> (Bool, gint64) {
     let query = try #require(gst_query_new_seeking(GST_FORMAT_TIME))
     defer { unref(query) }
@@ -190,7 +190,7 @@ import Testing
     return (isSeekable != 0, end)
   }
 
-  @Test("a filter is seekable only if its source is seekable and it does not loop")
+  @Test("a filter is seekable only if its source is seekable and the filter does not loop")
   func seekingQuery() throws {
     let source = "videotestsrc num-buffers=25 ! video/x-raw,framerate=25/1"
     for (description, isSeekable) in [
@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test(
-    "the latency is upstream's latency, without a maximum if the filter collects data",
+    "the latency is that of upstream, with no maximum if the filter collects data",
     arguments: [("videoreverse", true), ("videoreverse loop=ping-pong", false)])
   func latencyQuery(element: String, isHeld: Bool) throws {
     let pipeline = try pipeline(
@@ -226,8 +226,8 @@ import Testing
     #expect(try latency("f") == (1, 20_000_000, isHeld ? GstClockTime.max : 50_000_000))
   }
 
-  /// Tools that see progress messages wait for the end of the progress before they play, but a
-  /// filter makes no progress until they play.
+  /// A tool that sees progress messages does not play before the last of them. A filter makes no
+  /// progress before the tool plays.
   @Test("a filter posts no progress messages")
   func noProgress() throws {
     let exchange = try Exchange("videoreverse", caps: grey)

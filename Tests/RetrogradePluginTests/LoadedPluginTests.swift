@@ -20,7 +20,8 @@ import Testing
     let variables = [
       "GST_PLUGIN_PATH": LoadedPluginTests.folder, "GST_REGISTRY": folder.path("registry.bin"),
     ].merging(environment) { $1 }
-    // A command that hangs fails only this test; the timeout keeps it from blocking the others.
+    // With a timeout, a command that hangs fails only this test, and does not block the other
+    // tests.
     let arguments = ["120", "sh", "-c", "exec 2>&1\n\(command)"]
     let ending = try Program("/usr/bin/timeout", arguments, in: folder.url, variables: variables).end()
     return (ending.status, ending.text)

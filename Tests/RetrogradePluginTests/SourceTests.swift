@@ -522,8 +522,8 @@ import Testing
     #expect(pipeline.duration == nil)
   }
 
-  /// The colours change in the first half, which is decoded last, so indexing does not notice the
-  /// change.
+  /// The colours change in the first half of the source. This half is decoded last, so indexing
+  /// does not notice the change.
   @Test("a problem that is found only by decoding is a warning at the end")
   func lateWarning() throws {
     let folder = try TemporaryFolder()

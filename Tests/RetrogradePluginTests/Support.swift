@@ -8,7 +8,7 @@ import Testing
 
 /// Elements of this project, registered in this process.
 enum Elements {
-  /// Registers the elements in the same way as the player of other tests. A second plugin with the
+  /// Registers the elements as the player does in other tests, because a second plugin with the
   /// same elements would take over the factories of elements that are in use.
   static let areRegistered = (try? RetrogradeElements.register()) != nil
 }
@@ -20,7 +20,7 @@ func pipeline(_ description: String) throws -> Pipeline {
 }
 
 extension Pipeline {
-  /// The next sample; nil at the end of the stream.
+  /// The next GstSample; nil at the end of the stream.
   /// - Throws: the error of a failed element.
   func pull(_ sink: AppSink) throws -> Sample? {
     while true {

@@ -6,8 +6,8 @@ import Testing
 @testable import RetrogradeEngine
 @testable import RetrogradePlugin
 
-/// reversesrc plays the end of a long file while it is still indexing the file. In other loop
-/// modes, it indexes first.
+/// With `loop=reverse`, reversesrc plays the end of a long file while it is still indexing the
+/// file. With other values of `loop`, it indexes first.
 @Suite struct TailTests {
   /// 750 numbered frames of 40 ms, and 1,440,000 audio samples whose values depend on their
   /// positions.

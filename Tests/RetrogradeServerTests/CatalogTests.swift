@@ -92,8 +92,8 @@ import Testing
     #expect(catalog.open(id) == nil)
   }
 
-  /// The type and path of the open file are checked, not the name a second time: the name may be
-  /// another file's by then.
+  /// Type and path are read from the open file, because the name may belong to another file by
+  /// then.
   @Test("a name that is repeatedly swapped with a link never leads out of the folder")
   func swappedLink() throws {
     let catalog = try Catalog([folder.path("films")])

@@ -8,7 +8,7 @@ import TestSupport
 
 @testable import RetrogradeServer
 
-/// Stream whose segments are a few bytes, which are made at once or when the test opens a gate.
+/// Stream with segments of a few bytes. A segment is made at once, or when the test opens a gate.
 final class FakeStream: MirrorStream {
   let renditions: [SegmentedMirror.Rendition]
   let duration = ClockTime(seconds: 10)

@@ -113,7 +113,7 @@ import Testing
     #expect(policy.contains("style-src 'sha256-"))
   }
 
-  @Test("a list shows file names as text")
+  @Test("a list shows file names as text, not as HTML")
   func fileList() async throws {
     let fake = try FakeRequestHandler(names: ["<b>&\"'.wav", "two.wav"])
     let text = try await fake.ask("/").text
@@ -125,7 +125,7 @@ import Testing
     #expect(answer["location"] == "/\(single.id)/")
   }
 
-  @Test("with a single file, its playlist is at the top address")
+  @Test("if only one file is served, its playlist is at the top address")
   func topPlaylist() async throws {
     let single = try FakeRequestHandler()
     let own = try await single.ask("/\(single.id)/master.m3u8").text
@@ -166,7 +166,7 @@ import Testing
     #expect(try await answer.bytes.count == (range == nil ? 102 : 10))
   }
 
-  @Test("a segment is served from a fragment on until the segment is complete")
+  @Test("a segment can be requested from any fragment on, and a complete segment is sent whole")
   func pieces() async throws {
     let fake = try FakeRequestHandler(ServerSettings(), FakeStream())
     let base = "/\(fake.id)/usual/\(try await fake.version)/540"
@@ -242,7 +242,7 @@ import Testing
     #expect(gate.seen.entered == 3)
   }
 
-  @Test("a seek stops the prefetched segment")
+  @Test("a seek stops the prefetching of a segment")
   func prefetchStop() async throws {
     let gate = FakeGate(free: 1)
     let fake = try FakeRequestHandler(ServerSettings(jobs: 3), FakeStream(gate: gate))

@@ -25,7 +25,7 @@ import Testing
     ])
   func invalidPath(path: String) { #expect(RequestPath(path) == nil) }
 
-  @Test("a query has the first value of each name")
+  @Test("if a query repeats a name, the first value counts")
   func query() {
     #expect(RequestPath("/?a=1&b=%3D%26&a=2&c&&d=x=y")?.query == ["a": "1", "b": "=&", "c": "", "d": "x=y"])
   }

@@ -186,7 +186,7 @@ import Testing
   }
 
   @Test(
-    "a request without exactly one host and a clear length is refused",
+    "a request is refused if it does not have exactly one host and a clear length",
     arguments: [
       "Host: localhost\r\nHost: localhost\r\n", "Host: localhost\r\nHost: evil\r\n", "",
       "Host: a@localhost\r\n", "Host: localhost?x=\r\n",
@@ -278,7 +278,7 @@ import Testing
     }
   }
 
-  @Test("connections that end between two requests are forgotten", arguments: [false, true])
+  @Test("the server forgets connections that end between two requests", arguments: [false, true])
   func endsBetweenRequests(withReset: Bool) async throws {
     try await serving(patience: .seconds(600)) { port, path, server in
       for _ in 0..<5 {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RetrogradeServer
 
-/// Work that is shared, limited, and kept.
+/// Shared work, limits on concurrent work, and cached results.
 @Suite struct WorkTests {
   @Test("a value requested by many callers is made once")
   func sharedWork() async throws {
@@ -117,7 +117,7 @@ import Testing
     #expect(flights.readers(of: "a") == 2)
     let waiting = Task { try await first.whole() }
     await Task.yield()
-    // Leaving cancels the waiting task.
+    // `leave()` cancels the wait.
     first.leave()
     await #expect(throws: CancellationError.self) { try await waiting.value }
     #expect(flights.readers(of: "a") == 1)
@@ -192,7 +192,7 @@ import Testing
     init(_ first: Value) { value = Mutex(first) }
   }
 
-  @Test("no more work runs at once than there are slots")
+  @Test("at most as many jobs run at once as there are slots")
   func slots() async throws {
     let line = WorkLine(slots: 2, longest: 100)
     final class Counts: Sendable {

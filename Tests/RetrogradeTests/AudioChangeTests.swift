@@ -9,8 +9,7 @@ import Testing
 /// Audio whose format changes mid-stream.
 @Suite struct AudioChangeTests {
   /// Muxes two seconds of video with AC-3 audio that changes after one second.
-  /// - Parameter second: caps of the audio in the second second; the caps before it are 48 kHz
-  ///   stereo.
+  /// - Parameter second: caps of the audio after the change; before it, the audio is 48 kHz stereo.
   private func file(
     _ name: String, then second: String, in muxer: String, _ folder: TemporaryFolder
   ) async throws -> String {

@@ -54,7 +54,7 @@ import Testing
     #expect(chunks == [AudioChunk(position: 0, count: 2976, offset: 1024)])
   }
 
-  @Test("audio before the first timestamp does not move the other audio")
+  @Test("audio before the first timestamp does not move the rest of the audio")
   func beforeFirstTimestamp() throws {
     var segment = Segment()
     segment.stop = ClockTime(sampleIndex: 2001, rate: 48000)
@@ -65,7 +65,7 @@ import Testing
     #expect(chunks == [AudioChunk(position: 0, count: 2001, offset: 959)])
   }
 
-  @Test("output of a decoder that drops its first packet is timed by its packets")
+  @Test("if a decoder drops its first packet, its output is timed by the later packets")
   func droppedFirstPacket() throws {
     // GstAudioDecoder gives its first output the time of the first packet, though the output
     // belongs to the second.
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("two buffers of one packet are kept if no packet is missing before them, or if they are not silent")
+  @Test("two buffers of one packet are kept unless they are silent and a packet is missing before them")
   func buffersOfOnePacket() throws {
     for (isSilent, missing) in [(true, 0), (false, 4800)] {
       let buffers = [0, 1, 1, 2].enumerated().map { index, number in

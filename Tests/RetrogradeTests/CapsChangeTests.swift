@@ -19,8 +19,8 @@ import Testing
       "x265enc key-int-max=8 ! video/x-h265,stream-format=byte-stream ! h265parse ! video/x-h265,stream-format=hev1",
   ]
 
-  /// Encoders that encode each half separately: x264enc ignored changed colorimetry before 1.24
-  /// (d0d40c7845).
+  /// Encoders that encode each half separately, because x264enc ignored changed colorimetry before
+  /// 1.24 (d0d40c7845).
   private static let halves = ["h264": "x264enc key-int-max=8 ! video/x-h264,stream-format=byte-stream !"]
 
   private static func fixed(_ codec: String) -> String {

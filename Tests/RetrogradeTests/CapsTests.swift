@@ -4,7 +4,7 @@ import Testing
 /// Caps, their summaries, and the ranks of installed elements.
 @Suite struct CapsTests {
   @Test(
-    "caps are summarized in common terms",
+    "caps are summarized in plain words",
     arguments: [
       ("video/x-raw,format=I420,width=640,height=360,framerate=30000/1001", "640x360, 29.97 fps"),
       ("video/x-raw,format=NV12,width=64,height=48,framerate=0/1", "64x48, variable frame rate"),

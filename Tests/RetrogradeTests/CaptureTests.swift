@@ -63,7 +63,7 @@ import RetrogradePlayer
     #expect(abs((summary.samples.first ?? 0) - 4000) <= 1024)
   }
 
-  /// Such a source fills every queue long before the capture ends.
+  /// A source that does not wait for the clock fills every queue long before the capture ends.
   @Test("a source that does not wait for the clock is stopped")
   func unsyncedSource() async throws {
     let folder = try TemporaryFolder()

@@ -34,7 +34,8 @@ import Testing
     return Reverser(source, options: options)
   }
 
-  /// FFV1: its keyframes have the same bytes in every process. docs/chunks.md describes x264.
+  /// Encodes to FFV1, whose keyframes have the same bytes in every process. For x264, see
+  /// docs/chunks.md.
   private var lossless: Reverser { reverser { $0.encoding.quality = .lossless } }
 
   /// Bytes of the file that `reverser` makes in chunks.

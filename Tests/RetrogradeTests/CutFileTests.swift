@@ -211,8 +211,8 @@ import Testing
     // A graphic control extension with the delay precedes each frame (GIF89a, 23).
     let controls = bytes.indices.dropLast(3).filter { bytes[$0..<$0 + 3].elementsEqual([0x21, 0xF9, 0x04]) }
     #expect(controls.count == 12)
-    // Removes only the trailer, or half of the frame after the last complete one and everything
-    // behind it.
+    // Removes only the trailer, or half of the frame after the last complete one and all bytes that
+    // follow.
     let end = whole < 12 ? controls[whole] + 30 : bytes.count - 1
     try bytes.prefix(end).write(to: URL(fileURLWithPath: folder.path("cut.gif")))
     let reverser = Reverser(folder.path("cut.gif"))

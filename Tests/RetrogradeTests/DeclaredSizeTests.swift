@@ -88,8 +88,8 @@ import Testing
     #expect(error?.message.contains("900 MiB") == true, "\(error?.message ?? "")")
   }
 
-  /// A copy of the shared chunks for each frame would take gigabytes.
-  @Test("chunks shared by all frames of an animation are stored once")
+  /// A copy of the shared PNG chunks for each frame would take gigabytes.
+  @Test("PNG chunks shared by all frames of an animation are stored once")
   func sharedChunks() throws {
     let animation = try #require(APNGFrames(animatedPNG(4, 4, frames: 20_000, common: 1 << 20)))
     #expect(animation.frames.count == 20_000)

@@ -82,8 +82,8 @@ import Testing
     }
   }
 
-  /// No edit compensates the B-frame delay. The video starts late, and its end is late by the same
-  /// time.
+  /// No edit compensates for the B-frame delay. The video starts late, and its end is late by the
+  /// same time.
   @Test("an MP4 with B-frames and without an edit list keeps its last frames")
   func framesWithoutAnEditList() async throws {
     let folder = try TemporaryFolder()
@@ -149,8 +149,8 @@ import Testing
     #expect(mirror.audio.count == media.sampleCount * media.channels * 8)
   }
 
-  /// FFmpeg writes such JPEG 2000 into MOV. Nothing distinguishes its YUV from RGB, and openjpegdec
-  /// refuses it.
+  /// FFmpeg writes such JPEG 2000 into MOV. The codestream does not tell whether it contains YUV or
+  /// RGB, and openjpegdec refuses subsampled chroma.
   @Test("JPEG 2000 with subsampled chroma is decoded")
   func subsampledJPEG2000() async throws {
     let folder = try TemporaryFolder()
@@ -214,8 +214,8 @@ import Testing
     #expect(zip(mirror.times, expected).allSatisfy { abs(($0 - $1).seconds) < 0.0015 })
   }
 
-  /// PCR and timestamps of the second file restart. They jump back by less than a second, the
-  /// length of each file.
+  /// PCR and timestamps start again in the second file. They jump back by the length of the first
+  /// file, which is less than a second.
   @Test("concatenated transport streams last as long as both files together")
   func concatenatedTS() async throws {
     let folder = try TemporaryFolder()

@@ -95,7 +95,7 @@ import Testing
     #expect(other.warnings.first?.message.description.contains("smpl") == true)
   }
 
-  @Test("in broadcast WAVE, data that is still true of the mirror is kept, and the rest is reported")
+  @Test("in broadcast WAVE, data that also holds for the mirror is kept, and the rest is reported")
   func broadcastWAVE() async throws {
     let folder = try TemporaryFolder()
     var broadcast = [UInt8](repeating: 0, count: 602)
@@ -297,7 +297,7 @@ import Testing
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.mp4"))))
     #expect(ContainerFacts(folder.path("s.mp4")).details.isEmpty)
     for (box, what) in [("sv3d", "360°"), ("dvvC", "Dolby Vision"), ("lhvC", "second view"), ("zzzz", "zzzz")] {
-      // Renames a box that adds no information.
+      // Renames a box that is not needed for decoding.
       let place = try #require(bytes.firstRange(of: Array("btrt".utf8)))
       bytes.replaceSubrange(place, with: Array(box.utf8))
       try Data(bytes).write(to: URL(fileURLWithPath: folder.path("\(box).mp4")))

@@ -173,7 +173,7 @@ import Testing
     #expect(drawn[y * 96 + x] > 230)
   }
 
-  @Test("an overlay gets the times of source and output")
+  @Test("an overlay receives the time in the source and the time in the output")
   func overlayTimes() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

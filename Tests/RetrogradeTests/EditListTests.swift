@@ -89,7 +89,8 @@ import Testing
   }
 
   /// Replaces the edit list of the only track.
-  /// - Parameter edits: durations in milliseconds, and starts in the media; -1 for an empty edit.
+  /// - Parameter edits: duration in milliseconds of each edit, and its start in the media; a start
+  ///   of -1 means an empty edit.
   private func setEdits(_ edits: [(duration: Int, start: Int)], in path: String) throws {
     let url = URL(fileURLWithPath: path)
     let file = [UInt8](try Data(contentsOf: url))

@@ -105,7 +105,8 @@ import Testing
     #expect(settings.first { $0.name == "bitrate" }?.value == "102400")
   }
 
-  /// With these settings, the SSIM of `superfast` is within 0.003 of `medium` (docs/quality.md).
+  /// With these settings, the SSIM of `superfast` is within 0.003 of that of `medium`
+  /// (docs/quality.md).
   @Test("x264 gets extra settings unless a preset or quality is chosen")
   func x264Additions() throws {
     let raw = try #require(Caps("video/x-raw,format=I420,width=1280,height=720,framerate=25/1"))
@@ -162,7 +163,7 @@ import Testing
     do {
       let summary = try await Reverser(source).reverse(to: folder.path("o.\(container)"))
       #expect(summary.frames == 4)
-      // Theora can't hold the declared colours.
+      // Theora can't store the declared colours.
       #expect(summary.warnings.map(\.code) == (container == "ogv" ? [.detailLeftOut] : []))
     } catch let error as RetrogradeError {
       #expect(error.code == .usage)

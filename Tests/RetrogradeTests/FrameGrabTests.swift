@@ -51,7 +51,7 @@ import Testing
     #expect(try FFmpeg.frames(folder.path("x.png")).map(\.sum) == [all[["1f": 1, "last": 9][text] ?? 0]])
   }
 
-  /// Both frames have the same pixels in the same format.
+  /// The grabbed frame and the frame from `reverse` have the same pixels in the same format.
   @Test("a grabbed frame is the one that reverse writes")
   func sameAsReverse() async throws {
     let folder = try TemporaryFolder()
@@ -110,8 +110,8 @@ import Testing
     }
   }
 
-  /// If audio begins first, the first frame stands for the time before it. The last frame stands
-  /// for the time after it.
+  /// The first frame stands for the time before the video, during which only audio plays. The last
+  /// frame stands for the time after the video.
   @Test("a position outside the video gives the nearest frame")
   func positionsOutsideVideo() async throws {
     let folder = try TemporaryFolder()

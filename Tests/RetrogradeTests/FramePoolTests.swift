@@ -23,7 +23,7 @@ import Testing
     #expect(pooled == plain)
   }
 
-  /// gst-libav drops the pool if coded and displayed width differ, as 432 and 426 do.
+  /// gst-libav drops the pool if coded and displayed width differ: here, 432 and 426 pixels.
   @Test("a decoder that drops the pool is offered no other pool, and its frames are correct")
   func oddWidth() throws {
     let codec = FramePoolTests.codecs[0]

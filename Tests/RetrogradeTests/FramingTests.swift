@@ -8,8 +8,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// 4:2:0 frame of three planes. It has its own geometry code, whose results are compared with those
-/// of the engine.
+/// 4:2:0 frame of three planes. Its geometry code is independent of the engine's, so that the tests
+/// can compare the results of both.
 private struct Picture: Equatable {
   struct Plane: Equatable {
     var width: Int
@@ -209,7 +209,7 @@ private struct Picture: Equatable {
       try #require(Caps("video/x-raw,\(caps)")), orientation: orientation, framing, for: try Container.of(name))
   }
 
-  /// Expected properties of videocrop, and the expected size.
+  /// The arguments end with the expected properties of videocrop and the expected size.
   @Test(
     "crops are rounded down",
     arguments: [
@@ -232,7 +232,7 @@ private struct Picture: Equatable {
     #expect("\(made.caps.int("width") ?? 0)x\(made.caps.int("height") ?? 0)" == size)
   }
 
-  @Test("images without chroma subsampling are cropped anywhere")
+  @Test("images without chroma subsampling can be cropped at any pixel")
   func cropWithoutSubsampling() throws {
     let framing = Framing(crop: .area(width: 33, height: 21, at: .init(x: 7, y: 5)))
     let cut = try geometry("format=RGB,width=64,height=48", framing, "a%d.png").cutting

@@ -34,7 +34,7 @@ import Testing
     #expect(thinned.starts == [.zero, ClockTime(seconds: 1), century])
   }
 
-  @Test("frames that start before a time count as frames before it")
+  @Test("the number of frames before a time includes every frame that starts before it")
   func frameCountBeforeTime() throws {
     var generator = SystemRandomNumberGenerator()
     for (numerator, denominator) in [(25, 1), (30000, 1001), (1, 3600), (1000, 1)] {

@@ -249,7 +249,7 @@ import Testing
   }
 
   /// The bit rate of lossless images is no guide to the bit rate of video.
-  @Test("video made of lossless images has its own bit rate")
+  @Test("video made from lossless images does not get the bit rate of the images")
   func bitrateFromImages() throws {
     func rate(_ codec: String) throws -> Int? {
       let caps = try #require(Caps(codec))

@@ -125,8 +125,8 @@ import Testing
     a.count == b.count ? zip(a, b).reduce(0) { $0 + abs(Double($1.0) - Double($1.1)) } / Double(max(a.count, 1)) : 255
   }
 
-  /// The second file has another size, shape or chroma format, or is rotated, has non-square
-  /// pixels, or is interlaced.
+  /// Each case changes a property of the second file: size, shape, chroma format, rotation, pixel
+  /// aspect ratio or interlacing.
   @Test(
     "frames are fitted to the first file",
     arguments: ["large", "turned", "wide", "fields", "fields, the lower first"])
@@ -204,7 +204,7 @@ import Testing
     #expect(joined.legs.duration == ClockTime(seconds: 1.4))
   }
 
-  /// Also tests a long file, of which playback would read only the start and the end.
+  /// Also tests a long file: playback would read only its start and its end.
   @Test("damage is reported as for a single file")
   func damage() async throws {
     let folder = try TemporaryFolder()

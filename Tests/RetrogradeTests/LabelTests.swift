@@ -106,8 +106,8 @@ import Testing
     #expect(checks.filter { !$0.holds }.map(\.subject) == ["mastering display", "light level"])
   }
 
-  /// The file itself contains the language of PCM, which is read in place, and the pixel aspect
-  /// ratio of PNG.
+  /// The language of PCM and the pixel aspect ratio of PNG are read from the file itself. PCM is
+  /// read in place.
   @Test("the PCM languages and pixel aspect ratio of MOV are kept")
   func movLabels() async throws {
     let folder = try TemporaryFolder()
@@ -215,7 +215,7 @@ import Testing
     #expect(try probe(folder.path("b.mkv"), "stream_tags=language", of: "a") == ["chi"])
   }
 
-  /// The source has two covers. MP4 and Ogg can contain one.
+  /// The source has two covers. MP4 and Ogg can hold at most one.
   @Test(
     "covers are written once or reported",
     arguments: [("b.flac", 2), ("b.mp3", 2), ("b.m4a", 1), ("b.opus", 1), ("b.mka", 0)])

@@ -135,8 +135,9 @@ import Testing
     }
   }
 
-  /// Directions of a step to the right and a step down in the displayed frame. The frame is flipped
-  /// horizontally first, then rotated clockwise in quarters (GST_TAG_IMAGE_ORIENTATION).
+  /// Directions, in the displayed frame, of a step to the right and a step down in the stored
+  /// frame. The frame is flipped horizontally first, then rotated clockwise in quarters
+  /// (GST_TAG_IMAGE_ORIENTATION).
   private static func displayedSteps(_ orientation: String) -> [Int32] {
     var steps: [(x: Int32, y: Int32)] = [(orientation.hasPrefix("flip") ? -1 : 1, 0), (0, 1)]
     let quarters = (Int(orientation.split(separator: "-").last ?? "") ?? 0) / 90
@@ -144,8 +145,8 @@ import Testing
     return steps.flatMap { [$0.x, $0.y] }
   }
 
-  /// Elements a, b, c and d of the first track's matrix, in 16.16: the directions of a step to the
-  /// right and a step down (ISO/IEC 14496-12, 8.3.2 and 6.2.2).
+  /// Entries a, b, c and d of the first track's matrix, in 16.16 fixed point: the directions of a
+  /// step to the right and a step down (ISO/IEC 14496-12, 8.3.2 and 6.2.2).
   private func matrix(in path: String) throws -> [Int32] {
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     let name = try #require(bytes.firstRange(of: Array("tkhd".utf8)))
@@ -295,8 +296,8 @@ import Testing
     #expect(try FFmpeg.samples(folder.path(output)).count == 2 * 960)
   }
 
-  /// Checks the fix of qtmux's `dOps` box. The box is big-endian, and players skip the number of
-  /// samples in its pre-skip field.
+  /// Checks the fix of qtmux's `dOps` box. The box must be big-endian, because players skip as many
+  /// samples as its pre-skip field declares.
   @Test("the Opus header in MP4 is correct for players")
   func opusInMP4() async throws {
     let folder = try TemporaryFolder()

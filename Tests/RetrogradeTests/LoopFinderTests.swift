@@ -10,7 +10,8 @@ import Testing
   private static let rate: FrameRate = 25
 
   /// A dot that circles once in `period` frames, and a bar that grows until frame `from` and again
-  /// after frame `to`. Only between these two frames does a circle of the dot make a loop.
+  /// after frame `to`. A circle of the dot makes a loop only between these two frames, while the
+  /// bar does not change.
   private func film(_ path: String, frames: Int, period: Int, from: Int, to: Int, hasAudio: Bool = false) async throws {
     var options = ReverseOptions()
     options.encoding.quality = .lossless

@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("legs are contiguous, and a time finds its leg")
+  @Test("legs are contiguous, and each time belongs to the right leg")
   func legsByTime() throws {
     var generator = SeededGenerator(6)
     for _ in 0..<500 {

@@ -55,7 +55,7 @@ import Testing
     #expect(try frames(folder.path("o.mkv")) == frames(source).reversed())
   }
 
-  @Test("samples that a container rounds are reported", arguments: [("mp4", true), ("mkv", false), ("wav", false)])
+  @Test("rounding of audio samples is reported", arguments: [("mp4", true), ("mkv", false), ("wav", false)])
   func roundedSamples(container: String, isRounded: Bool) async throws {
     let folder = try TemporaryFolder()
     let media = TestMedia.audioOnly("source.m4a", "avenc_aac ! aacparse", muxer: "mp4mux")

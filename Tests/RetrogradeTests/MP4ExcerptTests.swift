@@ -7,8 +7,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// The index of an MP4 excerpt must be the same as that of the whole file. The tables of an excerpt
-/// list only the beginning and one range.
+/// The tables of an MP4 excerpt list only the beginning and one range of the file. Within this
+/// range, the index must be the same as that of the whole file.
 @Suite struct MP4ExcerptTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var media = TestMedia()
@@ -88,9 +88,9 @@ import Testing
     try decoder.start(at: wanted, fromPacket: 0, .init())
     var sample = try #require(try decoder.next(Cancellation()))
     #expect(sample.streamTime == wanted)
-    // Durations are rounded, and GStreamer 1.28 rounds differently: the frame before may overlap
-    // the start by 1 ns. The decoder then outputs this frame first, clipped to the start, as
-    // `VideoDecoder.decode` expects.
+    // Durations are rounded, and GStreamer 1.28 rounds differently, so the previous frame may
+    // overlap the start by 1 ns. The decoder then outputs the previous frame first, clipped to the
+    // start, as `VideoDecoder.decode` expects.
     if let next = try decoder.next(Cancellation()), let time = next.streamTime, time <= wanted + .milliseconds(3) {
       sample = next
     }

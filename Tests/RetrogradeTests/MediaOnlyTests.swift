@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Text files that make GStreamer open the other files or addresses that they name.
+/// Text files that name other files or addresses, which GStreamer would open.
 @Suite struct MediaOnlyTests {
   enum Kind: String, CaseIterable {
     case editingProject, manifestBehindComment, playlistBehindTag, smoothStreaming

@@ -72,8 +72,8 @@ import Testing
     #expect(played.output[1] == Self.mixed(played.source[0], played.source[1], 0.5))
   }
 
-  /// Tests legs in both directions. The outgoing leg continues with the next frames of the source,
-  /// or repeats its last frame.
+  /// Tests legs in both directions. During a dissolve, the outgoing leg continues with the next
+  /// frames of the source, or repeats the leg's last frame.
   @Test("cuts are cross-dissolved")
   func crossDissolve() async throws {
     let played = try await play("0..0.4, 1.4..1, 1.6..end, 0.8..1.2") { $0.dissolve = .seconds(0.2) }

@@ -3,7 +3,7 @@ import Retrograde
 import TestSupport
 import Testing
 
-/// Movies with audio that programs write.
+/// Audio of movies that programs write.
 @Suite struct MovieAudioTests {
   /// Values of audio samples that differ by channel and position.
   private static func sample(_ frame: Int, _ channel: Int) -> Float {
@@ -14,7 +14,7 @@ import Testing
     range.flatMap { frame in (0..<channels).map { sample(frame, $0) } }
   }
 
-  /// Audio of `count` sample frames, delivered in pieces of varying length.
+  /// Audio of `count` sample frames, delivered in blocks of varying length.
   private func audio(_ count: Int, rate: Int = 48_000, channels: Int = 2) -> MovieAudio {
     MovieAudio(sampleRate: rate, channels: channels) { position in
       Self.samples(position..<min(position + 1 + position % 3000, count), channels)

@@ -69,7 +69,7 @@ import Testing
     let hasVideo = container.imageFormat != nil || !container.videoCodecs.isEmpty
     #expect(summary.frames == (hasVideo ? 60 : 0))
     #expect(summary.samples == (container.imageFormat == nil ? [88_200] : []))
-    // Theora can't hold the declared colours.
+    // Theora can't store the declared colours.
     let expected: Set<Warning.Code> = output == "o.ogv" ? [.detailLeftOut] : [.streamLeftOut]
     #expect(summary.warnings.allSatisfy { expected.contains($0.code) }, "\(summary.warnings)")
   }
@@ -124,8 +124,8 @@ import Testing
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
   }
 
-  /// Runs a pipeline file. Its encoding half has `video` before the video encoder and `audio`
-  /// before the audio encoder.
+  /// Runs a pipeline file. In its encoding half, the elements `video` precede the video encoder,
+  /// and the elements `audio` precede the audio encoder.
   private func run(_ video: String, _ audio: String, _ folder: TemporaryFolder) async throws -> (Summary, DecodedMedia)
   {
     let (source, media) = try clip(folder)

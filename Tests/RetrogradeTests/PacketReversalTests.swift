@@ -51,8 +51,8 @@ import Testing
     try await expectReversed(source, folder.path("o." + (name.split(separator: ".").last ?? "")))
   }
 
-  /// FFmpeg writes the source: with x265enc, mp4mux got a buffer without a PTS in one of some
-  /// hundred runs on a busy machine.
+  /// FFmpeg writes the source, because with x265enc, mp4mux got a buffer without a PTS in one of
+  /// several hundred runs on a busy machine.
   @Test("HEVC packets are copied in reverse order")
   func reversedHEVC() async throws {
     let folder = try TemporaryFolder()

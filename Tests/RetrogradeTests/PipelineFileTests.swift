@@ -54,7 +54,7 @@ import Testing
   private static let black =
     "videotestsrc num-buffers=2 pattern=black ! video/x-raw,format=I420,width=320,height=64,framerate=25/1"
 
-  /// Expected value: what an overlay draws for a text with character references.
+  /// Each case gives a property, the caption, and the markup that shows the caption literally.
   @Test(
     "a caption shows every character literally",
     arguments: [

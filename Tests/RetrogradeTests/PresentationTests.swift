@@ -396,7 +396,7 @@ import Testing
   @Test("MP4 timestamps have the precision of those in the source")
   func fineTimes() async throws {
     let folder = try TemporaryFolder()
-    // qtmux would use a timescale of 491.
+    // By default, qtmux would use a timescale of 491.
     try make(
       "videotestsrc num-buffers=20 ! video/x-raw,width=96,height=64,framerate=59/12 ! x264enc ! h264parse ! "
         + "mp4mux trak-timescale=15712 ! filesink location=\(folder.path("in.mp4"))")
@@ -406,7 +406,7 @@ import Testing
       return zip(starts, starts.dropFirst()).map { ($1 - $0).nanoseconds }
     }
     // The output starts with the last frame of the source. The source stores the duration of this
-    // frame elsewhere.
+    // frame elsewhere, so this frame is not compared.
     let (source, mirror) = (try lengths("in.mp4").dropFirst(), try lengths("out.mp4").dropFirst())
     #expect(source.count == 18 && mirror.count == 18)
     #expect(zip(source.reversed(), mirror).allSatisfy { abs($0 - $1) < 1_000_000_000 / 15_712 })

@@ -194,8 +194,8 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
   private func expectMirroredTimes(_ original: DecodedMedia, _ mirror: DecodedMedia, _ media: TestMedia) {
     guard mirror.times.count == original.times.count, !original.times.isEmpty else { return }
     let end = presentationEnd(original, media)
-    // A frame is shown until the next one starts. In the reversed video, the frame starts at that
-    // time.
+    // A source frame ends when the next one starts. The mirrored end is the start of the frame in
+    // the reversed video.
     let expected = times(original, media).dropFirst().reversed().map { end - $0 }
     let errors = zip(mirror.times.dropFirst(), expected).map { ($0 - $1).seconds }
     // If only the container gives the duration of the last frame, all frames may be shifted by the

@@ -25,7 +25,7 @@ import Testing
     var words: String { "\(from)f..\(to)f" + (speed == 1 ? "" : " x\(speed)") }
   }
 
-  /// Random ranges. Half of them start where the range before ends.
+  /// Random ranges. Half of them start where the previous range ends.
   private static func score(_ seed: Int, speeds: ClosedRange<Int>) -> [Stretch] {
     var generator = SeededGenerator(seed)
     var stretches: [Stretch] = []
@@ -107,8 +107,8 @@ import Testing
     let wanted = try Self.frames(["-i", source, "-filter_complex", Self.video(stretches), "-map", "[out]"])
     let found = try Self.frames(["-i", output, "-map", "0:v"])
     #expect(found.map(\.sum) == wanted.map(\.sum), "\(stretches.map(\.words))")
-    // The times in both lists are rounded to milliseconds. ffmpeg adds up the rounding of each
-    // range.
+    // The times in both lists are rounded to milliseconds, and ffmpeg adds up the rounding errors
+    // of all ranges.
     #expect(zip(found, wanted).allSatisfy { abs($0.time - $1.time) <= stretches.count }, "\(stretches.map(\.words))")
     guard hasAudio else { return }
     let audio = try Self.samples(["-i", source, "-filter_complex", Self.audio(stretches), "-map", "[out]"])

@@ -204,7 +204,7 @@ import Testing
     #expect(try await samples("0..1, 1..0", joint: nil) == Array(whole[..<48_000] + whole[..<48_000].reversed()))
   }
 
-  /// If playback starts in the middle, each frame has the same time as in the whole leg.
+  /// If playback starts in the middle of a leg, each frame has the same time as in the whole leg.
   @Test("a clipped leg keeps the times of the whole leg")
   func clippedLeg() throws {
     var generator = SeededGenerator(14)
@@ -222,7 +222,7 @@ import Testing
       let cut = leg.start + ClockTime(nanoseconds: Int64.random(in: 0..<leg.duration.nanoseconds, using: &generator))
       func check(_ part: PlaybackLeg?, from start: ClockTime, to end: ClockTime) throws {
         let part = try #require(part)
-        // Tolerance: 1 ns of the source, played at a tenth of its speed, and rounding.
+        // Tolerance: rounding, and 1 ns of the source, which lasts 10 ns at a tenth of the speed.
         #expect(abs((part.start - start).nanoseconds) <= 12 && abs((part.end - end).nanoseconds) <= 12)
         let isHeld = part.span.duration.nanoseconds == 1
         #expect(isHeld || abs((part.place(part.span).start - leg.place(part.span).start).nanoseconds) <= 2)

@@ -208,8 +208,8 @@ import Testing
       inner.filter { joints.contains($0) == isJoint }.map { errors[$0] }.max() ?? 0
     }
     #expect(rendition.segments.count > 4)
-    // avenc_aac 1.22 may encode the same samples to different packets in each run. In one block, a
-    // fifth more loss was observed.
+    // avenc_aac 1.22 may encode the same samples to different packets in each run. A loss larger by
+    // a fifth was observed in one block.
     #expect(most(true) <= most(false) * 1.5)
   }
 
@@ -231,7 +231,8 @@ import Testing
       pipeline: "videotestsrc pattern=snow num-buffers=90 ! video/x-raw,width=1280,height=720,framerate=30/1 ! "
         + "x264enc speed-preset=ultrafast key-int-max=90 ! matroskamux ! filesink location=\(path)")
     let mirror = try SegmentedMirror(path, SegmentedMirror.Settings(), Cancellation())
-    // Consumes the frames that were decoded when the source was opened to choose a way to read it.
+    // While opening the source, the engine decodes frames to choose a way of reading it. This
+    // segment consumes these frames.
     _ = try mirror.segment(0, of: 0, Cancellation())
     let before = mirror.memoryHeld
     #expect(before.bytes == 0)
@@ -254,8 +255,8 @@ import Testing
     #expect(!(try mirror.segment(0, of: 0, Cancellation())).isEmpty)
   }
 
-  /// If the source's codec can be encoded in real time, the server also offers it. Its rendition
-  /// has the same frames at the same times as the H.264 one.
+  /// If the source's codec can be encoded in real time, the server also offers that codec. The
+  /// rendition in that codec has the same frames at the same times as the H.264 rendition.
   @Test(
     "the source's own codec is offered beside H.264",
     arguments: [

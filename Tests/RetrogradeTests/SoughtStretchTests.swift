@@ -5,8 +5,8 @@ import Testing
 
 @testable import RetrogradeEngine
 
-/// After a seek, a range of a long source can play before the whole source is indexed. It must play
-/// in the same way as after full indexing.
+/// After a seek, a range of a long source can play before the whole source is indexed. The range
+/// must play in the same way as after full indexing.
 @Suite struct SoughtStretchTests {
   /// 300 numbered frames of 100 ms, with audio of the same length.
   private func media(_ muxer: String, _ audio: String) -> TestMedia {

@@ -52,7 +52,7 @@ import Testing
   func otherContainers(_ name: String, _ muxer: String, _ format: String) async throws {
     let folder = try TemporaryFolder()
     var media = media(format, channels: 2)
-    // The edits of QuickTime and the chunks of Wave64 are rounded.
+    // QuickTime edits and Wave64 chunks are rounded. This length needs no rounding.
     media.sampleCount = 150_000
     let plain = try DecodedMedia(media.write(to: folder), like: media).audio
     (media.name, media.muxer) = (name, muxer)

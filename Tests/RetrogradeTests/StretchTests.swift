@@ -8,8 +8,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// A range of a source is indexed without reading the rest. Its index must be that of the whole
-/// source.
+/// A range of a source is indexed without reading the rest. The result must equal the same range of
+/// the full index.
 @Suite struct StretchTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var media: TestMedia

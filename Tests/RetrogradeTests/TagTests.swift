@@ -109,7 +109,7 @@ import Testing
     #expect(comments.map { "\($0.0.uppercased())=\($0.1)" } == ["COMMENT=short"])
   }
 
-  /// GStreamer's other names of a tag, which depend on the container.
+  /// Other names that GStreamer uses for a tag in some containers.
   private static let otherNames = [
     "conductor": ["performer"], "performer": ["conductor"], "track-number": ["show-episode-number"], "lyrics": ["USLT"],
     // FFmpeg 8 writes comments as DESCRIPTION into FLAC and Ogg.

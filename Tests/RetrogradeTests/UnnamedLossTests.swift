@@ -279,7 +279,7 @@ import Testing
     #expect(try await Verifier(path, mirror: folder.path("b.mkv")).verify().isMirror)
   }
 
-  /// Only FFV1 version 3 and later marks fields.
+  /// FFV1 marks fields only since version 3.
   @Test(
     "the field order that Matroska declares is read",
     arguments: [("ffv1 -level 1", "tt"), ("ffv1 -level 1", "bb"), ("ffv1 -level 3", "bb"), ("rawvideo", "bb")]
@@ -405,7 +405,7 @@ import Testing
     }
   }
 
-  @Test("text tags of AIFF and AU, and ID3 tags before ADTS, are kept")
+  @Test("text tags of AIFF and AU are kept, and so are ID3 tags at the start of ADTS files")
   func audioFileTexts() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(

@@ -30,7 +30,7 @@ import Testing
     #expect(check.check("").figures["differing"] == 2)
   }
 
-  @Test("frames that a plain decode in other threads also outputs are damaged, not wrong")
+  @Test("wrong source frames count as damaged if another plain decode outputs them, too")
   func concealedSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
     for (number, hash) in [1, 9, 8, 4].enumerated() { check.add(UInt64(hash), number: number) }
@@ -39,7 +39,7 @@ import Testing
     #expect(check.check("").figures["damaged"] == 1)
   }
 
-  /// Thumbnail in which a quarter of the pixels is brighter by `share` of `level`.
+  /// Thumbnail in which a quarter of the pixels is brighter by `share` times `level`.
   private static func thumbnail(share: Double, level: Double) -> Thumbnail {
     let count = Thumbnail.width * Thumbnail.height
     return Thumbnail(pixels: (0..<count).map { UInt8(100 + ($0 % 4 == 0 ? (share * level).rounded() : 0)) })
@@ -85,7 +85,7 @@ import Testing
     #expect(check.check("").figures["damaged"] == 1)
   }
 
-  /// Finding of a comparison: a second of noise in two channels with the result of `change`.
+  /// Compares a second of stereo noise with the result of `change`.
   private static func finding(
     _ exactness: AudioComparison.Exactness = .alike, _ change: (_ frame: Int, _ sample: Float32) -> Float32
   ) -> SampleWindows.Finding {

@@ -83,8 +83,8 @@ import Testing
         }
       }
       #expect(numbers == Array(window.frames))
-      // With an open GOP, the next keyframe was decoded, too: its packet precedes those of frames
-      // in this window that depend on it.
+      // With an open GOP, the next keyframe was decoded, too, because its packet precedes the
+      // packets of frames in this window that depend on it.
       var rest = 0
       while try decoder.next(Cancellation()) != nil { rest += 1 }
       #expect(rest <= (source.isOpen ? 4 : 0))

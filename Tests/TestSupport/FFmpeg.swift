@@ -48,7 +48,8 @@ package enum FFmpeg {
     try bytes.write(to: URL(fileURLWithPath: path))
   }
 
-  /// Destroys the second keyframe of VP8: overwrites its start code (RFC 6386, 9.1).
+  /// Destroys the second keyframe of a VP8 file by overwriting the keyframe's start code (RFC 6386,
+  /// 9.1).
   package static func loseSecondKeyframe(ofVP8 path: String) throws {
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
     let code = Data([0x9D, 0x01, 0x2A])

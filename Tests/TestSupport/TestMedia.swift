@@ -75,8 +75,8 @@ package struct TestMedia: Sendable {
     }
   }
 
-  /// Formats that x264enc accepts on all releases. Since 1.24, x264enc also accepts grey, whose
-  /// packets differ.
+  /// Formats that x264enc accepts on all releases. Grey, which x264enc accepts since 1.24, would
+  /// give other packets.
   private static let colorFormats =
     "video/x-raw,format=(string){Y444,Y42B,I420,YV12,NV12,Y444_10LE,I422_10LE,I420_10LE}"
 

@@ -17,12 +17,12 @@ extension ContainerReport {
       // A size of 0 or 0xFFFFFFFF is unset: the writer could not seek back to set it.
       if name == "SSND", size == 0 || size == 0xFFFF_FFFF { return nil }
       if name == "COMM" { report.end = aiffEnd(file, at: place + 8) }
-      // Bytes after the FORM chunk, such as an ID3 tag, are not chunks, so their size is not
+      // Bytes after the FORM chunk, such as an ID3 tag, are not AIFF chunks, so their size is not
       // checked.
       if size > file.size - place - 8, place < form + 8 { report.isCut = true }
       place += 8 + size + size % 2
     }
-    // The padding byte of the last chunk may be missing.
+    // The padding byte of the last AIFF chunk may be missing.
     if form < 0xFFFF_FFFF, form - 1 > file.size - 8 { report.isCut = true }
     report.streams = [Stream(kind: .audio, frames: nil, end: report.end)]
     if end < file.size - 12, file.text(at: end + form % 2) == "FORM" { report.noteFile(at: end + form % 2) }
@@ -37,7 +37,7 @@ extension ContainerReport {
     var texts: [NamedTag] = []
     /// Reason to refuse the file, as in ``ContainerFacts/fault``; nil if there is none.
     var fault: String?
-    /// Details for chunks that no output can keep.
+    /// Details for AIFF chunks that no output can keep.
     var details: [ContainerDetail] = []
     /// Channel mask, one bit per `GstAudioChannelPosition`; nil if GStreamer has no such layout.
     var loudspeakers: UInt64?
@@ -98,7 +98,7 @@ extension ContainerReport {
 }
 
 extension RandomAccessFile {
-  /// 80-bit IEEE 754 number at `place`; nil for a negative number, or if it is not finite.
+  /// 80-bit IEEE 754 number at `place`; nil if the number is negative or not finite.
   fileprivate func extended(at place: Int) -> Double? {
     guard let exponent = number(at: place, 2), exponent < 0x7FFF,
       let bytes = read(place + 2..<place + 10)

@@ -14,7 +14,7 @@ enum APETag {
     guard let end = ends.first(where: { file.read($0 - 32..<$0 - 24) == Array("APETAGEX".utf8) }),
       let footer = file.read(end - 32..<end)
     else { return found }
-    // This size includes the items and the footer.
+    // The size in the footer includes the items and the footer.
     let size = footer[12..<16].littleEndian
     guard size >= 32, size <= min(end, largest), let items = file.read(end - size..<end - 32) else { return found }
     var rest = items[...]
@@ -35,8 +35,7 @@ enum APETag {
   /// any type, because the typefinder of apedemux has a higher rank than those of media types.
   static func fault(in file: RandomAccessFile) -> String? {
     var media = 0..<file.size
-    // Each pass skips the tags that one id3demux or apedemux would skip; a valid file has few of
-    // them.
+    // Each pass skips the tags that one id3demux or apedemux would skip; a valid file has few tags.
     for _ in 0..<1000 {
       let first = file.read(media.lowerBound..<min(media.lowerBound + 32, media.upperBound)) ?? []
       let last = media.count < 32 ? [] : file.read(media.upperBound - 32..<media.upperBound) ?? []

@@ -16,7 +16,7 @@ extension ContainerReport {
       size <= headerSize - place
     {
       if file.read(place..<place + 16) == fileProperties, size >= 104 {
-        // With the broadcast flag, for live streams, the sizes in the header are invalid.
+        // If the broadcast flag is set, as in live streams, the sizes in the header are invalid.
         guard let flags = field(place + 88, 4), flags & 1 == 0 else { return nil }
         if let least = field(place + 92, 4), least == field(place + 96, 4) { packetSize = least }
         end = asfEnd(duration: field(place + 64, 8), preroll: field(place + 80, 8))
@@ -44,9 +44,10 @@ extension ContainerReport {
     return place > headerSize ? nil : ContainerReport(isCut: true, end: end)
   }
 
-  /// Offset of the first packet whose error correction flags differ from the first packet's
-  /// (5.2.1). Nil if there is none, or if the first packet has no error correction data.
+  /// Compares the error correction flags of each packet with those of the first packet (5.2.1).
   /// - Parameter data: range of the data object.
+  /// - Returns: offset of the first packet with different flags; nil if there is none, or if the
+  ///   first packet has no error correction data.
   private static func brokenPacket(in file: RandomAccessFile, _ data: Range<Int>, _ packetSize: Int) -> Int? {
     let first = data.lowerBound + 50
     guard packetSize >= 16, let flags = file.number(at: first, 1), flags & 0x80 != 0 else { return nil }

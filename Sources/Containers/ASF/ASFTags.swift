@@ -1,8 +1,8 @@
 /// Tags of an ASF file that asfdemux ignores or misreads ("Advanced Systems Format Specification",
 /// Microsoft, 3.11 and 4.8).
 enum ASFTags {
-  /// - Returns: tags, with the name of the Vorbis comment if there is one, and details that cannot
-  ///   be kept in any output.
+  /// - Returns: tags, with the name of the Vorbis comment if there is one; and details that no
+  ///   output can keep.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     var found: (tags: [NamedTag], details: [ContainerDetail]) = ([], [])
     guard let size = file.number(at: 16, 8, isLittleEndian: true), size >= 30, size <= min(file.size, largest),
@@ -33,8 +33,8 @@ enum ASFTags {
     return found
   }
 
-  /// Author of the Content Description Object: the second of five texts. The lengths of all five
-  /// come first (3.10).
+  /// Author in the Content Description Object: the second of five texts. The object begins with the
+  /// lengths of all five texts (3.10).
   private static func author(in description: ArraySlice<UInt8>) -> String? {
     let (title, author) = (description.prefix(2).littleEndian, description.dropFirst(2).prefix(2).littleEndian)
     let text = description.dropFirst(10 + title).prefix(author).text
@@ -59,7 +59,7 @@ enum ASFTags {
   }
 
   /// Reads a list of names and values. In the metadata library, each entry also has a language and
-  /// a stream number, and the lengths of name and value both precede the name.
+  /// a stream number, and begins with the lengths of its name and value.
   private static func read(
     _ list: ArraySlice<UInt8>, isLibrary: Bool, _ found: inout (tags: [NamedTag], details: [ContainerDetail])
   ) {
@@ -96,8 +96,8 @@ enum ASFTags {
     switch type {
     case 0:
       let text = value.text
-      // asfdemux reads track numbers only without a total (3), and disc numbers only with one
-      // (1/2).
+      // asfdemux reads a track number only without a total (`3`), and a disc number only with a
+      // total (`1/2`).
       let isRead = !isLibrary && (name == "WM/TrackNumber" || name == "WM/PartOfSet")
       if isRead, text.contains("/") == (name == "WM/PartOfSet") || text.isEmpty { return }
       if !text.isEmpty { found.tags.append(NamedTag(name: own, text: text)) }

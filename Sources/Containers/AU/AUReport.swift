@@ -16,8 +16,8 @@ extension ContainerReport {
       isCut: size > file.size - start, end: end, streams: [Stream(kind: .audio, frames: nil, end: end)])
   }
 
-  /// ``ContainerFacts/fault`` if the audio would start after the end of the file: auparse would
-  /// read past the end.
+  /// ``ContainerFacts/fault`` if the header places the audio after the end of the file: auparse
+  /// would then read past the end.
   static func auFault(_ file: RandomAccessFile) -> String? {
     file.number(at: 4, 4).map { $0 > file.size } ?? false
       ? "its header places the audio after the end of the file" : nil

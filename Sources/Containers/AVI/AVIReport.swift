@@ -45,7 +45,7 @@ extension ContainerReport {
     return declared
   }
 
-  /// Offset at which a packet should start but does not, in the `movi` lists within `part`; nil if
+  /// Offset in the `movi` lists within `part` at which a packet should start but does not; nil if
   /// the lists are valid.
   private static func brokenPacket(in part: Range<Int>, of file: RandomAccessFile) -> Int? {
     for (name, body) in file.chunks(in: part.clamped(to: 0..<file.size))
@@ -72,8 +72,8 @@ extension ContainerReport {
     return broken
   }
 
-  /// True if a chunk of this name may be in a `movi` list: a packet (such as `00dc`), an index of a
-  /// stream (`ix00`), a list of packets, or padding.
+  /// True if a RIFF chunk of this name may be in a `movi` list: a packet (such as `00dc`), an index
+  /// of a stream (`ix00`), a list of packets, or padding.
   private static func isPacket(_ name: String) -> Bool {
     let name = Array(name.utf8)
     func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20) }

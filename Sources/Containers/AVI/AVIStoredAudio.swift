@@ -2,7 +2,7 @@ extension StoredAudio {
   /// Finds the byte ranges of the audio samples in an AVI file whose only stream is PCM ("AVI RIFF
   /// File Reference", Microsoft; for long files, "OpenDML AVI File Format Extensions").
   /// - Returns: nil if the file has other streams, another format, a start other than 0, or
-  ///   unexpected chunks.
+  ///   unexpected RIFF chunks.
   init?(avi file: RandomAccessFile) {
     let streams = file.aviStreams
     guard streams.count == 1, let parts = streams.first.map({ file.chunks(in: $0) }),
@@ -27,7 +27,7 @@ extension StoredAudio {
   }
 
   /// Appends the packets of a list, including nested lists.
-  /// - Returns: false at an unexpected chunk, or at a packet that ends within a sample frame.
+  /// - Returns: false at an unexpected RIFF chunk, or at a packet that ends within a sample frame.
   private mutating func append(list: Range<Int>, of file: RandomAccessFile, isNested: Bool = false) -> Bool {
     file.forEachChunk(in: list) { name, body in
       switch name {

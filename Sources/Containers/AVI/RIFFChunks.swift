@@ -1,8 +1,8 @@
-/// Chunks of RIFF files ("Multimedia Programming Interface and Data Specifications 1.0", IBM and
-/// Microsoft): a four-character name, the length of the body, and the body, padded to an even
-/// length.
+/// RIFF chunks ("Multimedia Programming Interface and Data Specifications 1.0", IBM and Microsoft).
+/// A RIFF chunk has a four-character name, the length of the body, and the body, which is padded to
+/// an even length.
 extension RandomAccessFile {
-  /// Chunks in `range`. Their bodies are clamped to `range`.
+  /// RIFF chunks in `range`. Their bodies are clamped to `range`.
   func chunks(in range: Range<Int>) -> [(name: String, body: Range<Int>)] {
     var found: [(name: String, body: Range<Int>)] = []
     _ = forEachChunk(in: range) { name, body in
@@ -12,9 +12,9 @@ extension RandomAccessFile {
     return found
   }
 
-  /// Calls `visit` with each chunk in `range` until `visit` returns false. The last chunk may
-  /// extend beyond `range`.
-  /// - Returns: true if the chunks fill `range`, and `visit` returned true for every chunk.
+  /// Calls `visit` with each RIFF chunk in `range` until `visit` returns false. The last RIFF chunk
+  /// may extend beyond `range`.
+  /// - Returns: true if the RIFF chunks fill `range`, and `visit` returned true for each of them.
   func forEachChunk(in range: Range<Int>, _ visit: (_ name: String, _ body: Range<Int>) -> Bool) -> Bool {
     var place = range.lowerBound
     for _ in 0..<RandomAccessFile.mostChunks {
@@ -23,16 +23,16 @@ extension RandomAccessFile {
       else { break }
       guard visit(name, place + 8..<place + 8 + size) else { return false }
       place += 8 + size + size % 2
-      // The padding byte of the last chunk may be missing.
+      // The padding byte of the last RIFF chunk may be missing.
       if place - size % 2 == range.upperBound { return true }
     }
     return place == range.upperBound
   }
 
-  /// Maximum number of sibling chunks. Several days of audio need fewer.
+  /// Maximum number of sibling RIFF chunks. Several days of audio need fewer.
   private static let mostChunks = 1 << 24
 
-  /// Ranges of the chunks in each stream list (`strl`) of an AVI file, after the list type.
+  /// Contents of each stream list (`strl`) of an AVI file, as ranges that exclude the list type.
   var aviStreams: [Range<Int>] {
     guard text(at: 12) == "LIST", text(at: 20) == "hdrl", let size = number(at: 16, 4, isLittleEndian: true),
       (4..<1 << 24).contains(size)
@@ -81,6 +81,6 @@ extension NamedTag {
     "IARL", "IAAR", "IART", "ICMT", "ICOP", "ICRD", "IGNR", "IKEY", "INAM", "IPRD", "ISBJ", "ISFT", "ISRC", "ITRK",
   ]
 
-  /// Names of `LIST INFO` entries in other containers.
+  /// Tag names in other containers, by name of the `LIST INFO` entry.
   private static let words = ["ITCH": "ENCODED_BY", "IPRT": "TRACKNUMBER", "IENG": "ENGINEER", "ILNG": "LANGUAGE_NAME"]
 }

@@ -1,5 +1,5 @@
-/// Check for too deeply nested MP4 boxes and EBML elements. Demuxers read both recursively, so tens
-/// of thousands of levels overflow the stack of the demuxer's thread.
+/// Detects MP4 boxes and EBML elements that are nested too deeply. Demuxers read both recursively,
+/// so tens of thousands of levels overflow the stack of the demuxer's thread.
 enum Nesting {
   /// Maximum number of levels; more than any file needs.
   private static let deepest = 1000
@@ -59,8 +59,8 @@ extension RandomAccessFile {
   /// Maximum size of the chapters in bytes; a larger value is treated as damage.
   private static let largestChapters = 1 << 26
 
-  /// True if the chapters of a Matroska file are nested too deeply. matroskademux reads only
-  /// chapters recursively.
+  /// True if the chapters of a Matroska file are nested too deeply. Only chapters are checked,
+  /// because matroskademux reads nothing else recursively.
   func hasTooDeepChapters(in segment: Range<Int>) -> Bool {
     let first = elements(in: segment, upTo: MatroskaID.cluster).filter { $0.id == MatroskaID.chapters }.map(\.body)
     return (first + [listedElement(MatroskaID.chapters, in: segment)].compactMap { $0 }).contains { body in

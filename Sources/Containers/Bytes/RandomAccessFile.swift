@@ -10,8 +10,8 @@ package final class RandomAccessFile {
   private let isCancelled: () -> Bool
   /// Last block read, and its range: a cache, because headers are read in small steps.
   private var block: (place: Range<Int>, bytes: [UInt8]) = (0..<0, [])
-  /// Smallest and largest block size. The size starts small, because headers may be far apart, and
-  /// grows with each sequential read.
+  /// Smallest and largest block size. Blocks start small, because headers may be far apart. Each
+  /// sequential read enlarges them.
   private static let blockSizes = 1 << 9...1 << 16
 
   /// Opens a regular file; nil if opening fails (`errno` says why). Nil for a pipe, because opening
@@ -51,8 +51,9 @@ package final class RandomAccessFile {
     return Array(block.bytes[start..<start + range.count])
   }
 
-  /// End of consecutive empty chunks at `place`: eight zero bytes each, for a name and length of 0.
-  /// Reads large blocks, because a file may have billions of such chunks.
+  /// Returns the end of the empty RIFF chunks that start at `place`. An empty RIFF chunk has eight
+  /// zero bytes, for its name and its length. Reads large blocks, because a file may have billions
+  /// of empty RIFF chunks.
   func endOfEmptyChunks(at place: Int) -> Int {
     let step = 1 << 20
     var next = place

@@ -1,8 +1,8 @@
 import MediaTime
 
 /// Clears the minimum and maximum frame size in STREAMINFO. flacparse ignores frames beyond these
-/// bounds, which may be wrong if the format changes between frames
-/// (`gst_flac_parse_frame_is_valid`).
+/// bounds (`gst_flac_parse_frame_is_valid`), but the bounds may be wrong if the format changes
+/// between frames.
 struct FLACCorrection: FileCorrection {
   let demuxer = "flacparse"
   let isForProbing = true

@@ -81,8 +81,8 @@ enum FLACChecksum {
     }
   }
 
-  /// CRC-16 of a frame, with the polynomial 0x8005; 0 for an intact frame, if its checksum is
-  /// included.
+  /// CRC-16 of a frame, with the polynomial 0x8005. If `bytes` include the checksum, the result is
+  /// 0 for an intact frame.
   static func frame(_ bytes: [UInt8]) -> UInt16 {
     bytes.reduce(0) { sum, byte in sum << 8 ^ table[Int(UInt8(sum >> 8) ^ byte)] }
   }

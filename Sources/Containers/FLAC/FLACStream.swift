@@ -4,7 +4,7 @@ import MediaTime
 /// FLAC file without a container such as Ogg: its STREAMINFO (RFC 9639, 8.2) and the position of
 /// its frames.
 struct FLACStream {
-  /// Offset of the fields of STREAMINFO.
+  /// Offset of the first field of STREAMINFO.
   let infoPlace: Int
   private let framesPlace: Int
   /// Four-letter names of the applications that stored data in the file (8.4).
@@ -38,8 +38,8 @@ struct FLACStream {
   /// Returns how the format of frames differs from STREAMINFO; nil if it does not differ. Reads the
   /// file up to the first frame with another sample rate or number of channels.
   ///
-  /// About forty times per hour of audio, random bytes look like a frame header. Only frames with a
-  /// correct checksum count, therefore.
+  /// About forty times per hour of audio, random bytes look like a frame header, so only frames
+  /// with a correct checksum count.
   func change() -> FLACChange? {
     guard form.rate > 0 else { return nil }
     var other: (place: Int, form: FLACForm)?

@@ -29,7 +29,7 @@ extension ContainerReport {
       }
       place += size
     }
-    // A file without a declared size may also end between two frames.
+    // Without a declared size, a truncation between two frames shows only in the number of frames.
     if count < frames, place + 6 > file.size { report.isCut = true }
     let changed = frames - report.unchangedFrames
     report.streams = [Stream(kind: .video, frames: changed, end: nil)]

@@ -41,7 +41,7 @@ extension ContainerReport {
     return nil
   }
 
-  /// Value of a number property in AMF0, which is stored as its name, the type 0, and eight bytes.
+  /// Value of a number property in AMF0: the name, the type 0, and eight bytes for the value.
   private static func number(_ name: String, in script: [UInt8]) -> Double? {
     let key = [0, UInt8(name.utf8.count)] + Array(name.utf8) + [0]
     guard let place = script.firstRange(of: key)?.upperBound, place + 8 <= script.count else { return nil }

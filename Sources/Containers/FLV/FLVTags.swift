@@ -36,14 +36,14 @@ struct FLVTags {
     return rest.prefix(count)
   }
 
-  /// Reads a text that follows its length, a number of `size` bytes.
+  /// Reads a length of `size` bytes, and then a text of that length.
   private mutating func text(_ size: Int) -> String? {
     guard let length = take(size)?.reduce(0, { $0 << 8 | Int($1) }), let bytes = take(length) else { return nil }
     return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
   }
 
   /// Skips a value.
-  /// - Returns: false if the rest can't be parsed.
+  /// - Returns: false if the remaining bytes cannot be parsed.
   private mutating func skip(_ type: UInt8, depth: Int) -> Bool {
     guard depth < FLVTags.deepest else { return false }
     switch type {

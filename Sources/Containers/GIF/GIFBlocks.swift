@@ -1,7 +1,7 @@
 /// Block structure of a GIF (GIF89a, appendix B): the number of complete images, their end, and
 /// damage.
 package struct GIFBlocks: Sendable {
-  /// True if the trailer was reached, or if no further image follows the last block.
+  /// True if the trailer was reached, or if no image follows the last valid block.
   package private(set) var isWhole = false
   /// Number of complete images.
   package private(set) var images = 0
@@ -48,7 +48,7 @@ package struct GIFBlocks: Sendable {
         (images, end) = before
         return
       }
-      // Skip sub-blocks of up to 255 bytes each; an empty one ends the block.
+      // Skip sub-blocks of up to 255 bytes each; an empty sub-block ends the block.
       var isOpen = true
       while isOpen {
         guard let size = file.number(at: place, 1) else { return }
@@ -64,7 +64,7 @@ package struct GIFBlocks: Sendable {
   }
 
   /// Estimates the number of images after `start` by counting their graphic control extensions
-  /// (23).
+  /// (section 23).
   private static func images(in file: RandomAccessFile, from start: Int) -> Int {
     let (part, length) = (1 << 20, 9)
     return stride(from: start, to: file.size, by: part).reduce(0) { count, place in
@@ -80,6 +80,6 @@ package struct GIFBlocks: Sendable {
   /// Size of a colour table in bytes.
   private static func colours(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
 
-  /// Last byte of a GIF (27).
+  /// Last byte of a GIF (section 27).
   package static let trailer: UInt8 = 0x3B
 }

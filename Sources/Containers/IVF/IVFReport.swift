@@ -1,8 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of an IVF file: a header that may declare the length, then the frames. Each frame
-  /// follows its size and timestamp.
+  /// Report of an IVF file: a header that may declare the length, then the frames. A size and a
+  /// timestamp precede each frame.
   ///
   /// There is no specification; libvpx (`ivfenc.c`, `ivfdec.c`) is the reference. As the length,
   /// libvpx and libaom write the number of frames, but FFmpeg writes the duration in ticks.
@@ -38,7 +38,7 @@ extension ContainerReport {
 
 extension ContainerReport {
   /// ``ContainerFacts/fault`` of a file whose frame rate ivfparse would read as negative; nil for
-  /// others.
+  /// other files.
   static func ivfFault(_ file: RandomAccessFile) -> String? {
     guard let rate = file.number(at: 16, 4, isLittleEndian: true),
       let scale = file.number(at: 20, 4, isLittleEndian: true), max(rate, scale) > Int32.max
@@ -50,7 +50,7 @@ extension ContainerReport {
 /// Frames of an IVF file, read from the frame headers. All times are in ticks.
 private struct IVFFrames {
   private(set) var count = 0
-  /// First timestamp.
+  /// Timestamp of the first frame.
   private(set) var first = 0
   /// Difference between the first and the largest timestamp.
   private(set) var duration = 0

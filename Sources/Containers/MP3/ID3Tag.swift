@@ -9,14 +9,14 @@ enum ID3Tag {
     return place
   }
 
-  /// Size of the tag that begins with `header`; nil if `header` is not that of a tag.
+  /// Size of the tag that begins with `header`; nil if `header` is not a tag header.
   static func size(_ header: [UInt8]) -> Int? {
     guard header.count >= 10, header.starts(with: "ID3".utf8) else { return nil }
     let (size, hasFooter) = (safe(header[6..<10]), header[5] & 0x10 != 0)
     return 10 + size + (hasFooter && size > 0 ? 10 : 0)
   }
 
-  /// Those contents of the first tag that id3demux does not report.
+  /// Contents that id3demux does not report, from the first tag.
   struct Unread {
     /// Number of chapters (`Quirk.id3demuxChapters`; "ID3v2 Chapter Frame Addendum").
     var chapterCount = 0
@@ -141,7 +141,7 @@ extension ID3Tag.Unread {
     }
   }
 
-  /// URL in a `WXXX` frame; it follows a description.
+  /// URL in a `WXXX` frame, after the description.
   private static func link(in body: [UInt8]) -> String? {
     body.split(separator: 0).last.map { String(decoding: $0, as: UTF8.self) }
   }
@@ -164,7 +164,7 @@ extension ID3Tag.Unread {
     "replaygain_track_peak", "replaygain_album_gain", "replaygain_album_peak", "discid", "cddb discid",
   ]
 
-  /// Names of ID3 text frames in other containers.
+  /// Tag names in other containers, by name of the ID3 text frame.
   private static let words = [
     "TEXT": "LYRICIST", "TIT1": "GROUPING", "TIT3": "SUBTITLE", "TMOO": "MOOD", "TCMP": "COMPILATION",
     "TDOR": "ORIGINALDATE", "TOPE": "ORIGINALARTIST", "TSO2": "ALBUM_ARTIST_SORTNAME", "TSOC": "COMPOSER_SORTNAME",
@@ -172,6 +172,6 @@ extension ID3Tag.Unread {
 }
 
 extension [String] {
-  /// Texts without the last one if it is empty, because a final NUL adds an empty text.
+  /// Texts without the empty text that a final NUL adds at the end.
   fileprivate var withoutEnd: [String] { last?.isEmpty ?? false ? dropLast() : self }
 }

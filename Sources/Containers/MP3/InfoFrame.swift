@@ -67,11 +67,11 @@ package struct InfoFrame {
   }
 
   private static let rates = [44100, 48000, 32000]
-  /// Right shift that converts MPEG-1 sample rates to MPEG-2 and 2.5.
+  /// Number of bits by which an MPEG-1 sample rate is shifted right for this MPEG version.
   private static func shift(_ version: UInt8) -> Int { version == 3 ? 0 : version == 2 ? 1 : 2 }
 
   /// Range of the audio between priming and padding; nil if the info frame declares neither.
-  /// mpegaudioparse reads these values only if LAME wrote them
+  /// mpegaudioparse reads priming and padding only if LAME wrote them
   /// (`Quirk.mpegaudioparseFFmpegPadding`).
   package var gapless: GaplessInfo? {
     var end = info + 8

@@ -1,11 +1,12 @@
-/// Priming and padding of an MP3 file, which xingmux does not write into the info frame
+/// Priming and padding of an MP3 file, written into the info frame because xingmux omits them
 /// (`Quirk.xingmuxPadding`).
 ///
-/// Both values replace the seek table, because the info frame has no room for more. The declared
-/// number of frames is corrected as well (`Quirk.xingmuxFrameCount`).
+/// Priming and padding overwrite the seek table, because the info frame has no room for more
+/// fields. The declared number of frames is corrected as well (`Quirk.xingmuxFrameCount`).
 package struct MP3Header {
-  /// Sample frames that are decoded before the audio starts, and sample frames of the audio itself.
+  /// Number of sample frames that are decoded before the audio starts.
   var priming: Int
+  /// Number of sample frames of the audio itself.
   var presentedSamples: Int
 
   package init(priming: Int, presentedSamples: Int) {

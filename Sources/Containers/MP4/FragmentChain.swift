@@ -2,7 +2,8 @@ import MediaTime
 
 /// Search for missing and unreadable fragments in an MP4 file (ISO/IEC 14496-12, 8.8).
 ///
-/// qtdemux skips a fragment without an error if it declares more samples than its tables list.
+/// If a fragment declares more samples than its tables list, qtdemux skips the fragment without an
+/// error.
 ///
 /// A gap counts only if both the sequence numbers and the times of a track jump: the numbers alone
 /// may jump in a file that was split, and the times alone in a recording with pauses.
@@ -14,7 +15,8 @@ struct FragmentChain {
     var sampleDuration: Int
     /// Decoding end of the last MP4 sample so far; nil before the first one.
     var end: Int?
-    /// True if a fragment is missing after ``end``. It may have contained samples of this track.
+    /// True if a fragment is missing after ``end``. The missing fragment may have contained MP4
+    /// samples of this track.
     var isSuspect = false
   }
 
@@ -103,8 +105,8 @@ struct FragmentChain {
 
   /// Total duration of the MP4 samples in a track fragment (`trun`).
   ///
-  /// `areWhole` is false if a `trun` box declares more samples than it lists, or more than qtdemux
-  /// accepts.
+  /// `areWhole` is false if a `trun` box declares more MP4 samples than it lists, or more than
+  /// qtdemux accepts.
   private static func runs(
     of part: Range<Int>, _ header: Range<Int>, _ fragment: [UInt8], _ usual: Int
   ) -> (length: Int, areWhole: Bool) {
@@ -126,7 +128,7 @@ struct FragmentChain {
     return sum
   }
 
-  /// Maximum number of samples that qtdemux accepts in a `trun` box without entries
+  /// Maximum number of MP4 samples that qtdemux accepts in a `trun` box without entries
   /// (`QTDEMUX_MAX_SAMPLE_INDEX_SIZE`).
   private static let most = (200 << 20) / 32
 

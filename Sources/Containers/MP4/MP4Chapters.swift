@@ -5,7 +5,7 @@ import MediaTime
 ///
 /// There are two formats. A text track to which other tracks refer (`chap` in `tref`, QuickTime
 /// File Format, "Chapter Lists") declares starts and ends. Nero's list in the user data (`chpl`)
-/// declares only starts, but every player reads it.
+/// declares only starts, but every player reads this list.
 enum MP4Chapters {
   static func read(_ index: MP4Index, _ file: RandomAccessFile) -> [ChapterMark] {
     track(index, file) ?? list(index.bytes) ?? []
@@ -41,7 +41,7 @@ enum MP4Chapters {
       let timescale = bytes.box("mdia", "mdhd", in: track).flatMap({ bytes.timescale($0) }), timescale > 0,
       let table = bytes.box("mdia", "minf", "stbl", in: track), let samples = samples(bytes, table)
     else { return nil }
-    // Limits the memory for damaged tables, whose samples may overlap; a title may take 64 KiB.
+    // Limit the memory: in damaged tables, samples may overlap, and each title may take 64 KiB.
     guard samples.reduce(0, { $0 + $1.place.count }) <= 1 << 24 else { return nil }
     var found: [ChapterMark] = []
     for sample in samples {
@@ -62,8 +62,8 @@ enum MP4Chapters {
   /// Maximum number of chapters to read; only a damaged table has more.
   private static let most = 100_000
 
-  /// Byte range, start and duration of each sample of a text track, with times in the timescale of
-  /// the media (ISO/IEC 14496-12, 8.6.1); nil if the table is damaged.
+  /// Byte range, start and duration of each MP4 sample of a text track, with times in the timescale
+  /// of the media (ISO/IEC 14496-12, 8.6.1); nil if the table is damaged.
   private static func samples(
     _ bytes: [UInt8], _ table: Range<Int>
   ) -> [(place: Range<Int>, start: Int, duration: Int)]? {

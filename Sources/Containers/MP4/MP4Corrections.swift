@@ -59,8 +59,8 @@ struct MP4Corrections: FileCorrection {
       add(track.durationField, max(longer, track.longerMedia?.value ?? 0), after: index.place.lowerBound)
     }
     // Without an edit list, frames are presented later than they are decoded. The duration of all
-    // fragments (`mehd`, ISO/IEC 14496-12, 8.8.2) is in decoding time, so it would clip the last
-    // frames: hide it.
+    // fragments (`mehd`, ISO/IEC 14496-12, 8.8.2) is in decoding time. qtdemux would therefore clip
+    // the last frames: hide that duration.
     if isFragmented, tracks.contains(where: { $0.kind == .video && $0.edits.isEmpty }),
       let length = header.box("mvex", "mehd", in: 0..<header.count)
     {
@@ -77,8 +77,8 @@ struct MP4Corrections: FileCorrection {
       let place = index.place.lowerBound + name.lowerBound
       patches.append(Patch(place: place..<place + 1, bytes: [UInt8(ascii: "-")]))
     }
-    // Quirk.qtdemuxGapless: rename the tag. Only some releases of qtdemux read it, and these trim
-    // differently after a seek.
+    // Quirk.qtdemuxGapless: rename the tag, so that no release of qtdemux reads it. The releases
+    // that read the tag trim differently after a seek.
     if let found = MP4Gapless(index) {
       gapless = found.info
       let place = index.place.lowerBound + found.mark
@@ -115,16 +115,18 @@ extension MP4Corrections {
   private struct Track {
     let kind: StreamKind
     let timescale: Int
-    /// Duration of the media, and the range of its field in the header.
+    /// Duration of the media.
     let duration: Int
+    /// Range of the field for the duration of the media, in the header.
     let durationField: Range<Int>
     let unknownDuration: Int
     let edits: [MP4Edit]
-    /// Decoding start and end of the last MP4 sample. If its duration is 0, the duration of the
-    /// previous sample is used.
+    /// Decoding start of the last MP4 sample.
     let lastStart: Int
+    /// Decoding end of the last MP4 sample. If the declared duration of that sample is 0, the
+    /// duration of the previous sample is used.
     let lastEnd: Int
-    /// Longest time by which a sample's presentation precedes its decoding.
+    /// Longest time by which the presentation of an MP4 sample precedes its decoding.
     let lead: Int
     /// Latest presentation end of any MP4 sample.
     let shownEnd: Int
@@ -155,7 +157,7 @@ extension MP4Corrections {
       lastEnd = steps.isEmpty ? 0 : lastStart + last
       let offsets = header.box("ctts", in: table).map { header.pairs($0) } ?? []
       lead = -(offsets.map { Int(Int32(truncatingIfNeeded: $0.1)) }.min().map { min($0, 0) } ?? 0)
-      // With an offset of more than twice the duration, qtdemux ignores the whole table as damaged.
+      // If an offset exceeds twice the duration, qtdemux ignores the whole table as damaged.
       let greatest = offsets.reduce(0) { max($0, abs(Int(Int32(truncatingIfNeeded: $1.1)))) }
       shownEnd = max(lastEnd, greatest / 2 <= duration ? Track.shownEnd(steps, offsets) : 0)
     }
@@ -210,8 +212,8 @@ extension MP4Corrections {
       }
     }
 
-    /// Duration that the media must declare so that its last sample is shown; nil if the declared
-    /// duration suffices.
+    /// Duration that the media must declare so that its last MP4 sample is output; nil if the
+    /// declared duration suffices.
     var longerMedia: (field: Range<Int>, value: Int)? {
       guard [.audio, .video].contains(kind), edits.isEmpty, duration > 0, duration < unknownDuration, lastStart > 0,
         lastEnd > lastStart, duration <= lastStart || kind == .video && duration < shownEnd
@@ -227,8 +229,8 @@ extension MP4Corrections {
       return duration < least ? least : nil
     }
 
-    /// Duration that the last edit needs so that all of its frames are decoded; nil if the declared
-    /// duration suffices.
+    /// Duration that the last edit must have so that all frames in it are decoded; nil if the
+    /// declared duration suffices.
     func longerEdit(_ movieTimescale: Int) -> (field: Range<Int>, value: Int)? {
       guard lead > 0, let edit = edits.last, let start = edit.start, edit.duration > 0, editsEnd != nil,
         edits.dropLast().allSatisfy({ $0.start == nil }),

@@ -247,8 +247,8 @@ enum MP4Details {
     }
   }
 
-  /// Details for the tracks, such as depth, of the second movie that Android cameras append
-  /// (`axte`).
+  /// Details for the tracks of the second movie that Android cameras append (`axte`), such as a
+  /// depth track.
   private static func auxiliaryTracks(_ file: RandomAccessFile, _ movie: Range<Int>) -> [ContainerDetail] {
     guard let index = MP4Index(file, in: file.boxes(in: movie)) else { return [] }
     return index.tracks.map { track in

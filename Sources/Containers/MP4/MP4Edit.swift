@@ -1,10 +1,10 @@
-/// Entry of a track's edit list: the range of the media to present next (ISO/IEC 14496-12, 8.6.6).
+/// Entry of a track's edit list: the range of the media to play next (ISO/IEC 14496-12, 8.6.6).
 struct MP4Edit {
   /// Range of the entry's duration field in the index.
   let field: Range<Int>
   /// Duration of the edit, in the movie's timescale.
   let duration: Int
-  /// Start in the media, in the media's timescale; nil for an empty edit, which presents nothing.
+  /// Start in the media, in the media's timescale; nil for an empty edit, which plays nothing.
   let start: Int?
   /// True if the edit plays the media at normal speed.
   let isAtOwnSpeed: Bool

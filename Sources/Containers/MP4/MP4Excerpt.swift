@@ -1,15 +1,17 @@
 package import MediaTime
 
 /// Shortened index of a long MP4 or MOV file: the sample tables list only the samples of some time
-/// ranges. Between two ranges, the first sample gets the duration of all skipped samples.
+/// ranges. Between two ranges, the tables list only the first sample, whose duration then covers
+/// all samples up to the next range.
 ///
 /// On the first seek of each pipeline, qtdemux parses the table entries of all earlier samples
 /// (`qtdemux_parse_samples`): 35 ms for an hour of video. With an excerpt, a seek costs as little
 /// as in a short file.
 package struct MP4Excerpt: FileCorrection {
-  /// Range in the file of the index, including the header of the `moov` box.
+  /// Byte range of the index in the file, including the header of the `moov` box.
   private let place: Range<Int>
-  /// New bytes of that range, up to the header of a `free` box that fills the rest of the range.
+  /// New bytes for ``place``. They end with the header of a `free` box that covers the rest of
+  /// ``place``.
   private let bytes: [UInt8]
   package let ends: [String: ClockTime]
 
@@ -18,7 +20,7 @@ package struct MP4Excerpt: FileCorrection {
   /// Minimum number of samples. An excerpt does not pay off for a file with fewer.
   package static let least = 1 << 16
 
-  /// Creates the index of an excerpt.
+  /// Creates the shortened index.
   /// - Parameters:
   ///   - spans: time ranges to keep, in stream time, ascending and disjoint.
   ///   - correction: other correction of the file, applied before the excerpt is computed.
@@ -48,7 +50,7 @@ package struct MP4Excerpt: FileCorrection {
       return MP4Excerpt.rewritten(["mdia", "minf", "stbl"], track, of: movie) { _ in samples.boxes }
     }
     guard count >= least, let kept else { return nil }
-    // The header of a box with a 64-bit size is longer.
+    // A `moov` header with a 64-bit size has 16 bytes instead of 8.
     let header = file.text(at: index.place.lowerBound - 4) == "moov" ? 8 : 16
     place = index.place.lowerBound - header..<index.place.upperBound
     let short = Box.bytes("moov", kept)
@@ -74,7 +76,7 @@ package struct MP4Excerpt: FileCorrection {
   }
 
   /// Rewrites the boxes in `body`, and replaces the bodies of the boxes at `path`; nil if `change`
-  /// fails for any of them.
+  /// fails for any of these bodies.
   /// - Parameter change: returns the new body of a box; nil on failure.
   private static func rewritten(
     _ path: [String], _ body: Range<Int>, of bytes: [UInt8], _ change: (Range<Int>) -> [UInt8]?

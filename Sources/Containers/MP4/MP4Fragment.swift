@@ -66,7 +66,8 @@ package struct MP4Fragment {
           run)))
   }
 
-  /// Flags of a keyframe, and of a dependent, non-sync sample (8.8.3.1).
+  /// Flags of a keyframe (8.8.3.1).
   private static let independent: UInt32 = 0x0200_0000
+  /// Flags of a dependent, non-sync sample.
   private static let dependent: UInt32 = 0x0101_0000
 }

@@ -1,13 +1,14 @@
 import MediaTime
 
-/// Priming and padding of an MP4 file without edit lists, from the iTunes tag `iTunSMPB`, or the
-/// fixed values of Nero's encoder. GStreamer before 1.24 reads neither (`Quirk.qtdemuxGapless`).
+/// Priming and padding of an MP4 file without edit lists, from the iTunes tag `iTunSMPB` or from
+/// the fixed values of Nero's encoder. GStreamer before 1.24 supports neither
+/// (`Quirk.qtdemuxGapless`).
 struct MP4Gapless: Sendable {
   let info: GaplessInfo
-  /// Offset in the index of the text by which qtdemux recognises the tag or the encoder.
+  /// Offset, in the index, of the text by which qtdemux recognises the tag or the encoder.
   let mark: Int
 
-  /// - Returns: nil unless the only track of the file is audio, and the values are plausible.
+  /// - Returns: nil if the file has more than one track, no audio, or implausible values.
   init?(_ index: MP4Index) {
     let header = index.bytes
     guard !index.isFragmented, index.tracks.count == 1, let track = index.tracks.first,
@@ -39,11 +40,11 @@ struct MP4Gapless: Sendable {
 
   private typealias Found = (delay: Int, count: Int, mark: Int)
 
-  /// Reads the iTunes tag, whose hexadecimal numbers are 0, priming, padding, length, and eight
-  /// others.
+  /// Reads the iTunes tag, which consists of hexadecimal numbers: 0, priming, padding, length, and
+  /// eight others.
   private static func iTunes(_ tags: ArraySlice<UInt8>) -> Found? {
     guard let name = tags.firstRange(of: Array("iTunSMPB".utf8)) else { return nil }
-    // The name is followed by a `data` box, whose text comes after a type and a locale.
+    // A `data` box follows the name. The text in the box comes after a type and a locale.
     let text = String(decoding: tags[name.upperBound...].dropFirst(16).prefix(44), as: UTF8.self)
     let fields = text.split(separator: " ")
     guard fields.count == 4, fields.map(\.count) == [8, 8, 8, 16], let delay = Int(fields[1], radix: 16),
@@ -56,8 +57,7 @@ struct MP4Gapless: Sendable {
   /// excludes the padding from the track's duration.
   private static func nero(_ tags: ArraySlice<UInt8>, step: Int, length: Int?) -> Found? {
     guard let length, let tool = tags.firstRange(of: [0xA9] + Array("too".utf8)) else { return nil }
-    // The name is followed by a `data` box, whose text comes after a size, a name, a type and a
-    // locale.
+    // A `data` box follows the name: a size, a name, a type, a locale, and then the text.
     let size = tags[tool.upperBound...].prefix(4).reduce(0) { $0 << 8 | Int($1) }
     let text = tags[tool.upperBound...].prefix(min(size, 256)).dropFirst(16)
     guard let name = ["Nero", "nero"].lazy.compactMap({ text.firstRange(of: Array($0.utf8)) }).first else { return nil }

@@ -1,7 +1,7 @@
 import MediaTime
 
 extension MP4Header {
-  /// Extends the media of each video track to the end of its last frame, as in its edit list
+  /// Extends the media of each video track to the end of its last frame, where its edit ends too
   /// (`Quirk.qtmuxVideoDuration`; `stts`, ISO/IEC 14496-12, 8.6.1.2).
   func lengthened(_ movie: [UInt8]) -> [UInt8] {
     guard let movieScale = movie.box("mvhd", in: 0..<movie.count).flatMap({ movie.timescale($0) }) else { return movie }
@@ -30,8 +30,8 @@ extension MP4Header {
   ///   - track: body of a `trak` box.
   ///   - duration: presentation duration of all frames.
   ///   - movieScale: timescale of the movie.
-  /// - Returns: body of the extended track, and its duration in the movie; nil if the track is long
-  ///   enough, or its tables differ from those of qtmux.
+  /// - Returns: body of the extended track, and its duration in the movie's timescale; nil if the
+  ///   track is long enough, or if its tables differ from the tables that qtmux writes.
   private static func lengthened(
     _ track: [UInt8], to duration: ClockTime, _ movieScale: Int
   ) -> (track: [UInt8], duration: Int)? {
@@ -76,7 +76,7 @@ extension MP4Header {
 }
 
 extension [UInt8] {
-  /// Returns these boxes with the bodies of the boxes at `path` replaced by `change`.
+  /// Returns a copy of these boxes, in which `change` replaces the body of each box at `path`.
   fileprivate func replacing(_ path: ArraySlice<String>, _ change: ([UInt8]) -> [UInt8]) -> [UInt8] {
     guard let type = path.first else { return change(self) }
     return Box.all(in: self[...]).flatMap { part in

@@ -1,19 +1,20 @@
 package import MediaTime
 
-/// Those header fields of a finished MP4 or MOV file that qtmux leaves at default values: the
-/// rotation of the video (matrix in `tkhd`, `Quirk.qtmuxOrientation`), the default track of each
-/// kind (flags in `tkhd`, `Quirk.qtmuxTrackFlags`), and the priming of the audio (`elst`,
+/// Header fields that qtmux leaves at default values in a finished MP4 or MOV file: the rotation of
+/// the video (matrix in `tkhd`, `Quirk.qtmuxOrientation`), the default track of each kind (flags in
+/// `tkhd`, `Quirk.qtmuxTrackFlags`), and the priming of the audio (`elst`,
 /// `Quirk.qtmuxAudioPriming`).
 ///
 /// All of these fields exist in the file, so only their values change. The durations of the movie
-/// and its tracks (`mvhd`, `tkhd`) stay those of the media. With the durations of the edits,
-/// qtdemux would drop the last packet, as with files of FFmpeg (`Quirk.qtdemuxPrimingEnd`).
+/// and its tracks (`mvhd`, `tkhd`) stay the durations of the media. With the durations of the
+/// edits, qtdemux would drop the last packet, as it does in files from FFmpeg
+/// (`Quirk.qtdemuxPrimingEnd`).
 ///
 /// Source: ISO/IEC 14496-12, 8.3.2 and 8.6.6.
 package struct MP4Header {
   /// Changes to a video track; nil fields stay unchanged.
   package struct Video {
-    /// GST_TAG_IMAGE_ORIENTATION.
+    /// Orientation, as in GST_TAG_IMAGE_ORIENTATION.
     var orientation: String?
     /// Duration from the start of the first frame to the end of the last, instead of the sum of
     /// decoding intervals (`Quirk.qtmuxVideoDuration`).
@@ -69,9 +70,9 @@ package struct MP4Header {
   /// Tags that the muxer does not write. Written only if the header is at the end of the file.
   package var tags: [MP4Tag] = []
 
-  /// Maximum number of chapters, and of bytes per title, because each of the two counts is stored
-  /// in one byte.
+  /// Maximum number of chapters, because their number is stored in one byte.
   package static let mostChapters = 255
+  /// Maximum number of bytes in a title, because its length is stored in one byte.
   package static let longestTitle = 255
 
   package init(chapters: [ChapterMark] = []) { self.chapters = chapters }
@@ -220,9 +221,9 @@ package struct MP4Header {
     return movie.number(opus.lowerBound + 2..<opus.lowerBound + 4)
   }
 
-  /// Sets the duration of the first Opus packet to that of the others, and starts the edit after
-  /// the priming (`Quirk.qtmuxOpusPriming`). Also converts all times of the track from the sample
-  /// rate of the encoder's input, which qtmux uses, to 48 kHz, which FFmpeg assumes for the edit.
+  /// Sets the duration of the first Opus packet to the duration of the other packets, and starts
+  /// the edit after the priming (`Quirk.qtmuxOpusPriming`). Also converts all times of the track to
+  /// 48 kHz, which FFmpeg assumes for the edit; qtmux uses the sample rate of the encoder's input.
   private func hide(_ preSkip: Int, of movie: inout [UInt8], _ track: Range<Int>, _ duration: Int) {
     guard let times = movie.box("mdia", "minf", "stbl", "stts", in: track), times.count >= 24,
       let media = movie.box("mdia", "mdhd", in: track), movie[media.lowerBound] == 0, media.count >= 20,
@@ -231,7 +232,7 @@ package struct MP4Header {
     let (factor, first) = (48_000 / timescale, times.lowerBound + 8)
     let (packet, next) = (movie.integer(first + 4) * factor + preSkip, movie.integer(first + 12) * factor)
     let length = movie.integer(media.lowerBound + 16) * factor + preSkip
-    // If there are only two packets, the declared duration of the second one may be truncated. Opus
+    // If there are only two packets, the declared duration of the second one may be too short. Opus
     // packets are multiples of 2.5 ms (RFC 6716, 2.1.4).
     let isLast = times.count == 24 && movie.integer(first + 8) == 1
     guard movie.integer(first) == 1, packet == next || isLast && packet % 120 == 0 && packet > next,
@@ -247,8 +248,8 @@ package struct MP4Header {
     movie.set(movie.integer(edit + 4) * factor + preSkip, at: edit + 4)
   }
 
-  /// Offset of the edit list entry that plays the track. The entry is a duration, and then a start
-  /// in the media. An empty edit before it, which delays the track, is skipped.
+  /// Offset of the edit list entry that plays the track. An entry consists of a duration and a
+  /// start in the media. Skips a preceding empty edit, which delays the track.
   private func edit(_ movie: [UInt8], _ track: Range<Int>) -> Int? {
     guard let list = movie.box("edts", "elst", in: track), list.count >= 20, movie[list.lowerBound] == 0
     else { return nil }

@@ -1,4 +1,4 @@
-/// Display matrix of an MP4 or MOV video track: the matrix of its `tkhd` box times that of `mvhd`
+/// Display matrix of an MP4 or MOV video track: the matrix in `tkhd` times the matrix in `mvhd`
 /// (ISO/IEC 14496-12, 8.3.2 and 8.2.2). The translation is ignored.
 struct MP4Matrix {
   /// Matrix (a, b, c, d) of each GST_TAG_IMAGE_ORIENTATION.

@@ -80,8 +80,8 @@ extension ContainerReport {
     let header = index.bytes
     let isFragmented = index.isFragmented
     guard let (overall, timescale) = index.header else { return }
-    // In fragmented files, this duration covers all streams, including timed metadata and chapter
-    // names.
+    // In fragmented files, the duration of the movie covers all streams, including timed metadata
+    // and chapter names.
     if isFragmented,
       let duration = header.duration(overall, at: (16, 24))
         ?? header.box("mvex", "mehd", in: 0..<header.count).flatMap({
@@ -109,15 +109,16 @@ extension ContainerReport {
       if let samples, header.isSelfContained(track), samples.end > file.size { isCut = true }
       let said = header.duration(overall, at: (20, 28)).map { ClockTime(seconds: Double($0) / Double(timescale)) }
       let presented = header.presentedEnd(of: track, timescale)
-      // The track header repeats the presented duration, but in some files with the timescale of
-      // the media instead of the movie's.
+      // The track header repeats the presentation duration. Some files express this duration in the
+      // timescale of the media instead of the movie's.
       let agrees = presented.flatMap { end in said.map { max($0, end) - min($0, end) <= slack } } ?? true
       streams.append(
         Stream(
           kind: kind, frames: kind == .video ? count : nil,
           end: isFragmented ? nil : agrees ? said ?? presented : presented))
     }
-    // Empty streams come last, because the others are compared in order with the demuxer's streams.
+    // Empty streams come last, because the non-empty ones are compared in order with the demuxer's
+    // streams.
     streams += empty
   }
 
@@ -173,7 +174,8 @@ extension [UInt8] {
   /// - Parameter timescale: timescale of the movie.
   fileprivate func presentedEnd(of track: Range<Int>, _ timescale: Int) -> ClockTime? {
     guard let media = box("mdia", "mdhd", in: track), let own = self.timescale(media), own > 0 else { return nil }
-    // In any timescale, a longer duration is damage. Sums of durations stay far from overflow.
+    // A longer duration is damage in any timescale. The limit also keeps sums of durations from
+    // overflowing.
     let longest = Double(1 << 45)
     let steps = box("mdia", "minf", "stbl", "stts", in: track).map { pairs($0) } ?? []
     let sum = steps.reduce(0.0) { $0 + Double($1.0) * Double($1.1) }

@@ -1,5 +1,5 @@
-/// Decoding and presentation times of a track's samples, from the tables of an MP4 or MOV file
-/// (ISO/IEC 14496-12, 8.6), without its edit list. Only the tables are read, not the samples.
+/// Decoding and presentation times of a track's MP4 samples, from the tables of an MP4 or MOV file
+/// (ISO/IEC 14496-12, 8.6). The edit list is not applied. Only the tables are read, not the media.
 package struct MP4SampleTimes {
   package struct Sample {
     /// Decoding time in units of the timescale.
@@ -12,7 +12,7 @@ package struct MP4SampleTimes {
   }
 
   package let timescale: Int
-  /// Samples in decoding order.
+  /// MP4 samples in decoding order.
   package let samples: [Sample]
 
   /// Reads the times of the video track `number`, which is counted from 0.

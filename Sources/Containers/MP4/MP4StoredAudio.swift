@@ -6,8 +6,8 @@ extension StoredAudio {
   /// - Parameters:
   ///   - track: body of the `trak` box.
   ///   - fileSize: size of the file in bytes.
-  /// - Returns: nil for other tables, if samples are missing from the file, or unless the edit list
-  ///   presents a single range of the media at normal speed.
+  /// - Returns: nil if the tables have another form, if samples are missing from the file, or if
+  ///   the edit list does not play exactly one range of the media at normal speed.
   init?(_ track: Range<Int>, in index: MP4Index, fileSize: Int) {
     let bytes = index.bytes
     guard !index.isFragmented, let movie = index.header?.timescale, bytes.isSelfContained(track),
@@ -27,7 +27,7 @@ extension StoredAudio {
     guard noted == samples.count, noted > 0, present(MP4Edit.all(in: track, of: bytes), movie) else { return nil }
   }
 
-  /// Sets the GStreamer segment to the range that the edits present.
+  /// Sets the GStreamer segment to the range that the edits play.
   /// - Parameter timescale: timescale of the movie.
   /// - Returns: false if the edits do more than trim the start and end of the media and delay its
   ///   start.

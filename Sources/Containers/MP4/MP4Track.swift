@@ -67,8 +67,8 @@ enum MP4Track {
     return name.first.map { Int($0) == name.count - 1 } ?? false ? name.dropFirst() : name
   }
 
-  /// Fragments of the handler names that cameras, FFmpeg ("VideoHandler"), QuickTime ("Core Media
-  /// Audio") and other programs give to all tracks.
+  /// Substrings of the handler names that cameras, FFmpeg ("VideoHandler"), QuickTime ("Core Media
+  /// Audio") and other programs use for all tracks.
   private static let programs = ["handle", "core media", "iso media", "gpac", "l-smash", "bento4", "mainconcept"]
 
   /// Identifiers of tracks with chapter names or images.

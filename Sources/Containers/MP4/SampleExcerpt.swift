@@ -1,14 +1,14 @@
 import MediaTime
 
 /// Sample tables of an MP4 track (ISO/IEC 14496-12, 8.6 and 8.7), reduced to some of the track's
-/// samples. A sample is a packet.
+/// MP4 samples. An MP4 sample is a packet.
 struct SampleExcerpt {
-  /// Range of samples. Either all of them are kept, or the first sample represents all of them.
+  /// Range of MP4 samples. Either all of them are kept, or the first sample represents all of them.
   private struct Piece {
     var samples: Range<Int>
     var isKept: Bool
-    /// Number of copies of the first sample, if it represents the others. Several are needed if
-    /// their total duration exceeds ``longest``.
+    /// Number of copies of the first sample, if that sample represents the range. Several copies
+    /// are needed if the range lasts longer than ``longest``.
     var copies = 1
     /// Index in the excerpt of the first sample of this range.
     var first = 0
@@ -31,9 +31,9 @@ struct SampleExcerpt {
   /// Types of boxes that are omitted, because qtdemux does not need them: sample dependencies,
   /// sample groups and padding.
   private static let unread: Set = ["sdtp", "sgpd", "sbgp", "free", "skip"]
-  /// Maximum duration of an MP4 sample, in units of the track's timescale; and maximum number of
-  /// copies of one sample.
+  /// Maximum duration of an MP4 sample, in units of the track's timescale.
   private static let longest = 1 << 30
+  /// Maximum number of copies of an MP4 sample.
   private static let mostCopies = 1 << 10
   /// Maximum number of samples in an excerpt. Only damaged times lead to more samples, and an
   /// excerpt does not pay off then.
@@ -52,7 +52,7 @@ struct SampleExcerpt {
       parts.allSatisfy({ SampleExcerpt.isWhole($0, bytes) }),
       let descriptions = bytes.box("stsd", in: table), descriptions.count >= 8,
       bytes.integer(descriptions.lowerBound + 4) == 1,
-      // Requires a size for each sample: qtdemux computes different times for samples of a common
+      // Requires a size for each sample: qtdemux computes different times if all samples share one
       // size.
       let sizes = SampleTable(bytes, table), sizes.commonSize == 0, (1...SampleRuns.most).contains(sizes.count),
       let durations = SampleRuns("stts", bytes, table, sizes.count), durations.bounds()?.lowerBound ?? -1 >= 0
@@ -62,8 +62,8 @@ struct SampleExcerpt {
     count = sizes.count
     var pieces = SampleExcerpt.pieces(spans.map { durations.samples(in: $0, timescale) }, of: count)
     let listed = pieces.map(\.listed)
-    // The smallest and largest offset must stay the same: qtdemux validates the table by them, and
-    // without a `cslg` box shifts all offsets by the smallest.
+    // The smallest and largest offset must stay the same: qtdemux uses both to validate the table.
+    // Without a `cslg` box, qtdemux also shifts all offsets by the smallest.
     guard pieces.first?.isKept ?? false, offsets?.bounds() == offsets?.bounds(of: listed),
       let steps = SampleExcerpt.steps(durations, &pieces),
       pieces.reduce(0, { $0 + $1.count }) <= SampleExcerpt.most,
@@ -111,9 +111,10 @@ struct SampleExcerpt {
     return pieces
   }
 
-  /// Returns the sample durations of the excerpt, as pairs of number and duration. Sets
-  /// ``Piece/copies`` and ``Piece/first`` of each range.
-  /// - Returns: nil if a range would need too many copies.
+  /// Computes the sample durations of the excerpt. Sets ``Piece/copies`` and ``Piece/first`` of
+  /// each range.
+  /// - Returns: pairs of a number of samples and their duration; nil if a range would need too many
+  ///   copies.
   private static func steps(_ durations: SampleRuns, _ pieces: inout [Piece]) -> [(Int, Int)]? {
     var steps: [[(Int, Int)]] = pieces.map { _ in [] }
     var lengths = pieces.map { _ in 0 }
@@ -157,7 +158,7 @@ struct SampleExcerpt {
     return Box.full(type, version: version, .big(UInt32(runs.count)), .big(all: entries))
   }
 
-  /// Keyframe numbers in the excerpt, from 1; nil if the table is not ascending.
+  /// Sample numbers of the keyframes in the excerpt, from 1; nil if the table is not ascending.
   private static func keyframes(_ bytes: [UInt8], _ table: Range<Int>, _ pieces: [Piece]) -> [UInt32]? {
     var numbers: [UInt32] = []
     var piece = 0
@@ -175,8 +176,9 @@ struct SampleExcerpt {
     return numbers
   }
 
-  /// Chunks of the excerpt, which are contiguous samples: offset in the file and number of samples.
-  /// - Returns: nil if chunks are missing or have impossible offsets.
+  /// MP4 chunks of the excerpt. An MP4 chunk is a run of contiguous samples: its offset in the file
+  /// and its number of samples.
+  /// - Returns: nil if MP4 chunks are missing or have impossible offsets.
   private static func chunks(_ table: SampleTable, _ pieces: [Piece]) -> [(place: Int, count: Int)]? {
     var chunks: [(place: Int, count: Int)] = []
     var piece = 0

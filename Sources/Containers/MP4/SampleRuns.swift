@@ -6,7 +6,7 @@ struct SampleRuns {
   /// Number of MP4 samples in the track.
   private let count: Int
   private let bytes: [UInt8]
-  /// Range of the entries, of eight bytes each.
+  /// Range of the entries (eight bytes each).
   private let entries: Range<Int>
 
   /// Maximum number of samples in a track; a larger number is treated as damage. A week of video
@@ -50,8 +50,9 @@ struct SampleRuns {
     return found
   }
 
-  /// Calls `body` with the number of samples and the value of each run, for every range. Runs are
-  /// clamped to the range; `ranges` must be ascending and disjoint.
+  /// Calls `body` for each run in each range, with the index of the range, the number of samples in
+  /// the run, and their value. Runs are clamped to the range; `ranges` must be ascending and
+  /// disjoint.
   func forEach(in ranges: [Range<Int>], _ body: (_ range: Int, _ count: Int, _ value: Int) -> Void) {
     var range = 0
     var sample = 0

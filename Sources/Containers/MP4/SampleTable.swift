@@ -3,13 +3,15 @@ struct SampleTable {
   /// Number of MP4 samples in the track.
   let count: Int
   private let bytes: [UInt8]
-  /// Bodies of `stsz`, `stsc`, and `stco` or `co64`.
+  /// Body of `stsz`.
   private let sizes: Range<Int>
+  /// Body of `stsc`.
   private let runs: Range<Int>
+  /// Body of `stco` or `co64`.
   private let chunks: Range<Int>
-  /// Bytes per chunk offset.
+  /// Bytes per entry of ``chunks``.
   private let width: Int
-  /// Common size of all samples in bytes; 0 if their sizes differ.
+  /// Size in bytes that all samples share; 0 if their sizes differ.
   let commonSize: Int
 
   /// - Parameter table: body of an `stbl` box.
@@ -34,9 +36,9 @@ struct SampleTable {
   /// Size of an MP4 sample in bytes.
   func size(of sample: Int) -> Int { commonSize > 0 ? commonSize : bytes.integer(sizes.lowerBound + 12 + 4 * sample) }
 
-  /// Calls `body` with the offset and samples of each chunk, until `body` returns false.
+  /// Calls `body` with the offset and samples of each MP4 chunk, until `body` returns false.
   func forEachChunk(_ body: (_ place: Int, _ samples: Range<Int>) -> Bool) {
-    // Read from raw bytes for speed: an hour has a hundred thousand chunks.
+    // Read from raw bytes for speed: an hour of media has a hundred thousand MP4 chunks.
     bytes.withUnsafeBytes { raw in
       func integer(_ place: Int) -> Int {
         Int(UInt32(bigEndian: raw.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
@@ -46,8 +48,8 @@ struct SampleTable {
       var sample = 0
       let places = stride(from: chunks.lowerBound + 8, through: chunks.upperBound - width, by: width)
       for (number, place) in places.enumerated() where sample < count {
-        // A run of equal chunks ends before the first chunk of the next run. Chunks are counted
-        // from 1.
+        // A run of equal MP4 chunks ends before the first chunk of the next run. The numbers of MP4
+        // chunks start at 1.
         while run + 12 <= runs.upperBound, integer(run) <= number + 1 {
           perChunk = integer(run + 4)
           run += 12
@@ -63,8 +65,8 @@ struct SampleTable {
     }
   }
 
-  /// Offset in the file at which the last sample ends. Only the sizes in the last chunk are read,
-  /// because chunks do not overlap and hours of video have millions of samples.
+  /// Offset in the file at which the last sample ends. Only the sizes in the last MP4 chunk are
+  /// read, because MP4 chunks do not overlap and hours of video have millions of samples.
   var end: Int {
     var last = (place: 0, samples: 0..<0)
     forEachChunk { place, samples in

@@ -1,8 +1,8 @@
-/// Reports of MPEG program streams: packs of packets, each with a length and a stream identifier
-/// (ISO/IEC 13818-1, 2.5.3, table 2-22).
+/// Reports of MPEG program streams. A program stream consists of packs of packets. Each packet has
+/// a length and a stream identifier (ISO/IEC 13818-1, 2.5.3, table 2-22).
 extension ContainerReport {
-  /// Report of a program stream. mpegpsdemux silently skips bytes that are not a packet, and any
-  /// stream that begins after the first packets of the file.
+  /// Report of a program stream. mpegpsdemux silently skips bytes that are not a packet, and
+  /// streams that begin after the first packets of the file.
   static func programStream(_ file: RandomAccessFile) -> ContainerReport {
     var report = ContainerReport()
     var streams: Set<UInt8> = []
@@ -11,7 +11,8 @@ extension ContainerReport {
       guard let packet = ProgramPacket(file, at: place) else {
         let next = ProgramPacket.nextPack(in: file, after: place)
         guard let next else {
-          // Other bytes at the end are padding, not a truncated packet.
+          // A start code at the end belongs to a truncated packet. Any other bytes at the end are
+          // padding.
           report.isCut = file.read(place..<place + 3) == [0, 0, 1]
           break
         }

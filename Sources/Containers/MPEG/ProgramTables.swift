@@ -5,11 +5,11 @@ struct ProgramTables {
     /// PID of the clock references (PCR).
     let clock: Int
     let streams: [(number: Int, kind: StreamKind)]
-    /// Details for flags of the streams that cannot be kept in any output.
+    /// Details for stream flags that no output can keep.
     let marks: [ContainerDetail]
   }
 
-  /// Programs whose tables have been read, in that order. Later versions of a table are ignored.
+  /// Programs whose tables have been read, in reading order. Later versions of a table are ignored.
   private(set) var programs: [Program] = []
 
   /// PIDs of tables that have not been read yet.
@@ -20,7 +20,7 @@ struct ProgramTables {
   private static let list = 0
 
   /// Reads table data from a packet.
-  /// - Parameter bytes: bytes in which `packet.payload` is a range.
+  /// - Parameter bytes: bytes that contain `packet.payload`.
   mutating func add(_ packet: TransportPacket, _ bytes: [UInt8]) {
     guard awaited.contains(packet.stream), let first = packet.payload.first else { return }
     if packet.isStart {
@@ -37,7 +37,7 @@ struct ProgramTables {
   private mutating func add(_ bytes: ArraySlice<UInt8>, of stream: Int) {
     guard var section = sections[stream] else { return }
     section += bytes
-    // A section cannot begin with 0xFF, which pads packets.
+    // A section cannot begin with 0xFF: such bytes pad the packet.
     while section.count >= 3, section[0] != 0xFF {
       let count = 3 + Int(section[1] & 0xF) << 8 + Int(section[2])
       guard section.count >= count else { break }
@@ -48,7 +48,7 @@ struct ProgramTables {
   }
 
   private mutating func read(_ section: [UInt8], of stream: Int) {
-    // Skip damaged sections, and those that are not yet valid: both are sent again later.
+    // Skip damaged sections and sections that are not yet valid, because the stream repeats them.
     guard section.count >= 12, section[5] & 1 == 1, ProgramTables.isWhole(section) else { return }
     switch (stream, section[0]) {
     case (ProgramTables.list, 0):
@@ -97,13 +97,13 @@ extension ProgramTables.Program {
   }
 }
 
-/// Descriptors of a stream or program: tag, length and data each (2.6).
+/// Descriptors of a stream or program. Each descriptor has a tag, a length and data (2.6).
 private struct Descriptors {
   private var tags: Set<UInt8> = []
   /// Four-letter identifier of the stream format (registration descriptor).
   private(set) var registration: String?
-  /// Detail for audio for a special audience (`audio_type` of the language descriptor, 2.6.19); nil
-  /// for other streams.
+  /// Detail that marks audio for a special audience (`audio_type` of the language descriptor,
+  /// 2.6.19); nil for other streams.
   private(set) var mark: String?
 
   init(_ bytes: ArraySlice<UInt8>) {

@@ -1,11 +1,11 @@
 import MediaTime
 
-/// Fix for clock references (PCR) of an MPEG transport stream that tsdemux mishandles
+/// Replaces the clock references (PCR) of an MPEG transport stream if tsdemux would mishandle them
 /// (`Quirk.tsdemuxClockGap`).
 ///
 /// Clock references only synchronise a receiver. The presentation times are in the media packets
-/// (PTS, ISO/IEC 13818-1, 2.4.3.7). If these times have no jumps, all references are set to nearly
-/// the same time.
+/// (PTS, ISO/IEC 13818-1, 2.4.3.7). If the presentation times have no jumps, all references are set
+/// to nearly the same time.
 struct TransportClock: FileCorrection {
   /// Offsets of the six-byte references in the file, ascending.
   private let places: [Int]
@@ -61,7 +61,7 @@ struct ClockReferences {
   private(set) var places: [Int] = []
   /// Last clock reference of each PID.
   private(set) var clocks: [Int: Int] = [:]
-  /// True if a reference is too far after the previous one for tsdemux, or before it.
+  /// True if a reference is earlier than the previous one, or too much later for tsdemux.
   private(set) var hasGap = false
   private(set) var hasJump = false
   /// Earliest decoding time, in ticks of 90 kHz.
@@ -70,7 +70,8 @@ struct ClockReferences {
   private var last: [Int: Int] = [:]
 
   /// True if a long step in a stream's times may be a long frame, not a jump: another stream has
-  /// packets in between. If there is no other stream, true for at most 10 s, the limit of FFmpeg.
+  /// packets in between. Without another stream, true if the step is at most 10 s, the limit of
+  /// FFmpeg.
   private func isHeld(_ stream: Int, from known: Int, to time: Int) -> Bool {
     if last.keys.allSatisfy({ $0 == stream }) { return (0...10 * 90_000).contains(time - known) }
     return known < time

@@ -27,8 +27,8 @@ struct TransportPackets {
   }
 
   /// Walks through the whole file once, in order.
-  /// - Parameter visit: called with each step, and the bytes in which the packet's payload is a
-  ///   range.
+  /// - Parameter visit: called with each step, and with the bytes that contain the packet's
+  ///   payload.
   /// - Returns: offset after the last complete packet; nil if the file cannot be read, or reading
   ///   was cancelled.
   func walk(_ file: RandomAccessFile, _ visit: (Step, [UInt8]) -> Void) -> Int? {
@@ -51,7 +51,8 @@ struct TransportPackets {
   }
 
   /// Returns the offset at which packets resume, recognised by three packets in a row, or fewer at
-  /// the end of `bytes`. If there is none, returns the offset at which the search should continue.
+  /// the end of `bytes`. If no packet follows, returns the offset at which the search should
+  /// continue.
   private func next(in bytes: [UInt8], after lost: Int) -> Int {
     let end = bytes.count
     return (lost + 1..<end).first { first in
@@ -82,7 +83,7 @@ struct TransportPacket {
   let kind: StreamKind?
 
   /// - Parameters:
-  ///   - first: position of the packet in `bytes`, which contain all 188 bytes.
+  ///   - first: position of the packet in `bytes`, which contain the whole packet of 188 bytes.
   ///   - place: offset of the packet in the file.
   init(_ bytes: [UInt8], at first: Int, place: Int) {
     let end = first + 188
@@ -105,7 +106,7 @@ struct TransportPacket {
     kind = isStart ? TransportPacket.kind(bytes, payload) : nil
   }
 
-  /// Kind of a stream, by its stream identifier (table 2-22).
+  /// Kind of the media packet that begins in `payload`, by its stream identifier (table 2-22).
   private static func kind(_ bytes: [UInt8], _ payload: Range<Int>) -> StreamKind? {
     let body = payload.lowerBound
     guard payload.count >= 4, bytes[body] == 0, bytes[body + 1] == 0, bytes[body + 2] == 1 else { return nil }

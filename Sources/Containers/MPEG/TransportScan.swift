@@ -9,7 +9,7 @@ struct TransportScan {
   let numbers: [Int]
   /// Number of additional programs with packets.
   let furtherPrograms: Int
-  /// Details for flags of the first program's streams that cannot be kept in any output.
+  /// Details for stream flags of the first program that no output can keep.
   let marks: [ContainerDetail]
   /// Gaps in the packets of ``streams``.
   let gaps: ContainerReport.Gaps?
@@ -43,8 +43,8 @@ struct TransportScan {
     isCut = end < file.size && file.number(at: end, 1) == Int(TransportPackets.mark)
     correction = bytesLost.count == 0 ? TransportClock(references) : nil
     func media(_ program: ProgramTables.Program) -> [(kind: StreamKind, stream: PacketStream)] {
-      // The program table may declare audio as private data, as FFmpeg does in .m2ts; the packet
-      // headers then have the kind.
+      // The program table may declare audio as private data, as FFmpeg does in .m2ts. The packet
+      // headers then declare the kind.
       program.streams.map { ($0.kind == .other ? streams[$0.number].kind ?? .other : $0.kind, streams[$0.number]) }
         .filter { $0.kind != .other }
     }
@@ -70,8 +70,8 @@ private struct PacketStream {
   /// Decoding time of the last media packet.
   private var time: Int?
 
-  /// - Parameter time: presentation time of the media packet that begins in `packet`, without clock
-  ///   jumps.
+  /// - Parameter time: presentation time of the media packet that begins in `packet`, with clock
+  ///   jumps removed.
   mutating func add(_ packet: TransportPacket, at time: Int?) {
     guard !packet.payload.isEmpty else { return }
     // Quirk.tsdemuxRepeatedPacket: a repeated packet also counts as a gap.
@@ -93,8 +93,8 @@ private struct PacketStream {
   }
 }
 
-/// Gaps in a stream: their number, and the times before the first and after the last one, in ticks
-/// of 90 kHz.
+/// Gaps in a stream: their number, and the times before the first gap and after the last gap, in
+/// ticks of 90 kHz.
 private struct TickGaps {
   private(set) var count = 0
   private var start: Int?

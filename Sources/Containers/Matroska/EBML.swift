@@ -36,7 +36,8 @@ package struct EBMLElement {
   /// many more in memory.
   fileprivate static let most = 1 << 20
 
-  /// Reads the EBML elements in the body of a master element. Ignores an incomplete one at the end.
+  /// Reads the EBML elements in the body of a master element. Ignores an incomplete EBML element at
+  /// the end.
   package static func all(in bytes: [UInt8]) -> [EBMLElement] {
     var found: [EBMLElement] = []
     var place = 0
@@ -54,7 +55,7 @@ package struct EBMLElement {
   }
 
   /// Reads the header of an EBML element: identifier and body length. `size` is the encoded size of
-  /// both, `lengthSize` that of the length alone, in bytes.
+  /// both in bytes; `lengthSize` is the encoded size of the length alone.
   package static func header(in bytes: ArraySlice<UInt8>) -> (id: UInt32, length: Int, size: Int, lengthSize: Int)? {
     guard let first = bytes.first, first != 0 else { return nil }
     let idSize = first.leadingZeroBitCount + 1
@@ -87,8 +88,8 @@ package struct EBMLElement {
     return name + written + bytes
   }
 
-  /// Encodes the EBML element, and fills up `size` bytes with a `Void` element (RFC 8794, 11.3.2);
-  /// nil if the EBML element does not fit.
+  /// Encodes the EBML element in exactly `size` bytes; a `Void` element (RFC 8794, 11.3.2) fills
+  /// the space after it. Nil if the EBML element does not fit.
   package func encoded(in size: Int) -> [UInt8]? {
     // A `Void` element takes at least two bytes. A single spare byte goes to the length field.
     (1...8).lazy.map { EBMLElement(id: id, bytes: bytes, lengthSize: $0).encoded }
@@ -107,8 +108,8 @@ package struct EBMLElement {
 }
 
 extension RandomAccessFile {
-  /// Returns the EBML elements of the master element with the body `range`, up to the first one of
-  /// unknown length.
+  /// Returns the EBML elements in `range`, the body of a master element. Stops at the first EBML
+  /// element of unknown length.
   /// - Parameter last: identifier of the EBML element to stop after; nil for no limit.
   package func elements(in range: Range<Int>, upTo last: UInt32? = nil) -> [(id: UInt32, body: Range<Int>)] {
     var found: [(id: UInt32, body: Range<Int>)] = []
@@ -119,8 +120,8 @@ extension RandomAccessFile {
     return found
   }
 
-  /// Calls `visit` with each EBML element of the master element with the body `range`, up to the
-  /// first one of unknown length, until `visit` returns false.
+  /// Calls `visit` with each EBML element in `range`, the body of a master element, until `visit`
+  /// returns false. Stops at the first EBML element of unknown length.
   /// - Returns: true if the EBML elements fill `range`, and `visit` returned true for all of them.
   func forEachElement(in range: Range<Int>, _ visit: (_ id: UInt32, _ body: Range<Int>) -> Bool) -> Bool {
     var place = range.lowerBound

@@ -3,18 +3,17 @@ import MediaTime
 /// Chapters of a Matroska or WebM file (RFC 9559, 5.1.7), which matroskademux reads slowly
 /// (`Quirk.matroskademuxChapters`).
 struct MatroskaChapters {
-  /// Offset in the file of the last byte of the identifier of the `Chapters` element.
+  /// Offset in the file of the last byte of the `Chapters` identifier.
   let mark: Int
   /// Chapters of the first edition that is not hidden.
   let chapters: [ChapterMark]
 
   /// Maximum size of the chapters in bytes; a larger value is treated as damage.
   private static let longest = 1 << 26
-  /// Maximum nesting of chapters; deeper ones are omitted.
+  /// Maximum nesting of chapters; deeper chapters are omitted.
   private static let deepest = 16
 
-  /// - Returns: nil if there are no chapters before the packets, and none that the `SeekHead`
-  ///   lists.
+  /// - Returns: nil if there are no chapters before the packets, and the `SeekHead` lists none.
   init?(_ file: RandomAccessFile) {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = MatroskaChapters.place(in: segment, of: file),
@@ -39,7 +38,7 @@ struct MatroskaChapters {
   private static func place(
     before body: Range<Int>, in range: Range<Int>, of file: RandomAccessFile
   ) -> (mark: Int, body: Range<Int>)? {
-    // Before the body are an identifier of four bytes, and a length of one to eight bytes.
+    // An identifier of four bytes and a length of one to eight bytes precede the body.
     let start = max(body.lowerBound - 12, range.lowerBound)
     let name = withUnsafeBytes(of: MatroskaID.chapters.bigEndian, Array.init)
     guard body.count < longest, let header = file.read(start..<body.lowerBound),

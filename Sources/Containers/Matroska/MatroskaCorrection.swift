@@ -1,7 +1,7 @@
 import MediaTime
 
-/// Changes to a Matroska or WebM file for matroskademux. With a longer declared duration, the
-/// demuxer outputs everything after a seek (`Quirk.matroskademuxSeekEnd`). Three structures are
+/// Changes to a Matroska or WebM file that matroskademux needs. With a longer declared duration,
+/// the demuxer outputs everything after a seek (`Quirk.matroskademuxSeekEnd`). Three structures are
 /// hidden from the demuxer: the chapters (`Quirk.matroskademuxChapters`), tag names that are not
 /// ASCII (`Quirk.matroskademuxTagNames`), and a concatenated file, whose packets the demuxer would
 /// append to those of the first file.
@@ -41,7 +41,7 @@ struct MatroskaCorrection: FileCorrection {
       let info = file.firstElement(MatroskaID.info, in: segment), info.count < 1 << 20,
       let duration = file.firstElement(MatroskaID.duration, in: info), let number = file.read(duration)
     else { return nil }
-    // Double the declared duration, which is more than enough for any error in it.
+    // Double the declared duration, because no error in it is that large.
     switch number.count {
     case 4:
       let value = max(Float(bitPattern: UInt32(number.integer(0))), 1000) * 2
@@ -68,8 +68,8 @@ struct MatroskaCorrection: FileCorrection {
 }
 
 extension RandomAccessFile {
-  /// Body of the first EBML element `id` in the master element with the body `range`. For a
-  /// Matroska segment of unknown length, the rest of the file.
+  /// Body of the first EBML element `id` in the master element with the body `range`. The body of a
+  /// Matroska segment of unknown length extends to the end of the file.
   /// - Parameter last: identifier of the EBML element at which the search stops; nil for no limit.
   func firstElement(_ id: UInt32, in range: Range<Int>, before last: UInt32? = nil) -> Range<Int>? {
     var place = range.lowerBound
@@ -88,8 +88,8 @@ extension RandomAccessFile {
     return nil
   }
 
-  /// Body of the first EBML element `id` of a Matroska segment, if it is before the packets, or
-  /// listed in the `SeekHead` (RFC 9559, 5.1.1).
+  /// Body of the first EBML element `id` of a Matroska segment, if the EBML element precedes the
+  /// packets or is listed in the `SeekHead` (RFC 9559, 5.1.1).
   func listedElement(_ id: UInt32, in segment: Range<Int>) -> Range<Int>? {
     if let found = firstElement(id, in: segment, before: MatroskaID.cluster) { return found }
     guard let list = firstElement(MatroskaID.seekHead, in: segment, before: MatroskaID.cluster), list.count < 1 << 16,

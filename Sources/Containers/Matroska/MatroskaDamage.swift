@@ -21,7 +21,8 @@ struct MatroskaDamage {
   /// True after damage, until the next block determines the end of the damage.
   private var isOpen = false
 
-  /// - Parameter timedTrack: number in blocks of the track whose times are listed; nil for none.
+  /// - Parameter timedTrack: number, as used in blocks, of the track whose times are listed; nil
+  ///   for none.
   /// - Returns: nil if the file has no Matroska segment.
   init?(_ file: RandomAccessFile, timedTrack: Int? = nil) {
     self.file = file
@@ -67,7 +68,7 @@ struct MatroskaDamage {
     while place < end {
       if isCutHeader(place) { return }
       let element = Element(file, place)
-      // A concatenated file, which begins with this EBML header, is not damage.
+      // This EBML header begins a concatenated file, which is not damage.
       if element?.id == MatroskaID.ebml { return }
       guard let element, MatroskaID.inSegment.contains(element.id) || isForeign(element, MatroskaID.inSegment, end)
       else {
@@ -212,7 +213,7 @@ struct MatroskaDamage {
   /// Start of the next cluster within `range`, recognised by its identifier, a valid length, and a
   /// valid first EBML element.
   private func nextCluster(_ range: Range<Int>) -> Int? {
-    // Blocks of the search start small and grow, because damaged clusters may be close together.
+    // The search starts with small reads that grow, because damaged clusters may be close together.
     var step = 1 << 10
     var place = range.lowerBound
     while place < range.upperBound {

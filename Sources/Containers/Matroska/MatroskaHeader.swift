@@ -2,10 +2,11 @@
 /// or not at all. No byte of the file moves: a `Void` element (RFC 8794, 11.3.2) fills the space
 /// after a shortened EBML element, and additional tags go to the end of the file.
 ///
-/// - Quotes and backslashes around tags (`Quirk.matroskamuxTagQuotes`).
+/// - Quotes and backslashes that GStreamer adds to tags (`Quirk.matroskamuxTagQuotes`).
 /// - Names of tracks that the muxer made up (`Quirk.matroskamuxTrackNames`).
-/// - The name of comments (`Quirk.matroskamuxComment`).
-/// - The order of fields (`FieldOrder`, RFC 9559, 5.1.4.1.28.3; `Quirk.matroskamuxFieldOrder`).
+/// - The tag name of comments: `COMMENT`, not `COMMENTS` (`Quirk.matroskamuxComment`).
+/// - The field order of interlaced video (`FieldOrder`, RFC 9559, 5.1.4.1.28.3;
+///   `Quirk.matroskamuxFieldOrder`).
 /// - The default track of each kind (`FlagDefault`, `FlagForced`, RFC 9559, 5.1.4.1.5;
 ///   `Quirk.matroskamuxDefaultFlag`).
 /// - The display size of video with non-square pixels (`DisplayWidth`, RFC 9559, 5.1.4.1.28.12;
@@ -204,8 +205,8 @@ package struct MatroskaHeader {
       (1..<1 << 15).contains(pixel.width), (1..<1 << 15).contains(pixel.height), max(width, height) < 1 << 16
     {
       let (across, down) = (width * pixel.width, height * pixel.height)
-      // True if the muxer computed and rounded this size (webmmux 1.28.8 to the nearest pixel,
-      // others down). Any other display size is intentional, so it stays.
+      // True if the muxer computed and rounded this size (webmmux 1.28.8 rounds to the nearest
+      // pixel, other muxers round down). Any other display size is intentional, so it stays.
       let isRounded =
         shownHeight == height && (0...1).contains(shownWidth - across / pixel.height)
         || shownWidth == width && (0...1).contains(shownHeight - down / pixel.width)
@@ -241,8 +242,9 @@ package struct MatroskaHeader {
 
   private func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int { b == 0 ? a : greatestCommonDivisor(b, a % b) }
 
-  /// Rewrites the EBML elements of a master element: `change` returns the new children of each one.
-  /// If there is no room for all children, the last ones are omitted; additions are last.
+  /// Rewrites the EBML elements in `bytes`. For each one, `change` returns the new children, or nil
+  /// to leave it unchanged. If the new children do not fit, the last ones, which are additions, are
+  /// omitted.
   private func rewritten(_ bytes: [UInt8], _ change: (EBMLElement) -> [EBMLElement]?) -> [UInt8] {
     EBMLElement.all(in: bytes).flatMap { element -> [UInt8] in
       let before = element.encoded

@@ -1,5 +1,5 @@
-/// Appends tags to a finished file of matroskamux. Relies on lengths of eight bytes, as that muxer
-/// writes them.
+/// Appends tags to a finished file of matroskamux. Relies on the lengths of eight bytes that
+/// matroskamux writes.
 struct MatroskaTagAppender {
   private let file: RandomAccessFile
   private let segment: Range<Int>
@@ -42,8 +42,8 @@ struct MatroskaTagAppender {
 
   private func long(_ value: Int) -> [UInt8] { .big(UInt64(value) | 1 << 56) }
 
-  /// Adds the position of an EBML element to the `SeekHead`, in which matroskamux leaves a `Void`
-  /// element for tags.
+  /// Adds the position of an EBML element to the `SeekHead`. matroskamux leaves room for tags
+  /// there: a `Void` element.
   /// - Parameter position: offset of the EBML element from the start of the segment body.
   /// - Returns: false if there is no `Void` element with room for the entry.
   private func index(_ id: UInt32, at position: Int) throws -> Bool {

@@ -2,10 +2,10 @@ import MediaTime
 
 /// Tracks of Matroska and WebM files.
 enum MatroskaTrack {
-  /// Returns the tracks in file order, and their details that cannot be kept in any output.
+  /// Returns the tracks in file order, and details of tracks that no output can keep.
   static func all(in file: RandomAccessFile) -> ([ContainerTrack], [ContainerDetail]) {
-    // Stop at the tracks: reading the headers of all clusters, which follow, would be slow. A long
-    // video has thousands of them.
+    // Stop at the tracks: a long video has thousands of clusters after them, and reading the
+    // headers of all clusters would be slow.
     guard let segment = file.elements(in: 0..<file.size, upTo: MatroskaID.segment).last,
       segment.id == MatroskaID.segment,
       let tracks = file.elements(in: segment.body, upTo: MatroskaID.tracks).last, tracks.id == MatroskaID.tracks,
@@ -88,7 +88,8 @@ enum MatroskaTrack {
     return all.map { ContainerDetail($0, of: kind) }
   }
 
-  /// Elements for rotations of the frame, in degrees (RFC 9559, 5.1.4.1.28.44 to 5.1.4.1.28.46).
+  /// EBML elements for rotations of the frame, in degrees (RFC 9559, 5.1.4.1.28.44 to
+  /// 5.1.4.1.28.46).
   private static let poses: [(id: UInt32, name: String)] = [
     (MatroskaID.projectionPoseYaw, "ProjectionPoseYaw"), (MatroskaID.projectionPosePitch, "ProjectionPosePitch"),
     (MatroskaID.projectionPoseRoll, "ProjectionPoseRoll"),

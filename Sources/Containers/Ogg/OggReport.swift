@@ -1,6 +1,6 @@
 /// Reports of Ogg files (RFC 3533).
 extension ContainerReport {
-  /// Report of an Ogg file. In a complete file, the last page of each stream is marked as such (RFC
+  /// Report of an Ogg file. In a complete file, the last page of each stream has an end mark (RFC
   /// 3533, 6).
   static func ogg(_ file: RandomAccessFile) -> ContainerReport? {
     var declared = ContainerReport()
@@ -26,7 +26,7 @@ extension ContainerReport {
       if isLast { hasEnded = true }
       if isLast { open.remove(serial) } else { open.insert(serial) }
       let size = 27 + segments.count + segments.reduce(0) { $0 + Int($1) }
-      // A page with a wrong checksum counts as damage: demuxers skip the page.
+      // A page with a wrong checksum counts as damage, because demuxers skip the page.
       if declared.brokenAt == nil, let page = file.read(place..<place + size), !OggChecksum.holds(page) {
         declared.brokenAt = place
       }
@@ -35,8 +35,7 @@ extension ContainerReport {
     if declared.brokenAt == nil, place < file.size, !open.isEmpty, follows(place, in: file) {
       declared.brokenAt = place
     }
-    // If the last page of the file is marked, the file is complete: some writers mark no other
-    // page.
+    // A file whose last page has an end mark is complete: some writers mark only this page.
     declared.isCut = place > file.size || !isLast && !open.isEmpty && place == file.size
     return declared
   }

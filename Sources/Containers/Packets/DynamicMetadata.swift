@@ -1,5 +1,5 @@
-/// Metadata of single pictures in SEI messages of H.264 and HEVC, registered by ITU-T T.35 (ITU-T
-/// H.274, 8.2).
+/// Metadata of single pictures, registered by ITU-T T.35 and stored in SEI messages of H.264 and
+/// HEVC (ITU-T H.274, 8.2).
 enum DynamicMetadata {
   /// Names of the dynamic metadata in an SEI unit.
   /// - Parameter unit: NAL unit without the header.
@@ -34,7 +34,7 @@ struct SEIMessage {
     let bytes = withoutEmulation(unit)
     var found: [SEIMessage] = []
     var place = 0
-    /// Reads a number: the sum of its bytes, which continue after each 255.
+    /// Reads a number: the sum of one or more bytes. Another byte follows each byte of 255.
     func number() -> Int? {
       var sum = 0
       while place < bytes.count {

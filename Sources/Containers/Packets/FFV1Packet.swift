@@ -39,7 +39,8 @@ struct FFV1RangeDecoder {
     }
 
     /// `default_state_transition` (3.8.1.5), computed as in FFmpeg (`ff_build_rac_states` in
-    /// rangecoder.c): each 1 moves the probability, a 32-bit fraction, a twentieth of the way to 1.
+    /// rangecoder.c): each 1 moves the probability of a 1, a 32-bit fraction, a twentieth of the
+    /// way to certainty.
     static let usual: States = {
       let (one, factor, most) = (1 << 32, 214_748_364, 248)
       func rounded(_ probability: Int) -> Int { (256 * probability + one / 2) >> 32 }
@@ -104,7 +105,7 @@ struct FFV1RangeDecoder {
     var value = 1
     for place in (0..<length).reversed() { value = value << 1 | (bit(&contexts[22 + min(place, 9)], states) ? 1 : 0) }
     if isSigned, bit(&contexts[11 + min(length, 10)], states) { value = -value }
-    // Truncated to 32 bits as in FFmpeg, which writes a coder_type of -1.
+    // Truncate to 32 bits like FFmpeg, because FFmpeg writes a coder_type of -1.
     return Int(Int32(truncatingIfNeeded: value))
   }
 }

@@ -17,7 +17,7 @@ extension BitReader {
 
 /// Sequence parameter set of H.264 (ITU-T H.264, 7.3.2.1.1 and E.1.1).
 enum H264ParameterSet {
-  /// Numbers of those profiles whose parameter sets declare the chroma format.
+  /// Profile numbers (`profile_idc`) whose parameter sets declare the chroma format.
   private static let high: Set = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
 
   /// Transfer and matrix of the colours (tables E-4 and E-5).

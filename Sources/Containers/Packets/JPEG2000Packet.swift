@@ -11,7 +11,8 @@ package struct JPEG2000Packet: Sendable {
 
   package let components: [Component]
 
-  /// True if the components may be RGB or YUV, which the codestream does not declare.
+  /// True if the components may be RGB. The codestream does not declare whether they are RGB or
+  /// YUV.
   package var mayBeRGB: Bool { components.count > 2 && !components.contains(where: \.isSubsampled) }
 
   /// - Returns: nil if the packet has no codestream header near its start.

@@ -1,8 +1,8 @@
 /// Check of whether video packets can be reordered without decoding. Finds packets that depend on
 /// their order or on the direction of time. Only the first bytes of a packet are read.
 ///
-/// A packet that does not begin like a frame of its codec also prevents reordering, so that a
-/// decoder handles it. Damage further inside a packet is not found, and is copied to the output.
+/// A packet that does not begin like a frame of its codec also prevents reordering: such a packet
+/// needs a decoder. Damage further inside a packet is not found, and is copied to the output.
 package struct PacketCheck: Sendable {
   /// Property of a video packet that prevents its reordering.
   package enum Obstacle: Sendable, Equatable {
@@ -13,7 +13,7 @@ package struct PacketCheck: Sendable {
     case hasFields
     /// The packet contains several frames, or a frame that is not shown.
     case isNotOneFrame
-    /// The parameter sets of the packet are in another packet.
+    /// The parameter sets that the packet needs are in another packet.
     case needsParameterSets
     /// The packet is empty, or not a frame of its codec.
     case isNoFrame
@@ -97,8 +97,8 @@ package struct PictureBytes: Sendable {
     units?.dynamicMetadata(in: packet) ?? []
   }
 
-  /// Colour labels in the first packet of H.264 or HEVC, or in its configuration, that are lost in
-  /// the output.
+  /// Colour labels that GStreamer has no name for, so that the output loses them. Reads the first
+  /// packet of H.264 or HEVC, and its configuration.
   package func details(in packet: UnsafeRawBufferPointer) -> [ContainerDetail] {
     (units?.unnamedColours(in: packet) ?? []).map { ContainerDetail($0, of: .video) }
   }

@@ -1,6 +1,6 @@
-/// Check of packets of H.264 and HEVC, which consist of NAL units. A packet can be put at any
-/// position of the stream if its whole picture is IDR: an IDR picture does not refer to earlier
-/// pictures, and restarts POC and `frame_num`. These numbers continue in other intra pictures.
+/// Checks packets of H.264 and HEVC, which consist of NAL units. A packet can be moved to any
+/// position in the stream if its whole picture is IDR: an IDR picture does not refer to earlier
+/// pictures, and restarts POC and `frame_num`. Other intra pictures do not restart these numbers.
 struct UnitCheck: Sendable {
   enum Family: Sendable { case h264, h265 }
 
@@ -9,7 +9,8 @@ struct UnitCheck: Sendable {
   private let configuration: [UInt8]?
   /// Size in bytes of the length field before each unit.
   private let lengthSize: Int
-  /// Parameter sets of the first packet that the configuration lacks; nil before that packet.
+  /// Parameter sets in the first packet, except those in the configuration record; nil before the
+  /// first packet.
   private var own: [[UInt8]]?
 
   init(_ family: Family, _ configuration: [UInt8]?) {
@@ -21,12 +22,12 @@ struct UnitCheck: Sendable {
     lengthSize = configuration.map { $0.count > place ? Int($0[place] & 3) + 1 : 4 } ?? 0
   }
 
-  /// Kind of a unit.
+  /// Kind of a NAL unit.
   private enum Kind {
     case independentSlice
     case otherSlice
     case parameterSet
-    /// Unit of a further layer or view.
+    /// NAL unit of a further layer or view.
     case furtherLayer
     case other
   }
@@ -77,7 +78,7 @@ struct UnitCheck: Sendable {
     return configuration == nil && sets.isEmpty ? .needsParameterSets : nil
   }
 
-  /// Units of a packet, without their lengths or start codes.
+  /// Ranges of the NAL units in a packet, without their lengths or start codes.
   private func units(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     configuration == nil ? Self.startCoded(packet) : lengthCoded(packet)
   }
@@ -93,7 +94,7 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Names of the metadata in a packet that apply to one picture, and that no decoder outputs.
+  /// Names of the per-picture metadata in a packet. Includes only metadata that no decoder outputs.
   func dynamicMetadata(in packet: UnsafeRawBufferPointer) -> [String] {
     units(packet).flatMap { range -> [String] in
       let unit = UnsafeRawBufferPointer(rebasing: packet[range])
@@ -108,8 +109,8 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Colour labels without a GStreamer name, from the first sequence parameter set in a packet or
-  /// in the configuration.
+  /// Colour labels without a GStreamer name, from the first sequence parameter set in a packet; if
+  /// the packet has none, from the set in the configuration record.
   func unnamedColours(in packet: UnsafeRawBufferPointer) -> [String] {
     let inPacket = units(packet).lazy.map { UnsafeRawBufferPointer(rebasing: packet[$0]) }.first(where: isSequenceSet)
     let found =
@@ -143,7 +144,8 @@ struct UnitCheck: Sendable {
       // The sets start after six bytes; a length precedes each set (ISO/IEC 14496-15, 5.3.3.1.2).
       return record.count > 5 && record[5] & 31 > 0 ? sized(6) : nil
     }
-    // Arrays of units start after 23 bytes, each with its type and number of units (8.3.3.1.2).
+    // Arrays of NAL units start after 23 bytes. Each array begins with the type and the number of
+    // its units (8.3.3.1.2).
     var place = 23
     while record.count >= place + 3 {
       let (type, count) = (record[place] & 63, Int(record[place + 1]) << 8 | Int(record[place + 2]))
@@ -158,14 +160,14 @@ struct UnitCheck: Sendable {
   }
 
   /// True if an H.264 picture is correct only after decoding earlier pictures, as with gradual
-  /// intra refresh. If decoding begins at this packet, pictures are correct after
-  /// `recovery_frame_cnt` more (D.2.8).
+  /// intra refresh. If decoding begins at this packet, the output is correct only
+  /// `recovery_frame_cnt` frames later (D.2.8).
   func recoversLater(in packet: UnsafeRawBufferPointer) -> Bool {
     guard family == .h264 else { return false }
     return units(packet).contains { range in
       let unit = UnsafeRawBufferPointer(rebasing: packet[range])
       guard unit.first.map({ $0 & 31 }) == 6 else { return false }
-      // The count is 0 if its first bit is set (Exp-Golomb, 9.1).
+      // `recovery_frame_cnt` is 0 if its first bit is set (Exp-Golomb, 9.1).
       return SEIMessage.all(in: unit.dropFirst()).contains { $0.type == 6 && ($0.payload.first ?? 0x80) & 0x80 == 0 }
     }
   }

@@ -1,8 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Returns ``ContainerFacts/fault`` of a file without `PROP`, or with a declared packet size of
-  /// 0, for which rmdemux requests 0 bytes endlessly.
+  /// Returns the ``ContainerFacts/fault`` of a file that lacks the chunk `PROP` or declares a
+  /// packet size of 0. With a packet size of 0, rmdemux requests 0 bytes endlessly.
   static func realMediaFault(_ file: RandomAccessFile) -> String? {
     var place = 0
     while let name = file.text(at: place), let size = file.number(at: place + 4, 4), size >= 8, name != "DATA" {
@@ -12,8 +12,8 @@ extension ContainerReport {
     return file.text(at: place) == "DATA" ? "its header (PROP) is missing" : nil
   }
 
-  /// Report of a RealMedia file ("RealMedia File Format", RealNetworks): chunks with a name and a
-  /// size. `PROP` declares the duration and the offset of the index.
+  /// Report of a RealMedia file ("RealMedia File Format", RealNetworks): RealMedia chunks, each
+  /// with a name and a size. The chunk `PROP` declares the duration and the offset of the index.
   static func realMedia(_ file: RandomAccessFile) -> ContainerReport? {
     var isCut = false
     var broken: Int?
@@ -24,13 +24,14 @@ extension ContainerReport {
         isCut = true
         break
       }
-      // The sizes of a live stream are 0; an ID3 tag at the end is not a chunk.
+      // In a live stream, the sizes of the chunks are 0. An ID3 tag at the end is not a RealMedia
+      // chunk.
       guard size >= 8, realMediaChunks.contains(name) else { break }
       // FFmpeg counts the header of `DATA` twice.
       let excess = name == "DATA" ? 18 : 0
       if size - excess > file.size - place { isCut = true }
       if name == "PROP" {
-        // Bit 2: live.
+        // Bit 2 marks a live stream.
         guard let flags = file.number(at: place + 48, 2), flags & 4 == 0 else { return nil }
         end = file.number(at: place + 30, 4).map { ClockTime(seconds: Double($0) / 1000) }
         if let index = file.number(at: place + 38, 4), index >= file.size { isCut = true }
@@ -47,7 +48,7 @@ extension ContainerReport {
 
   /// Offset of the first position without a valid packet header, found by following the declared
   /// packet sizes; nil if all headers are valid.
-  /// - Parameter data: byte range of the chunk `DATA`.
+  /// - Parameter data: byte range of the RealMedia chunk `DATA`.
   private static func brokenPacket(in file: RandomAccessFile, _ data: Range<Int>) -> Int? {
     var place = data.lowerBound + 18
     guard let count = file.number(at: data.lowerBound + 10, 4) else { return nil }

@@ -2,7 +2,7 @@ import MediaTime
 
 extension ContainerReport {
   /// Report of a True Audio file, version 1 (tausoft.org, "True Audio codec format"): a header of
-  /// 22 bytes with the number of samples, the sizes of all frames, and the frames.
+  /// 22 bytes, which declares the number of samples; then the sizes of all frames; then the frames.
   static func tta(_ file: RandomAccessFile, from start: Int) -> ContainerReport? {
     func field(_ place: Int) -> Int? { file.number(at: start + place, 4, isLittleEndian: true) }
     guard file.text(at: start) == "TTA1", let rate = field(10), let samples = field(14), rate > 0, rate < 1 << 20 else {
@@ -11,14 +11,14 @@ extension ContainerReport {
     let frameLength = rate * 256 / 245
     let frames = (samples + frameLength - 1) / frameLength
     let end = ClockTime(sampleIndex: samples, rate: rate)
-    // A checksum of four bytes follows the header, and another follows the sizes.
+    // A checksum of four bytes follows the header, and a second one follows the frame sizes.
     var place = start + 22 + 4 * frames + 4
     for frame in 0..<frames {
       guard place <= file.size, let size = field(22 + 4 * frame) else { break }
       place += size
     }
     guard place <= file.size else { return audio(end: end, (true, nil)) }
-    // Another file may follow the tags.
+    // Tags may follow the frames, and another True Audio file may follow the tags.
     let rest = file.read(place..<min(place + 1 << 16, file.size)) ?? []
     return audio(end: end, (false, rest.firstRange(of: Array("TTA1".utf8)).map { place + $0.lowerBound }))
   }

@@ -1,10 +1,11 @@
 extension WAVEChunks {
-  /// Returns the chunks for an output that plays the samples in another order.
+  /// Returns the RIFF chunks for an output that plays the audio in another order.
   /// - Parameters:
-  ///   - isWhole: true if all samples are played once, at their original speed.
+  ///   - isWhole: true if all audio is played exactly once, at its original speed.
   ///   - place: maps a range of sample frames of the source to ranges of the output, one for each
   ///     time that the source range is played; empty ranges for an empty range.
-  /// - Returns: the chunks for the output, and the names of chunks that do not apply to the output.
+  /// - Returns: the RIFF chunks for the output, and the names of the source's chunks that do not
+  ///   apply to the output.
   package func played(
     isWhole: Bool, _ place: (Range<Int>) -> [Range<Int>]
   ) -> (chunks: [Chunk], leftOut: [String]) {
@@ -17,9 +18,9 @@ extension WAVEChunks {
       case "iXML": (kept, lost) = chunk.production
       case "cart": (kept, lost) = chunk.cart
       case "inst", "DISP", "CSET": break
-      // Beats and tempo apply to the whole file.
+      // Number of beats and tempo apply to the whole file.
       case "acid" where isWhole: break
-      // These chunks may contain markers.
+      // ID3 tags and XMP may contain markers, which would be wrong in the output.
       case "id3 ", "ID3 ": if chunk.contains("CHAP") { lost = [chunk.name.trimmed] }
       case "_PMX": if chunk.contains("startTime") { lost = ["_PMX"] }
       default: lost = [chunk.name.trimmed]
@@ -32,7 +33,7 @@ extension WAVEChunks {
     return (chunks + loops + playedMarkers(place, &leftOut), leftOut)
   }
 
-  /// Returns the names of all chunks, for a container that keeps none of them.
+  /// Returns the names of the RIFF chunks that another container loses.
   /// - Parameter holdsMarkers: true if the container keeps markers as chapters.
   package func names(besidesMarkers holdsMarkers: Bool) -> [String] {
     unread + others.map(\.name.trimmed) + (sampler == nil ? [] : ["smpl"])
@@ -112,8 +113,8 @@ extension WAVEChunks.Chunk {
     !text.isEmpty && body.firstRange(of: Array(text.utf8)) != nil
   }
 
-  /// `bext` without the time reference and the UMID, which apply only to the source; unless
-  /// `isWhole`, also without the loudness.
+  /// `bext` without the time reference and the UMID, which apply only to the source; without the
+  /// loudness too, unless `isWhole`.
   fileprivate func broadcast(isWhole: Bool) -> (Self, [String]) {
     guard body.count >= 602 else { return (self, ["bext"]) }
     var (chunk, lost) = (self, [String]())

@@ -1,5 +1,5 @@
 extension WAVEChunks {
-  /// Adds `chunks` to a finished WAVE file after its samples.
+  /// Adds the RIFF chunks `chunks` to a finished WAVE file, after the audio.
   ///
   /// The muxer writes some tags (`LIST INFO`). An entry in `chunks` replaces the muxer's entry of
   /// the same name; other entries stay.
@@ -31,7 +31,7 @@ extension WAVEChunks {
 }
 
 extension WAVEChunks.Chunk {
-  /// Entries of a `LIST INFO`.
+  /// Entries of a `LIST INFO`; empty for other RIFF chunks.
   fileprivate var entries: [Self] {
     isInfo ? WAVEChunks.chunks(in: body[4...]) : []
   }

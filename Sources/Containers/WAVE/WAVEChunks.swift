@@ -1,7 +1,7 @@
-/// Chunks of a WAVE file other than its samples: markers, loops and descriptions.
+/// RIFF chunks of a WAVE file, except the audio: markers, loops and descriptions.
 ///
-/// A chunk is read as markers or loops, kept for the output, or ignored because it is redundant.
-/// ``played(isWhole:_:)`` returns the names of all other chunks.
+/// Chunks with markers or loops are parsed, some other chunks are copied to the output, and
+/// redundant chunks are ignored. ``played(isWhole:_:)`` returns the names of all other chunks.
 ///
 /// Sources: "Multimedia Programming Interface and Data Specifications 1.0" (IBM and Microsoft), EBU
 /// Tech 3285 (`bext`), EBU Tech 3306 (`ds64`), AES46 (`cart`).
@@ -11,14 +11,14 @@ package struct WAVEChunks: Sendable {
     package var body: [UInt8]
   }
 
-  /// Point between two sample frames, or a region (`cue `, and `ltxt` in `LIST adtl`).
+  /// Position between two sample frames, or region (`cue `, and `ltxt` in `LIST adtl`).
   package struct Marker: Sendable {
     package var identifier: Int
-    /// Range of the region; empty for a point.
+    /// Range of the region; empty for a position.
     package var frames: Range<Int>
     package var title: String
-    /// Labels, notes and texts: chunks of `LIST adtl`, without the identifier at the start of their
-    /// bodies.
+    /// Labels, notes and texts: RIFF chunks in `LIST adtl`. The identifier at the start of each
+    /// body is removed.
     var texts: [Chunk] = []
   }
 
@@ -34,17 +34,17 @@ package struct WAVEChunks: Sendable {
   private(set) var sampler: (head: [UInt8], rest: [UInt8])?
   /// Entries of `LIST INFO`.
   private(set) var info: [Chunk] = []
-  /// All other chunks, which are kept or reported.
+  /// All other RIFF chunks, which are copied to the output or reported.
   private(set) var others: [Chunk] = []
-  /// Names of chunks that are too large or truncated.
+  /// Names of RIFF chunks that are too large or truncated.
   private(set) var unread: [String] = []
 
-  /// Ignored chunks: file structure, padding, and measurements that can be made again from the
-  /// samples.
+  /// Ignored RIFF chunks: file structure, padding, and measurements that can be repeated on the
+  /// audio.
   private static let technical: Set = [
     "fmt ", "data", "fact", "ds64", "JUNK", "junk", "PAD ", "FLLR", "FILL", "filr", "PEAK", "levl",
   ]
-  /// Maximum total size of the chunks in bytes; a larger size is treated as damage.
+  /// Maximum total size of the RIFF chunks in bytes; a larger size is treated as damage.
   private static let most = 1 << 24
 
   /// - Parameter frameCount: number of sample frames in the file.
@@ -76,7 +76,7 @@ package struct WAVEChunks: Sendable {
       return true
     }
     var groups = Dictionary(grouping: texts) { $0.identifier }
-    // Identifiers are unique: a second cue with the same identifier gets no texts.
+    // Identifiers should be unique, so a second cue with the same identifier gets no texts.
     markers = cues.map { cue in
       let own = groups.removeValue(forKey: cue.identifier) ?? []
       return Marker(cue, own.map(\.text), frameCount)
@@ -100,21 +100,23 @@ package struct WAVEChunks: Sendable {
     loops = (0..<count).map { number in
       let entry = Array(bytes[36 + number * 24..<60 + number * 24])
       let start = entry.littleEndian(8)
-      // The end is the last frame of the loop, but some programs write the frame after that one.
+      // The declared end is the last sample frame of the loop, but some programs declare the frame
+      // after the loop.
       let end = min(entry.littleEndian(12) + 1, max(frameCount, 1))
       return Loop(frames: start..<max(start, end), entry: entry)
     }
     sampler = (Array(bytes[..<36]), Array(bytes[(36 + count * 24)...]))
   }
 
-  /// Returns the chunks in `bytes`. A chunk that declares more bytes than there are is truncated.
+  /// Returns the RIFF chunks in `bytes`. If a chunk declares more bytes than remain, its body has
+  /// only the remaining bytes.
   static func chunks(in bytes: ArraySlice<UInt8>) -> [Chunk] {
     var found: [Chunk] = []
     var rest = bytes
     while rest.count >= 8 {
       let head = Array(rest.prefix(8))
-      // A name that is not ASCII could not be written back in four bytes: the rest is padding with
-      // zeros, or damaged.
+      // Stop at a name that is not ASCII: the rest is zero padding or damaged, and such a name
+      // could not be written back in four bytes.
       guard head[..<4].allSatisfy({ (0x20..<0x7F).contains($0) }) else { break }
       let size = head.littleEndian(4)
       found.append(Chunk(name: head.text(0), body: Array(rest.dropFirst(8).prefix(size))))

@@ -6,11 +6,11 @@ struct WAVECorrection: FileCorrection {
   let demuxer = "wavparse"
   let isForProbing = true
   let ends: [String: ClockTime] = [:]
-  /// Byte ranges of the names of the `cue ` chunks.
+  /// Byte ranges of the names of the RIFF chunks `cue `.
   private let names: [Range<Int>]
 
-  /// Maximum number of hidden chunks, since all are compared with the range of each buffer. Normal
-  /// files have one.
+  /// Maximum number of hidden RIFF chunks. There is a limit because the range of each buffer is
+  /// compared with all of these chunks; normal files have one `cue `.
   private static let most = 16
 
   /// - Returns: nil if the file has no markers.
@@ -26,7 +26,7 @@ struct WAVECorrection: FileCorrection {
 
   func changes(_ range: Range<Int>) -> Bool { names.contains { $0.overlaps(range) } }
 
-  /// Renames the `cue ` chunks to `JUNK`.
+  /// Renames the RIFF chunks `cue ` to `JUNK`.
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
     for name in names {
       for place in name.clamped(to: offset..<offset + bytes.count) {

@@ -11,19 +11,20 @@ package struct WAVEHeader: Sendable {
   package let isCutShort: Bool
   /// True if the file ends before the declared end of the audio.
   package let isIncomplete: Bool
-  /// Byte range of the audio; nil if the audio is not PCM, or if it is truncated or ends with a
-  /// partial sample frame and the file is not Wave64.
+  /// Byte range of the audio; nil if the audio is not PCM. Unless the file is Wave64, also nil if
+  /// the audio is truncated or ends with a partial sample frame.
   package let stored: StoredAudio?
-  /// Sample format of a Wave64 file, which GStreamer reports only after decoding with libsndfile.
+  /// Sample format of a Wave64 file; nil for other files. GStreamer reports this format only after
+  /// decoding with libsndfile.
   package let wave64: PCMFormat?
   /// Sample frames per second; nil if the audio is not PCM.
   package let rate: Int?
   /// Channel mask, one bit per `GstAudioChannelPosition`; nil if not declared.
   package let loudspeakers: UInt64?
-  /// Other chunks of the file.
+  /// RIFF chunks of the file, except the audio.
   package let chunks: WAVEChunks
 
-  /// - Returns: nil if the file is not of these formats, or its values are not plausible.
+  /// - Returns: nil if the file is not WAVE, RF64 or Wave64, or its values are not plausible.
   package init?(_ file: RandomAccessFile) {
     guard let data = WAVEHeader.chunk("data", in: file), let format = WAVEHeader.chunk("fmt ", in: file),
       let bytesPerSecond = file.number(at: format.body + 8, 4, isLittleEndian: true)
@@ -32,15 +33,16 @@ package struct WAVEHeader: Sendable {
     guard bytes > 0 else { return nil }
     let isWave64 = file.text(at: 0) == "riff"
     isCutShort = !isWave64 && bytes > Int(Int32.max)
-    // A program that writes to a pipe does not know the length, so it declares the maximum or a
-    // value close to it.
+    // A program that writes to a pipe does not know the length, so it declares the maximum length
+    // or a value close to the maximum.
     let isUnknown = bytes == data.size && (bytes >= 0xFFFF_0000 || (0x7FFF_0000...0x8000_0000).contains(bytes))
     isIncomplete = bytes > file.size - data.body && !isUnknown
     let isExtensible = file.number(at: format.body, 2, isLittleEndian: true) == 0xFFFE
     let mask = isExtensible && format.size >= 24 ? file.number(at: format.body + 20, 4, isLittleEndian: true) : nil
     loudspeakers = mask.flatMap { $0 == 0 ? nil : WAVEMask.places(of: $0) }
     let pcm = PCMFormat(file, at: format)
-    // Bytes per second of compressed audio are an average, and some writers declare those of PCM.
+    // For compressed audio, prefer the number of sample frames in `fact`: the declared bytes per
+    // second are an average, and some writers declare the bytes per second of PCM instead.
     if pcm == nil || bytesPerSecond == 0, let fact = WAVEHeader.chunk("fact", in: file), fact.size >= 4,
       let count = file.number(at: fact.body, 4, isLittleEndian: true), count > 0, count < 0xFFFF_0000,
       let rate = file.number(at: format.body + 4, 4, isLittleEndian: true), rate > 0
@@ -63,23 +65,23 @@ package struct WAVEHeader: Sendable {
         : ClockTime(seconds: duration.seconds * Double(there) / Double(bytes)))
     var stored = pcm.flatMap { StoredAudio(frameBytes: $0.frameBytes, rate: $0.rate) }
     let isWhole = bytes <= file.size - data.body && bytes.isMultiple(of: stored?.frameBytes ?? 1)
-    // Read truncated Wave64 too: the alternative is libsndfile, which reads float samples of more
-    // than two channels as integers.
+    // Read truncated Wave64 here too: the alternative is libsndfile, which wrongly reads float
+    // samples of more than two channels as integers.
     let count = isWave64 ? there - there % (stored?.frameBytes ?? 1) : min(bytes, file.size)
     stored?.append(data.body..<data.body + count)
     self.stored = isWhole || isWave64 ? stored : nil
     chunks = WAVEChunks(file, frameCount: bytes / max(pcm?.frameBytes ?? 1, 1))
   }
 
-  /// True if the file does not contain the first sample of its audio.
+  /// True if the file ends before the end of its first sample frame.
   static func isEmpty(_ file: RandomAccessFile) -> Bool {
     guard let data = chunk("data", in: file) else { return true }
     let frame = chunk("fmt ", in: file).flatMap { file.number(at: $0.body + 12, 2, isLittleEndian: true) }
     return file.size - data.body < max(frame ?? 1, 1)
   }
 
-  /// Offset and size in bytes of the body of the first chunk called `name`; nil if the file ends
-  /// before that chunk.
+  /// Offset and size in bytes of the body of the first RIFF chunk called `name`; nil if the file
+  /// ends before that chunk.
   static func chunk(_ name: String, in file: RandomAccessFile) -> (body: Int, size: Int)? {
     var found: (body: Int, size: Int)?
     forEachChunk(in: file, isLong: false) {
@@ -89,9 +91,9 @@ package struct WAVEHeader: Sendable {
     return found
   }
 
-  /// Calls `visit` with each chunk, until `visit` returns false. The last chunk may extend beyond
-  /// the end of the file.
-  /// - Parameter isLong: true to use the size of the samples in `ds64`, if present.
+  /// Calls `visit` with each RIFF chunk, until `visit` returns false. The last chunk may extend
+  /// beyond the end of the file.
+  /// - Parameter isLong: true to use the size of the audio that `ds64` declares, if present.
   static func forEachChunk(
     in file: RandomAccessFile, isLong: Bool = true, _ visit: (_ name: String, _ body: Range<Int>) -> Bool
   ) {
@@ -114,13 +116,13 @@ package struct WAVEHeader: Sendable {
     }
   }
 
-  /// Size of the samples as declared in `ds64`; nil if the file has no `ds64`.
+  /// Size of the audio in bytes as declared in `ds64`; nil if the file has no `ds64`.
   private static func longSize(in file: RandomAccessFile) -> Int? {
     chunk("ds64", in: file).flatMap { file.number(at: $0.body + 8, 8, isLittleEndian: true) }
   }
 
-  /// Start of the chunk after the samples; one byte beyond the end of the file if the padding byte
-  /// of the samples is missing.
+  /// Start of the RIFF chunk after the audio; one byte beyond the end of the file if the padding
+  /// byte after the audio is missing.
   static func endOfSamples(in file: RandomAccessFile) -> Int? {
     var end: Int?
     forEachChunk(in: file) {

@@ -12,7 +12,8 @@ package struct WAVEMask {
 
   /// Creates the mask from GStreamer channel positions.
   /// - Parameter places: one bit per `GstAudioChannelPosition`.
-  /// - Returns: nil if WAVE lacks a position, or orders the positions differently.
+  /// - Returns: nil if WAVE lacks one of the positions, or has them in another order than
+  ///   GStreamer.
   package init?(places: UInt64) {
     let used = (0..<64).filter { places & 1 << $0 != 0 }
     let bits = used.compactMap { $0 < WAVEMask.bits.count ? WAVEMask.bits[$0] : nil }

@@ -1,5 +1,5 @@
-/// Header of a WavPack block, without the fields that do not describe the samples ("WavPack 4 & 5
-/// Binary File / Block Format", 2.0).
+/// Header of a WavPack block: only the fields that describe the audio ("WavPack 4 & 5 Binary File /
+/// Block Format", 2.0).
 package struct WavPackBlock {
   /// Reads the blocks of a packet, each with one or two channels.
   package static func all(in packet: UnsafeRawBufferPointer) -> [WavPackBlock] {
@@ -15,7 +15,7 @@ package struct WavPackBlock {
   package let samples: Int
   package let channels: Int
   /// True if any sample is not 0: the block's checksum differs from that of silence. nil for DSD,
-  /// which has another checksum.
+  /// whose checksum is calculated differently.
   package let holdsSound: Bool?
   private let size: Int
 

@@ -23,7 +23,7 @@ extension ContainerReport {
     walk.brokenAt = changedAt ?? walk.brokenAt
     let rate = rates.indices.contains(flags >> 23 & 15) ? rates[flags >> 23 & 15] : nil
     // 0xFFFFFFFF means that the number was unknown when the file was written. For DSD, the number
-    // counts bytes.
+    // is a number of bytes.
     let isCounted = low != 0xFFFF_FFFF && flags >> 31 & 1 == 0
     let end = isCounted ? rate.map { ClockTime(sampleIndex: low + high << 32 - high, rate: $0) } : nil
     return audio(end: end, walk)

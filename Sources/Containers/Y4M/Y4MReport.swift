@@ -1,8 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of a YUV4MPEG2 file (yuv4mpeg(5) of mjpegtools, and the sample formats of FFmpeg): a
-  /// header line, and a line before each frame. The number of frames is not declared.
+  /// Report of a YUV4MPEG2 file (yuv4mpeg(5) of mjpegtools, and FFmpeg's additional pixel formats):
+  /// a header line, and a line before each frame. The header does not declare the number of frames.
   static func y4m(_ file: RandomAccessFile) -> ContainerReport? {
     guard let header = file.line(at: 0), let size = y4mFrameSize(header) else { return nil }
     var place = header.utf8.count + 1
@@ -18,7 +18,8 @@ extension ContainerReport {
     return place > file.size ? ContainerReport(isCut: true) : nil
   }
 
-  /// Returns ``ContainerFacts/fault`` of a file with a negative frame rate, which y4mdec accepts.
+  /// Returns the ``ContainerFacts/fault`` of a file with a negative frame rate; y4mdec accepts such
+  /// a rate.
   static func y4mFault(_ file: RandomAccessFile) -> String? {
     guard let rate = file.line(at: 0)?.split(separator: " ").first(where: { $0.hasPrefix("F") })?.dropFirst(),
       rate.contains("-")

@@ -16,12 +16,12 @@ import Synchronization
 /// let summary = try await session.reversal.summary()
 /// ```
 ///
-/// Frames are kept in memory up to the budget, then in the spool. A frame is copied only if it is
-/// in one of a driver's few buffers.
+/// Frames are kept in memory up to the budget, then in the spool. A frame is copied only if it
+/// occupies one of the few buffers of a driver.
 public struct Capture: Sendable {
-  /// Elements that output raw frames, in `gst-launch-1.0` syntax.
+  /// GStreamer elements that output raw frames, in `gst-launch-1.0` syntax.
   public var source: String
-  /// Elements that output audio, in the same syntax; nil for no audio.
+  /// GStreamer elements that output audio, in `gst-launch-1.0` syntax; nil for no audio.
   public var microphone: String?
   /// True to show the camera's frames in a window. The preview never slows down the recording.
   /// Closing the window ends the recording.
@@ -66,7 +66,8 @@ public struct Capture: Sendable {
     let wanted = [size.map { "width=\($0.width),height=\($0.height)" }, frameRate.map { "framerate=\($0)" }]
       .compactMap { $0 }.joined(separator: ",")
     let caps = wanted.isEmpty ? [] : ["\"video/x-raw(ANY),\(wanted);image/jpeg,\(wanted)\""]
-    // Cameras output JPEG if raw frames exceed the bandwidth of their connection.
+    // decodebin is needed because cameras output JPEG if raw frames exceed the bandwidth of their
+    // connection.
     self.init(source: ([device.source] + caps + ["decodebin"]).joined(separator: " ! "))
   }
 
@@ -81,7 +82,7 @@ public struct Capture: Sendable {
     return CaptureSession(reversal: reversal, control: session)
   }
 
-  /// Stops the recording, which may not have begun yet.
+  /// Stops the recording, even before it begins.
   final class Control: Sendable {
     private let state = Mutex<(control: RecordingControl?, isStopped: Bool)>((nil, false))
 
@@ -107,7 +108,7 @@ public struct Capture: Sendable {
 
 /// Running recording.
 public struct CaptureSession: Sendable {
-  /// Progress of the recording, then of the writing.
+  /// The running work: first the recording, then the writing of the clip.
   public let reversal: Reversal
   let control: Capture.Control
 

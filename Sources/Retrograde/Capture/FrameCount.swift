@@ -1,8 +1,8 @@
 import GStreamer
 import MediaTime
 
-/// Counts the frames that a live source dropped: by frame number if the source numbers its frames,
-/// otherwise by time.
+/// Counts the frames that a live source dropped: from the frame numbers if the source numbers its
+/// frames, or else from the timestamps.
 struct FrameCount: Sendable {
   private(set) var lost = 0
   /// Time of the last frame.
@@ -23,7 +23,7 @@ struct FrameCount: Sendable {
       lost = lost.addingReportingOverflow(number - before - 1).overflow ? lost : lost + (number - before - 1)
     } else if let step, step > .zero {
       let missing = (Double(gap.nanoseconds) / Double(step.nanoseconds)).rounded() - 1
-      // If timestamps jump by years, no frames were lost.
+      // Ignore jumps by years: these are wrong timestamps, not lost frames.
       if missing > 0, missing < 1e9 { lost += Int(missing) }
     }
     if gap > .zero { step = min(step ?? gap, gap) }

@@ -4,7 +4,7 @@ import RetrogradeEngine
 import Synchronization
 
 /// Decides which frames of a live source are recorded: from the end of the countdown until a limit
-/// is reached or the user stops.
+/// is reached or the user stops the recording.
 final class RecordingControl: Sendable {
   enum Decision { case later, now, never }
 

@@ -8,7 +8,7 @@ struct ChildFrame: Sendable {
     case opened
     /// Progress of the indexing.
     case progress
-    /// Bytes of the response, which may follow earlier ones.
+    /// Bytes of the response, appended to any earlier bytes.
     case bytes
     /// End of the response.
     case done

@@ -2,16 +2,16 @@ package import RetrogradeEngine
 
 /// Limits of a child process. A child that exceeds a limit is killed.
 package struct ChildLimits: Sendable {
-  /// Longest time without a progress report. Time during which the parent process is suspended too
-  /// does not count.
+  /// Longest time without a progress report. Time during which both the child and the parent are
+  /// suspended does not count.
   package var silence: Duration
   /// Largest amount of private memory, which excludes mapped files.
   package var memory: ByteCount
 
   package init(silence: Duration, memory: ByteCount) { (self.silence, self.memory) = (silence, memory) }
 
-  /// Default of ``silence``. The longest steps without a report rewrite an encoded file, at the
-  /// speed of the disk.
+  /// Default of ``silence``. The longest step without a report is to rewrite an encoded file, at
+  /// the speed of the disk.
   package static let usualSilence = Duration.seconds(300)
 
   /// Memory limit of each of `count` children that share `budget` for decoded media.

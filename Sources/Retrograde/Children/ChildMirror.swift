@@ -2,8 +2,7 @@ import FoundationEssentials
 package import MediaTime
 package import RetrogradeEngine
 
-/// ``SegmentedMirror`` in a child process, so that a file that causes a crash affects no other
-/// file.
+/// ``SegmentedMirror`` in a child process, so that a crash on one file affects no other file.
 ///
 /// Methods can be called in any order, and by several threads at once. Each call blocks until its
 /// result is complete.
@@ -20,8 +19,8 @@ package final class ChildMirror: Sendable {
   private let connection: SegmentConnection
 
   /// Opens and indexes a source.
-  /// - Throws: ``RetrogradeError``, whose code is `crashed` if the process ended, or
-  ///   `CancellationError`.
+  /// - Throws: `CancellationError` or ``RetrogradeError``. The code of a ``RetrogradeError`` is
+  ///   `crashed` if the process ended.
   package init(
     _ path: String, _ settings: SegmentedMirror.Settings, _ runner: ChildRunner, _ cancellation: Cancellation,
     onLine: @escaping @Sendable (String) -> Void

@@ -37,7 +37,7 @@ final class ChildProcess: Sendable {
     var words: [UnsafeMutablePointer<CChar>?] = (["retrograde"] + arguments).map { strdup($0.cPath) } + [nil]
     defer { for word in words { free(word) } }
     var ends: [Int32] = [-1, -1, -1]
-    // Start the process under the lock, so that `killAll` misses none.
+    // Start the process under the lock, so that `killAll` misses no process.
     let (process, reason) = ChildProcess.running.withLock { running in
       let process = system_spawn(program, &words, &ends)
       if process > 0 { running.insert(process) }
@@ -96,7 +96,7 @@ final class ChildProcess: Sendable {
       let ended = waitpid(process, &status, WNOHANG)
       guard ended != 0 else { return nil }
       running.remove(process)
-      // If this process ignores SIGCHLD, as it may have inherited, the exit status is unknown.
+      // If this process ignores SIGCHLD (a parent may have set that), the exit status is unknown.
       guard ended > 0 else { return .exit(status: -1) }
       let signal = status & 0x7F
       return signal == 0 ? .exit(status: status >> 8 & 0xFF) : .signal(signal)

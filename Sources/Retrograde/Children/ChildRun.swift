@@ -29,7 +29,7 @@ package struct ChildRunner: Sendable {
     }
   }
 
-  /// - Throws: ``RetrogradeError``, whose code is `inputOutput` if no process can be started.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput` if no process can be started.
   func process(_ order: ChildRequest) throws -> ChildProcess {
     let line = Array(try JSONEncoder().encode(order)) + [10]
     let process = try ChildProcess(program, arguments)

@@ -7,8 +7,8 @@ import RetrogradeEngine
 
 /// Performs the task of a ``ChildRunner`` in the child process.
 package enum ChildService {
-  /// Longest time to clean up after the parent closed the pipe. If this process hangs then, it must
-  /// end itself, because the parent may be dead.
+  /// Longest time to clean up after the parent closed the pipe. If the cleanup hangs, this process
+  /// must end itself, because the parent may be dead.
   private static let grace = DispatchTimeInterval.seconds(10)
 
   /// Ignores signals that a terminal sends to the whole process group. The parent handles them, and
@@ -17,10 +17,10 @@ package enum ChildService {
     system_become_child([SIGINT, SIGQUIT, SIGHUP, SIGPIPE], 4)
   }
 
-  /// Performs the task that standard input orders, and reports progress and result on standard
-  /// output.
+  /// Reads an order from standard input, performs its task, and reports progress and result on
+  /// standard output.
   /// - Parameter userInfo: `userInfo` of the JSON encoder, such as ``Warning/naming``.
-  /// - Throws: ``RetrogradeError``, whose code is `usage` if standard input has no order.
+  /// - Throws: ``RetrogradeError`` of code `usage` if standard input has no order.
   package static func run(userInfo: [CodingUserInfoKey: any Sendable]) async throws {
     // Plugins that print to standard output must not write between the reports.
     let output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)

@@ -8,7 +8,7 @@ enum ChildRequest: Codable, Sendable {
   case segments(path: String, SegmentedMirror.Settings)
 }
 
-/// Task that makes a file.
+/// Task that writes a file.
 package enum ChildTask: Codable, Sendable {
   /// ``Reverser/reverse(to:)``.
   case reverse(inputs: [String], ReverseOptions, output: String)

@@ -11,7 +11,7 @@ struct ChildWatch {
   private var lastMessage: String?
   /// False after the process's standard output was closed.
   var isOutputOpen = true
-  /// How the process ended; nil while it runs.
+  /// Exit status or signal of the process; nil while it runs.
   private(set) var ending: ChildProcess.Ending?
   /// Time since the last sign of progress.
   private var silence = Duration.zero
@@ -37,7 +37,7 @@ struct ChildWatch {
   /// Waits until the process writes something or ends, and reads its output.
   /// - Parameters:
   ///   - milliseconds: longest time to wait.
-  ///   - take: reads from the process's standard output; returns false after that was closed.
+  ///   - take: reads from the process's standard output; returns false after the output was closed.
   /// - Returns: false if nothing happened in time.
   @discardableResult
   mutating func wait(_ milliseconds: Int32 = step, take: (_ output: Int32) -> Bool) -> Bool {
@@ -79,8 +79,8 @@ struct ChildWatch {
   mutating func check(isEnding: Bool) {
     ending = process.ending()
     let now = ContinuousClock.now
-    // Count at most one second: after a longer time, this process was suspended, and the child with
-    // it.
+    // Count at most one second: if more time passed, this process was suspended, and so was the
+    // child.
     let passed = min(now - last, .seconds(1))
     last = now
     guard ending == nil, exceeded == nil else { return }
@@ -97,7 +97,7 @@ struct ChildWatch {
     if exceeded != nil { process.kill() }
   }
 
-  /// Error for a process that ended before its last report.
+  /// Error for a child process that ended without a last report.
   /// - Parameter input: name of the source.
   func crash(_ input: String) -> RetrogradeError {
     // With EX_IOERR, the process lacked memory or threads, so the input is not at fault. The last

@@ -43,7 +43,7 @@ struct ChunkCuts {
   private func cuts(in stretch: Range<Int>, _ length: ClockTime) -> [Int] {
     let start = frames[stretch.lowerBound].shown.start
     let whole = frames[stretch.upperBound - 1].shown.end - start
-    // 0.01 is added because frame times are rounded.
+    // 0.01 compensates for rounded frame times.
     let count = max(1, Int((whole / max(length, .milliseconds(1)) + 0.01).rounded(.down)))
     let possible = stretch.dropFirst().filter { played.canCut(before: $0) }
     var found = [stretch.lowerBound]
@@ -62,8 +62,8 @@ struct ChunkCuts {
 }
 
 extension ChunkLength {
-  /// Default length. Each joint costs a keyframe, and the encoder's first estimates of the rate are
-  /// poor. At this length, both together cost less than 1 % (docs/chunks.md).
+  /// Default length. Each joint costs a keyframe, and the encoder's first estimates of the bit rate
+  /// are poor. At this length, both together cost less than 1 % (docs/chunks.md).
   private static let usualTime = ClockTime(seconds: 60)
 
   /// Length of one chunk of a video whose length is `whole`.

@@ -85,7 +85,7 @@ struct ChunkJoin: Sendable {
       let packets = chunks.compactMap { made[$0].content?.caps }.compactMap { Caps($0) }
       // A player gets one header for all chunks, so chunks with different headers can't be joined.
       // Chunks encoded with the same settings have equal headers, except for the field order. The
-      // field order may differ, because the frames contain it too.
+      // field order may differ, because each frame declares its own order too.
       let headers = Set(packets.map { $0.removing(["field-order"]).description })
       guard headers.count == 1, let own = packets.first, let raw = Caps(video.caps) else {
         throw RetrogradeError(

@@ -13,7 +13,7 @@ final class ChunkMaker: Sendable {
   /// Indexes of the videos, by stream number.
   private let indexes = Mutex<[Int: VideoIndex]>([:])
 
-  /// - Parameter resources: limits for each of the chunks that are made at once.
+  /// - Parameter resources: limits for each chunk; several chunks are made at once.
   init(_ folder: WorkFolder, _ plan: ChunkPlan, _ resources: Resources, _ work: Work) {
     self.folder = folder
     self.plan = plan
@@ -92,8 +92,8 @@ final class ChunkMaker: Sendable {
     let video = try source(settings).video(
       chunk.stream, try index(chunk.stream), range: plan.range, part: chunk.source, settings)
     guard let raw = Caps(stream.caps) else { throw damagedPlan }
-    // An encoder keeps the field order that it starts with, so the caps must have the order of the
-    // chunk's first leg; `raw` has the order of the plan's first leg.
+    // An encoder keeps the field order of its first caps, so the caps must have the field order of
+    // the chunk's first leg; `raw` has the field order of the plan's first leg.
     let leg = plan.legs.number(at: chunk.span.start).flatMap { plan.legs[$0] }
     let isTurned = leg.map { $0.direction != plan.legs[0]?.direction } ?? false
     let pipeline = try EncodingPipeline(
@@ -112,7 +112,7 @@ final class ChunkMaker: Sendable {
       work.cancellation)
     var given = MuxedCount.PushedData(count: 0)
     let sink = pipeline.videos[0]
-    // The plan may come from another machine, whose fonts this machine may lack.
+    // The plan may come from another machine, and this machine may lack the fonts of that machine.
     try plan.options.lettering.check()
     let geometry = try FrameGeometry(
       video.caps, orientation: video.video.tags?.string("image-orientation"), plan.options.encoding.framing,

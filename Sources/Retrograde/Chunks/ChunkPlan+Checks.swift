@@ -19,10 +19,10 @@ extension ChunkPlan.SourceIdentity {
 
 extension ChunkPlan {
   /// Checks that the plan fits this program, and that the source has not changed.
-  /// - Parameter isRunning: true after the run's first check; a different source has then changed
-  ///   during the run.
-  /// - Throws: ``RetrogradeError`` that names the difference. Its code is `usage`, or `inputOutput`
-  ///   if `isRunning`.
+  /// - Parameter isRunning: true after the run's first check, when a difference means that the
+  ///   source changed during the run.
+  /// - Throws: ``RetrogradeError`` of code `usage`, or of code `inputOutput` if `isRunning`; the
+  ///   message names the difference.
   func checkSource(isRunning: Bool = false) throws {
     guard version == ChunkPlan.ownVersion else {
       throw RetrogradeError(
@@ -82,7 +82,7 @@ extension ChunkPlan.Options {
     }
   }
 
-  /// Any JSON value, comparable.
+  /// JSON value of any type, for comparison.
   fileprivate indirect enum Value: Decodable, Equatable {
     case number(Double), text(String), flag(Bool), list([Value]), group([String: Value])
 

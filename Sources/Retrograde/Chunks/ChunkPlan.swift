@@ -5,7 +5,7 @@ import Glibc
 import MediaTime
 import RetrogradeEngine
 
-/// IDs and date of an output file. Without them, each run would write a different file.
+/// IDs and date of an output file, stored so that every run writes the same file.
 struct FileOrigin: Codable, Sendable, Equatable {
   /// Seed of the unique IDs of the file and its tracks.
   var seed: UInt32
@@ -13,7 +13,7 @@ struct FileOrigin: Codable, Sendable, Equatable {
   var date: Int
 }
 
-/// Stored warning. Each program shows the settings in the message by its own names.
+/// Stored warning. The message contains settings, which each program shows under its own names.
 struct Notice: Codable, Sendable {
   private var code: Warning.Code
   private var message: Message
@@ -77,7 +77,7 @@ struct ChunkPlan: Codable, Sendable {
   struct Video: Codable, Sendable {
     /// Name of the appsrc that gets the stream's frames.
     var name: String
-    /// Index of the source's video. The list of its packets is in the file `index-N`.
+    /// Index of the source's video. The list of the video's packets is in the file `index-N`.
     var index: StoredVideoIndex
     /// Caps of the raw frames that the encoder gets.
     var caps: String
@@ -85,8 +85,8 @@ struct ChunkPlan: Codable, Sendable {
     var encoding: String
     /// Requested encoder; nil: the default.
     var encoder: String?
-    /// Encoder properties that override those in `encoding`. These properties fix the number of
-    /// threads, for example, so that the output does not depend on the machine.
+    /// Encoder properties that override the properties in `encoding`: for example, a fixed number
+    /// of threads, so that the output does not depend on the machine.
     var settings: [String: String]
     var frames: Int
     /// Approximate duration of a frame.
@@ -176,7 +176,7 @@ struct ChunkPlan: Codable, Sendable {
   var tags: String?
   /// Tags of the whole file that the muxer does not write, as `NAME=text`.
   var comments: [String]
-  /// Tags of an MP4 or MOV source, in their stored form.
+  /// Tags of an MP4 or MOV source, as stored in the source.
   var mp4Tags: [MP4Tag]
   /// Pipeline that joins the chunks.
   var joining: String
@@ -217,9 +217,9 @@ extension ChunkPlan {
 }
 
 extension ChunkPlan {
-  /// Number of chunks to make at once so that all cores are used: each encoder has only a thread or
-  /// two (`EncoderHeader`). Limited by memory: a chunk that can't hold a few frames in memory would
-  /// mostly wait for the spool.
+  /// Number of chunks to make at once, to use all cores: each encoder has only one or two threads
+  /// (`EncoderHeader`). Memory limits the number, since a chunk without memory for a few frames
+  /// would mostly wait for the spool.
   /// - Parameter memory: budget that the chunks share.
   func usualJobs(with memory: ByteCount) -> Int {
     let frame = videos.compactMap { Caps($0.caps)?.frameSize }.max() ?? 0

@@ -5,7 +5,7 @@ import Paths
 /// Disk space needed by the remaining work, estimated from the plan's bit rates and the finished
 /// chunks.
 struct ChunkRoom {
-  /// Folder, with the space that is needed and free on its file system.
+  /// Folder, with the needed and the free space on the folder's file system.
   private struct Place {
     var folder: String
     /// Estimated need in bytes; may be too large for an `Int`.
@@ -23,7 +23,8 @@ struct ChunkRoom {
   ///   - wanted: chunks to make; finished chunks need no more space.
   ///   - isJoined: true if the chunks are also joined, which needs space for the output.
   init(_ plan: ChunkPlan, _ states: ChunkStates, in folder: String, _ wanted: Range<Int>, isJoined: Bool) {
-    // Average frame size in finished chunks: the estimate for streams without a bit rate.
+    // Average number of bytes per frame in finished chunks: the estimate for streams without a bit
+    // rate.
     var (doneBytes, doneFrames) = (0.0, 0.0)
     for (chunk, event) in zip(plan.chunks, states.done) where chunk.frames > 0 {
       guard let bytes = event?.file?.bytes else { continue }
@@ -57,8 +58,8 @@ struct ChunkRoom {
     return stat(path.cPath, &info) == 0 ? info.st_dev : nil
   }
 
-  /// Checks, before the work begins, that enough space is free. The need is an estimate, so the
-  /// check fails only if three quarters of it would not fit.
+  /// Checks, before the work begins, that enough space is free. The needed space is an estimate, so
+  /// the check fails only if even three quarters of that space are not free.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   func check() throws {
     guard let place = places.first(where: { $0.wanted * 0.75 > Double($0.free) }) else { return }

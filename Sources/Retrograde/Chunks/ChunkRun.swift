@@ -2,7 +2,7 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Run over several chunks, shared by the threads that make them.
+/// Run that makes several chunks on several threads.
 final class ChunkRun: Sendable {
   private struct State {
     var states: ChunkStates
@@ -11,11 +11,11 @@ final class ChunkRun: Sendable {
     var given: Set<Int> = []
     /// Number of chunks that may still be started.
     var left: Int
-    /// Total and finished number of frames in the wanted chunks; with a limit, in the started
-    /// chunks.
+    /// Number of frames in the wanted chunks; with a limit, in the started chunks.
     var total = 0
+    /// Number of finished frames among these frames.
     var done = 0
-    /// Finished frames of each chunk that is being made.
+    /// Number of finished frames of each chunk that is being made.
     var underWay: [Int: Int] = [:]
     /// Largest number of frames reported so far, so that a retried chunk does not lower the
     /// progress.
@@ -47,7 +47,7 @@ final class ChunkRun: Sendable {
 
   var made: ChunkedReversal.RunOutcome { state.withLock { $0.made } }
 
-  /// Makes one chunk after the other, until none remain.
+  /// Makes chunks one after another, until there is no chunk left to start.
   func work() throws {
     while let (chunk, held) = try next() {
       defer { withExtendedLifetime(held) {} }
@@ -86,7 +86,7 @@ final class ChunkRun: Sendable {
       try state.states.update(from: folder.journal)
       for chunk in wanted where state.states.done[chunk] == nil && !state.given.contains(chunk) {
         guard let held = try folder.locks.take(chunk) else { continue }
-        // Another process may have just finished this chunk; or it finished the whole work and
+        // Meanwhile, another process may have finished this chunk, or finished the whole work and
         // removed the journal.
         try state.states.update(from: folder.journal)
         try folder.checkIsThere()
@@ -127,7 +127,7 @@ final class ChunkRun: Sendable {
       return (state.shown, state.total)
     }
     let length = plan.legs.duration ?? .zero
-    // Audio chunks have no frames, so progress is unknown if there are no other chunks.
+    // Audio chunks have no frames, so progress is unknown if all chunks are audio.
     owner.report(
       .reversing, share: total > 0 ? nil : 0, done: done, of: total,
       position: .seconds(length.seconds * Double(done) / Double(max(total, 1))), duration: length, since: watch)

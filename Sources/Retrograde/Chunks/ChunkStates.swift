@@ -2,7 +2,7 @@ import RetrogradeEngine
 
 /// States of a plan's chunks according to the journal.
 struct ChunkStates: Sendable {
-  /// Last event of each chunk; nil if there is none.
+  /// Last event of each chunk; nil for a chunk without events.
   private(set) var last: [Journal.Event?]
   /// `done` event of each finished chunk; nil for unfinished chunks.
   private(set) var done: [Journal.Event?]
@@ -23,7 +23,7 @@ struct ChunkStates: Sendable {
     for event in events { add(event) }
   }
 
-  /// Applies an event. Applying it again has no effect.
+  /// Applies an event. Applying the same event again has no effect.
   mutating func add(_ event: Journal.Event) {
     if event.event == .joined { joined = (event.output, event.subtitles) }
     guard let chunk = event.chunk, last.indices.contains(chunk) else { return }

@@ -15,7 +15,8 @@ extension ChunkedReversal {
       } else if last?.event == .failed {
         state = .failed
       } else if last?.event == .begun, try folder.locks.isTaken(number) {
-        // The lock of a dead process is free, so its chunk does not count as running.
+        // The locks of a dead process are free, so a chunk of such a process does not count as
+        // running.
         state = .running
       }
       let shown = state == .waiting ? nil : done ?? last

@@ -87,7 +87,7 @@ struct ChunkedReversal: Sendable {
   ///
   /// - Parameters:
   ///   - wanted: chunks to make; nil: all.
-  ///   - limit: largest number of chunks; nil: unlimited.
+  ///   - limit: largest number of chunks to start; nil: no limit.
   /// - Throws: ``RetrogradeError`` if the source or the program does not match the plan. An error
   ///   in a chunk is only recorded in the outcome.
   func make(_ plan: ChunkPlan, _ resources: Resources, jobs: Int, only wanted: Range<Int>? = nil, limit: Int? = nil)
@@ -106,7 +106,7 @@ struct ChunkedReversal: Sendable {
     return run.made
   }
 
-  /// Runs `body`. If the disk fills up, the error includes the space that is needed.
+  /// Runs `body`. If `body` fails because the disk is full, the error states the needed space.
   private func explainingRoom<Value>(
     _ plan: ChunkPlan, _ wanted: Range<Int>, isJoined: Bool = false, _ body: () throws -> Value
   ) throws -> Value {
@@ -147,7 +147,7 @@ struct ChunkedReversal: Sendable {
     case lost
   }
 
-  /// Joins the chunks into the output if all are finished, and removes the folder.
+  /// If all chunks are finished, joins the chunks into the output and removes the folder.
   private func join(_ plan: ChunkPlan, _ resources: Resources) throws -> Joining {
     let held = try folder.locks.wait(for: WorkFolder.Lock.join, work.cancellation)
     defer { withExtendedLifetime(held) {} }
@@ -201,16 +201,16 @@ struct ChunkedReversal: Sendable {
     } ?? summary(plan)
   }
 
-  /// Runs `body`, and ignores its errors if another process has finished the work meanwhile.
+  /// Runs `body`. If another process has finished the work meanwhile, ignores errors of `body`.
   /// - Returns: nil if the folder is gone because another process has finished.
-  /// - Throws: errors of `body`; ``RetrogradeError`` of code `noInput` if the folder is gone
-  ///   without an output.
+  /// - Throws: errors of `body`, or ``RetrogradeError`` of code `noInput` if the folder was removed
+  ///   before the output was finished.
   func unlessFinished<Value>(_ plan: ChunkPlan, _ body: () throws -> Value) throws -> Value? {
     do {
       return try body()
     } catch let error where !(error is CancellationError) && !folder.isThere {
-      // The process that finishes renames the output before it removes the folder, so the output is
-      // newer than the plan.
+      // A process that finishes the work renames the output before it removes the folder. So if the
+      // work is finished, the output is newer than the plan.
       if folder.isOlder(than: plan.output) { return nil }
       throw RetrogradeError(
         .noInput, about: folder.path, "was removed before \(plan.output) was finished", remedy: "start again")

@@ -20,7 +20,8 @@ extension Reverser {
   /// - Parameters:
   ///   - output: path of the output; the extension selects the container.
   ///   - folder: a new or empty folder, or one with a plan of the same work.
-  ///   - jobs: number of chunks to make at once; nil: as many as use the whole machine.
+  ///   - jobs: number of chunks to make at once; nil: enough to use all cores, if the memory
+  ///     suffices.
   ///   - length: length of the chunks; ignored if the folder contains a plan.
   public func start(to output: String, in folder: String, jobs: Int? = nil, chunks length: ChunkLength = .usual)
     -> Reversal
@@ -60,8 +61,9 @@ public struct ChunkFolder: Sendable {
     try await Work.perform("status") { try ChunkedReversal(path, $0).status() }
   }
 
-  /// Makes unfinished chunks. Waits for wanted chunks that other processes are making, and makes
-  /// those chunks itself if their process dies. All wanted chunks are finished on return.
+  /// Makes the unfinished chunks among the wanted chunks. If another process is making one of the
+  /// chunks, waits for that process, and makes the chunk itself if that process dies. All wanted
+  /// chunks are finished on return.
   ///
   /// - Parameters:
   ///   - wanted: numbers of the chunks; nil: the next chunk that is not being made.
@@ -121,21 +123,23 @@ public struct ChunkStatus: Sendable, Codable {
     }
     public var number: Int
     public var kind: StreamKind
-    /// Start and end in the output, in seconds.
+    /// Start in the output, in seconds.
     public var start: Double
+    /// End in the output, in seconds.
     public var end: Double
     /// Number of video frames; 0 for audio.
     public var frames: Int
     public var state: State
-    /// Host name and ID of the process that makes or made the chunk.
+    /// Name of the host on which the chunk is or was made.
     public var host: String?
+    /// ID of the process that makes or made the chunk.
     public var process: Int?
     /// Time of the last change of state, in seconds since 1970.
     public var since: Double?
     /// Time taken to make the chunk, in seconds.
     public var seconds: Double?
     public var bytes: Int?
-    /// Reason of a failure.
+    /// Reason for a failure.
     public var reason: String?
   }
   public var output: String

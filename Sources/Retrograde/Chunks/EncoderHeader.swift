@@ -2,13 +2,13 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Encoder settings that give all chunks of a stream the same header, and the same bytes on every
-/// machine.
+/// Encoder settings with which all chunks of a stream have the same header, and each chunk has the
+/// same bytes on every machine.
 enum EncoderHeader {
-  /// Settings for one thread, by encoder. The output of x264 and x265 depends on the number of
-  /// threads. Threads of libvpx and libaom busy-wait for each other: with more threads than cores,
-  /// the encoders take several times the CPU time (docs/chunks.md). All cores are still used,
-  /// because several chunks are made at once.
+  /// Settings that make an encoder use one thread, by encoder. The output of x264 and x265 depends
+  /// on the number of threads. Threads of libvpx and libaom busy-wait for each other: with more
+  /// threads than cores, the encoders take several times the CPU time (docs/chunks.md). All cores
+  /// are still used, because several chunks are made at once.
   private static let threads: [String: [String: String]] = [
     "x264enc": ["threads": "1"], "x265enc": ["option-string": "frame-threads=1:pools=none"],
     "vp8enc": ["threads": "1"], "vp9enc": ["threads": "1"], "av1enc": ["threads": "1"],
@@ -21,7 +21,7 @@ enum EncoderHeader {
   /// - Parameters:
   ///   - video: stream with the requested settings.
   ///   - chunks: for each chunk, the settings that differ between chunks.
-  /// - Returns: the settings that are common to all chunks.
+  /// - Returns: the settings that all chunks share.
   static func settings(
     of encoder: String, _ video: ChunkPlan.Video, _ chunks: [[String: String]], _ resources: Resources, _ work: Work
   ) throws -> [String: String] {
@@ -40,7 +40,8 @@ enum EncoderHeader {
     return settings
   }
 
-  /// Merges settings. `second` wins, except that options in one string are concatenated.
+  /// Merges settings. The values of a key in both are joined with a colon, as in an option string,
+  /// where the last value of an option wins.
   private static func joined(_ first: [String: String], _ second: [String: String]) -> [String: String] {
     first.merging(second) { "\($0):\($1)" }
   }

@@ -3,9 +3,9 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// Numbered locks, each on one byte of a file, shared by all processes on all machines that access
-/// the file. The kernel releases the locks of a dead process; over NFS, the server releases the
-/// locks of a dead machine.
+/// Numbered locks, each on one byte of a file. The locks work between all processes, on all
+/// machines, that access the file. The kernel releases the locks of a dead process; over NFS, the
+/// server releases the locks of a dead machine.
 final class FileLocks: Sendable {
   private let path: String
 
@@ -22,9 +22,9 @@ final class FileLocks: Sendable {
   /// - Parameter makesFile: true to create the lock file if it is missing.
   /// - Returns: nil if another owner holds the lock.
   /// - Throws: ``RetrogradeError`` of code `noInput` if the lock file is missing or was removed; of
-  ///   code `inputOutput` if the file system has no locks.
+  ///   code `inputOutput` if the file system does not support locks.
   func take(_ number: Int, makesFile: Bool = false) throws -> Held? {
-    // A separate open file description, so that the lock also excludes other threads of this
+    // Use a separate open file description, so that the lock also excludes other threads of this
     // process.
     let descriptor = Glibc.open(path.cPath, O_RDWR | (makesFile ? O_CREAT : 0) | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw failure }
@@ -44,8 +44,8 @@ final class FileLocks: Sendable {
 
   /// Takes lock `number`, polling ten times a second while another owner holds it.
   ///
-  /// F_OFD_SETLKW would wait in the kernel. But only a signal could end that wait when the work is
-  /// cancelled, and signals belong to the program, not to a library. Over NFS the kernel polls too,
+  /// F_OFD_SETLKW would wait in the kernel. But if the work is cancelled, only a signal could end
+  /// that wait, and a library should not use the program's signals. Over NFS the kernel polls too,
   /// since a server need not notify its clients (RFC 7530, 9.4).
   func wait(for number: Int, makesFile: Bool = false, _ cancellation: Cancellation) throws -> Held {
     while true {
@@ -66,7 +66,7 @@ final class FileLocks: Sendable {
   }
 
   private var failure: RetrogradeError {
-    // ESTALE: the file was removed by another machine over NFS.
+    // ESTALE: another machine removed the file over NFS.
     if [ENOENT, ESTALE].contains(errno) {
       return RetrogradeError(.noInput, about: path, "was removed", remedy: "remove the folder, and start again")
     }

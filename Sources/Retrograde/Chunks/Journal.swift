@@ -105,7 +105,7 @@ final class Journal: Sendable {
     }
   }
 
-  /// All events from byte `start` on. Incomplete and unknown lines are skipped.
+  /// Reads the events from byte `start` on. Skips incomplete and unknown lines.
   /// - Returns: the events, and the position of the next event in the file.
   func events(from start: Int = 0) throws -> (events: [Event], end: Int) {
     let file = open(path.cPath, O_RDONLY | O_CLOEXEC)

@@ -50,7 +50,7 @@ extension OutputPlan {
         sampleCount: stream.sampleCount, disposition: stream.disposition, title: stream.title,
         comments: stream.comments)
     }
-    // Audio chunks come first: they are long, and a long chunk should not start last.
+    // Audio chunks come first, because they are long, and a long chunk should not start last.
     chunks =
       sounds.indices.map {
         ChunkPlan.Chunk(
@@ -66,15 +66,15 @@ extension OutputPlan {
       hasEditLists: choice.container.hasEditLists,
       warnings: (source.warnings + choice.warnings + details.unsupportedDetails).unique.map(Notice.init),
       changes: choice.changes.map(StoredCodecChange.init),
-      // The date is the source's creation or last change, so that the output does not depend on the
-      // time and the machine of the run.
+      // The date is the source's creation or modification date, so that the output does not depend
+      // on the time and the machine of the run.
       origin: FileOrigin(
         seed: ChunkPlan.seed(streams.map(\.index.digest)), date: contents.created ?? identity.modified.first ?? 0),
       chunks: chunks)
   }
 
-  /// Largest number of frames in a plan: 155 hours at 30 fps. The list of all frames is in memory
-  /// during planning.
+  /// Largest number of frames in a plan: 155 hours at 30 fps. There is a limit because planning
+  /// keeps a list of all frames in memory.
   static let mostPlannedFrames = 1 << 24
 
   /// - Throws: ``RetrogradeError`` of code `usage` if the output would have more than
@@ -149,12 +149,13 @@ struct ChunkRates {
   private let meanSpeed: Double
   private let options: ReverseOptions
   private let raw: Caps
-  /// Time of each packet's frame, and the number of bytes up to and including that packet.
+  /// Time of each packet's frame.
   private let times: [ClockTime]
+  /// For each packet, the number of bytes up to and including that packet.
   private let bytes: [Int]
 
-  /// Largest factor between a chunk's bit rate and the average, in both directions: one-pass
-  /// encoders need some bits to begin with.
+  /// Largest ratio between a chunk's bit rate and the average bit rate, and between the average and
+  /// a chunk's bit rate, since one-pass encoders need some bits to begin with.
   private static let most = 8.0
 
   init(
@@ -176,13 +177,12 @@ struct ChunkRates {
     }
   }
 
-  /// Approximate size of a piece in bytes; nil if the encoder has a constant quality instead of a
-  /// rate.
+  /// Approximate size of the chunk `piece` in bytes; nil if the encoder uses constant quality.
   func bytes(of piece: ChunkCuts.Piece) -> Int? {
     frame.bitrate.map { Int(min(Double(rate(for: piece) ?? $0) / 8 * piece.span.duration.seconds, 1e18)) }
   }
 
-  /// Bit rate in bits per second; nil if the source's rates are unknown.
+  /// Bit rate in bits per second; nil if the source's bit rate is unknown.
   private func rate(for piece: ChunkCuts.Piece) -> Int? {
     guard let whole = frame.bitrate, let total = bytes.last, total > 0, let length = video.video.duration,
       length > .zero, piece.span.duration > .zero
@@ -190,11 +190,11 @@ struct ChunkRates {
     let own = Double(sum(before: piece.source.end) - sum(before: piece.source.start))
     let share = own / piece.span.duration.seconds / (Double(total) / length.seconds * meanSpeed)
     let rate = Double(whole) * min(max(share, 1 / ChunkRates.most), ChunkRates.most)
-    // 1 Pbit/s is beyond any use.
+    // 1 Pbit/s is more than any video needs.
     return Int(min(max(rate, 1000), 1e15))
   }
 
-  /// Encoder properties of a piece that differ from the properties of the whole video.
+  /// Encoder properties of the chunk `piece` that differ from the properties of the whole video.
   func settings(for piece: ChunkCuts.Piece) throws -> [String: String] {
     guard let rate = rate(for: piece) else { return [:] }
     var asked = options.encoding

@@ -3,7 +3,8 @@ import MediaTime
 import RetrogradeEngine
 
 /// File of one stream's packets, with caps and nanosecond timestamps, in GStreamer's own format
-/// (`gdppay`). No container supports every codec, and most containers round timestamps.
+/// (`gdppay`). A container would not suffice: no container supports every codec, and most round
+/// timestamps.
 struct PacketFile: Sendable {
   let path: String
 
@@ -19,7 +20,7 @@ struct PacketFile: Sendable {
   struct Content: Sendable, Codable, Equatable {
     /// Number of visible or audible packets with distinct times.
     var packets: Int
-    /// Reordering depth: largest number of packets that precede a packet with an earlier PTS.
+    /// Reordering depth: largest number of packets that come before a packet but have a later PTS.
     var reordering: Int
     var caps: String
   }

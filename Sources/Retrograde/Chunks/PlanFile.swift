@@ -4,8 +4,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// `plan.json` of a work folder. The file stays open after it was read, so no other file can get
-/// its inode number. A plan that replaces the file is therefore recognised.
+/// `plan.json` of a work folder. The file stays open after reading, so that no other file can get
+/// the same inode number. A plan that replaces the file therefore has another inode number.
 final class PlanFile: Sendable {
   let path: String
   private let opened = Mutex<Int32>(-1)
@@ -34,7 +34,7 @@ final class PlanFile: Sendable {
     return Data(bytes)
   }
 
-  /// True if the file that was read is still there, neither removed nor replaced by another plan.
+  /// True if the file that was read has been neither removed nor replaced by another plan.
   var isThere: Bool {
     guard let known, let now = FileStamp(path) else { return false }
     return known.number == now.number
@@ -49,8 +49,7 @@ final class PlanFile: Sendable {
   private var known: FileStamp? { opened.withLock { FileStamp(descriptor: $0) } }
 }
 
-/// Identity and state of a file. A later file of the same name has another stamp, and so has the
-/// same file after a change.
+/// Identity and state of a file. If a file is changed, or replaced by another, the stamp differs.
 package struct FileStamp: Codable, Sendable, Equatable {
   /// Inode number.
   var number: UInt64

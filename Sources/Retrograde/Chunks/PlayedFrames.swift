@@ -40,12 +40,12 @@ struct PlayedFrames: Sendable {
     self.frames = frames
   }
 
-  /// True if a chunk can begin at frame `place`: no group of pictures has to be decoded for both
-  /// this frame and the frame before, in the order of play.
+  /// True if a chunk can begin at frame `place`: this frame and the previous frame in the order of
+  /// play do not need the same group of pictures to be decoded.
   func canCut(before place: Int) -> Bool {
     let (frame, before) = (frames[place].source, frames[place - 1].source)
-    // In the source, a group of pictures must begin between the two frames. The later frame is the
-    // first of that group, or follows frames of the group that are not shown.
+    // In the source, a group of pictures must begin after the earlier frame starts, and not after
+    // the later frame starts. Frames of the group before the later frame are not shown.
     let (early, late) = frame.start < before.start ? (frame, before) : (before, frame)
     let next = keyframes.endOfPrefix { $0 <= early.start }
     return next < keyframes.count && keyframes[next] < late.end && keyframes[next] <= late.start

@@ -41,8 +41,8 @@ struct WorkFolder: Sendable {
     }
   }
 
-  /// True if the plan that was read is still there. The plan is removed before the journal, so a
-  /// journal that was read before this check is complete.
+  /// True if the plan that was read is still there. The plan is removed before the journal, so if
+  /// the plan is still there, a journal that was read before this check was complete.
   var isThere: Bool { planFile.isThere }
 
   /// - Throws: ``RetrogradeError`` of code `noInput` if the plan is gone.
@@ -63,8 +63,8 @@ struct WorkFolder: Sendable {
     return plan
   }
 
-  /// Creates the folder, and writes a plan into it; `plan.json` is written last. Keeps the plan of
-  /// another process that was faster. Removes remains of an earlier plan.
+  /// Creates the folder, and writes a plan into the folder; `plan.json` is written last. If another
+  /// process was faster, keeps its plan. Otherwise removes the remains of an earlier plan first.
   ///
   /// - Returns: the plan that is now in the folder.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if the folder can't be created.
@@ -89,8 +89,8 @@ struct WorkFolder: Sendable {
       if mkdir(path.cPath, 0o777) != 0 {
         let reason = errno
         var info = stat()
-        // True for a file or a dangling link. If the path does not exist, another process has just
-        // removed the folder.
+        // True if the path is a file or a dangling link. False if the path does not exist, because
+        // another process has just removed the folder.
         let isInTheWay =
           lstat(path.cPath, &info) == 0 && (stat(path.cPath, &info) != 0 || info.st_mode & S_IFMT != S_IFDIR)
         guard reason == EEXIST, !isInTheWay else {
@@ -102,7 +102,7 @@ struct WorkFolder: Sendable {
       do {
         return try locks.wait(for: Lock.plan, makesFile: true, cancellation)
       } catch let error as RetrogradeError where error.code == .noInput {
-        // The previous owner of the lock removed the folder.
+        // The previous owner of the lock removed the folder, so create the folder again.
         continue
       }
     }
@@ -183,7 +183,7 @@ struct WorkFolder: Sendable {
 
   // MARK: locks and journal
 
-  /// Locks that belong to no chunk. Lower numbers are the locks of the chunks.
+  /// Numbers of the locks that belong to no chunk. The lock of a chunk has the chunk's number.
   enum Lock {
     static let journal = 1 << 30
     static let join = journal + 1

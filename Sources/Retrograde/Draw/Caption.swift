@@ -34,8 +34,8 @@ struct Caption: Sendable {
     context.draw(text, in: place)
   }
 
-  /// Text in the requested size, or in a smaller size that fits; and the area available for the
-  /// text.
+  /// Returns the text in the requested size, or in a smaller size that fits, and the available
+  /// area.
   private func fitted(_ context: DrawingContext) -> (Text, size: Double, room: Rectangle) {
     var size = style.size ?? min(context.size.width, context.size.height) / 14
     while true {

@@ -2,7 +2,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Drawings over the frames of a source, and the title before them.
+/// Drawings over the frames of a source, and the title before the frames.
 struct FrameDrawing: Sendable {
   var lettering = Lettering()
   var overlay: Overlay?
@@ -51,7 +51,7 @@ extension VideoPlayer.Frame {
 
 extension FramePainter {
   /// Painter for the frames of `video`.
-  /// - Parameter geometry: conversion of the frames after the drawing; nil: none.
+  /// - Parameter geometry: conversion of the frames that follows the drawing; nil: none.
   init(_ video: VideoSource, _ geometry: FrameGeometry?) {
     let shown = ShownFrame(video.caps, orientation: video.video.tags?.string("image-orientation"))
     self.init(video.caps, geometry?.drawing ?? (shown.stored, shown.size))

@@ -19,11 +19,11 @@ public struct MovieAudio: Sendable {
   /// Number of channels, from 1 to 64. Up to 8 channels have GStreamer's default positions for that
   /// number of channels: left, right, centre, low frequencies, and so on.
   public var channels: Int
-  /// Returns interleaved samples from -1 to 1, starting at the sample frame `position`, in any
-  /// number.
+  /// Returns any number of interleaved samples from -1 to 1, starting at the sample frame
+  /// `position`.
   ///
-  /// An empty array ends the audio; the video may go on. Each call continues where the previous
-  /// call ended, on a separate thread. A thrown error ends the movie.
+  /// An empty array ends the audio; the video may continue. Calls come from a separate thread, and
+  /// each call starts where the previous call ended. A thrown error ends the movie.
   public var samples: @Sendable (_ position: Int) throws -> [Float]
 
   public init(sampleRate: Int, channels: Int, samples: @escaping @Sendable (_ position: Int) throws -> [Float]) {
@@ -44,8 +44,8 @@ public struct MovieAudio: Sendable {
   }
 
   /// Requests all samples in order.
-  /// - Parameter body: gets the samples of each request, and the number of sample frames before
-  ///   them.
+  /// - Parameter body: called with the samples of each request, and the number of sample frames
+  ///   before these samples.
   private func forEach(_ cancellation: Cancellation, _ body: ([Float], Int) throws -> Void) throws {
     var position = 0
     while true {

@@ -13,12 +13,12 @@ struct MovieStream: Sendable {
   /// Warnings about details that the container can't hold.
   let warnings: [Warning]
 
-  /// Assumed length of the movie, since the real length is unknown. If the length is known, MP4
-  /// edit lists count exactly, in audio samples; their 32-bit numbers suffice for 12 hours at 48
-  /// kHz.
+  /// Assumed length of the movie, since the real length is unknown. With a length, MP4 edit lists
+  /// count in audio samples and are exact; 32-bit numbers suffice for 12 hours at 48 kHz.
   private static let expected = ClockTime.seconds(3600)
 
-  /// - Throws: ``RetrogradeError`` if the container holds no video, or encoding fails to start.
+  /// - Throws: ``RetrogradeError`` if the container can't hold video, or if encoding fails to
+  ///   start.
   init(
     _ output: String, _ outputs: Outputs, _ caps: Caps, _ frameRate: FrameRate, _ audio: MovieAudio?,
     _ options: ReverseOptions, _ cancellation: Cancellation
@@ -75,8 +75,8 @@ struct MovieStream: Sendable {
       do {
         return try audio.play(to: writer, cancellation)
       } catch {
-        // Otherwise the muxer would wait for the audio, and the caller's frames would wait for the
-        // muxer.
+        // Without the abort, the muxer would wait for the audio, and the caller's frames would wait
+        // for the muxer.
         writer.abort()
         throw error
       }

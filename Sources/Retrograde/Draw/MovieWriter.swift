@@ -20,9 +20,9 @@ import Synchronization
 ///
 /// Drawings go directly into the frame's memory (32 bits per pixel), which is the input of the
 /// encoder's converter; there is no intermediate frame. Each call waits until the encoder has room.
-/// Several tasks can call at once: frames are added one at a time, in the order in which the calls
-/// start to work. A frame whose drawing throws is skipped. With a loop other than `forward`, frames
-/// are kept within the memory budget, then in the spool, and are encoded by ``finish()``.
+/// Several tasks can add frames at once: frames are added one at a time, in the order in which the
+/// calls begin to run. If a drawing throws, the frame is skipped. With a loop other than `forward`,
+/// frames are kept within the memory budget, then in the spool, and are encoded by ``finish()``.
 ///
 /// Audio (``MovieAudio``) starts with the first frame. Without a loop, the audio is encoded while
 /// frames are added.
@@ -39,7 +39,7 @@ public final class MovieWriter: Sendable {
   private let work = Work()
   private let outputs: Outputs
   private let caps: Caps
-  /// Locked while a frame is added, so only threads that may block lock it.
+  /// Locked while a frame is added, so only threads that may block use this lock.
   private let state: Mutex<State>
 
   private struct State: Sendable {
@@ -157,8 +157,8 @@ public final class MovieWriter: Sendable {
 
   /// Finishes the movie. The complete file then appears.
   /// - Returns: the summary.
-  /// - Throws: ``RetrogradeError``; also if no frame was added, or if the movie is already
-  ///   finished.
+  /// - Throws: ``RetrogradeError`` if writing fails, if no frame was added, or if the movie is
+  ///   already finished.
   @discardableResult
   public func finish() async throws -> Summary {
     try await onOwnThread("finish movie", work.cancellation) { [self] in

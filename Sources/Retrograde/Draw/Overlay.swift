@@ -41,7 +41,7 @@ public struct Title: Sendable {
 
 /// Overlays that are also available in the command.
 public enum Overlays {
-  /// Caption; in the middle of the lower edge unless `style` differs.
+  /// Caption in the middle of the lower edge, unless `style` has another place.
   public static func caption(_ text: String, style: CaptionStyle = CaptionStyle()) -> Overlay {
     Caption(text: text, style: style, isBelowTimecode: false).draw
   }
@@ -99,8 +99,7 @@ struct FramePainter: Sendable {
     height = caps.int("height") ?? 0
   }
 
-  /// Draws over a copy of `frame`, which may be shared. Returns `frame` itself if nothing was
-  /// drawn.
+  /// Draws over a copy, since `frame` may be shared. Returns `frame` itself if nothing was drawn.
   func paint(_ frame: Buffer, _ draw: (DrawingContext) throws -> Void) throws -> Buffer {
     let overlay = try Buffer.frame(width: width, height: height)
     var rows = 0..<0
@@ -124,7 +123,7 @@ struct FramePainter: Sendable {
     }
   }
 
-  /// Range of rows outside which nothing was drawn.
+  /// Range of rows that contains all that was drawn.
   private static func rows(_ pixels: UnsafeRawBufferPointer, width: Int, height: Int) -> Range<Int> {
     func isEmpty(_ row: Int) -> Bool {
       let words = UnsafeRawBufferPointer(rebasing: pixels[row * width * 4..<(row + 1) * width * 4])

@@ -2,7 +2,7 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// Sample rates and channel layouts that an audio encoder accepts, or a muxer of PCM.
+/// Sample rates and channel layouts that an audio encoder or a PCM muxer accepts.
 struct AudioCapabilities {
   private let codec: Codec
   private let container: Container
@@ -13,8 +13,8 @@ struct AudioCapabilities {
     encoder = codec.encoder
   }
 
-  /// Channel mask by channel count in FLAC, Vorbis and Opus, in the order of GStreamer's positions:
-  /// RFC 9639, 9.1.3, and Vorbis I, 4.3.9.
+  /// Channel masks of FLAC, Vorbis and Opus, by number of channels, with the bits of GStreamer's
+  /// positions (RFC 9639, 9.1.3; Vorbis I, 4.3.9).
   private static let fixed: [Int: UInt64] = [
     3: 0x7, 4: 0x33, 5: 0x37, 6: 0x3F, 7: 0xD0F, 8: 0xC3F,
   ]
@@ -23,8 +23,8 @@ struct AudioCapabilities {
     ["audio/x-flac", "audio/x-vorbis", "audio/x-opus"].contains(codec.caps.mediaType)
   }
 
-  /// Returns the smallest accepted rate above `rate`, or the largest accepted rate if all are
-  /// below; nil if the encoder accepts `rate`.
+  /// Returns the smallest accepted rate above `rate`, or the largest accepted rate if all accepted
+  /// rates are below `rate`; nil if the encoder accepts `rate`.
   func rate(for rate: Int) -> Int? {
     guard let encoder, !takes("rate=\(rate)", encoder) else { return nil }
     let taken = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 88_200, 96_000, 192_000]
@@ -35,8 +35,8 @@ struct AudioCapabilities {
   /// True if `count` channels are accepted, with any mask.
   func takes(_ count: Int) -> Bool { takes(count, "channels=\(count)") }
 
-  /// Returns an accepted mask for `count` channels: `given`, or else the most similar one; nil if
-  /// no mask is accepted.
+  /// Returns an accepted mask for `count` channels: `given`, or else the most similar accepted
+  /// mask; nil if no mask is accepted.
   func mask(for count: Int, like given: UInt64) -> UInt64? {
     if count <= 2 { return takes(count) ? Speakers.usual(count) : nil }
     if hasFixedSpeakers { return takes(count) ? AudioCapabilities.fixed[count] ?? 0 : nil }
@@ -59,11 +59,12 @@ struct AudioCapabilities {
     }
   }
 
-  /// Returns the mask that the format implies for `count` channels without a mask, if GStreamer
-  /// implies another; otherwise 0. FLAC has a side pair after the rear centre (RFC 9639, 9.1.3).
+  /// Returns the mask that the format implies for `count` channels without a mask, or 0 if
+  /// GStreamer implies the same mask. FLAC has a side pair after the rear centre (RFC 9639, 9.1.3).
   func assumedMask(for count: Int) -> UInt64 { encoder == "flacenc" && count == 7 ? 0xD0F : 0 }
 
-  /// Returns the mask that the encoder needs for reordered channels; nil: the file's mask.
+  /// Returns the mask that the encoder needs for reordered channels; nil if the file's mask
+  /// suffices.
   func inputMask(for count: Int) -> UInt64? {
     encoder == "flacenc" && count == 7 && Quirk.flacencSurround.applies ? 0x13F : nil
   }

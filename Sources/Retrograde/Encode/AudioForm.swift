@@ -2,15 +2,16 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// Sample rate, channels and loudspeakers of the input of an audio encoder, or of a muxer of PCM.
+/// Sample rate, channels and loudspeakers of the input of an audio encoder or a PCM muxer.
 struct AudioForm: Sendable, Equatable {
-  /// Channel mask that replaces the source's before conversion; nil: unchanged.
+  /// Channel mask that replaces the source's mask before conversion; nil if the mask is kept.
   private var name: UInt64?
   /// Channels and loudspeakers after mixing; nil if channels are not mixed.
   private var mixed: MixLayout?
   /// Sample frames per second after conversion; nil if the source's rate is kept.
   private(set) var rate: Int?
-  /// Source channel of each encoder channel, and the mask that the encoder needs; nil: unchanged.
+  /// Source channel of each encoder channel, and the mask that the encoder needs; nil if channels
+  /// keep their order.
   private var order: Order?
 
   private struct MixLayout: Equatable {
@@ -24,8 +25,8 @@ struct AudioForm: Sendable, Equatable {
   }
 
   /// - Parameter source: caps of the source's samples.
-  /// - Returns: nil if there are too many channels that can't be mixed, because their loudspeakers
-  ///   are unknown.
+  /// - Returns: nil if there are too many channels for the encoder, and the channels can't be mixed
+  ///   because their loudspeakers are unknown.
   init?(_ source: Caps, for codec: Codec, in container: Container) {
     let capabilities = AudioCapabilities(codec, container)
     let count = source.int("channels") ?? 1
@@ -87,8 +88,8 @@ struct AudioForm: Sendable, Equatable {
 
 extension Container {
   /// True if players can tell which loudspeakers a track's channels belong to. For PCM, only WAVE
-  /// stores a channel mask; in other containers, players assume the usual mask. Codecs have a fixed
-  /// channel order for up to eight channels.
+  /// stores a channel mask; in other containers, players assume the usual mask. Codecs other than
+  /// PCM have a fixed channel order for up to eight channels.
   func holdsLoudspeakers(of track: AudioTrack, in codec: Codec) -> Bool {
     let mask = track.caps.channelMask ?? 0
     return isWave || mask == 0 || track.channels <= 2
@@ -109,8 +110,9 @@ enum Speakers {
   }
 
   /// Returns the source channel for each channel of `wanted`, if the two masks mean the same
-  /// loudspeakers: one mask is 0, or names the rear pair as a side pair
-  /// (`Quirk.audioconvertSideSpeakers`). nil if the channels have to be mixed.
+  /// loudspeakers: the masks are equal, one mask is 0, or one mask has a side pair where the other
+  /// has a rear pair (`Quirk.audioconvertSideSpeakers`). Returns nil if the channels have to be
+  /// mixed.
   static func order(of given: UInt64, as wanted: UInt64, _ count: Int) -> [Int]? {
     if given == wanted || given == 0 || wanted == 0 { return Array(0..<count) }
     let pairs = [(side, rear), (rear, side)]

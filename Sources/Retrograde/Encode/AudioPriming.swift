@@ -3,13 +3,13 @@ import MediaTime
 
 /// Priming samples that audio encoders insert, and the offset that keeps audio and video in sync.
 struct AudioPriming: Sendable, Codable {
-  /// Start time of all streams, late enough that priming lies before it; 0 if the container has
+  /// Start time of all streams, late enough to leave time for the priming; 0 if the container has
   /// edit lists.
   private(set) var leadIn = ClockTime.zero
   /// Number of priming sample frames of each stream.
   private(set) var samples: [Int]
 
-  /// Creates priming from values that were measured before.
+  /// Creates priming from earlier measurements.
   init(leadIn: ClockTime, samples: [Int]) {
     self.leadIn = leadIn
     self.samples = samples

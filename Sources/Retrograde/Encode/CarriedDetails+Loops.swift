@@ -3,8 +3,8 @@ import GStreamer
 import RetrogradeEngine
 
 extension CarriedDetails {
-  /// Comments that mark the loop of a game's music in the output, in sample frames (`LOOPSTART`,
-  /// `LOOPLENGTH`, `LOOPEND`), and a warning if the source's loop comments are left out.
+  /// Comments that mark a loop of game music (`LOOPSTART`, `LOOPLENGTH`, `LOOPEND`), in sample
+  /// frames of the output; and a warning if the source's loop comments are left out.
   var loopComments: (played: [String], warnings: [Warning]) {
     guard let track = audio.first, !hasSoundtrack else { return ([], []) }
     let tags = source.index.tags.merging(track.tags)
@@ -35,7 +35,8 @@ extension NamedTag {
 
 /// Loop comments of a file.
 private struct LoopComments {
-  /// Spelled name and value of each comment, by the comment's meaning: `START`, `LENGTH` or `END`.
+  /// Name, as spelled in the file, and value of each comment, by meaning: `START`, `LENGTH` or
+  /// `END`.
   private var fields: [String: (name: String, value: Int?)] = [:]
 
   init(_ comments: [String]) {
@@ -55,8 +56,8 @@ private struct LoopComments {
 
   /// Returns the loop's sample frames, up to but not including `LOOPEND`; nil if the loop is
   /// invalid.
-  /// - Parameter end: number of sample frames in the file: the loop's end if no comment sets
-  ///   another.
+  /// - Parameter end: number of sample frames in the file, where the loop ends if no comment sets
+  ///   an end.
   func frames(of end: Int) -> Range<Int>? {
     guard fields.values.allSatisfy({ $0.value != nil }) else { return nil }
     let start = fields["START"]?.value ?? 0
@@ -69,8 +70,8 @@ private struct LoopComments {
     let start = fields["START"]?.name ?? "LOOPSTART"
     var comments = ["\(start)=\(place.lowerBound)"]
     if let end = fields["END"]?.name { comments.append("\(end)=\(place.upperBound)") }
-    // Without `LOOPEND` and `LOOPLENGTH`, the loop ended with the source, but the output may end
-    // later than its loop.
+    // Without `LOOPEND` and `LOOPLENGTH`, the source's loop ends with the audio. The output needs
+    // `LOOPLENGTH`, since its audio may continue after the loop.
     if fields["END"] == nil || fields["LENGTH"] != nil {
       comments.append("\(fields["LENGTH"]?.name ?? "LOOPLENGTH")=\(place.count)")
     }

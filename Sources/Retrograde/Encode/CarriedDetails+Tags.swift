@@ -3,8 +3,8 @@ import GStreamer
 import RetrogradeEngine
 
 extension CarriedDetails {
-  /// Comments of the file that are valid for the output: the source's comments, and the tags that
-  /// the container's muxer does not write, as comments.
+  /// File comments that are valid for the output: comments of the source, and comments made from
+  /// tags that the container's muxer does not write.
   var comments: [String] {
     (loopComments.played + (holdsComments ? freeComments + promoted(source.index.tags?.withDate) : [])).unique
   }
@@ -16,15 +16,16 @@ extension CarriedDetails {
       + promoted(streamOnly(tags)?.removing(Array(CarriedDetails.ofStreams)))
   }
 
-  /// Comments of a stream for Ogg: only those with ASCII names and without times in the source.
+  /// Comments of a stream for Ogg: only comments that have an ASCII name and contain no times of
+  /// the source.
   static func oggComments(of tags: TagList?) -> [String] {
     (tags?.strings("extended-comment") ?? []).compactMap { NamedTag(comment: $0) }
       .filter { tag in !tag.isTechnical && !tag.saysLoop && !tag.saysTimes && tag.name.utf8.allSatisfy { $0 < 0x80 } }
       .map(\.comment)
   }
 
-  /// Warnings for file tags that the output does not hold. The time in the source's header causes
-  /// no warning (docs/limits-outputs.md).
+  /// Warnings for file tags that the output does not hold. A creation time in the source's header
+  /// causes no warning (docs/limits-outputs.md).
   var unsupportedTags: [Warning] {
     let tags = source.facts?.hasHeaderTime ?? false ? source.index.tags : source.index.tags?.withDate
     var names: [String] = []
@@ -47,8 +48,8 @@ extension CarriedDetails {
     ].compactMap { $0 }
   }
 
-  /// Warning about a FLAC source with a comment that sets other loudspeakers than FLAC's default,
-  /// if the output does not hold that comment.
+  /// Warning if a comment of a FLAC source sets loudspeakers other than FLAC's default, and the
+  /// output does not hold that comment.
   private var unsupportedLoudspeakers: Warning? {
     guard let mask = named(source.index.tags).first(where: \.saysLoudspeakers), container?.isFLAC == false,
       audio.contains(where: { $0.codec.mediaType == "audio/x-flac" }), !isHeldByFLAC(mask)
@@ -111,7 +112,7 @@ extension CarriedDetails {
   private var heldTags: Set<String>? { isOnlyTheora ? [] : container?.heldTags }
 
   /// True if the output is Ogg without audio. Ogg has tags only in its audio streams, since
-  /// theoraenc writes none (1.22 to 1.28).
+  /// theoraenc writes no tags (1.22 to 1.28).
   private var isOnlyTheora: Bool { container?.isOgg ?? false && audio.isEmpty && !videos.isEmpty }
 
   private var freeTags: [NamedTag] {
@@ -142,7 +143,8 @@ extension CarriedDetails {
     freeTags.filter { !$0.saysTimes && holdsName(of: $0) }.map(\.comment)
   }
 
-  /// False for non-ASCII names in Ogg, which GStreamer leaves out (Vorbis I specification, 5.2.2).
+  /// False for a non-ASCII name in Ogg: GStreamer leaves out such names (Vorbis I specification,
+  /// 5.2.2).
   private func holdsName(of tag: NamedTag) -> Bool {
     tag.name.utf8.allSatisfy { $0 < 0x80 } || !(container?.isOgg ?? false)
   }
@@ -161,8 +163,8 @@ extension CarriedDetails {
       + [tags.place.map { "\(NamedTag.location)=\($0)" }, unsupportedDate(tags).map { "DATE=\($0)" }].compactMap { $0 }
   }
 
-  /// Returns a date that is only a year, or a year and a month. Most muxers write only complete
-  /// dates.
+  /// Returns a date that consists of only a year, or a year and a month, if the muxer does not
+  /// write the date. Most muxers write only complete dates.
   private func unsupportedDate(_ tags: TagList) -> String? {
     guard let held = heldTags, !held.contains("datetime"), let date = tags.partialDate else { return nil }
     // gstid3v2mux.cc writes years.
@@ -210,8 +212,8 @@ extension Container {
     return isOgg ? Container.tagsInVorbis : isMatroska ? Container.tagsInMatroska : nil
   }
 
-  /// Names of the stream tags that the muxer writes; nil if unknown, or if the tags of the only
-  /// stream are the file's.
+  /// Names of the stream tags that the muxer writes; nil if unknown, or if the file has only one
+  /// stream, whose tags are the file's tags.
   var heldStreamTags: Set<String>? { holdsOneStream || isOgg ? nil : caps == "video/x-msvideo" ? [] : heldTags }
 
   /// True if the container's header has a creation time.
@@ -251,7 +253,7 @@ extension Container {
     "album-artist-sortname", "discid", "musicbrainz-discid", "beats-per-minute", "application-name",
   ]
 
-  /// `add_funcs` of gstid3v2mux.cc, 1.22 to 1.28. That function writes only the year of a date, so
+  /// `add_funcs` of gstid3v2mux.cc, 1.22 to 1.28. The muxer writes only the year of a date, so
   /// dates are also written as comments.
   fileprivate static let tagsInID3: Set = [
     "artist", "album-artist", "title", "album", "copyright", "composer", "genre", "comment", "musicbrainz-artistid",
@@ -265,7 +267,7 @@ extension Container {
 extension NamedTag {
   fileprivate var saysLoudspeakers: Bool { name.uppercased() == "WAVEFORMATEXTENSIBLE_CHANNEL_MASK" }
 
-  /// Loudspeakers of a mask in hexadecimal digits.
+  /// Loudspeakers of the comment's mask, which is written in hexadecimal digits.
   fileprivate var loudspeakers: UInt64? {
     let digits = text.lowercased().hasPrefix("0x") ? text.dropFirst(2) : text[...]
     return Int(digits, radix: 16).map(WAVEMask.places)

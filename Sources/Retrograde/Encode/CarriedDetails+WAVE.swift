@@ -3,8 +3,8 @@ import MediaTime
 import RetrogradeEngine
 
 extension CarriedDetails {
-  /// Chunks of a WAVE source for the output, besides the audio, and warnings about chunks that are
-  /// left out.
+  /// RIFF chunks that the output gets from a WAVE source besides the audio, and warnings about RIFF
+  /// chunks that are left out.
   var waveChunks: (chunks: [WAVEChunks.Chunk], warnings: [Warning], haveMarkers: Bool) {
     guard let wave = source.facts?.wave, let rate = wave.rate, container?.isWave ?? false, !hasSoundtrack else {
       let sources = source.parts.isEmpty ? [source] : source.parts

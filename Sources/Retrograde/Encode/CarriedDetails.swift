@@ -84,7 +84,7 @@ struct CarriedDetails: Sendable {
     }
   }
 
-  /// Warnings about forced subtitles in MP4 and MOV, whose muxer can't mark them.
+  /// Warnings about forced subtitles in MP4 and MOV, whose muxer can't mark subtitles as forced.
   private var unsupportedForced: [Warning] {
     let count = subtitles.count { $0.disposition?.isForced ?? false }
     guard count > 0, !(container?.isMatroska ?? true) else { return [] }

@@ -48,7 +48,7 @@ extension Warning {
 }
 
 extension Chapter {
-  /// True if the chapter ends more than 1 ms, which may be rounding, before `next`.
+  /// True if the chapter ends more than 1 ms before `next`. A smaller gap may come from rounding.
   fileprivate func endsBefore(_ next: ClockTime) -> Bool { next - span.end > .milliseconds(1) }
 
   /// Number of chapters inside this chapter, at all levels.

@@ -43,7 +43,7 @@ struct Codec: Sendable, Equatable {
   /// Name of the codec in an encoding profile.
   var profile: String { chosenEncoder ?? text }
 
-  /// Common names of codecs, with the caps of each.
+  /// Short names of codecs, with the caps of each codec.
   static let names: KeyValuePairs = [
     "h264": "video/x-h264", "hevc": "video/x-h265", "av1": "video/x-av1", "vp9": "video/x-vp9", "vp8": "video/x-vp8",
     "theora": "video/x-theora", "mpeg2": "video/mpeg,mpegversion=2,systemstream=false",
@@ -54,7 +54,7 @@ struct Codec: Sendable, Equatable {
     "flac": "audio/x-flac", "ac3": "audio/x-ac3", "eac3": "audio/x-eac3", "alac": "audio/x-alac", "pcm": "audio/x-raw",
   ]
 
-  /// Codec by its common name, or by its caps.
+  /// Codec that has the short name or the caps `name`.
   init?(named name: String) {
     let known = ["avc": "h264", "h265": "hevc"][name.lowercased()] ?? name.lowercased()
     if let text = Codec.names.first(where: { $0.key == known })?.value {

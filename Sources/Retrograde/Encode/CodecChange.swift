@@ -5,7 +5,7 @@ public import RetrogradeEngine
 /// Stream whose codec in the output differs from the source's.
 public struct CodecChange: Sendable, Hashable, CustomStringConvertible {
   public var kind: StreamKind
-  /// Common name of the source's codec: `HEVC`, `PCM`.
+  /// Name of the source's codec, such as `HEVC` or `PCM`.
   public var source: String
   public var output: String
   /// Reason for the change.
@@ -17,7 +17,7 @@ public struct CodecChange: Sendable, Hashable, CustomStringConvertible {
   public var description: String { message.description }
 }
 
-/// Encoded as an object of `kind`, `source`, `output` and `reason`.
+/// Encoded as an object with the keys `kind`, `source`, `output` and `reason`.
 extension CodecChange: Codable {
   private enum CodingKeys: String, CodingKey {
     case kind, source, output, reason
@@ -78,7 +78,7 @@ extension EncodingChoice {
   /// Returns the change of an audio stream's codec; nil if the codec stays the same.
   /// - Parameters:
   ///   - isUntimed: true if audio in the container has no timestamps, so that priming would shift
-  ///     it against the video.
+  ///     the audio against the video.
   ///   - raw: caps of the samples.
   static func change(
     from source: Codec?, to chosen: Codec, _ container: Container, _ options: EncodingOptions, _ output: String,
@@ -114,7 +114,7 @@ extension Codec {
     Codec.names.first { $0.value == text }?.key ?? caps.mediaType
   }
 
-  /// Short common name: `H.264`, `AAC`.
+  /// Short name for messages, such as `H.264` or `AAC`.
   var shortName: String {
     let texts = [text, Codec(of: caps)?.text]
     let known = Codec.names.first { texts.contains($0.value) }?.key

@@ -6,12 +6,13 @@ import RetrogradeEngine
 struct Container: Sendable {
   /// Output caps of the container's muxers; nil if no muxer is needed (MP3, FLAC, images).
   var caps: String?
-  /// Codecs to choose from, as caps, best first.
+  /// Video codecs to choose from, as caps, best first.
   var videoCodecs: [String]
+  /// Audio codecs to choose from, as caps, best first.
   var audioCodecs: [String]
   /// True if the container holds one audio stream and nothing else.
   var holdsOneStream = false
-  /// True if the container holds only one video stream.
+  /// True if the container can hold at most one video stream.
   var holdsOneVideo = false
   /// Subtitle formats that the container holds, as caps, best first.
   var subtitles: [String] = []
@@ -71,8 +72,8 @@ struct Container: Sendable {
   var hasLooseSamples: Bool { isWave || caps == "video/x-msvideo" || caps == "video/quicktime,variant=apple" }
   /// True if audio in the container has no timestamps, and always starts with the file.
   var needsAudioFromStart = false
-  /// Format of an output without audio, as one image file or one file per frame, which needs no
-  /// muxer; nil for other containers.
+  /// Image format of an output that is one image file, or one file per frame. Such an output has no
+  /// audio and needs no muxer. nil for other containers.
   var imageFormat: ImageFormat?
 
   /// Format of an output that holds only images.
@@ -228,8 +229,8 @@ struct Container: Sendable {
 
   private static let sequenceEncoders = [
     "png": (encoder: "pngenc", opaque: opaque("RGB,GRAY8,GRAY16_BE")), "jpg": jpeg, "jpeg": jpeg,
-    // RGB, which libwebp converts to the YUV of WebP; webpenc would treat any YUV input as that
-    // YUV.
+    // Use RGB, which libwebp converts to the YUV variant of WebP. If the input were YUV of another
+    // variant, webpenc would not convert the frames.
     "webp": (encoder: "webpenc quality=95", opaque: opaque("RGB")),
     "tiff": (encoder: "avenc_tiff", opaque: opaque("RGB,GRAY8,GRAY16_LE")),
     "bmp": (encoder: "avenc_bmp", opaque: opaque("BGR,GRAY8")),
@@ -253,8 +254,8 @@ struct Container: Sendable {
     "mka": Container(caps: "video/x-matroska", videoCodecs: [], audioCodecs: [aac, pcm]),
   ]
 
-  /// Returns the container that a user's pipeline writes, according to the pipeline's muxer, or to
-  /// the element in the muxer's place; nil if the container is unknown.
+  /// Returns the container that a user's pipeline writes, determined from the pipeline's muxer, or
+  /// from the element in place of a muxer; nil if the container is unknown.
   static func written(by pipeline: Pipeline) -> Container? {
     let known = byExtension.sorted { $0.key < $1.key }.map(\.value).filter { $0.caps != nil }
     let muxed = known.filter { !$0.videoCodecs.isEmpty } + known.filter { $0.videoCodecs.isEmpty }

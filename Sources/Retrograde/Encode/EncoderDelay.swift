@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Number of priming samples that an audio encoder inserts before its input, as counted in the
-/// decoded audio.
+/// Number of priming samples that an audio encoder inserts before the first sample of its input,
+/// measured in the decoded audio.
 ///
 /// Most encoders do not report the number (`Quirk.avencAACPriming`, `Quirk.lamemp3encPriming`). So
 /// the priming is measured: noise is encoded and decoded, then located in the decoded audio.
@@ -13,8 +13,8 @@ struct EncoderDelay {
   let samples: Int
 
   private static let length = 16_384
-  /// Longest delay that is searched, in sample frames: twice the priming of AAC and MP3, even if
-  /// audio of 192 kHz is resampled to 48 kHz.
+  /// Longest delay that the search finds, in sample frames: twice the priming of AAC and MP3, even
+  /// if 192 kHz audio is resampled to 48 kHz.
   private static let reach = 8192
   private static let probe = 2048
 
@@ -50,8 +50,8 @@ struct EncoderDelay {
     guard source.push(buffer) else { return 0 }
     source.endOfStream()
     var heard: [Float32] = []
-    // No timeout, since the machine may be busy, and the output would be out of sync without a
-    // measured delay.
+    // Wait without a timeout: the machine may be busy, and without a measured delay, the output
+    // would be out of sync.
     while heard.count < length + reach, !sink.isEndOfStream {
       guard let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) else {
         if case .failed? = pipeline.nextMessage() { break }
@@ -66,7 +66,8 @@ struct EncoderDelay {
     return lag(of: heard, against: noise)
   }
 
-  /// Returns the delay of `noise` in `heard`, by cross-correlation of the middle of the noise.
+  /// Returns the delay of `noise` in `heard`, found by cross-correlation with the middle of
+  /// `noise`.
   private static func lag(of heard: [Float32], against noise: [Float32]) -> Int {
     let start = (length - probe) / 2
     var best = (lag: 0, score: Float32.leastNormalMagnitude)
@@ -82,7 +83,8 @@ struct EncoderDelay {
     return best.lag
   }
 
-  /// Returns smooth noise, the same every time, at frequencies low enough for every codec.
+  /// Returns smooth noise, which is the same in every call, with frequencies low enough for every
+  /// codec.
   private static func noise() -> [Float32] {
     var state: UInt32 = 1
     var previous: Float32 = 0

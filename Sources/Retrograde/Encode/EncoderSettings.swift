@@ -4,7 +4,8 @@ import RetrogradeEngine
 
 /// Encoder properties for the requested quality, on each encoder's own scale.
 ///
-/// Only this type knows encoders by name: GStreamer has no common scale of quality.
+/// This type knows encoders by name, because GStreamer has no quality scale that all encoders
+/// share.
 struct EncoderSettings: Sendable {
   var options: EncodingOptions
   /// Bit rate of the source's stream, in bits per second; nil if unknown.
@@ -12,30 +13,31 @@ struct EncoderSettings: Sendable {
   /// Average number of frames per second.
   var frameRate: Double
 
-  /// Ratio of the output's bit rate to the source's: encoding a second time needs a little more for
-  /// the same quality (docs/quality.md).
+  /// Ratio of the output's bit rate to the source's: encoding a second time needs a slightly higher
+  /// bit rate for the same quality (docs/quality.md).
   static let headroom = 1.25
 
-  /// Lowest bit rate of video, in bits per second. At rates that round to 0 kbit/s, such as those
-  /// of slide shows, libvpx drops all frames.
+  /// Lowest bit rate of video, in bits per second. At rates that round to 0 kbit/s, such as the
+  /// rates of slide shows, libvpx drops all frames.
   private static let leastBitrate = 10_000
 
-  /// Encoders whose quality can be set here. A codec with another encoder is used only on request:
-  /// FFmpeg's MPEG and H.263 encoders have fixed bit rates, refuse variable frame rates, or output
-  /// packets without timestamps.
+  /// Encoders whose quality this type can set. Codecs of other encoders are used only on request,
+  /// since FFmpeg's MPEG and H.263 encoders have fixed bit rates, refuse variable frame rates, or
+  /// output packets without timestamps.
   static let known: Set<String> = [
     "x264enc", "x265enc", "vp8enc", "vp9enc", "av1enc", "jpegenc", "avenc_ffv1", "theoraenc", "avenc_prores_ks",
     "avenc_prores",
   ]
 
-  /// Lossless encoders. x264 is lossless only with the right settings, the others always.
+  /// Lossless encoders. x264 is lossless only with the right settings; the other encoders are
+  /// always lossless.
   private static let lossless: Set<String> = [
     "x264enc", "avenc_ffv1", "avenc_ffvhuff", "avenc_huffyuv", "avenc_utvideo", "avenc_magicyuv",
   ]
 
   /// Supported width and height of encoders whose pad template allows sizes that do not work
-  /// (`Quirk.x264encLargestSize`). FFmpeg divides an FFV1 frame into a slice per thread: smaller
-  /// frames turn black, or encoding does not start (5.1 and 8).
+  /// (`Quirk.x264encLargestSize`). FFmpeg divides an FFV1 frame into one slice per thread, so
+  /// frames below the limit turn black, or encoding does not start (FFmpeg 5.1 and 8).
   static let sides = ["x264enc": 1...16_384, "avenc_ffv1": 4...Int.max]
 
   /// Codecs whose players expect 4:2:0 chroma.
@@ -124,14 +126,14 @@ struct EncoderSettings: Sendable {
   private func x264(_ raw: Caps) throws -> Properties {
     // Quirk.x264encBufferInConstantQuality
     var set = [("vbv-buf-capacity", "0"), ("speed-preset", try number("speed-preset", "x264enc"))]
-    // If the user requested a preset, add nothing to it.
+    // If the user requested a preset, add no properties to the preset.
     if options.preset == nil { set += EncoderSpeed.additions(to: "x264enc", options.quality) }
     if options.quality == .lossless {
       set += [("pass", "4"), ("quantizer", "0")]
     } else if options.bitrate == nil, let crf {
       set += [("pass", "5"), ("quantizer", try quantizer(crf, "quantizer", "x264enc"))]
     } else {
-      // At very low rates, the first frame of x264 is grey without a quantizer limit.
+      // Without a quantizer limit, x264's first frame is grey at very low bit rates.
       set += [
         ("pass", "0"), ("bitrate", try kilobits(raw, "x264enc")), ("qp-max", "\(coarsest)"), ("psy-tune", "5"),
       ]
@@ -191,7 +193,8 @@ struct EncoderSettings: Sendable {
         .usage,
         "\(setting: .constantRateFactor) \(crf): av1enc accepts \(quantizers.lowerBound) to \(quantizers.upperBound)")
     }
-    // av1enc has no property for constant quality: all frames get this quantizer, at any bit rate.
+    // av1enc has no property for constant quality, so all frames get this quantizer, whatever the
+    // bit rate.
     let limit = Int(pixelRate(raw) * 4)
     return set + [
       ("min-quantizer", "\(crf)"), ("max-quantizer", "\(crf)"),
@@ -269,7 +272,8 @@ struct EncoderSettings: Sendable {
     if let sourceBitrate, options.quality == .source {
       return max(Int(Double(sourceBitrate) * EncoderSettings.headroom), EncoderSettings.leastBitrate)
     }
-    // A tenth of a bit per pixel: the source is raw or intra-only, so its own bit rate says little.
+    // A tenth of a bit per pixel: the source is raw or intra-only, so the source's bit rate says
+    // little.
     return Int(pixelRate(raw) * 0.1)
   }
 

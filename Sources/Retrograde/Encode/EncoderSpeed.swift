@@ -2,9 +2,10 @@
 ///
 /// The usual speeds are the knees of the curves in docs/quality.md, which `make quality` draws. At
 /// a knee, the next slower speed takes at least a quarter more time, but improves the similarity
-/// (SSIM) by less than 0.003. The speed of HEVC is the slowest that takes no longer than x264's
-/// medium, FFmpeg's default for such a source. The speed of VP9 is the fastest that keeps nearly
-/// still frames distinct: from 5 on, libvpx may make a frame look like its neighbour.
+/// (SSIM) by less than 0.003. For HEVC, the speed is the slowest that is at least as fast as
+/// `medium` of x264, which is FFmpeg's default for such a source. For VP9, the speed is the fastest
+/// that keeps nearly still frames distinct: from speed 5 on, libvpx may make a frame look like its
+/// neighbour.
 enum EncoderSpeed {
   private static let usual = [
     "x264enc": "superfast", "x265enc": "ultrafast", "vp9enc": "4", "vp8enc": "8", "av1enc": "7",
@@ -22,7 +23,7 @@ enum EncoderSpeed {
     "x264enc": "medium", "x265enc": "medium", "vp9enc": "4", "vp8enc": "4", "av1enc": "6",
   ]
 
-  /// Returns the speed of `encoder`; empty if the tables don't have it.
+  /// Returns the speed of `encoder`; empty if the tables do not contain `encoder`.
   static func of(_ encoder: String, _ quality: EncodingOptions.Quality) -> String {
     (quality == .high ? high : usual)[encoder] ?? ""
   }

@@ -62,13 +62,13 @@ extension EncodingChoice {
         ? container.takes(track.caps) || !container.takes(track.caps) && container.takes(codec.caps)
         : codec.encoder != nil && container.takes(codec.caps)
     }
-    // It is better to change the codec than to mix channels: Opus holds eight, AAC's encoder takes
-    // six.
+    // It is better to change the codec than to mix channels: Opus can hold eight channels, but
+    // AAC's encoder accepts only six.
     let wide = options.quality == .lossless ? [] : [Codec("audio/x-opus")].compactMap { $0 }
     let fitting = (possible + wide.filter { $0.encoder != nil && container.takes($0.caps) }).filter {
       AudioForm(track.caps, for: $0, in: container)?.mixedCaps == nil
     }
-    // Only a codec that takes the samples unconverted is lossless.
+    // Only a codec that takes the samples without conversion is lossless.
     let exact = possible.first { $0.encodes(track.caps) }
     if options.quality == .lossless, exact == nil, possible.isEmpty {
       throw RetrogradeError(

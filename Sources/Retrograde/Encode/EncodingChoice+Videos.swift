@@ -114,7 +114,8 @@ extension EncodingChoice {
     return Int(Double(index.bytes) * 8 / duration.seconds)
   }
 
-  /// Returns the choice for `video` with the conversion of frames only, without codec and settings.
+  /// Returns a choice for `video` that contains only the conversion of frames, without codec and
+  /// settings.
   private mutating func videoChoice(
     _ video: Streams.Video, _ options: EncodingOptions
   ) throws -> VideoChoice {
@@ -144,8 +145,8 @@ extension EncodingChoice {
   }
 
   /// Returns a pixel format that the encoder takes, with the chroma of `raw` and the most bits; nil
-  /// if there is none, or if the encoder takes the format of `raw`. `videoconvert` would choose
-  /// less chroma.
+  /// if there is none, or if the encoder takes the format of `raw`. `videoconvert` would choose a
+  /// format with less chroma.
   private static func closestFormat(to raw: Caps, for encoder: String) -> String? {
     guard !Registry.factory(encoder, takes: raw), let own = raw.string("format").flatMap({ PixelFormat($0) }) else {
       return nil

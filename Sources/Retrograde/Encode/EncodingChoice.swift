@@ -6,7 +6,7 @@ import RetrogradeEngine
 struct EncodingChoice: Sendable {
   /// Codec and settings of a video stream.
   struct VideoChoice: Sendable {
-    /// nil in image formats.
+    /// Codec; nil for image formats.
     var codec: Codec?
     /// Encoder properties.
     var settings: [(name: String, value: String)] = []
@@ -122,8 +122,8 @@ struct EncodingChoice: Sendable {
     profile = options.profile ?? profileOfAll
   }
 
-  /// Checks the profile and the settings for a video encoder. Such settings are refused with a
-  /// profile, which contains its own settings, and if the output can't have a video encoder. If
+  /// Checks the profile and the settings for a video encoder. Such settings are an error if there
+  /// is a profile, which contains its own settings, or if the output can't have a video encoder. If
   /// only the source has no video, the settings cause a warning.
   /// - Throws: ``RetrogradeError`` of code `usage`.
   private mutating func checkEncoderOptions(_ options: EncodingOptions, _ output: String, hasVideo: Bool) throws {
@@ -178,8 +178,8 @@ struct EncodingChoice: Sendable {
     return audioCodecs.contains { ["audio/x-vorbis", "audio/x-opus"].contains($0.caps.mediaType) } ? 1 : 0
   }
 
-  /// Encoding profile of the file. Each stream's profile needs `presence=1`: otherwise, `encodebin`
-  /// uses the first profile of a kind for all streams of that kind.
+  /// Encoding profile of the file. Each stream's profile needs `presence=1`: without `presence=1`,
+  /// `encodebin` uses the first profile of a kind for all streams of that kind.
   private var profileOfAll: String {
     let streams = videos.map(\.profile) + audioProfiles
     guard let container = container.caps else { return streams.joined(separator: ":") }

@@ -6,8 +6,9 @@ import RetrogradeEngine
 struct EncodingDescription {
   let path: String
   let choice: EncodingChoice
-  /// Tags of each stream.
+  /// Tags of each video stream.
   var videos: [TagList?] = []
+  /// Tags of each audio stream.
   var audio: [TagList?] = []
   /// True if the first video arrives as packets.
   var copiesVideo = false
@@ -127,8 +128,8 @@ struct EncodingDescription {
     }
   }
 
-  /// Returns the tags of a video for the output: without the orientation if the output does not
-  /// store it.
+  /// Returns the tags of a video for the output: without the orientation tag if the output does not
+  /// store the orientation.
   func written(_ number: Int, _ tags: TagList?) -> TagList? {
     let own = tags?.string("image-orientation")
     guard own != nil, choice.videos[number].orientation(own, in: choice.container) == nil else { return tags }
@@ -185,11 +186,11 @@ struct EncodingDescription {
   ]
 
   /// Returns the element that adds a stream's tags. In MP4 and MOV, titles of streams are written
-  /// separately (`MP4Header`), since FFmpeg reads a title among a stream's tags as the file's. In
-  /// AVI, tags of streams would replace the file's tags (`Container.heldStreamTags`).
+  /// separately (`MP4Header`), since FFmpeg reads a title among a stream's tags as the title of the
+  /// file. In AVI, tags of streams would replace the file's tags (`Container.heldStreamTags`).
   private func inject(_ tags: TagList?) -> [String] {
     if choice.container.heldStreamTags == [] && !choice.container.isTransportStream { return [] }
-    // MP4 holds covers only for the whole file.
+    // MP4 holds cover pictures only for the whole file.
     let named = choice.container.hasEditLists ? ["title", "image", "preview-image"] : []
     var kept = tags?.withPlainLanguage.removing(EncodingPipeline.technical + named)
     // Ogg stores comments in the stream itself (`CarriedDetails.oggComments(of:)`).

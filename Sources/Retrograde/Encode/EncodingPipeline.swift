@@ -22,7 +22,7 @@ final class EncodingPipeline: Sendable {
     var comments: [String] = []
     /// Number of sample frames of audio; nil if unknown.
     var sampleCount: Int?
-    /// Encoder properties that override those in the pipeline's description.
+    /// Encoder properties that override properties in the pipeline's description.
     var encoderOptions: [String: String] = [:]
     /// Caps of the packets, if packets are pushed; nil for frames or samples.
     var packets: Caps?
@@ -37,7 +37,7 @@ final class EncodingPipeline: Sendable {
     var texts: [Stream] = []
     /// Chapters, in the time of the output.
     var chapters: [Chapter] = []
-    /// Chunks of a WAVE file besides the audio and the tags.
+    /// RIFF chunks of a WAVE file besides the audio and the tags.
     var waveChunks: [WAVEChunks.Chunk] = []
     /// Comments of the file that are valid for the output, such as `LOOPSTART=22050`.
     var comments: [String] = []
@@ -56,8 +56,8 @@ final class EncodingPipeline: Sendable {
     var animation: (format: AnimationFormat, settings: AnimationSettings)?
     /// Priming of the audio; nil: to be measured.
     var priming: AudioPriming?
-    /// True if the container in which the packets end up has edit lists; nil: the pipeline's muxer
-    /// decides.
+    /// True if the final container of the packets has edit lists; nil: determined from the
+    /// pipeline's muxer.
     var hasEditLists: Bool?
     /// Replacement for values that muxers take from random numbers and the clock; nil: not
     /// replaced.
@@ -80,8 +80,8 @@ final class EncodingPipeline: Sendable {
   let videos: [AppSource]
   let audio: [AppSource]
   let texts: [AppSource]
-  /// Timestamp of time 0 of the output. Above 0 to make room for audio priming in a container
-  /// without edit lists, or for `contents.lead`.
+  /// Timestamp of the output's time 0. At least `contents.lead`, and greater than 0 if audio
+  /// priming needs room in a container without edit lists.
   let mirrorStart: ClockTime
 
   /// Priming of the audio encoders, measured or known.
@@ -102,12 +102,13 @@ final class EncodingPipeline: Sendable {
   private let isStopped = Mutex(false)
   /// Number of buffers pushed to streams, plus number of buffers received by sinks.
   private let moved = Counter()
-  /// Number of streams that have not ended; number of pushes that wait for room; true if the
-  /// pipeline ended before all streams had ended, as a user's pipeline may.
+  /// `streams`: number of streams that have not ended. `waiting`: number of pushes that wait for
+  /// room. `isOver`: true if the pipeline ended before all streams had ended, which is possible in
+  /// a user's pipeline.
   private let open: Mutex<(streams: Int, waiting: Int, isOver: Bool)>
   private let bus = Mutex<Worker<Void>?>(nil)
-  /// For progress after the last frame was pushed: number of packets of the first video that had
-  /// reached the muxer by then, and number of all its frames. nil until then.
+  /// Progress of the first video after its last frame was pushed. `from`: number of packets that
+  /// had reached the muxer by then. `to`: number of all frames. nil until the last frame is pushed.
   private let drained = Mutex<(from: Int, to: Int)?>(nil)
   private let animation: AnimationWriter?
   private let animator = Mutex<Worker<FinishedAnimation>?>(nil)
@@ -178,10 +179,11 @@ final class EncodingPipeline: Sendable {
     }
   }
 
-  /// Adds a chroma site to VP9 caps that have none, if the muxer would crash.
+  /// Adds a chroma site to VP9 caps without a chroma site, if the muxer would crash.
   ///
   /// MP4 stores only whether a chroma sample is collocated with the top left of four pixels. By
-  /// default it is not (VP Codec ISO Media File Format Binding, `chromaSubsampling`).
+  /// default, the sample is not collocated (VP Codec ISO Media File Format Binding,
+  /// `chromaSubsampling`).
   ///
   /// - Parameter element: an element upstream of the muxer.
   static func nameChromaSite(_ element: Element?) {
@@ -208,8 +210,8 @@ final class EncodingPipeline: Sendable {
   }
 
   /// Starts writing.
-  /// - Parameter finishing: called after the last frame was pushed, with the finished and total
-  ///   amounts of the work that remained then.
+  /// - Parameter finishing: called after the last frame was pushed, with the finished amount and
+  ///   the total amount of the remaining work.
   /// - Throws: ``RetrogradeError`` if the pipeline can't start, because the file can't be opened or
   ///   an element fails.
   func start(_ finishing: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws {
@@ -243,8 +245,8 @@ final class EncodingPipeline: Sendable {
     isStopped.withLock { $0 } || cancellation.isCancelled || failure.withLock { $0 != nil }
   }
 
-  /// Waits until all data is written; otherwise stops the pipeline, which unblocks pushers. Other
-  /// threads only request the stop.
+  /// Waits until all data is written. If writing fails or is stopped, stops the pipeline, which
+  /// unblocks pushers; other threads only request the stop.
   private func watchBus(_ finishing: (_ done: Int, _ total: Int) -> Void) {
     if !isWritten(finishing) { pipeline.set(.null) }
   }

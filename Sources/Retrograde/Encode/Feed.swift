@@ -20,7 +20,7 @@ struct Feed: Sendable {
   var geometries: [FrameGeometry?] = []
   /// If set, copies the packets of the first video's forward legs.
   var copy: ForwardCopy?
-  /// If set, pushes packets that are already encoded, in place of all frames and samples.
+  /// If set, pushes packets that are already encoded, instead of all frames and samples.
   var joined: PacketPushers?
   /// Number of sample frames in each pushed buffer.
   var audioPartSize = AudioReader.partSize
@@ -33,7 +33,7 @@ struct Feed: Sendable {
   /// Duration of the output, with the title.
   private var length: ClockTime { (legs.duration ?? .zero) + lead }
 
-  /// Functions that push all packets of a stream, selected by number, to its appsrc.
+  /// Functions that push all packets of a stream, selected by number, to the stream's appsrc.
   struct PacketPushers: Sendable {
     var video: @Sendable (Int, AppSource) throws -> MuxedCount.PushedData
     var audio: @Sendable (Int, AppSource) throws -> MuxedCount.PushedData
@@ -43,7 +43,8 @@ struct Feed: Sendable {
     var frames = 0
     var samples: [Int] = []
     var warnings: [Warning] = []
-    /// Warnings about quality that was reduced to meet the size limit. `--strict` ignores them.
+    /// Warnings about quality that was reduced to meet the size limit. `--strict` ignores these
+    /// warnings.
     var qualityReductions: [Warning] = []
     /// Span of the written media, from the earliest start to the latest end.
     var span: TimeSpan?
@@ -101,8 +102,8 @@ struct Feed: Sendable {
       streams: written.streams)
   }
 
-  /// Stops the pipeline if a stream fails. Otherwise the muxer would wait for that stream, and the
-  /// other streams would wait for the muxer.
+  /// Stops the pipeline if a stream fails. Without the stop, the muxer would wait for that stream,
+  /// and the other streams would wait for the muxer.
   private func abortingOnFailure<Value>(_ body: () throws -> Value) throws -> Value {
     do {
       return try body()
@@ -237,8 +238,8 @@ extension MuxedCount.PushedData {
 }
 
 extension PlaybackLegs {
-  /// Returns the range of the source that is played during `span`, in timestamps of the output; nil
-  /// if there is none. The legs start at the timestamp `offset`.
+  /// Returns the range of the source that is played during `span`; nil if nothing is played. `span`
+  /// is in timestamps of the output, and the legs start at the timestamp `offset`.
   fileprivate func source(of span: TimeSpan, laterBy offset: ClockTime) -> TimeSpan? {
     let spans = all.compactMap { $0.clipped(from: span.start - offset, to: span.end - offset)?.span }
     return spans.first.map { first in

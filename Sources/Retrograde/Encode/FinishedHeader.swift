@@ -2,8 +2,8 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// Header data that is written into a finished file, because the muxer leaves it out. The values
-/// describe the data that reached the muxer, not the plan.
+/// Header values that are written into a finished file, because the muxer does not write them. The
+/// values come from the data that reached the muxer, not from the plan.
 struct FinishedHeader: Sendable {
   private enum Format: String {
     case mp4 = "MP4"
@@ -35,8 +35,8 @@ struct FinishedHeader: Sendable {
 
   /// - Parameters:
   ///   - target: the output's own name, for messages.
-  ///   - videos: frames of each video that reached the muxer. `audio` has the same for sample
-  ///     frames.
+  ///   - videos: frames of each video that reached the muxer.
+  ///   - audio: sample frames of each audio stream that reached the muxer.
   /// - Returns: warnings about details that did not fit in the file.
   func apply(
     to path: String, for target: String, _ videos: [MuxedCount.MuxedData], _ audio: [MuxedCount.MuxedData]

@@ -8,7 +8,7 @@ import RetrogradeEngine
 /// decoders support.
 struct JPEGFrames {
   /// Pixel formats that `jpegenc` writes as planar YUV or grey (`Quirk.jpegencRowPadding`), and
-  /// that FFmpeg's decoder reads in GStreamer (`Quirk.avdecMJPEGFullRange411`).
+  /// that `avdec_mjpeg` can read (`Quirk.avdecMJPEGFullRange411`).
   static let formats = ["I420", "YV12", "Y42B", "Y444", "GRAY8"]
 
   /// Caps of the frames for the encoder.

@@ -76,7 +76,8 @@ struct MuxedCount: Sendable {
   private func countedFrames(of given: PushedData) -> MuxedData {
     let passed = packets.total
     var reached = MuxedData(count: passed.packets, span: passed.span)
-    // Without a frame rate, parsers invent durations: use the last frame's duration at the encoder.
+    // Without a frame rate, parsers invent durations, so use the duration that the last frame had
+    // at the encoder.
     if let span = passed.span, let last = passed.lastStart, let raw = raw?.total, raw.lastStart == last,
       let own = raw.span
     {
@@ -110,8 +111,8 @@ struct MuxedCount: Sendable {
 
   /// Counts sample frames at the encoder's input, since encoders pad the last packet and add
   /// priming. The count is exact if the sample rate stays the same; a resampler may change the
-  /// count by up to a millisecond. If the packets have a shorter duration, that duration is counted
-  /// instead.
+  /// count by up to a millisecond. If the packets are shorter in total than these sample frames,
+  /// the duration of the packets counts instead.
   private func countedSamples(of pushed: PushedData, rate: Int) -> MuxedData {
     let given = pushed.count
     let packets = packets.total
@@ -129,8 +130,8 @@ struct MuxedCount: Sendable {
     if ownRate != rate, abs(reached - given) <= rate / 1000 { reached = given }
     if self.raw != nil {
       let lasting = packets.span?.duration.sampleIndex(rate: rate) ?? 0
-      // Timestamps are rounded, and the first packet of some encoders begins before 0 and is
-      // clipped there.
+      // Timestamps are rounded, and some encoders' first packet begins before 0 and is clipped to
+      // start at 0.
       let tolerance = (packets.longest.sampleIndex(rate: rate))
       if lasting + tolerance < reached { reached = lasting }
     }
@@ -188,8 +189,8 @@ private final class PacketCount: Sendable {
   struct Total {
     /// Number of packets that are shown or played; packets that begin together count once.
     var packets = 0
-    /// Number of packets that are shown or played, including packets that begin together, like two
-    /// subtitles.
+    /// Number of packets that are shown or played; packets that begin together, like two subtitles,
+    /// count separately.
     var allPackets = 0
     var bytes = 0
     /// Span of the packets, in stream time.

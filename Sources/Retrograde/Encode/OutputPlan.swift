@@ -72,7 +72,7 @@ struct OutputPlan: Sendable {
           "add \(setting: .frameRate) \(max(Int(source.frameRate.rounded()), 1)), or use \(isTheora ? ".webm" : ".mkv")"
       )
     }
-    // If packets are reversed without encoding, packets are copied in both directions anyway.
+    // If packets are reversed without encoding, the packets of all legs are copied anyway.
     let isCopied = choice.videos.first?.packets != nil
     copy = try options.encoding.copiesForward && !isCopied ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, options.playback.mixesFrames {
@@ -124,8 +124,8 @@ struct OutputPlan: Sendable {
   }
 
   /// Number of sample frames in each pushed buffer. Without encoding, larger buffers are faster.
-  /// But each buffer may become a packet: players must wait for the whole packet, and no video
-  /// frame can be inside it.
+  /// But each buffer may become a packet: players must wait for the whole packet, and the muxer
+  /// can't write a video frame inside a packet.
   private var audioPartSize: Int {
     guard videos.isEmpty, choice.audioCodecs.allSatisfy(\.isRaw) else { return AudioReader.partSize }
     return choice.container.hasLooseSamples ? 1 << 16 : 1 << 14
@@ -192,7 +192,7 @@ struct OutputPlan: Sendable {
     return contents
   }
 
-  /// Size of the first audio stream, decoded, in bytes.
+  /// Size of the decoded first audio stream, in bytes.
   private var audioBytes: Int {
     guard let track = audio.first, let duration = source.legs.duration else { return 0 }
     return duration.sampleIndex(rate: track.rate).multipliedReportingOverflow(by: track.bytesPerFrame).partialValue
@@ -207,7 +207,7 @@ struct OutputPlan: Sendable {
 
 extension PlayedFrames {
   /// Returns a warning if frames of different durations are written with equal durations; nil if no
-  /// frame moves by more than 0.9 of that duration.
+  /// frame moves by more than 0.9 of the new duration.
   /// - Parameter rate: frames per second in the output.
   fileprivate func evened(to rate: Double) -> Warning? {
     let step = 1 / rate

@@ -9,7 +9,7 @@ extension Container {
 }
 
 extension OutputRequirements {
-  /// Requirements that the file `output` sets for the playback of its source.
+  /// Requirements of the file `output` for the playback of the source.
   /// - Throws: ``RetrogradeError`` if no container has the extension of `output`.
   init(of output: String, _ encoding: EncodingOptions) throws {
     self.init(try Container.of(output, format: encoding.format), encoding)

@@ -48,7 +48,7 @@ struct PacketOutput: Sendable {
     return form(of: video) == nil ? "this container can't hold these \(video.caps.codecName) packets unchanged" : nil
   }
 
-  /// True if frames may become neighbours that are not neighbours in the source.
+  /// True if frames that are not neighbours in the source may become neighbours in the output.
   private var joinsUnrelatedFrames: Bool {
     playback.frameRate != nil || playback.score != nil
       || playback.count > 1 && [.reverse, .forward].contains(playback.loop)
@@ -79,8 +79,8 @@ struct PacketOutput: Sendable {
   /// Returns the form in which the container takes the packets; nil if there is none.
   func form(of video: VideoIndex) -> PacketForm? {
     guard container.caps != nil, !container.videoCodecs.isEmpty else { return nil }
-    // AVI does not store colorimetry. If the codec does not store it either, players would assume
-    // other colours.
+    // AVI does not store colorimetry. If the codec stores no colorimetry either, players would
+    // assume other colours.
     if container.lacksTimes, video.caps.has("colorimetry"),
       !PacketOutput.describingColours.contains(video.caps.mediaType)
     {
@@ -122,8 +122,8 @@ struct PacketOutput: Sendable {
 
   private static let describingColours: Set = ["image/jpeg", "image/png", "video/x-h264", "video/x-h265"]
 
-  /// Parsers that convert packets to another form: with length prefixes, or with start codes.
-  /// Without out-of-band headers, parameter sets precede each keyframe.
+  /// Parsers that convert packets to a form with length prefixes or with start codes. In a form
+  /// without out-of-band headers, parameter sets precede each keyframe.
   private static let conversions = [
     "video/x-h264": [
       ("h264parse", "video/x-h264,stream-format=avc,alignment=au"),

@@ -74,7 +74,7 @@ extension Pipeline {
     }
   }
 
-  /// Removes the header before the first packet of `x265enc` if the packet itself has one
+  /// Removes the header before the first packet of `x265enc` if the packet itself contains a header
   /// (`Quirk.x265encHeader`).
   func removeDuplicateHeader() {
     guard Quirk.x265encHeader.applies else { return }
@@ -113,8 +113,9 @@ extension Pipeline {
   /// Limits the time between decoding and presentation of a frame to a second.
   ///
   /// In x264 and x265, this delay equals the time between the first frame and the second or third.
-  /// A long first frame makes the delay too long for players: for example, the last frame of a
-  /// source whose audio is longer. An MP4 muxer also adds the delay to the duration.
+  /// A long first frame makes the delay too long for players. The first frame is long, for example,
+  /// if it was the last frame of a source whose audio is longer than the video. An MP4 muxer also
+  /// adds the delay to the duration.
   func limitDecodingDelay() {
     for encoder in elements(ofClass: "Encoder") {
       let first = Mutex<(shown: ClockTime, share: Double)?>(nil)

@@ -3,12 +3,12 @@ import MediaTime
 import RetrogradeEngine
 
 extension PlayableSource {
-  /// Returns `caps`, of frames of `video`, with the output's frame rate, or with `0/1` if the rate
-  /// is variable.
+  /// Returns `caps`, the caps of the frames of `video`, with the output's frame rate, or with `0/1`
+  /// if the rate is variable.
   ///
-  /// - Parameter needsRate: true if the encoder needs a frame rate. A variable rate is then
-  ///   replaced by the average, from which x265 distributes bits, and without which x265 does not
-  ///   start. Timestamps stay unchanged.
+  /// - Parameter needsRate: true if the encoder needs a frame rate. If so, the average replaces a
+  ///   variable rate: x265 does not start without a frame rate, and uses the frame rate to
+  ///   distribute bits. Timestamps stay unchanged.
   func framed(
     _ caps: Caps, _ video: VideoSource, _ playback: PlaybackOptions, needsRate: Bool
   ) -> Caps {

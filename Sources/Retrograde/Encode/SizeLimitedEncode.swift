@@ -116,7 +116,8 @@ struct SizeLimitedEncode {
     let side = SizeLimitedEncode.smallestSide / max(min(shown.width, shown.height), 1)
     let enough = SizeLimitedEncode.fewestBits * frameRate * max(pixels, 1)
     let factor = max((Double(rate) / enough).squareRoot(), side)
-    // The default bit rate always suffices for the requested frame size.
+    // The default bit rate always suffices for the requested frame size, so scale only below that
+    // rate.
     if factor < 1, rate < usualRate ?? .max {
       let (width, height) = (Int(shown.width * factor), Int(shown.height * factor))
       if case .pad = options.encoding.framing.scale {

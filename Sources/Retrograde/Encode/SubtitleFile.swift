@@ -63,8 +63,8 @@ enum SubtitleFile {
     return first?.lowercased().hasPrefix("[script info]") == true
   }
 
-  /// Longest accepted cue of SubRip and WebVTT, in bytes. `subparse` removes tags one by one: 160
-  /// kB of tags take a minute.
+  /// Longest accepted cue of SubRip and WebVTT, in bytes. `subparse` removes tags one by one, so
+  /// 160 kB of tags take a minute.
   private static let longestCue = 32 << 10
 
   /// True if a SubRip or WebVTT file has a cue longer than ``longestCue``. Cues end with an empty
@@ -116,7 +116,7 @@ enum SubtitleFile {
   /// Returns the index of the track to write.
   static func place(in tracks: [SubtitleTrack]) -> Int? { tracks.firstIndex { $0.isText || $0.isScript } }
 
-  /// Writes the first text track, in the order of play.
+  /// Writes the cues of the first text track in the order of play.
   /// - Parameters:
   ///   - location: path to write to.
   ///   - path: name of the output, for messages. Its extension selects the format.
@@ -130,7 +130,7 @@ enum SubtitleFile {
     try text.withUTF8 { try file.write(UnsafeRawBufferPointer($0)) }
   }
 
-  /// Returns a track as WebVTT, in the order of play; nil if the track is not text.
+  /// Returns a track's cues as WebVTT in the order of play; nil if the track is not text.
   static func webText(of track: SubtitleTrack, _ legs: [PlaybackLeg]) -> String? {
     text(of: track, legs, lead: .zero, isWeb: true)
   }

@@ -11,7 +11,7 @@ extension SubtitleTrack {
       return container.hasEditLists
         ? mapped(text) { SubtitleText.plain($0.text) }.apart : mapped(text) { SubtitleText.marked($0.text) }
     }
-    // Packets have the same content in any Matroska file.
+    // Every Matroska file stores a subtitle format in the same packets, so no conversion is needed.
     if accepted.contains(where: { $0.intersects(caps) }) { return self }
     if isScript, accepted.contains(where: { $0.intersects(text) }) {
       let lines = mapped(text) { SubtitleText.plain(SubtitleText.line($0.text)) }
@@ -64,8 +64,8 @@ extension SubtitleTrack {
       cues: cues.map { Cue(span: $0.span, bytes: Array(change($0).utf8)) }.filter { !$0.bytes.isEmpty })
   }
 
-  /// Returns `cues`, which are in the order of play. A script gets new line numbers, because
-  /// players ignore a line whose number has occurred before.
+  /// Renumbers the lines of a script, because players ignore a line whose number has occurred
+  /// before. Returns other cues unchanged. `cues` must be in the order of play.
   func renumbered(_ cues: [Cue]) -> [Cue] {
     guard isScript else { return cues }
     return cues.enumerated().map { number, cue in
@@ -79,8 +79,8 @@ extension Cue {
   fileprivate var text: String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
 }
 
-/// Conversions of subtitle text. They use no regular expressions: one takes 50 µs per cue, and a
-/// file may have 100,000 cues.
+/// Conversions of subtitle text. They use no regular expressions, because each would take 50 µs per
+/// cue, and a file may have 100,000 cues.
 enum SubtitleText {
   /// Converts Pango markup, which GStreamer uses, to SubRip markup: the same tags except `span`,
   /// and characters instead of entities.

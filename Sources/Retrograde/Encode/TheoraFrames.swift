@@ -4,7 +4,7 @@ import RetrogradeEngine
 /// Conversion of frames for `theoraenc`.
 ///
 /// Theora does not store range and matrix: decoders assume limited range and the matrix of BT.601
-/// (Theora specification, 4.2). `theoraenc` writes frames unconverted, and declares no primaries.
+/// (Theora specification, 4.2). `theoraenc` does not convert the frames, and stores no primaries.
 struct TheoraFrames {
   /// Caps with the complete colorimetry of the input, as in ``JPEGFrames/colours``.
   let colours: String?
@@ -15,7 +15,8 @@ struct TheoraFrames {
 
   /// - Parameters:
   ///   - source: caps of the input.
-  ///   - format: pixel format chosen for the encoder; nil: the input's format, if Theora has it.
+  ///   - format: pixel format chosen for the encoder; nil: the input's format, if Theora supports
+  ///     that format.
   /// - Returns: nil if the frames already have Theora's range and matrix.
   init?(_ source: Caps, format: String?) {
     let declared = source.string("colorimetry")
@@ -30,8 +31,8 @@ struct TheoraFrames {
     caps = "video/x-raw,format=\(format ?? kept ?? "I420"),colorimetry=(string)2:4:5:0"
   }
 
-  /// For each pixel format, one with the same chroma subsampling for which the converter has no
-  /// fast path.
+  /// Intermediate format for each pixel format. The intermediate formats have the same chroma
+  /// subsampling, but the converter has no fast path for them.
   private static let detours = [
     "I420": "I420_10LE", "YV12": "I420_10LE", "NV12": "I420_10LE", "NV21": "I420_10LE", "Y42B": "I422_10LE",
     "Y444": "Y444_10LE",

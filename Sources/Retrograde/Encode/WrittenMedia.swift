@@ -7,22 +7,22 @@ import RetrogradeEngine
 public struct WrittenMedia: Sendable, Codable, Hashable {
   public struct Stream: Sendable, Codable, Hashable {
     public var kind: StreamKind
-    /// Common name of the codec: `H.264`.
+    /// Name of the codec, such as `H.264`.
     public var codec: String
     /// Stored width of video, in pixels.
     public var width: Int?
     public var height: Int?
-    /// Frames of video per second, on average.
+    /// Average number of video frames per second.
     public var frameRate: Double?
-    /// Sample frames of audio per second.
+    /// Number of audio sample frames per second.
     public var rate: Int?
     public var channels: Int?
-    /// The format in a few words, with the display size: `1920x1080`, `29.97 fps`, or `48 kHz`,
-    /// `stereo`.
+    /// Format in a few words: display size and frame rate (`1920x1080`, `29.97 fps`), or sample
+    /// rate and channels (`48 kHz`, `stereo`).
     public var summary: [String]
   }
 
-  /// Common name of the container: `MP4`, `Matroska`.
+  /// Name of the container, such as `MP4` or `Matroska`.
   public var container: String
   /// Video streams, then audio streams.
   public var streams: [Stream]
@@ -43,7 +43,7 @@ public struct WrittenMedia: Sendable, Codable, Hashable {
     return (isItself ? "" : "\(container): ") + words.joined(separator: ", ")
   }
 
-  /// Returns the common name of the container for a file's extension.
+  /// Returns the name of the container for a file's extension.
   static func containerName(of output: String) -> String {
     let name = output.dotExtension.dropFirst()
     return [
@@ -57,15 +57,15 @@ extension WrittenMedia.Stream {
   /// Creates a video stream.
   /// - Parameters:
   ///   - packets: caps of the packets at the muxer.
-  ///   - raw: caps of the frames at the encoder, if there is one.
+  ///   - raw: caps of the frames at the encoder; nil if there is no encoder.
   ///   - rate: frames per second.
   ///   - orientation: GST_TAG_IMAGE_ORIENTATION.
   init(video packets: Caps, _ raw: Caps?, rate: Double?, orientation: String?) {
     (kind, codec) = (.video, Codec(of: packets)?.shortName ?? packets.codecName)
     let size = (packets.int("width") ?? raw?.int("width"), packets.int("height") ?? raw?.int("height"))
     (width, height) = size
-    // Timestamps in files are rounded, so prefer the nominal frame rate. Some containers guess that
-    // rate wrong, so use it only if it is close to the measured rate.
+    // Timestamps in files are rounded, so prefer the nominal frame rate. The nominal rate of some
+    // containers is a wrong guess, so use the nominal rate only if it is close to the measured one.
     let named = [packets, raw].lazy.compactMap { $0?.fraction("framerate") }.first { $0.numerator > 0 }
     let nominal = named.map { Double($0.numerator) / Double(max($0.denominator, 1)) }
     let shown = rate.map { rate in nominal.flatMap { abs($0 - rate) < rate / 200 ? $0 : nil } ?? rate } ?? nominal

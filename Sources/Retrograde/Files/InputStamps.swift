@@ -1,8 +1,8 @@
 import Glibc
 import RetrogradeEngine
 
-/// State of the input files at the start of a run. Each pass opens the files again: if a program
-/// wrote to a file in the meantime, frames of its old and new content would be mixed.
+/// State of the input files at the start of a run. Each pass opens the files again, so a file that
+/// changes between two passes would yield a mixture of old and new frames.
 struct InputStamps: Sendable {
   fileprivate struct File: Sendable {
     /// Name in messages.
@@ -27,8 +27,8 @@ struct InputStamps: Sendable {
   }
 
   /// Checks that no file has changed.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput`, which describes the change of the first
-  ///   changed file.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`. Its message describes how the first
+  ///   changed file has changed.
   func check() throws {
     for file in files {
       guard let change = file.change else { continue }
@@ -38,8 +38,8 @@ struct InputStamps: Sendable {
     }
   }
 
-  /// Runs `body`, then checks that no file has changed. If one has, the error about the change
-  /// replaces an error of `body` that the change explains.
+  /// Runs `body`, then checks that no file has changed. If a file has changed, throws an error
+  /// about the change, even if `body` threw an error that the change may have caused.
   func unchanged<Value>(during body: () throws -> Value) throws -> Value {
     let value: Value
     do {
@@ -56,7 +56,7 @@ struct InputStamps: Sendable {
 }
 
 extension InputStamps.File {
-  /// Change of the file, in words; nil if there is none.
+  /// Change of the file, in words; nil if the file is unchanged.
   fileprivate var change: Message? {
     guard let now = FileStamp(path), let identity = FileIdentity(ofFileAt: path) else {
       return "was removed or renamed"

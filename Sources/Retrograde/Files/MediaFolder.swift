@@ -7,7 +7,7 @@ import Paths
 
 /// Media files in a folder.
 package enum MediaFolder {
-  /// Media file, or folder that can't be read, with its place in the searched folder.
+  /// Media file, or folder that can't be read, in the searched folder.
   package struct File: Sendable {
     package var path: String
     /// Path of the subfolder, relative to the searched folder; empty for the searched folder
@@ -38,8 +38,9 @@ package enum MediaFolder {
     return stat(other.cPath, &info) == 0 && FileIdentity(info) == own
   }
 
-  /// Finds all media files except hidden ones, sorted by name. A file of unknown content counts if
-  /// its extension is one of media: its failure must be reported, so it is not skipped.
+  /// Finds all media files except hidden ones, sorted by name. Includes a file that is not
+  /// recognised as media if it has the extension of a media format: the reversal then fails, and
+  /// the file is reported instead of skipped.
   ///
   /// - Parameters:
   ///   - isDeep: true to search subfolders too.
@@ -69,11 +70,11 @@ package enum MediaFolder {
       let error = RetrogradeError(.noInput, about: folder, "\(String(cString: strerror(errno)))")
       return [File(folder, subfolder: subfolder, error: error)]
     }
-    // A link may lead back to a parent folder.
+    // A symbolic link may lead back to a parent folder.
     let visited = visited.union([FileIdentity(info)])
     return names.sorted().filter { !$0.hasPrefix(".") }.flatMap { name -> [File] in
       let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
-      // A dangling link.
+      // A dangling symbolic link.
       guard stat(path.cPath, &info) == 0 else {
         return isNamedAsMedia(path) ? [File(path, subfolder: subfolder)] : []
       }
@@ -112,19 +113,20 @@ package enum MediaFolder {
   /// True if the first bytes of a regular file are those of video, audio or a moving image.
   package static func isMedia(_ path: String) -> Bool { content(path) == .media }
 
-  /// True if a regular file should be reversed: its content is media, or its content is unknown and
-  /// its extension is one of media.
+  /// True if a regular file should be reversed: its content is media, or its extension is that of a
+  /// media format. If the content is known not to be media, extensions that other kinds of files
+  /// have too don't count.
   package static func isTaken(_ path: String) -> Bool {
     switch content(path) {
     case .media: true
     case .unknown: isNamedAsMedia(path)
-    // TypeScript files share an extension with transport streams, and photographs share some with
+    // TypeScript files have an extension of transport streams, and photographs have extensions of
     // animations.
     case .other: isNamedAsMedia(path) && !shared.contains(fileExtension(path))
     }
   }
 
-  /// True if the file name extension is one of media.
+  /// True if the file name extension is that of a media format.
   private static func isNamedAsMedia(_ path: String) -> Bool { extensions.contains(fileExtension(path)) }
 
   private static func fileExtension(_ path: String) -> String {

@@ -1,7 +1,7 @@
 import RetrogradeEngine
 
 extension Reverser {
-  /// True if a file name extension, in any case, is that of a container that can be written.
+  /// True if a container with this file name extension can be written. Ignores case.
   package static func writes(fileExtension: String) -> Bool {
     Container.extensions.contains(fileExtension.lowercased())
   }

@@ -6,11 +6,11 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Record of the files in a watched folder and their outcomes. For any batch, also a record of the
-/// files that crashed the process that read them.
+/// Record of the files in a watched folder, with the outcome of each file. Every batch, not only a
+/// watched folder, also records the files that crashed the process that read them.
 ///
-/// The record is a hidden file beside the mirrors, with one line per file. Later runs therefore
-/// don't try a file again, even if its mirror was moved.
+/// The record is a hidden file beside the mirrors, with one line per file. Later runs read the
+/// record, so they don't try a file again even if its mirror was moved.
 package final class WatchRecord: Sendable {
   private struct Entry: Codable {
     /// Absolute path.
@@ -24,11 +24,11 @@ package final class WatchRecord: Sendable {
 
   package static let name = ".retrograde-watch"
   private let path: String
-  /// Entries by the bytes of their path.
+  /// Entries, with the bytes of the path as the key.
   private let known: Mutex<[[UInt8]: Entry]>
 
-  /// Current releases of this program and GStreamer. Other releases may read files that crash
-  /// these.
+  /// Current releases of this program and GStreamer. Other releases may be able to read a file that
+  /// crashed the current ones.
   private static let releases = "retrograde \(RETROGRADE_VERSION), GStreamer \(GStreamer.release)"
 
   /// Reads the record in `folder`, if it exists.

@@ -1,7 +1,7 @@
 public import MediaTime
 public import RetrogradeEngine
 
-/// Part of a source whose ends match, as found by ``LoopFinder``.
+/// Part of a source that loops smoothly, as found by ``LoopFinder``.
 public struct FoundLoop: Sendable, Hashable, Codable {
   /// Difference between the two sides of a loop's seam.
   public struct Fit: Sendable, Hashable, Codable {
@@ -11,20 +11,22 @@ public struct FoundLoop: Sendable, Hashable, Codable {
     /// Average difference between neighbouring frames, or between neighbouring intervals of audio,
     /// within the loop.
     public var usual: Double
-    /// Largest difference at a seam that goes unnoticed.
+    /// Largest unnoticeable difference at a seam.
     public var limit: Double
 
     /// True if the seam is unnoticeable.
     public var isGood: Bool { residual <= limit }
   }
 
-  /// Start of the first frame to end of the last one, from the source's start.
+  /// Start of the first frame and end of the last one, counted from the source's start.
   public var span: TimeSpan
-  /// Order of play that the loop is for.
+  /// Order of play in which the part loops.
   public var loop: Loop
-  /// Match of the video. For a loop that turns, the motion at the turns instead.
+  /// Difference of the video at the seam; for a loop that goes back and forth, the motion at the
+  /// turns.
   public var picture: Fit
-  /// Match of the audio; nil if there is no audio, or if the loop turns.
+  /// Difference of the audio at the seam; nil if there is no audio, or if the loop goes back and
+  /// forth.
   public var audio: Fit?
 
   /// Length of the blend at the seam in the written file; nil: a cut.
@@ -42,6 +44,6 @@ public enum LoopSeam: Sendable, Hashable {
   /// the beginning fades in.
   ///
   /// The blend is in the middle of the file, so that the file's end and beginning are adjacent in
-  /// the source. A loop that turns has nothing to blend.
+  /// the source. A loop that goes back and forth has no seam to blend.
   case blend(ClockTime)
 }

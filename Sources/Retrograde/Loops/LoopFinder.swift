@@ -1,8 +1,8 @@
 public import MediaTime
 public import RetrogradeEngine
 
-/// Finds the part of a source that loops most smoothly: where the end matches the beginning in
-/// image, motion and audio.
+/// Finds the part of a source that loops most smoothly: its end matches its beginning in image,
+/// motion and audio.
 ///
 /// ```swift
 /// let finder = LoopFinder("waves.mp4", lengths: .seconds(2) ... .seconds(6))
@@ -10,10 +10,10 @@ public import RetrogradeEngine
 /// try await finder.reverser(of: found, seam: .blend(.seconds(0.4))).reverse(to: "loop.mp4")
 /// ```
 ///
-/// All frames are compared in one pass, at low resolution. Memory use is a kilobyte per frame of
-/// the longest allowed loop, plus 2,400 bytes per second of the source's audio. The measure for
-/// frames is that of video textures: frames match if their neighbours match too, so that the motion
-/// continues (Schödl, Szeliski, Salesin, Essa: Video Textures, SIGGRAPH 2000, 3.1).
+/// All frames are compared in one pass, at low resolution. Memory use: one kilobyte for each frame
+/// of the longest allowed loop, and 2,400 bytes for each second of the source's audio. The measure
+/// for frames is that of video textures: frames match if their neighbours match too, so that the
+/// motion continues (Schödl, Szeliski, Salesin, Essa: Video Textures, SIGGRAPH 2000, 3.1).
 public struct LoopFinder: Sendable {
   public var input: String
   /// Range of loop lengths; nil: ``usualLengths``, with a smaller minimum for short sources.

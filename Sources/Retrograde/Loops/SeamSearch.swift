@@ -19,8 +19,9 @@ struct SeamSearch {
   private struct Frame {
     var pixels: [UInt8]
     var shown: TimeSpan
-    /// Sum of all motion from the first frame to this one; and the motion from the previous frame.
+    /// Sum of all motion from the first frame to this one.
     var travelled: Double
+    /// Motion from the previous frame to this one.
     var step: Double
   }
 
@@ -47,8 +48,7 @@ struct SeamSearch {
   private static let leastMotion = 0.2
   /// Largest differences that are imperceptible even in still or quiet scenes, in levels and in dB.
   private static let hidden = (levels: 1.0, decibels: 3.0)
-  /// Largest difference at a seam that goes unnoticed, relative to the usual difference of
-  /// neighbours.
+  /// Largest unnoticeable difference at a seam, relative to the usual difference of neighbours.
   private static let unnoticed = 1.5
 
   private let lengths: ClosedRange<ClockTime>
@@ -98,8 +98,8 @@ struct SeamSearch {
       if !turns, rows.count > 2 { rows.removeFirst() }
       rows.append(Row(first: 0, distances: []))
       evaluateLoops(endingBefore: first + frames.count - 1, at: last.shown.start)
-      // Only a loop that turns can end with the last frame: for other loops, the frame after the
-      // end is compared too.
+      // Only a loop that goes back and forth can end with the last frame, because for other loops,
+      // the frame after the end is compared too.
       if turns { evaluateLoops(endingBefore: first + frames.count, at: last.shown.end) }
     }
     return (best.moving ?? best.still).map(found)

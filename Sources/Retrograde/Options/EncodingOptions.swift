@@ -8,13 +8,13 @@ public struct EncodingOptions: Sendable, Codable {
     case source
     /// Hard to distinguish from the source even if enlarged; the bit rate is not limited.
     case high
-    /// Bit-exact frames and samples.
+    /// Bit-exact frames and audio samples.
     case lossless
   }
 
   /// Container, by file name extension, such as `mkv`, or by a name that other programs use:
   /// `matroska`, `mpegts`. nil: the output's extension selects the container. Standard output (`-`)
-  /// has no extension.
+  /// has no extension, so it needs this option.
   public var format: String?
   public var quality: Quality
   /// Short name of a codec, such as `h264`, or caps, such as `video/x-h264`; nil: the source's
@@ -43,8 +43,9 @@ public struct EncodingOptions: Sendable, Codable {
   /// Strength of a GIF's dithering (Floyd-Steinberg), from 0 (none) to 1; nil: a third, which looks
   /// best.
   public var dither: Double?
-  /// True if a ``Preset`` set the codec of video or audio.
+  /// True if a ``Preset`` set the video codec.
   package var isVideoCodecOfPlace = false
+  /// True if a ``Preset`` set the audio codec.
   package var isAudioCodecOfPlace = false
   /// True if `bitrate` was derived from `maxSize`.
   package var isRateChosen = false
@@ -52,8 +53,8 @@ public struct EncodingOptions: Sendable, Codable {
   package var audioBitrate: Int?
   /// Crop, orientation and size of the frame in the output.
   public var framing: Framing
-  /// True if video in Matroska keeps its transparency. Its codec is then FFV1, unless another one
-  /// is requested. Few video players show transparency. WebP, APNG and PNG always keep
+  /// True if video in Matroska keeps its transparency. The video codec is then FFV1, unless another
+  /// codec is requested. Few video players show transparency. WebP, APNG and PNG always keep
   /// transparency.
   public var keepsAlpha: Bool
   /// True to deinterlace, with one output frame per source frame.

@@ -9,7 +9,7 @@ import RetrogradeEngine
 /// let story = Framing(crop: .shape(width: 9, height: 16), scale: .pad(width: 1080, height: 1920))
 /// ```
 public struct Framing: Sendable, Codable, Hashable {
-  /// Part of the frame to keep. `at` is the position of its upper left corner in the frame; nil:
+  /// Area of the frame to keep. `at` is the position of its upper left corner in the frame; nil:
   /// centred.
   ///
   /// Sizes and positions are rounded down: in video, to even numbers; in images, to pixels that

@@ -5,8 +5,8 @@ public struct OutputOptions: Sendable, Codable {
   /// True if a detail that the mirror would lack is an error of code `damagedInput` instead of a
   /// ``Warning``.
   public var isStrict: Bool
-  /// True to compare the finished mirror with its source before the mirror gets its name. A mirror
-  /// that differs is discarded.
+  /// True to compare the finished mirror with its source before the mirror gets its name. If the
+  /// mirror differs, it is discarded.
   public var isVerified: Bool
   /// Path of a separate file, .srt or .vtt, for the mirrored text subtitles; nil: none.
   public var subtitles: String?

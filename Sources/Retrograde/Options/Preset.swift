@@ -12,8 +12,8 @@ public import RetrogradeEngine
 public struct Preset: Sendable, Hashable {
   public var name: String
   public var description: String
-  /// Date when the limits were looked up, in ISO 8601, possibly shortened; nil if the file has
-  /// none.
+  /// Date when the limits were looked up, in ISO 8601, possibly shortened; nil if the file has no
+  /// date.
   public var date: String?
   /// File name extensions that the place accepts; empty: any.
   public var extensions: [String]

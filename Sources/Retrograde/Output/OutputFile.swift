@@ -7,9 +7,9 @@ import Paths
 /// A single output file. The file is created without a name in its folder, and gets its name when
 /// it is complete.
 ///
-/// A free name is assigned in one step (linkat(2)). linkat can't replace a file, so replacing takes
-/// two steps: the file gets a temporary name in the same folder, and then both names are exchanged
-/// (renameat2(2)). The old file can thus be restored.
+/// A name that no other file has is assigned in one step (linkat(2)). linkat can't replace a file,
+/// so a replacement takes two steps: the file gets a temporary name in the same folder, and then
+/// both names are exchanged (renameat2(2)). The old file can thus be restored.
 final class OutputFile: OutputPart {
   private struct State {
     /// True if the file is being written.

@@ -3,12 +3,12 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Files in one folder whose names are chosen by sinks: numbered images, or segments and their
-/// playlist.
+/// Files in one folder. GStreamer sinks choose the file names: numbered images, or segments and
+/// their playlist.
 ///
-/// The files are written to a temporary folder within that folder, and moved when all are complete.
-/// Numbered files replace all existing files of the same pattern. Replaced files are moved aside
-/// first, so that they can be restored if a move fails.
+/// The files are written to a temporary subfolder, and moved when all are complete. Numbered files
+/// replace all existing files of the same pattern. Replaced files are moved aside first, so that
+/// they can be restored if a move fails.
 final class OutputFolder: OutputPart {
   private struct State {
     /// Requested outputs: file names, or patterns of numbered files.

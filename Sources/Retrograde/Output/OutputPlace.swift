@@ -33,7 +33,7 @@ struct OutputPlace: Sendable {
       )
     }
     guard !name.isEmpty else { throw refusal("is a folder", remedy: "give the name of a file in it") }
-    // For a pattern, check the shortest file name: that with number 0.
+    // For a pattern, check the shortest file name, which has number 0.
     let length = (ImageSequence.isPattern(path) ? ImageSequence.name(path, 0) : name).pathBytes.count
     let longest = pathconf(folder.cPath, Int32(_PC_NAME_MAX))
     guard longest <= 0 || length <= longest else {
@@ -62,7 +62,7 @@ struct OutputPlace: Sendable {
     guard overwrites else { throw refusal("exists", remedy: "\(setting: .overwrites) replaces it") }
   }
 
-  /// Error for a file that could not be renamed, from `errno`.
+  /// Error for a file that could not be renamed; `errno` gives the reason.
   var failure: RetrogradeError {
     let reason = errno
     let isInTheWay = [EEXIST, ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, EROFS].contains(reason)

@@ -45,7 +45,8 @@ final class Outputs: Sendable {
 
   /// Checks that `path` can be created, before any work is done for it.
   ///
-  /// - Parameter isNumbered: true if many files are named after `path`; nil: true for a pattern.
+  /// - Parameter isNumbered: true if many files are named after `path`; nil: true if `path` is a
+  ///   pattern.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`; `inputOutput` if the disk is full.
   func begin(_ path: String, isNumbered: Bool? = nil) throws {
     let isNumbered = isNumbered ?? ImageSequence.isPattern(path)
@@ -76,7 +77,7 @@ final class Outputs: Sendable {
     return try part.location(of: OutputPlace(path))
   }
 
-  /// Gives all outputs their names. If one can't get its name, none does.
+  /// Gives all outputs their names. If one output can't get its name, no output does.
   func commit() throws {
     // Standard output comes last, because bytes in a pipe can't be taken back.
     let all = state.withLock { $0.parts }

@@ -8,8 +8,8 @@ final class StandardOutput: OutputPart {
   private let spool: Spool
   private let cancellation: Cancellation
 
-  /// - Throws: ``RetrogradeError`` of code `usage` if standard output is a terminal,
-  ///   `cannotCreateOutput` if it is closed.
+  /// - Throws: ``RetrogradeError`` of code `usage` if standard output is a terminal; of code
+  ///   `cannotCreateOutput` if standard output is closed.
   init(_ resources: Resources, _ cancellation: Cancellation) throws {
     self.cancellation = cancellation
     guard isatty(STDOUT_FILENO) == 0 else {
@@ -32,8 +32,8 @@ final class StandardOutput: OutputPart {
   func publish() throws {
     var info = stat()
     let isFile = fstat(STDOUT_FILENO, &info) == 0 && info.st_mode & S_IFMT == S_IFREG
-    // A writable pipe takes PIPE_BUF bytes without blocking (pipe(7)), so cancellation takes effect
-    // at once.
+    // A writable pipe accepts PIPE_BUF bytes without blocking (pipe(7)), so cancellation takes
+    // effect at once.
     let part = isFile ? 1 << 20 : Int(PIPE_BUF)
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: part, alignment: 16)
     defer { bytes.deallocate() }

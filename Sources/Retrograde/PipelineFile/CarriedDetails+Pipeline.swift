@@ -40,8 +40,8 @@ extension Pipeline {
     element(name)?.downstream.contains { $0.factoryName == "deinterlace" } ?? false
   }
 
-  /// True if audio in the output has no timestamps, and always starts with the file: see
-  /// ``Container``.
+  /// True if the output stores no timestamps for audio, so that audio always starts at the
+  /// beginning of the file: see ``Container``.
   var needsAudioFromStart: Bool {
     let untimed: Set = ["avimux", "oggmux", "wavenc"]
     return !elements(ofClass: "Muxer").contains { !($0.factoryName.map(untimed.contains) ?? true) }

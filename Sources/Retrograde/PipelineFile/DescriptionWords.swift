@@ -21,8 +21,8 @@ package enum DescriptionWords {
     return word.isEmpty ? words : words + [word]
   }
 
-  /// Returns the property whose value is incomplete at the end of `text`, and the factory of its
-  /// element; nil if there is no such property.
+  /// If `text` ends within the value of a property, returns the name of that property and the
+  /// factory of the property's element; otherwise returns nil.
   static func property(atEndOf text: String) -> (name: String, factory: String)? {
     // GStreamer allows spaces on both sides of the equals sign.
     let words = all(in: text.replacing(/\s*=\s*/, with: "="))

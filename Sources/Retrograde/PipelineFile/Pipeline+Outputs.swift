@@ -5,7 +5,7 @@ extension Pipeline {
   /// File, or pattern of files, that an element writes.
   struct OutputLocation {
     var element: Element
-    /// Property of the element that holds the path.
+    /// Name of the property that contains the path.
     var property: String
     var path: String
     /// True if the element writes several files, or files with other names than `path`.

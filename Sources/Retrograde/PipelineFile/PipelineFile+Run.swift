@@ -9,8 +9,8 @@ extension PipelineFile {
     Reversal { try PipelineRun(file: self, values: values, options: options, work: $0).run() }
   }
 
-  /// Checks without running the file that it can be run with these values: both halves can be
-  /// built, and each appsink has its appsrc.
+  /// Checks, without running the file, that the file can be run with these values: both halves can
+  /// be built, and each appsink has its appsrc.
   ///
   /// - Throws: ``RetrogradeError``, with line and column.
   public func check(_ values: [String: String], options: ReverseOptions = ReverseOptions()) async throws {

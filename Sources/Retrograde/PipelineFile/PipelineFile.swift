@@ -270,7 +270,7 @@ extension ResolvedPipelines {
         names.contains { word == "name=\($0)" || word == "name=\"\($0)\"" }
       }
       if isUnwanted {
-        // Each `!` is followed by an element or a reference, and its properties.
+        // Each `!` is followed by an element or a reference, and then by properties.
         while end < words.count, words[end] == "!" { end = min(propertiesEnd(min(end + 2, words.count)), words.count) }
         words.removeSubrange(index..<end)
       } else {

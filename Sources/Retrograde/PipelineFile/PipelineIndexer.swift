@@ -93,7 +93,8 @@ struct PipelineIndexer: Sendable {
     }
     try cancellation.check()
     guard result.video != nil || !result.audio.isEmpty else {
-      // A sink that never started reports its end, possibly before the pipeline's error is read.
+      // A sink that never started reports the end of its stream. This report may be read before the
+      // pipeline's error message.
       while let message = pipeline.nextMessage() { if case .failed(let error) = message { throw failure(error) } }
       throw RetrogradeError(.damagedInput, about: name, "its first half produced no data")
     }
@@ -138,7 +139,7 @@ struct PipelineIndexer: Sendable {
   private func wait(_ pipeline: Pipeline, _ tally: StreamTally, _ sinks: [Element]) throws {
     defer { tally.isOver.cancel() }
     let step = ClockTime(nanoseconds: 50_000_000)
-    // Cameras may be slow, so only a pipeline without progress for a minute is stuck.
+    // Cameras may be slow, so a pipeline counts as stuck only after a minute without progress.
     var pass = IndexingPass(streams: sinks.count, stall: ClockTime(seconds: 60))
     var silence = ClockTime.zero
     var hasEnded = false
@@ -181,8 +182,8 @@ struct PipelineIndexer: Sendable {
     }
   }
 
-  /// Returns the decoder's sink pad, if the packets that enter there can index the video of `sink`;
-  /// nil otherwise.
+  /// Returns the decoder's sink pad, if the packets that enter through that pad are enough to index
+  /// the video of `sink`; nil otherwise.
   private static func packets(before sink: Element) -> Pad? {
     let rest = sink.upstream.dropFirst().drop { element in element.factoryName.map(frameByFrame.contains) ?? false }
     guard let decoder = rest.first, decoder.isOfClass("Decoder"), decoder.isOfClass("Video"),
@@ -208,8 +209,8 @@ struct PipelineIndexer: Sendable {
   private func collectFrames(_ reader: StreamReader, _ first: Sample, of path: StreamPath?) throws -> PipelineFound {
     var video = try RecordedVideo(like: first, rate: rate, resources, gauge)
     var next: Sample? = first
-    // Buffers that are not kept are pulled too: a blocked source does not react to a request to
-    // end.
+    // Buffers that are not kept are pulled too, because a blocked source does not react to a
+    // request to end.
     while let sample = next {
       switch recording?.takes(sample) {
       case .later?, .never?: break
@@ -249,13 +250,15 @@ struct PipelineIndexer: Sendable {
     case .packets(let index, let isAsDecoded):
       var recipe = DecodingRecipe(pipeline: decoding, sink: name, source: name) { [source] pipeline in
         PipelineIndexer.prepare(pipeline, reading: source)
-        // The other sinks have been read. Their full queues must not block this sink.
+        // The other sinks are not read in this pipeline, so their full queues must not block this
+        // sink.
         for other in pipeline.elements(ofFactory: "appsink") where other.name != name {
           try? other.set("max-buffers", "1")
           try? other.set("drop", "true")
         }
       }
-      // Filters may change size and colours, so that the caps of the packets no longer apply.
+      // Filters may change size and colours. Then the caps of the packets do not apply to the
+      // frames.
       if isAsDecoded { recipe.packetCaps = index.caps }
       recipe.isTimedByPackets = source?.isTimedByPackets ?? false
       recipe.stampsWrongTimes = recipe.isTimedByPackets
@@ -313,8 +316,8 @@ private struct Job: Sendable {
   let reader: StreamReader
   let work: @Sendable (StreamReader) throws -> (PipelineFound, [Warning])
 
-  /// Reads the appsink to its end. If reading fails, the other jobs stop, and this job drains its
-  /// appsink until the pipeline stops (`Quirk.coreHeldSourceEnd`).
+  /// Reads the appsink until end of stream. If reading fails, the other jobs stop, and this job
+  /// drains its appsink until the pipeline stops (`Quirk.coreHeldSourceEnd`).
   func run() throws -> (PipelineFound, [Warning]) {
     do {
       return try reader.read(work)

@@ -2,8 +2,8 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// Run of a pipeline file: reads the first half, reverses its frames and samples, and writes them
-/// through the second half.
+/// Run of a pipeline file: reads frames and audio samples from the first half, reverses them, and
+/// writes them through the second half.
 struct PipelineRun: Sendable {
   let file: PipelineFile
   let values: [String: String]
@@ -165,8 +165,8 @@ struct PipelineRun: Sendable {
     return given
   }
 
-  /// Sets the properties of appsrcs that the engine needs: timestamps, and blocking while the queue
-  /// is full.
+  /// Sets the properties that the engine needs on each appsrc: timestamps, and blocking while the
+  /// queue is full.
   private static func prepare(_ pipeline: Pipeline) throws {
     pipeline.rejectSpeedWithoutRate()
     for source in pipeline.elements(ofFactory: "appsrc") {

@@ -2,8 +2,8 @@ import MediaTime
 
 /// Packets of an audio stream in a single encoding, divided into segments.
 ///
-/// Packet `j` starts at sample `j * packet - priming`, counted from the first one pushed into the
-/// encoder.
+/// Packet `j` starts at sample `j * packet - priming`, counted from the first sample pushed into
+/// the encoder.
 struct PacketGrid: Sendable {
   /// Number of sample frames to play.
   let samples: Int
@@ -15,13 +15,14 @@ struct PacketGrid: Sendable {
   /// Packets of each segment.
   let segments: [Range<Int>]
 
-  /// Sample frames in a packet. AAC: ISO/IEC 14496-3, 4.5.2.1.1. ALAC: as in the encoders of Apple
-  /// and FFmpeg.
+  /// Number of sample frames in an AAC packet (ISO/IEC 14496-3, 4.5.2.1.1).
   static let AAC = 1024
+  /// Number of sample frames in an ALAC packet, as in the encoders of Apple and FFmpeg.
   static let ALAC = 4096
 
-  /// Number of extra packets to encode before and after the wanted ones. With fewer, encoders that
-  /// look back and ahead output different packets than a single encoding has here.
+  /// Number of extra packets to encode before and after the wanted ones. With fewer extra packets,
+  /// the wanted packets differ from those of a single encoding, because encoders look back and
+  /// ahead.
   private static let (before, after) = (16, 4)
 
   /// - Parameter cuts: preferred start times of segments, ascending from 0.
@@ -41,8 +42,8 @@ struct PacketGrid: Sendable {
     segments = zip(starts, starts.dropFirst() + [count]).map { $0..<$1 }
   }
 
-  /// Samples to push into the encoder to get `packets`. The first one is a multiple of the packet
-  /// length.
+  /// Range of the samples to push into the encoder to get `packets`. The range starts at a multiple
+  /// of the packet length.
   func samples(for packets: Range<Int>) -> Range<Int> {
     let first = max(packets.lowerBound - PacketGrid.before, 0) * packet
     return first..<max(first, min((packets.upperBound + PacketGrid.after) * packet, samples))

@@ -44,15 +44,15 @@ enum SegmentCodec: String {
     }
   }
 
-  /// Name of the codec, which is the source's, for codecs that are offered in addition to H.264;
-  /// nil for H.264.
+  /// Name of the codec, such as `VP9`; nil for H.264. Any codec but H.264 is offered only because
+  /// the source has it.
   var nameOfSourceCodec: String? { self == .h264 ? nil : rawValue.uppercased() }
 
   /// Quality on x264's scale: x264's default. nil if ``settings(rate:buffer:)`` sets the quality.
   var quality: Int? { self == .h264 ? 23 : nil }
 
   /// Speed preset. x264: a third faster than the preset used elsewhere, with files 1.5 times as
-  /// large. Others: their fastest.
+  /// large. Other encoders: their fastest preset.
   var preset: String {
     switch self {
     case .h264: "superfast"
@@ -61,8 +61,8 @@ enum SegmentCodec: String {
     }
   }
 
-  /// Largest size of a segment relative to the target bit rate. libvpx lacks a quantizer that is
-  /// coarse enough for noise: segments of noise had 1.9 times the target bit rate.
+  /// Largest bit rate of a segment relative to the target bit rate. libvpx lacks a quantizer that
+  /// is coarse enough for noise: segments of noise had 1.9 times the target bit rate.
   var excess: Double { self == .vp9 ? 2.2 : 1 }
 
   /// Properties of the encoder: constant quality, limited by a bit rate.
@@ -91,7 +91,8 @@ enum SegmentCodec: String {
     }
   }
 
-  /// Properties for every quality. They make the encoder output frames in display order.
+  /// Properties that do not depend on the quality. They make the encoder output frames in display
+  /// order.
   var fixedSettings: [String: String] {
     // B-frames save a seventh of the bits but take a sixth more time. Without an edit list, players
     // disagree about the timestamps of B-frames.

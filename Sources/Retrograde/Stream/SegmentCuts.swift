@@ -2,7 +2,8 @@ import MediaTime
 import RetrogradeEngine
 
 /// Division of an output's frames into segments. Segments start near the starts of the source's
-/// groups of pictures, so that few frames are decoded twice; if groups are long, at any frame.
+/// groups of pictures, so that few frames are decoded twice. If the groups are long, segments start
+/// at any frame.
 struct SegmentCuts: Sendable {
   /// Start of each frame, then the end of the output, in units of the track's timescale. The first
   /// frame starts at 0.
@@ -16,8 +17,8 @@ struct SegmentCuts: Sendable {
   /// Approximate length of a fragment. A segment is delivered in fragments while it is being made.
   static let piece = ClockTime.milliseconds(250)
 
-  /// Largest deviation from the target length, as a share of that length, that is accepted so that
-  /// the next segment starts with a group of pictures.
+  /// Largest accepted deviation from the target length, as a share of that length, if the next
+  /// segment then starts with a group of pictures.
   private static let tolerance = 0.25
   /// Lengths of the first segments, relative to the target length. They are short because playback
   /// begins only when a whole segment has arrived.
@@ -42,7 +43,7 @@ struct SegmentCuts: Sendable {
       of: times, usual: max(target.sampleIndex(rate: timescale), 1), canCut: { played.canCut(before: $0) })
   }
 
-  /// Creates the division of frames whose source frames are unknown.
+  /// Creates a division without reference to source frames.
   init(times: [Int], timescale: Int, segments: [Range<Int>]) {
     (self.times, self.timescale, self.segments) = (times, timescale, segments)
     shown = zip(times, times.dropFirst()).map {
@@ -54,8 +55,8 @@ struct SegmentCuts: Sendable {
   /// - Parameters:
   ///   - times: start of each frame, then the end of the last frame.
   ///   - usual: target length of a segment.
-  ///   - canCut: true if the frames from an index on need no frame that is decoded for the frames
-  ///     before that index.
+  ///   - canCut: true for an index if the frame at that index and all later frames can be decoded
+  ///     without the frames that are decoded for earlier indexes.
   static func segments(of times: [Int], usual: Int, canCut: (Int) -> Bool) -> [Range<Int>] {
     guard let end = times.last, times.count > 1 else { return [] }
     let count = times.count - 1

@@ -6,7 +6,7 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Encodes ranges of one stream independently of each other, with a common header.
+/// Encodes ranges of one stream independently of each other, with one header for all ranges.
 struct SegmentEncoder: Sendable {
   /// Packet from the encoder.
   struct Packet {
@@ -16,7 +16,7 @@ struct SegmentEncoder: Sendable {
     var isKeyframe: Bool
   }
 
-  /// Common header of all ranges, from one run of the encoder.
+  /// Header of all ranges, from a single run of the encoder.
   struct Header: Sendable {
     /// Caps of the packets.
     let caps: Caps
@@ -79,7 +79,7 @@ struct SegmentEncoder: Sendable {
   /// Encodes the frames or samples that `give` pushes.
   ///
   /// - Parameters:
-  ///   - header: common header of all ranges.
+  ///   - header: header for all ranges.
   ///   - take: gets each packet on a thread of the pipeline. An error from `take` ends the
   ///     encoding.
   /// - Returns: the pushed amount.

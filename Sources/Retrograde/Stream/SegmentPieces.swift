@@ -69,8 +69,8 @@ final class SegmentPieces: Sendable {
     if let last = state.withLock({ fragment(&$0, $0.packets.count) }) { take(last) }
   }
 
-  /// Returns the complete fragments. In a complete fragment, all packets have arrived, and the next
-  /// frame is known, whose start determines the duration of the last packet.
+  /// Returns the complete fragments. A fragment is complete when all its packets have arrived and
+  /// the next frame is known. The start of that frame determines the duration of the last packet.
   private func fragments(_ state: inout State) -> [[UInt8]] {
     var ready: [[UInt8]] = []
     while let first = state.places.first, let bound = bounds.first(where: { $0 > first }),
@@ -82,8 +82,8 @@ final class SegmentPieces: Sendable {
     return ready
   }
 
-  /// - Parameter count: number of packets in the fragment, which begins with the first packet that
-  ///   is not emitted.
+  /// - Parameter count: number of packets in the fragment. The fragment begins with the first
+  ///   packet that is not emitted yet.
   private func fragment(_ state: inout State, _ count: Int) -> [UInt8]? {
     guard count > 0, let first = state.places.first else { return nil }
     // If frames are missing, the previous frame stays on screen.

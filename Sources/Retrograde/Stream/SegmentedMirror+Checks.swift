@@ -2,10 +2,11 @@ import MediaTime
 import RetrogradeEngine
 
 extension SegmentedMirror.Settings {
-  /// Allowed range, in pixels.
+  /// Allowed heights of a rendition, in pixels.
   private static let possibleHeights = 16...4320
 
-  /// - Throws: ``RetrogradeError`` of code `usage` if these settings can't be used for any source.
+  /// - Throws: ``RetrogradeError`` of code `usage` if these settings are invalid, whatever the
+  ///   source.
   func check(_ path: String) throws {
     func refused(_ why: Message, _ remedy: Message) -> RetrogradeError {
       RetrogradeError(.usage, about: path, "can't be made into segments: \(why)", remedy: remedy)
@@ -38,7 +39,7 @@ extension SegmentedMirror.Settings {
         .usage, about: path, "can't be made into segments: it would last longer than \(Self.longest)",
         remedy: "lower \(setting: .count)")
     }
-    // Faster playback drops no frames.
+    // Faster playback drops no frames, so count all frames of the source's time.
     let played = source.legs.all.reduce(0) { $0 + $1.span.duration.seconds }
     guard played * (source.video?.shown.timeline.frameRate ?? 0) <= Double(Self.mostFrames) else {
       throw RetrogradeError(
@@ -66,7 +67,8 @@ extension SegmentedMirror.Settings {
 
   /// Start times of the segments of an output without video.
   func starts(until end: ClockTime) -> [ClockTime] {
-    // The first segment is short, as for video, because playback waits until all of it has arrived.
+    // The first segment is short, as for video, because playback waits until the whole segment has
+    // arrived.
     let later = stride(
       from: target.nanoseconds * 3 / 4, to: end.nanoseconds, by: Int64.Stride(target.nanoseconds))
     return [.zero, target / 4] + later.map { ClockTime(nanoseconds: $0) }

@@ -27,7 +27,7 @@ extension SegmentedMirror {
     }
   }
 
-  /// Range of the output that is encoded independently of the others.
+  /// Range of the output that is encoded independently of the other ranges.
   package struct Segment: Sendable, Hashable, Codable {
     /// Start of the segment in the output: a whole number of units of the track's timescale.
     package let start: ClockTime
@@ -51,17 +51,17 @@ extension SegmentedMirror {
     package let name: String
     /// Codec string of RFC 6381: `avc1.64001F`, `vp09.00.30.08`, `mp4a.40.2`.
     package let codecs: String
-    /// Upper bounds in bits per second: for the average of the whole rendition, and for the segment
-    /// with the highest bit rate.
+    /// Upper bound of the average bit rate of the whole rendition, in bits per second.
     package let averageBandwidth: Int
+    /// Upper bound of the peak bit rate (RFC 8216, 4.3.4.2), in bits per second.
     package let peakBandwidth: Int
     /// Contiguous segments of the whole output. All video renditions have the same segments.
     package let segments: [Segment]
     /// Language of audio as the source names it, in BCP 47 or ISO 639; nil if unknown.
     package let language: String?
     package let title: String?
-    /// Name of the codec, such as `VP9`, for a video in the source's codec, offered in addition to
-    /// H.264; nil for H.264 and audio.
+    /// Name of the codec, such as `VP9`, if this is a video in the source's codec, offered in
+    /// addition to H.264; nil for H.264 and audio.
     package let sourceCodec: String?
 
     package init(

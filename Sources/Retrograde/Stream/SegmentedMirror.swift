@@ -1,18 +1,19 @@
 import MediaTime
 package import RetrogradeEngine
 
-/// A source in its order of play, as segments of fragmented MP4 (CMAF) that are made on request.
+/// Source in its order of play, as segments of fragmented MP4 (CMAF). The segments are made on
+/// request.
 ///
 /// The content equals that of a file from ``Reverser``: the same frames at the same times, the same
 /// samples. Requests can be made in any order and from several threads at once. Calls block until
-/// the work is done, so use them only on threads that may block.
+/// the work is done, so make them only on threads that may block.
 package final class SegmentedMirror: Sendable {
   /// Renditions: videos first, by descending height; of two renditions with the same height, the
   /// one in the source's codec is last.
   package let renditions: [Rendition]
   /// Length of the output.
   package let duration: ClockTime
-  /// Start of each output frame in the segments, ascending; empty if there is no video.
+  /// Start of each output frame, rounded as in the segments, ascending; empty if there is no video.
   package let frameStarts: [ClockTime]
   /// Start of each output frame from the source's timestamps, exact to the nanosecond.
   package var frameTimes: [ClockTime] { videos.first?.cuts.shown.map(\.start) ?? [] }
@@ -130,9 +131,9 @@ package final class SegmentedMirror: Sendable {
   /// Size of the decoded media in memory now, for all running calls.
   package var memoryHeld: ByteCount { ByteCount(gauge.now) }
 
-  /// Initialization segment of a rendition: `ftyp` and `moov`.
-  /// - Throws: ``RetrogradeError``, of code `usage` if there is no such rendition; or
-  ///   `CancellationError`.
+  /// Returns the initialization segment of a rendition: `ftyp` and `moov`.
+  /// - Throws: `CancellationError`; or ``RetrogradeError``, of code `usage` if there is no such
+  ///   rendition.
   package func initialization(_ rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] {
     try check(rendition)
     try cancellation.check()
@@ -155,12 +156,12 @@ package final class SegmentedMirror: Sendable {
   /// Makes segment `number` of a rendition, counted from 0: one or more pairs of `moof` and `mdat`.
   ///
   /// - Parameters:
-  ///   - piece: first fragment to deliver, counted from 0. Delivery begins sooner if the fragments
-  ///     before it are left out.
+  ///   - piece: first fragment to deliver, counted from 0. Delivery begins sooner if earlier
+  ///     fragments are left out.
   ///   - take: gets the bytes in several blocks, as they are made; called from several threads, one
   ///     at a time.
-  /// - Throws: ``RetrogradeError``, of code `usage` if there is no such segment or fragment; or
-  ///   `CancellationError`. The bytes delivered before an error are incomplete.
+  /// - Throws: `CancellationError`; or ``RetrogradeError``, of code `usage` if there is no such
+  ///   segment or fragment. The bytes delivered before an error are incomplete.
   package func segment(
     _ number: Int, from piece: Int = 0, of rendition: Int, _ cancellation: Cancellation,
     _ take: @escaping @Sendable ([UInt8]) -> Void
@@ -191,14 +192,14 @@ package final class SegmentedMirror: Sendable {
     }
   }
 
-  /// Frame shown at a time of the output, as JPEG.
+  /// Returns the frame shown at a time of the output, as JPEG.
   ///
   /// - Parameters:
   ///   - time: times before the start select the first frame, times past the end the last one.
   ///   - height: in pixels, 16 to 2160; the width follows.
   ///   - isExact: true for exactly the frame at `time`; false for the nearest keyframe, which is
   ///     faster.
-  /// - Throws: ``RetrogradeError``, of code `usage` if there is no video; or `CancellationError`.
+  /// - Throws: `CancellationError`; or ``RetrogradeError``, of code `usage` if there is no video.
   package func picture(
     at time: ClockTime, height: Int, isExact: Bool = true, _ cancellation: Cancellation
   ) throws -> [UInt8] {
@@ -208,14 +209,14 @@ package final class SegmentedMirror: Sendable {
     }
   }
 
-  /// Peaks of the first audio stream. The output is divided into `count` equal points; the peak of
-  /// a point is the largest magnitude of any sample of any channel in it, 0 to 1. Empty if there is
-  /// no audio.
+  /// Returns peaks of the first audio stream; empty if there is no audio. The output is divided
+  /// into `count` equal intervals, called points. The peak of a point is the largest magnitude, 0
+  /// to 1, of all samples of all channels in that interval.
   ///
   /// - Parameters:
-  ///   - points: points to analyse.
+  ///   - points: range of points to analyse.
   ///   - count: number of points in the whole output, 1 to 100000.
-  /// - Throws: ``RetrogradeError``; or `CancellationError`.
+  /// - Throws: ``RetrogradeError`` or `CancellationError`.
   package func waveform(_ points: Range<Int>, of count: Int, _ cancellation: Cancellation) throws -> [Float] {
     guard (1...100_000).contains(count), (0...count).contains(points.upperBound), points.lowerBound >= 0 else {
       throw RetrogradeError(

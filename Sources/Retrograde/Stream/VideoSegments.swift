@@ -14,8 +14,8 @@ struct VideoSegments: Sendable {
   let initialization: [UInt8]
   let rendition: SegmentedMirror.Rendition
 
-  /// Largest bit rate, in bits per pixel of each frame: twice what x264 needs for most videos at
-  /// the requested quality.
+  /// Largest bit rate, in bits per pixel of each frame: twice the bit rate that x264 needs for most
+  /// videos at the requested quality.
   private static let bitsPerPixel = 0.2
   /// Smallest bit rate limit, in bits per second.
   private static let leastRate = 300_000
@@ -70,9 +70,10 @@ struct VideoSegments: Sendable {
         kind: .video(width: width, height: height), description: header.description, timescale: cuts.timescale,
         duration: cuts.times.last ?? 0
       ).bytes
-    // Each segment starts with a full rate buffer, so it may exceed the rate by one buffer. The
-    // peak counts contiguous segments of at least half the target length (RFC 8216, 4.3.4.2): the
-    // short first two segments together have three quarters of that length.
+    // Each segment starts with a full rate buffer, so it may exceed the rate by one buffer. RFC
+    // 8216, 4.3.4.2 defines the peak over contiguous segments that together have at least half the
+    // target length. The first two segments, which are short, together have three quarters of the
+    // target length.
     let ahead = VideoSegments.buffer / settings.target
     let pieces = (1 / SegmentCuts.piece.seconds).rounded(.up) + 1
     let overhead =

@@ -4,14 +4,15 @@ import RetrogradeEngine
 
 /// Loudness of audio along an output.
 struct Waveform {
-  /// Largest magnitude of the samples in each of the points, 0 to 1.
+  /// Largest magnitude of the samples in each point, 0 to 1.
   private(set) var peaks: [Float]
   private let points: Range<Int>
-  /// Number of points, and of sample frames, in the whole output.
+  /// Number of points in the whole output.
   private let count: Int
+  /// Number of sample frames in the whole output.
   private let length: Int
 
-  /// - Parameter points: points to analyse, out of `count` that divide the whole output.
+  /// - Parameter points: points to analyse. The whole output is divided into `count` points.
   init(
     _ track: AudioTrack, _ legs: PlaybackLegs, _ duration: ClockTime, _ points: Range<Int>, of count: Int,
     _ cancellation: Cancellation
@@ -45,7 +46,7 @@ struct Waveform {
       var frame = 0
       while frame < frames {
         let point = min((position + frame) * count / length, points.upperBound - 1)
-        // Start of the next point, or end of the part.
+        // Start of the next point, or end of `part`.
         let next = min(max(start(of: point + 1) - position, frame + 1), frames)
         let end = point == points.upperBound - 1 ? frames : next
         var peak: Float32 = 0

@@ -4,12 +4,13 @@ import RetrogradeEngine
 
 /// Compares the expected samples of a source's audio with the samples of a mirror.
 struct AudioComparison {
-  /// Numbers of expected and found sample frames, at the mirror's rate. They include silence while
-  /// only the video plays.
+  /// Number of expected sample frames, at the mirror's rate, including silence while only the video
+  /// plays.
   private(set) var expected = 0
+  /// Number of sample frames in the mirror, including silence while only the video plays.
   private(set) var found = 0
-  /// Exact numbers of sample frames in the files; nil if a codec's priming or padding makes them
-  /// inexact.
+  /// Exact numbers of sample frames in the files; nil if unknown because of a codec's priming or
+  /// padding.
   var stored: (expected: Int, found: Int)?
   /// Delay of the mirror's audio, in the mirror's sample frames; nil if nothing is loud enough to
   /// measure the delay.
@@ -80,8 +81,8 @@ struct AudioComparison {
     }
   }
 
-  /// Blocks of ``AudioLag/length``, the last one possibly shorter: the first sample frame and the
-  /// energy of each block.
+  /// Divides the stream into blocks of ``AudioLag/length`` sample frames; the last block may be
+  /// shorter. Returns the first sample frame and the energy of each block.
   private static func blocks(
     _ stream: SampleStream, _ rate: Int, _ channels: Int, _ report: (ClockTime) -> Void
   ) throws -> [(start: Int, energy: Double)] {

@@ -11,7 +11,8 @@ struct AudioLag {
     /// Interleaved samples of the mirror, from ``AudioLag/reach`` sample frames before the expected
     /// place; silence outside the file.
     var given: [Float32]
-    /// True if the audio begins or ends in the probe: codecs change beginnings and ends more.
+    /// True if the audio begins or ends in the probe. Codecs change beginnings and ends more than
+    /// other audio.
     var isEdge = false
 
     /// Returns the samples to search for in the whole ``AudioLag/reach``: the loudest short part of

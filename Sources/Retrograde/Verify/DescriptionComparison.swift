@@ -127,8 +127,8 @@ enum DescriptionComparison {
     ]
   }
 
-  /// True if the mirror's colour codes equal the source's. For a code that the source leaves open,
-  /// the mirror may have the code that players assume.
+  /// True if the mirror's colour codes equal the source's. For a code that the source does not
+  /// declare, the mirror may have the code that players assume.
   private static func areColours(_ mirror: Caps, possibleFor source: Caps) -> Bool {
     let assumed = source.removing(["colorimetry"]).withColorimetry.colourCodes ?? []
     let own = source.colourCodes ?? assumed.map { _ in 0 }
@@ -176,7 +176,7 @@ enum DescriptionComparison {
     abs((a - b).nanoseconds) <= DescriptionComparison.tolerance
   }
 
-  /// True if two end times match. Some formats round ends to hundredths of a second.
+  /// True if two end times match. Some formats round end times to hundredths of a second.
   private static func isNearEnd(_ a: ClockTime, _ b: ClockTime) -> Bool {
     abs((a - b).nanoseconds) <= 10 * DescriptionComparison.tolerance
   }
@@ -234,8 +234,8 @@ enum DescriptionComparison {
     ]
   }
 
-  /// Tags that have the same spelling in all containers that hold them, so that mirrors written by
-  /// other programs have these tags too.
+  /// Tags whose spelling is the same in all containers that store them, and therefore also in
+  /// mirrors written by other programs.
   private static let compared = [
     "title", "artist", "album", "album-artist", "composer", "comment", "description", "copyright", "genre", "keywords",
     "lyrics", "isrc", "organization", "track-number", "track-count", "album-disc-number", "album-disc-count",

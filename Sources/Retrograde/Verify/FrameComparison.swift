@@ -4,13 +4,13 @@ import RetrogradeEngine
 
 /// Compares the expected frames of a source's video with the frames of a mirror, one by one.
 struct FrameComparison {
-  /// Smallest accepted PSNR of a lossy frame's ``Thumbnail`` against that of its source frame, in
-  /// dB.
+  /// Smallest accepted PSNR between the ``Thumbnail`` of a lossy frame and that of its source
+  /// frame, in dB.
   static let leastLikeness = 28.0
 
   var expected = 0
   var found = 0
-  /// Number of frames that equal the source in every pixel.
+  /// Number of frames that equal their source frames in every pixel.
   var identical = 0
   /// Pixel formats of the source and the mirror, if frames were converted to compare every pixel.
   private(set) var conversion: (source: String, mirror: String, isRounded: Bool)?
@@ -138,7 +138,8 @@ private struct ThumbnailedFrames {
     var buffer: Buffer
     var caps: Caps
     var shown: TimeSpan
-    /// Duration in the frame's own file, which may end later than the video in it.
+    /// Duration of the frame in its own file. `shown` may be longer, because a file may end later
+    /// than its video.
     var duration: ClockTime
     var number: Int?
     var thumbnail: Thumbnail
@@ -192,7 +193,8 @@ private struct ThumbnailedFrames {
   }
 }
 
-/// Means of blocks of pixels, in frames of a source and its mirror, each rotated upright.
+/// Means of blocks of pixels in frames of a source and its mirror. Each frame is rotated upright
+/// first.
 private struct SquaredFrames {
   private let converters: (own: FrameConverter, other: FrameConverter)
   private let form: Caps
@@ -208,8 +210,8 @@ private struct SquaredFrames {
     if let turn = other.orientation, turn.hasSuffix("90") || turn.hasSuffix("270") {
       swap(&size.width, &size.height)
     }
-    // Compare in the mirror's colorimetry, in which its encoder received the frames: if subsampled
-    // chroma is converted again, it exceeds the range of YUV.
+    // Compare in the mirror's colorimetry, in which the mirror's encoder received the frames,
+    // because another conversion of subsampled chroma would exceed the range of YUV.
     let colours =
       !other.caps.isRGB ? other.caps.withRange.string("colorimetry") : isHalved ? SquaredFrames.coloursInWebP : nil
     let isTransparent = other.caps.hasAlpha

@@ -12,8 +12,8 @@ struct PictureComparison {
     /// Number of blocks for each difference in levels.
     var differences = [Int](repeating: 0, count: 256)
     /// Block whose mean is farthest outside the range of its source block and the eight blocks
-    /// around that one. The difference is in levels. Codecs blur and shift edges, but create no new
-    /// levels.
+    /// around the source block. The difference is in levels. Codecs blur and shift edges, but
+    /// create no new levels.
     var worst = (difference: 0.0, frame: 0, x: 0, y: 0)
     /// Differences by the block's level in the source, in 16 ranges: the number of blocks, and the
     /// sum of their differences in sixteenths of a level.

@@ -16,8 +16,9 @@ struct SampleWindows {
 
   /// Findings for all windows.
   struct Finding {
-    /// Windows that differ from the source, and windows that are louder or quieter than the source.
+    /// Windows that differ from the source.
     var differing = WindowRange()
+    /// Windows that are louder or quieter than the source.
     var louder = WindowRange()
     /// Overall level relative to the source's, in dB; nil if nothing is loud enough to measure the
     /// level.
@@ -118,7 +119,7 @@ struct SampleWindows {
   func finding(_ exactness: AudioComparison.Exactness) -> Finding {
     var finding = Finding()
     var (own, other, product) = (0.0, 0.0, 0.0)
-    // Windows at a different level; true if they are already counted.
+    // Windows at a different level, by index; true if the window is already counted.
     var suspects: [Int: Bool] = [:]
     let mean = done.reduce(0) { $0 + $1.own } / Double(max(done.count, 1))
     for (place, window) in done.enumerated() {
@@ -140,7 +141,7 @@ struct SampleWindows {
         finding.judged += 1
         let cross = (window.own + window.other - window.difference) / 2
         // Codecs replace quiet noise by other noise of the same level. A signal unrelated to the
-        // source differs by twice its energy.
+        // source differs by twice the source's energy.
         let most =
           switch loudness / mean {
           case _ where exactness == .modelled: Double.infinity
@@ -155,8 +156,8 @@ struct SampleWindows {
         } else if exactness == .alike, cross > 0.9 * (window.own * window.other).squareRoot(),
           !(0.63...1.6).contains(window.other / window.own)
         {
-          // A difference in a single window may be the start of a note, which codecs spread over
-          // time.
+          // Codecs spread the start of a note over time, so a difference counts only if the
+          // previous window differs too.
           if let isCounted = suspects[place - channels] {
             if !isCounted { finding.louder.add(number - 1) }
             finding.louder.add(number)

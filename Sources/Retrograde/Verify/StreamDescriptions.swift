@@ -49,7 +49,7 @@ enum StreamDescriptions {
       "start", holds, holds ? "\(start)" : "\(start), expected 0", ["ms": start.seconds * 1000])
   }
 
-  /// Checks languages, if the mirror's container holds any.
+  /// Checks languages, if the mirror's container can store languages.
   static func languages(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {

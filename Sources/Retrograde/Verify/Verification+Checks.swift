@@ -1,7 +1,7 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Checks from the figures of a comparison.
+/// Checks derived from the figures of a comparison.
 extension FrameComparison {
   /// - Parameters:
   ///   - judgesPixels: true if each frame's pixels should equal those of its source frame, up to
@@ -252,7 +252,7 @@ extension AudioComparison {
     let late = Double(lag) / Double(max(rate, 1))
     let sync = late - (delay?.seconds ?? 0)
     var holds = abs(sync) <= AudioComparison.mostSync
-    // Without video, a common delay of all streams can't be detected, so allow the priming.
+    // Without video, a delay of the whole file can't be detected, so allow the priming.
     if delay == nil, isPrimed {
       holds = (-AudioComparison.mostSync...StreamDescriptions.mostPriming(rate)).contains(late)
     }

@@ -158,7 +158,7 @@ extension Verifier {
         isTransparent: pair.0.caps.hasAlpha,
         isHalved: container.animation == .webp, comparesPixels: isLossless, plain: plain, work.cancellation,
         report: { report($0, of: length, from: plain == nil ? 0 : Verifier.plainShare, to: 1) })
-      // Concealment of lost parts can depend on the decoder's number of threads.
+      // Concealment of lost data can depend on the decoder's number of threads.
       if frames.sourceFrames?.differing != nil,
         let other = try pair.0.plainFrames(inThreadsOfWindows: true, work.cancellation, report: { _ in })
       {

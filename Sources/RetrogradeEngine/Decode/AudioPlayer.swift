@@ -16,7 +16,7 @@ package struct AudioPlayer {
   private var number: Int?
   private var reader: (any LegAudio)?
   private var leg: PlaybackLeg?
-  /// Audio that would follow the previous leg, to be faded out.
+  /// Audio that would follow the end of the previous leg, to be faded out.
   private var fading: [UInt8]?
   private var hasBegun = false
 
@@ -52,8 +52,8 @@ package struct AudioPlayer {
     }
   }
 
-  /// Skips `count` sample frames without reading them, except for those that later sample frames
-  /// depend on. Call this before ``next()``, and only if the player is not descending.
+  /// Skips `count` sample frames. They are not read, unless later sample frames depend on them.
+  /// Call this before ``next()``, and only if the player is not descending.
   /// - Returns: number of these sample frames that were not skipped.
   package mutating func skip(_ count: Int) throws -> Int {
     let joint = legs.joint.sampleIndex(rate: track.rate)
@@ -94,7 +94,7 @@ package struct AudioPlayer {
         if let end, whole.start >= end, !isDescending { return nil }
         continue
       }
-      // Audio continues in the next leg, so missing samples before it become silence.
+      // If a leg follows, missing audio at the end of this leg becomes silence.
       let hasNext = legs[number + 1].map { $0.start < $0.end } ?? false
       let reader: any LegAudio =
         leg.isNatural
@@ -136,7 +136,7 @@ protocol LegAudio {
 }
 
 extension PlaybackLeg {
-  /// The leg with the direction of its audio.
+  /// Copy of the leg that plays in the direction of the leg's audio.
   var playedLeg: PlaybackLeg {
     var leg = self
     if audio == .forward { leg.direction = .forward }

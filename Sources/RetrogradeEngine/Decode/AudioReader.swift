@@ -5,7 +5,8 @@ import MediaTime
 package struct AudioReader: LegAudio {
   private let track: AudioTrack
   private let leg: PlaybackLeg
-  /// Sample frames to output, counted from stream time 0. Those outside `presented` are silent.
+  /// Sample frames to output, counted from stream time 0. Sample frames outside `presented` are
+  /// silent.
   private let range: Range<Int>
   private let presented: Range<Int>
   private let origin: ClockTime
@@ -13,7 +14,8 @@ package struct AudioReader: LegAudio {
 
   /// Maximum number of sample frames in a buffer.
   private let partSize: Int
-  /// Default size of a buffer: as many sample frames as a muxer can put between two video frames.
+  /// Default number of sample frames in a buffer: as many as a muxer can put between two video
+  /// frames.
   package static let partSize = 4096
 
   /// - Parameters:
@@ -81,7 +83,8 @@ package struct AudioReader: LegAudio {
 }
 
 extension AudioTrack {
-  /// Sample frames `range` in the order of play; silence outside the track.
+  /// Returns the sample frames of `range` in the given direction. Outside the track, they are
+  /// silent.
   func samples(_ range: Range<Int>, _ direction: Direction) throws -> [UInt8] {
     var samples = [UInt8](repeating: 0, count: range.count * bytesPerFrame)
     try samples.withUnsafeMutableBytes { bytes in
@@ -91,7 +94,8 @@ extension AudioTrack {
     return samples
   }
 
-  /// Sample frames during `span`, counted from stream time 0, including times without audio.
+  /// Positions of the sample frames during `span`, counted from stream time 0. Positions without
+  /// audio are included.
   func all(during span: TimeSpan) -> Range<Int> {
     let start = span.start.sampleIndex(rate: rate)
     return start..<max(start, span.end.sampleIndex(rate: rate))
@@ -105,6 +109,6 @@ extension AudioTrack {
     return exact.contains(codec.mediaType)
   }
 
-  /// Sample frames of the track during `span`.
+  /// Positions of the track's sample frames during `span`.
   package func frames(during span: TimeSpan) -> Range<Int> { frames.clamped(to: all(during: span)) }
 }

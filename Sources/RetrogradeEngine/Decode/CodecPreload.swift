@@ -1,9 +1,11 @@
 import GStreamer
 
-/// Loads the plugins that most videos need while the source is probed. Loading FFmpeg with its more
-/// than a hundred libraries takes a third of the time from process start to the first frame.
+/// Loads the plugins that most videos need, while another thread opens the source. Loading FFmpeg
+/// with its more than a hundred libraries takes a third of the time from process start to the first
+/// frame.
 package enum CodecPreload {
-  /// FFmpeg last: GStreamer loads one plugin at a time, and probing needs the other plugins first.
+  /// FFmpeg's plugin is last, because GStreamer loads one plugin at a time, and opening the source
+  /// needs the other plugins first.
   private static let names = [
     "coreelements", "playback", "typefindfunctions", "isomp4", "matroska", "videoparsersbad", "audioparsers", "app",
     "audioconvert", "libav",

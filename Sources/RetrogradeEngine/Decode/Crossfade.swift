@@ -2,7 +2,8 @@ import GStreamer
 
 /// Audio crossfade at cuts, to avoid clicks.
 enum Crossfade {
-  /// Returns `samples`, which from sample frame `place` on fade in while `tail` fades out.
+  /// Returns `samples` with a crossfade: from sample frame `place` on, `samples` fade in and `tail`
+  /// fades out.
   static func mix(_ tail: [UInt8], into samples: [UInt8], at place: Int = 0, _ track: AudioTrack) throws -> [UInt8] {
     let first = place * track.bytesPerFrame
     let count = min(tail.count, samples.count - first)

@@ -3,11 +3,11 @@ import MediaTime
 import Synchronization
 
 /// Display times of a video's frames according to its decoder.
-/// Needed if packets have no times, or times that differ from those of their frames: MPEG-2 with
-/// times for only some pictures, raw video, packets without a frame.
+/// Needed if packets have no times, or if packet times differ from frame times. Examples are MPEG-2
+/// with times for only some pictures, raw video, and packets without a frame.
 ///
-/// The whole video is decoded once, forwards, and no frame is kept. A number in each packet links
-/// frames to packets.
+/// The whole video is decoded once, forwards, and no frame is kept. Each packet carries a number
+/// that identifies the packet of each frame.
 struct DecodedTimes {
   /// Index with the decoder's times. Packets without a frame are hidden.
   let video: VideoIndex
@@ -15,8 +15,8 @@ struct DecodedTimes {
   let warnings: [Warning]
 
   /// - Parameter store: all packets of `video`.
-  /// - Returns: nil if the decoder does not tell which packet a frame comes from, loses a keyframe,
-  ///   or conceals damage, because concealed frames may depend on everything decoded before.
+  /// - Returns: nil if the decoder does not report the packet of each frame, loses a keyframe, or
+  ///   conceals damage. A concealed frame may depend on everything decoded before it.
   /// - Throws: ``RetrogradeError`` if the source can't be read.
   init?(_ video: VideoIndex, _ store: PacketStore, _ recipe: DecodingRecipe, _ cancellation: Cancellation) throws {
     let count = Mutex(0)
@@ -74,7 +74,7 @@ struct DecodedTimes {
 
   /// Corrected frame times of MPEG-1 and MPEG-2, where packets may lack times.
   ///
-  /// Decoders guess the missing times, and may put a frame later than the next known time. Each
+  /// Decoders guess the missing times, and may give a frame a time after the next known time. Each
   /// frame lasts one frame period of the video's rate, or one and a half (`repeat_first_field`,
   /// ISO/IEC 13818-2, 6.3.10).
   /// - Parameters:
@@ -95,7 +95,7 @@ struct DecodedTimes {
     ClockTime(sampleIndex: frames * rate.denominator, rate: rate.numerator)
   }
 
-  /// Frame times where frames without a known time are spread evenly between the known times.
+  /// Frame times. Frames without a known time are evenly spaced between frames with one.
   private static func between(_ stated: [ClockTime?], _ rate: FrameRate) -> [ClockTime]? {
     let known = stated.indices.compactMap { frame in stated[frame].map { (frame: frame, time: $0) } }
     let pairs = zip(known, known.dropFirst())
@@ -147,7 +147,7 @@ extension SourceIndex {
 }
 
 extension DecodingRecipe {
-  /// Recipe for reading the whole source, in which `change` also prepares the pipeline.
+  /// Recipe for reading the whole source that also calls `change` before the pipeline starts.
   fileprivate func preparing(_ change: @escaping @Sendable (Pipeline) -> Void) -> DecodingRecipe {
     var recipe = ofWhole
     let own = recipe.prepare

@@ -1,8 +1,8 @@
 package import GStreamer
 import Synchronization
 
-/// Decoded frames, pushed in display order and popped in reverse. They are in memory, by reference,
-/// or in the spool.
+/// Decoded frames, pushed in display order and popped in reverse. Each frame is in memory, by
+/// reference, or in the spool.
 package final class DecodedWindow: Sendable {
   private struct Entry: Sendable {
     /// The frame, without its memory if the memory is in the spool.
@@ -23,8 +23,8 @@ package final class DecodedWindow: Sendable {
 
   package var count: Int { entries.withLock { $0.count } }
 
-  /// Adds a frame by reference. A frame from a bounded pool, as in hardware decoders, is copied,
-  /// because otherwise the decoder would wait until the frames in this window are released.
+  /// Adds a frame by reference. A frame from a bounded pool, as hardware decoders have, is copied:
+  /// if this window kept the pool's frames, the decoder would wait for their release.
   package func push(_ frame: Buffer) {
     let frame = frame.isOfBoundedPool ? frame.deepCopy() : frame
     let bytes = frame.size

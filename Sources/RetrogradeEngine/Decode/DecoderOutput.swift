@@ -16,20 +16,23 @@ final class DecoderOutput: Sendable {
   private let pipeline: Pipeline
   private let source: String
   private let disk: DiskWatch
-  /// Number of buffers that entered elements. Shows that a decoder that outputs nothing between a
-  /// keyframe and the wanted frame is not stuck.
+  /// Number of buffers that entered the pipeline's elements. If the number increases, the decoder
+  /// is not stuck, even if it outputs nothing between a keyframe and the wanted frame.
   private let moved = Counter()
   /// The first error that an element posted.
   private let failure = Mutex<GStreamerError?>(nil)
-  /// Time without a packet, a decoded frame or an end of stream after which decoding fails.
+  /// Longest time without a packet, a decoded frame or an end of stream. After this time, decoding
+  /// fails.
   private let stall: ClockTime
-  /// Longest wait for one frame. After an error, also the longest wait for each remaining frame.
+  /// Longest single wait for a frame. After an error that ends reading or streaming, decoding fails
+  /// if a wait brings no frame.
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
   /// Purpose of decoding frames.
   enum Use {
     case windows
-    /// For comparison with frames of windows; the elements choose their memory and threads.
+    /// For comparison with frames of windows. The elements choose their memory and number of
+    /// threads.
     case plain
     /// Like `plain`, but with as many threads as `windows`.
     case plainInThreadsOfWindows
@@ -68,15 +71,15 @@ final class DecoderOutput: Sendable {
 
   deinit { close() }
 
-  /// Stops the pipeline, and releases the decoder's frames: the decoder's pool keeps as much memory
-  /// as it ever needed at once. Nothing can be read afterwards.
+  /// Stops the pipeline, and frees the memory of the decoder's pool, which never shrinks while the
+  /// decoder is open. Nothing can be read afterwards.
   func close() { pipeline.set(.null) }
 
   /// Gives decoders up to two threads more than there are processors.
   ///
   /// gst-libav gives FFmpeg's decoders one thread per processor. Each thread sometimes waits for
-  /// rows of the previous frame, and its processor is idle meanwhile. If nothing is encoded at the
-  /// same time, two more threads use the idle processors (FFmpeg itself adds one,
+  /// rows of the previous frame, and the thread's processor is then idle. If nothing is encoded at
+  /// the same time, two more threads use the idle processors (FFmpeg itself adds one thread,
   /// `ff_frame_thread_init`). With two processors, decoding 180 frames of 1080p H.264 into memory
   /// took 1.0 s instead of 1.14 s.
   private static func fillProcessors(_ decoders: [Element]) {
@@ -95,10 +98,11 @@ final class DecoderOutput: Sendable {
     disk.noteFailure()
   }
 
-  /// Seeks to `time`, in stream time, or to the last keyframe at or before `time`.
+  /// Seeks to `time`, in stream time; if `isKeyframe` is true, to the last keyframe at or before
+  /// `time`.
   /// - Returns: false if the source is not seekable.
-  /// - Throws: `RetrogradeError` if an earlier read failed: a demuxer that cannot read a region of
-  ///   the file may seek without end (`Quirk.avdemuxEnd`).
+  /// - Throws: `RetrogradeError` if an earlier read failed, because a demuxer that cannot read a
+  ///   region of the file may seek forever (`Quirk.avdemuxEnd`).
   func seek(to time: ClockTime, orKeyframeBefore isKeyframe: Bool) throws -> Bool {
     noteFailure()
     if let error = failure.withLock({ $0 }), error.kind == .inputOutput {
@@ -113,8 +117,8 @@ final class DecoderOutput: Sendable {
     while true {
       try cancellation.check()
       // An element may continue after an error. If no element is streaming any more, all remaining
-      // samples are in the appsink. After a read error, do not wait for the elements: one that
-      // continues reads bytes that do not exist (avdemux_gif, without end).
+      // samples are in the appsink. After a read error, do not wait for the elements: an element
+      // may read bytes that do not exist (avdemux_gif does so forever).
       let failed = failure.withLock { $0 }
       let isOver = failed.map { $0.kind == .inputOutput || !pipeline.isStreaming } ?? false
       if let sample = sink.pull(timeout: DecoderOutput.step) {
@@ -125,7 +129,7 @@ final class DecoderOutput: Sendable {
       noteFailure()
       if isEnd {
         if let error = feed?.failure { throw error }
-        // A stream also ends after a read error.
+        // The stream may have ended because of a read error.
         if let error = failure.withLock({ $0 }), error.kind == .inputOutput {
           throw RetrogradeError.reading(source, error)
         }

@@ -13,7 +13,8 @@ package struct DecodingRecipe: Sendable {
   package var sink = "video"
   /// Name of the source, for messages.
   package var source: String
-  /// Caps of the packets, which supplement the decoder's caps; nil if the decoder's caps are final.
+  /// Caps of the packets, which supplement the decoder's caps; nil if the decoder's caps are
+  /// complete.
   package var packetCaps: Caps?
   /// True if the decoder outputs no display times, so that the packets' times are used.
   package var isTimedByPackets = false
@@ -22,22 +23,23 @@ package struct DecodingRecipe: Sendable {
   package var stampsWrongTimes = false
   /// True if all frames are one group of pictures: no frame is output before all are decoded.
   private(set) var isOneGroup = false
-  /// Size of the largest packet in bytes, if packets are output undecoded; nil if they are decoded.
+  /// Size of the largest packet in bytes, if the output is undecoded packets; nil if it is frames.
   var largestPacket: Int?
-  /// Description of a pipeline that outputs packets as they enter the decoder, and of the rest of
-  /// the pipeline, which decodes them, in `gst-launch-1.0` syntax; nil unless all packets go to one
-  /// decoder.
+  /// Two halves of the pipeline, in `gst-launch-1.0` syntax. `packets` outputs the packets as they
+  /// enter the decoder, `decoder` decodes them. nil unless all packets go to one decoder.
   private var parts: (packets: String, decoder: String)?
-  /// True if most seeks are slow or inexact. In files without an index, a demuxer guesses
-  /// positions, or reads everything before them. Packets without timestamps can't be identified.
+  /// True if most seeks are slow or inexact. Without an index in the file, a demuxer guesses
+  /// positions, or reads everything before them. Without timestamps, packets can't be identified
+  /// after a seek.
   private(set) var estimatesSeekPositions = false
   /// See ``VideoIndex/declaresDurations``.
   private var declaresDurations = false
-  /// True if it outputs all packets and decodes none (``ofPackets``).
+  /// True if the pipeline outputs all packets and decodes none (``ofPackets``).
   private(set) var readsPackets = false
   /// Called before the pipeline starts.
   package var prepare: @Sendable (Pipeline) -> Void = { _ in }
-  /// Replaces ``prepare`` if the whole source is read; nil to use ``prepare`` then too.
+  /// Replacement for ``prepare`` if the whole source is read; nil to use ``prepare`` in that case
+  /// too.
   private var prepareWhole: (@Sendable (Pipeline) -> Void)?
 
   /// Recipe for reading the source from its beginning to its end.
@@ -47,8 +49,8 @@ package struct DecodingRecipe: Sendable {
     return recipe
   }
 
-  /// Recipe for reading all packets, from beginning to end, without decoding; nil unless all go to
-  /// one decoder.
+  /// Recipe for reading all packets, from beginning to end, without decoding; nil unless all
+  /// packets go to one decoder.
   var ofPackets: DecodingRecipe? {
     guard let parts else { return nil }
     var recipe = ofWhole
@@ -58,7 +60,8 @@ package struct DecodingRecipe: Sendable {
     return recipe
   }
 
-  /// Recipe with packet durations from the container, which show within which frame an edit begins.
+  /// Recipe that keeps the container's packet durations, which show the frame within which an edit
+  /// begins.
   private var keepingDurations: DecodingRecipe {
     func keeping(_ prepare: @escaping @Sendable (Pipeline) -> Void) -> @Sendable (Pipeline) -> Void {
       { [sink] pipeline in
@@ -72,7 +75,7 @@ package struct DecodingRecipe: Sendable {
     return recipe
   }
 
-  /// Recipe for decoding packets from a ``PacketFeed``; nil unless all go to one decoder.
+  /// Recipe for decoding packets from a ``PacketFeed``; nil unless all packets go to one decoder.
   var ofStore: DecodingRecipe? {
     guard let parts else { return nil }
     var recipe = self
@@ -92,7 +95,7 @@ package struct DecodingRecipe: Sendable {
     self.prepare = prepare
   }
 
-  /// True if pipelines made by both recipes decode alike.
+  /// True if pipelines of both recipes decode in the same way.
   func isSame(as other: DecodingRecipe) -> Bool {
     let areEqual = packetCaps.flatMap { caps in other.packetCaps.map { caps.isEqual($0) } } ?? false
     return areEqual && (description, sink, largestPacket) == (other.description, other.sink, other.largestPacket)
@@ -116,11 +119,11 @@ package struct DecodingRecipe: Sendable {
 
   private static let sink = "sync=false async=false enable-last-sample=false max-buffers=2"
 
-  /// Decoder that keeps the format of these packets, if GStreamer ranks others first
-  /// (`Quirk.jpegdecChroma`, `Quirk.openjpegdecChroma`).
+  /// Decoder to use instead of the one that GStreamer ranks first, to keep the format of the
+  /// packets (`Quirk.jpegdecChroma`, `Quirk.openjpegdecChroma`); nil to use GStreamer's choice.
   ///
-  /// FFmpeg's JPEG 2000 decoder drops transparency. It outputs RGB of more than eight bits in a
-  /// pixel format that has no name in GStreamer.
+  /// FFmpeg's JPEG 2000 decoder is used only for some formats, because it drops transparency, and
+  /// outputs RGB of more than eight bits in a pixel format that has no name in GStreamer.
   ///
   /// - Parameter packet: first packet of the stream.
   static func decoder(of caps: Caps, startingWith packet: UnsafeRawBufferPointer) -> String? {
@@ -134,9 +137,9 @@ package struct DecodingRecipe: Sendable {
   /// Element that completes the caps of packets for `decoder`, followed by ` ! `; empty if none is
   /// needed.
   ///
-  /// vp9alphadecodebin takes only packets whose caps say super-frame. Packets of matroskademux are
-  /// super-frames, but only vp9parse says so in the caps, and it is skipped for
-  /// `Quirk.vp9parseAlpha`.
+  /// vp9alphadecodebin accepts packets only if the caps state that the packets are super-frames.
+  /// Packets of matroskademux are super-frames, but only vp9parse would add this fact to the caps,
+  /// and vp9parse is skipped because of `Quirk.vp9parseAlpha`.
   private static func filter(before decoder: String, _ caps: Caps) -> String {
     decoder == "vp9alphadecodebin" && !caps.has("alignment")
       ? "capssetter caps=\(Description.quoted("video/x-vp9,alignment=(string)super-frame")) ! " : ""
@@ -205,7 +208,8 @@ extension Topology {
 }
 
 extension JPEG2000Packet {
-  /// Decoder that keeps the stream's content, if GStreamer ranks another first.
+  /// Decoder to use instead of the one that GStreamer ranks first, to keep the format of the
+  /// packets; nil to use GStreamer's choice.
   fileprivate var decoder: String? {
     let isEightBits = components.allSatisfy { $0.depth == 8 }
     let isKnown =

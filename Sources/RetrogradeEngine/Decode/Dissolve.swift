@@ -1,8 +1,9 @@
 import GStreamer
 import MediaTime
 
-/// Cross-dissolve from one leg to the next. The frames that would continue the first leg are mixed
-/// into those of the second, in the proportion at the middle of each frame's display time.
+/// Cross-dissolve from one leg to the next. Frames that would continue the first leg are mixed into
+/// the frames of the second leg. The proportion follows from the middle of each frame's display
+/// time.
 struct Dissolve {
   private let start: ClockTime
   private let length: ClockTime
@@ -11,7 +12,7 @@ struct Dissolve {
   private var ahead: VideoPlayer.Frame?
 
   /// - Parameters:
-  ///   - leg: leg that ends; the next leg is `next`.
+  ///   - leg: leg that ends.
   ///   - from: output time at which playback begins.
   init?(
     _ video: VideoSource, _ leg: PlaybackLeg, into next: PlaybackLeg, of legs: PlaybackLegs, from: ClockTime,
@@ -25,7 +26,7 @@ struct Dissolve {
       timing: .mirror, cancellation)
   }
 
-  /// Mixes a frame of the ending leg into `frame`, which is shown during `shown`; nil when the
+  /// Returns `frame`, shown during `shown`, mixed with a frame of the ending leg; nil when the
   /// dissolve is over.
   mutating func mix(into frame: Buffer, _ shown: TimeSpan, _ caps: Caps) throws -> Buffer? {
     let middle = shown.start - start + ClockTime(nanoseconds: shown.duration.nanoseconds / 2)

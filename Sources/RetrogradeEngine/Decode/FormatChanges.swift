@@ -2,9 +2,9 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Converts the frames of a video to the format of its first frame, because a stream has one
-/// format. Records the frames that differed, and their formats. Also records captions, which no
-/// mirror keeps.
+/// Converts the frames of a video to the format of its first frame, because an output stream can
+/// have only one format. Records the frames whose format differed, and these formats. Also records
+/// if frames have captions, because no mirror keeps captions.
 ///
 /// All decoders of a video share one instance, so a frame that is decoded twice counts once.
 final class FormatChanges: Sendable {
@@ -60,14 +60,14 @@ final class FormatChanges: Sendable {
     changes.withLock { $0[kind, default: Change(first: first)].note(sample.streamTime, name) }
   }
 
-  /// Records captions. Every frame is examined, because the first may have none: h264parse drops
-  /// captions in the first packet of a transport stream.
+  /// Records captions. Every frame is examined, because the first frame may lack captions:
+  /// h264parse drops captions in the first packet of a transport stream.
   func noteDetails(of sample: Sample) {
     if sample.buffer.hasCaptions { hasCaptions.store(true, ordering: .relaxed) }
   }
 
-  /// Forgets all changes, because the same packets are decoded again. Their times may differ: after
-  /// a seek, transport streams have other times.
+  /// Removes all recorded changes. Call this before the same packets are decoded again, because
+  /// their times may then differ: after a seek, packets of transport streams have other times.
   func forget() { changes.withLock { $0 = [:] } }
 
   /// Warnings about the frames so far.

@@ -18,8 +18,8 @@ package struct FrameCollector {
     self.given = given
   }
 
-  /// - Returns: false if the frame starts at or after `limit`, so that neither this frame nor any
-  ///   later one is wanted.
+  /// - Returns: false if the frame starts at or after `limit`. Neither this frame nor any later one
+  ///   is then wanted.
   package mutating func add(_ sample: Sample, before limit: ClockTime? = nil) throws -> Bool {
     guard let time = FrameCollector.time(of: sample, after: times, given: given) else { return true }
     if let limit, time >= limit { return false }
@@ -65,7 +65,8 @@ package struct FrameCollector {
     var moved = 0
     var first = 0
     while first < times.count {
-      // Frames that start no later than this one share the time until the next later start.
+      // Spread the frames from this one up to the next later start evenly over the time between
+      // both.
       let next = times[first...].firstIndex { $0 > times[first] } ?? times.count
       let step = next < times.count ? times[next] - times[first] : ClockTime(nanoseconds: 40_000_000)
       for frame in first + 1..<next {
@@ -75,7 +76,8 @@ package struct FrameCollector {
       }
       first = next
     }
-    // If more frames than nanoseconds lie between two times, no time can be kept.
+    // If there are more frames than nanoseconds between two times, use 25 frames per second
+    // instead.
     return isAscending(result) ? (result, moved) : (result.indices.map { ClockTime(sampleIndex: $0, rate: 25) }, moved)
   }
 }

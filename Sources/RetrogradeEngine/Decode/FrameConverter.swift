@@ -44,7 +44,7 @@ package final class FrameConverter: Sendable {
     while !sink.isEndOfStream, idle.length < FrameConverter.stall {
       try cancellation.check()
       if let sample = sink.pull(timeout: FrameConverter.step) {
-        // An element may split the fields of a frame into several output frames: return only one.
+        // An element may split a frame into several output frames, one per field: return only one.
         if sample.buffer.pts == frame.pts { return sample.buffer }
         continue
       }
@@ -83,8 +83,8 @@ extension Caps {
     return withUsedChromaSite.setting("colorimetry", colours.hasPrefix("0:") ? "2" + colours.dropFirst() : colours)
   }
 
-  /// Caps with the chroma site that GStreamer's converter uses. The converter ignores the declared
-  /// chroma site if a video, such as DV, does not specify its colorimetry
+  /// Caps with the chroma site that GStreamer's converter uses. The converter ignores a declared
+  /// chroma site if the caps declare no colorimetry, as those of DV video
   /// (`set_default_colorimetry`).
   fileprivate var withUsedChromaSite: Caps {
     guard has("chroma-site"), !has("colorimetry"), !isRGB else { return self }

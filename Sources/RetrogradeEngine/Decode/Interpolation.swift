@@ -3,13 +3,13 @@ import MediaTime
 
 /// Makes frames between the frames of a leg that is played slower than its source. Each new frame
 /// is a mix of its two neighbours, and is shown for as long as a frame of the source. No frames are
-/// made between legs, or while a frame is held.
+/// made between legs, or while the leg holds a frame.
 struct Interpolation {
   /// Shortest display time of a frame.
   let shortest: ClockTime
   private var ahead: VideoPlayer.Frame?
-  /// Interval between a frame and the next one: the number of frames to output for it, and the
-  /// number already output (`given`).
+  /// Interval between a frame and the next one. `parts` is the number of frames to output in this
+  /// interval, `given` the number of frames already output.
   private var between: (frame: VideoPlayer.Frame, next: VideoPlayer.Frame, parts: Int, given: Int)?
 
   init(limit: FrameRate?) { shortest = limit?.start(of: 1) ?? .zero }
@@ -26,8 +26,10 @@ struct Interpolation {
     return try part(of: (frame, next, parts, 0), offset)
   }
 
-  /// Number of frames to output for a source frame that is shown during `moving` in the output,
-  /// without holds, and during `source` in the source.
+  /// Number of frames to output for a source frame.
+  /// - Parameters:
+  ///   - moving: display time in the output, without holds.
+  ///   - source: display time in the source.
   func parts(moving: TimeSpan, _ source: TimeSpan) -> Int {
     let ratio = (moving.duration / max(source.duration, shortest)).rounded()
     return ratio > 1 ? Int(exactly: ratio) ?? 1 : 1

@@ -1,7 +1,7 @@
 import MediaTime
 import Synchronization
 
-/// The audio of a source, decoded in parts on request. If the samples of a part can't be exact, the
+/// The audio of a source, decoded in parts on request. If a part can't be decoded exactly, the
 /// whole audio is decoded.
 ///
 /// ``RangeIndexer`` decodes the parts, so that their samples equal those of a pass over the whole
@@ -29,7 +29,7 @@ final class LazyAudioStore: Sendable {
   /// Locked while the whole source is decoded.
   private let decoding = Mutex(())
 
-  /// Length of a part: about as long as a request, and much longer than the audio that has to be
+  /// Length of a part: about the length of a request, and much longer than the audio that has to be
   /// decoded before the part.
   private static let length = ClockTime(seconds: 8)
   /// Maximum number of cached parts, enough for several players at different positions, and for
@@ -47,8 +47,8 @@ final class LazyAudioStore: Sendable {
     state = Mutex(State(recent: [IndexedRange(span: known.span, tracks: known.tracks)]))
   }
 
-  /// Audio of a part that contains `time`, and the end of this part; `end` is nil if the audio
-  /// covers the whole source.
+  /// Audio tracks of a part that contains `time`, and the end of this part. `end` is nil if the
+  /// tracks cover the whole source.
   fileprivate func tracks(at time: ClockTime) throws -> (tracks: [AudioTrack], end: ClockTime?) {
     if let known = known(at: time) { return known }
     do {
@@ -87,7 +87,8 @@ final class LazyAudioStore: Sendable {
     guard index.audio.count == reader.trackCount else {
       throw InexactRange(reason: "a part of it has fewer audio streams than the whole")
     }
-    // Outside the lock, release the part that is removed from the cache.
+    // The part that leaves the cache is released after the lock, because `gone` keeps it until
+    // then.
     let gone: IndexedRange? = state.withLock { state in
       state.recent.append(IndexedRange(span: span, tracks: index.audio))
       return state.recent.count > LazyAudioStore.most ? state.recent.removeFirst() : nil

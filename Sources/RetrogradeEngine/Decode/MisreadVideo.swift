@@ -2,24 +2,24 @@ import Containers
 import GStreamer
 import Quirks
 
-/// Detects video that GStreamer can't decode, or decodes wrongly, by the video's caps and first
-/// packet. Examples are pixel formats without a name in GStreamer (`Quirk.avdecUnnamedFormat`), and
-/// kinds of video whose decoded frames differ from the video.
+/// Detects video that GStreamer can't decode or decodes wrongly, from the video's caps and first
+/// packet. An example is video whose pixel format has no name in GStreamer
+/// (`Quirk.avdecUnnamedFormat`).
 enum MisreadVideo {
-  /// Bit depths other than 8, 10 and 12, and 12-bit grey. 12-bit grey H.264 is missing here,
-  /// because its decoder adds colour planes.
+  /// Caps of video with bit depths other than 8, 10 and 12, and of 12-bit grey H.265. 12-bit grey
+  /// H.264 is not included, because its decoder adds colour planes.
   private static let caps =
     "video/x-h264, bit-depth-luma=(uint){9, 11, 13, 14}; video/x-h265, bit-depth-luma=(uint){9, 11, 13, 14, 15, 16}; "
     + "video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)12"
-  /// 10-bit grey, a format that has a name only in newer releases of GStreamer.
+  /// Caps of 10-bit grey H.265, whose pixel format has a name only in newer releases of GStreamer.
   private static let grey10 = "video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)10"
 
   /// Formats that `qtdemux` wrongly reports for raw video (`Quirk.qtdemuxRawFormats`).
   private static let misreadInMOV: Set = ["v308", "RGB15", "BGR15", "RGB16", "BGR16"]
 
-  /// Throws for raw video in a format that `qtdemux` reports wrongly, or whose rows are longer in
-  /// the file than GStreamer assumes: rows of `r210` are padded to 64 pixels (QuickTime;
-  /// `r210_decode` of FFmpeg).
+  /// Throws for raw video in a format that `qtdemux` reports wrongly, and for `r210` unless its
+  /// width is a multiple of 64. Rows of `r210` are padded to 64 pixels in the file (QuickTime;
+  /// `r210_decode` of FFmpeg), but GStreamer assumes shorter rows.
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`.
   static func refuseRaw(_ raw: Caps, of path: StreamPath, source: String) throws {
@@ -35,8 +35,8 @@ enum MisreadVideo {
       remedy: "convert it first: ffmpeg -i \(Shell.quoted(source)) -c:v ffv1 -c:a copy video.mkv")
   }
 
-  /// Name of a kind of video that crashes GStreamer's decoders or is decoded wrongly, for messages;
-  /// nil for other kinds.
+  /// Name, for messages, of a kind of video on which GStreamer's decoders crash or which they
+  /// decode wrongly; nil for other kinds.
   static func misreadKind(_ caps: Caps, firstPacket packet: UnsafeRawBufferPointer) -> String? {
     switch caps.mediaType {
     case "image/png" where Quirk.pngdecDeepRGB.applies && PNGPacket.isDeepRGB(packet):
@@ -65,7 +65,8 @@ enum MisreadVideo {
         .missingPlugin, about: source, "GStreamer misreads \(kind)",
         remedy: "convert it first: ffmpeg -i \(Shell.quoted(source)) -c:v ffv1 -pix_fmt gbrp -c:a copy video.mkv")
     }
-    // avdec_h265 outputs fields as `interlace-mode=alternate`, which few elements accept.
+    // avdec_h265 outputs interlaced fields as `interlace-mode=alternate`, which few elements
+    // accept.
     if video.isFields, decoder == "avdec_h265" {
       throw RetrogradeError(
         .missingPlugin, about: source, "not supported: H.265 of single fields",
@@ -108,8 +109,8 @@ enum MisreadVideo {
   }
 
   /// Description of `decoder` for a pipeline. FFV1 is decoded without `direct-rendering`, because
-  /// its first packet may not specify the format. Formats without a name then usually cause an
-  /// error instead of a crash (`Quirk.avdecUnnamedFormat`).
+  /// its first packet may not specify the pixel format. A pixel format that has no name in
+  /// GStreamer then usually causes an error instead of a crash (`Quirk.avdecUnnamedFormat`).
   static func safe(_ decoder: String) -> String {
     decoder == "avdec_ffv1" ? "avdec_ffv1 direct-rendering=false" : decoder
   }

@@ -1,16 +1,16 @@
 import GStreamer
 import MediaTime
 
-/// Audio of a leg that is held, muted, or played at another speed. The audio is as long as the leg,
-/// exact to the sample.
+/// Audio of a leg that holds a frame, is muted, or is played at another speed. The audio is as long
+/// as the leg, exact to the sample.
 struct PacedAudio: LegAudio {
   private let track: AudioTrack
   private let leg: PlaybackLeg
   private let whole: PlaybackLeg
   private let legs: PlaybackLegs
   private let partSize: Int
-  /// Sample frames of the leg, counted from the output's start, and those during which the leg is
-  /// not held.
+  /// Sample frames of the leg (`range`), and sample frames during which its audio plays (`moving`).
+  /// Both are counted from the start of the output.
   private let range: Range<Int>
   private let moving: Range<Int>
   /// Length of the fade, in sample frames, where audio begins or ends within the leg.
@@ -18,7 +18,8 @@ struct PacedAudio: LegAudio {
   private var done = 0
   private var samples: (any PacedSamples)?
   private let keepsPitch: Bool
-  /// Source position at which reading begins, in the direction of the leg's audio.
+  /// Source position at which reading begins. Reading continues in the direction of the leg's
+  /// audio.
   private let place: ClockTime
 
   /// - Parameter leg: part of `whole` to output.
@@ -91,7 +92,8 @@ struct PacedAudio: LegAudio {
     return try ending(part, samples + track.silence(part.upperBound - to))
   }
 
-  /// `samples`; if the leg's audio stops within `part`, a fade-out of the audio is mixed in.
+  /// Returns `samples`. If the leg's audio stops within `part`, a fade-out of the audio is mixed
+  /// in.
   private mutating func ending(_ part: Range<Int>, _ samples: [UInt8]) throws -> [UInt8] {
     guard !moving.isEmpty, moving.upperBound < part.upperBound, part.lowerBound <= moving.upperBound else {
       return samples

@@ -2,13 +2,13 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Feeds a decoder with the packets of a store: from the first packet, or after a seek from a
-/// packet that was set before the seek.
+/// Feeds a decoder with the packets of a store, beginning with the first packet. After a seek, it
+/// begins with the packet set by ``begin(atPacket:)``.
 final class PacketFeed: Sendable {
   private struct State {
-    /// Place in the store of the next packet.
+    /// Place of the next packet in the store.
     var next = 0
-    /// Place in the store of the packet at which the next seek continues.
+    /// Place in the store of the packet to continue with after the next seek.
     var target = 0
     var caps: Caps?
     var failure: (any Error)?
@@ -33,7 +33,7 @@ final class PacketFeed: Sendable {
     }
   }
 
-  /// Sets the packet, by its number in the index, at which the next seek continues.
+  /// Sets the packet to continue with after the next seek, by its number in the index.
   func begin(atPacket number: Int) { state.withLock { $0.target = store.place(ofPacket: number) } }
 
   /// Error that ended reading; nil if there was none.

@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Reads the bytes of a video's packets from the source again on request, without disk space.
-/// Requests in the source's order need only one pass.
+/// Reads the bytes of a video's packets from the source again, on request, so that no disk space is
+/// needed. Requests in the source's order need only one pass.
 final class PacketReplay: Sendable {
   private let recipe: DecodingRecipe
   private let cancellation: Cancellation

@@ -11,7 +11,7 @@ final class PacketStore: Sendable {
     var header: PacketHeader
     var offset: Int
     var bytes: Int
-    /// Index of the packet's caps in `forms`.
+    /// Position of the packet's caps in `forms`.
     var form: Int
   }
 
@@ -26,8 +26,8 @@ final class PacketStore: Sendable {
   private let metas: [Int: Buffer]
   /// Different caps of the packets, in the order of their first use.
   private let forms: [Caps]
-  /// Place in the store of the index's first packet. Earlier places are the codec's headers, and
-  /// packets that the index omits.
+  /// Place of the index's first packet in the store. Earlier places contain the codec's headers,
+  /// and packets that the index omits.
   private let first: Int
   /// True if some MPEG pictures are known to be displayed in an order other than decoding order.
   let isReordered: Bool
@@ -87,7 +87,7 @@ final class PacketStore: Sendable {
     return PacketStore(place, entries, metas, forms, first: 0, isReordered: isReordered).timed(by: video)
   }
 
-  /// Store of the same packets, with the display times of an index.
+  /// Store of the same packets, with the display times of `video`.
   func timed(by video: VideoIndex) -> PacketStore {
     var entries = entries
     for (number, packet) in video.packets.enumerated() {
@@ -103,7 +103,7 @@ final class PacketStore: Sendable {
     self.isReordered = isReordered
   }
 
-  /// First place from which `packets` match the packet times `times`; nil if there is none.
+  /// First place from which `times` match the times of `packets`; nil if there is none.
   private static func firstPlace(of packets: [VideoPacket], in times: [ClockTime?]) -> Int? {
     (0...max(times.count - packets.count, 0)).first { place in
       place + packets.count <= times.count

@@ -1,8 +1,8 @@
 import GStreamer
 import MediaTime
 
-/// Audio at another speed and the same pitch, from GStreamer's `pitch` (SoundTouch). Silent beyond
-/// the end of the part.
+/// Audio at another speed and the same pitch, made by GStreamer's `pitch` element (SoundTouch).
+/// Beyond the end of the part, the audio is silent.
 ///
 /// The total length is exact to the sample. Within it, the audio may be a few hundredths of a
 /// second early or late, because SoundTouch moves sections of the audio so that they join smoothly.

@@ -10,8 +10,8 @@ package struct PlainFrames: Sendable {
   package struct Frame: Sendable {
     /// Start in stream time.
     package var time: ClockTime
-    /// Hash of the pixels; nil if the decoder reports the frame as damaged, or failed before it,
-    /// because such a frame may decode differently each time.
+    /// Hash of the pixels; nil if the decoder reports this frame as damaged or failed before
+    /// reaching it. Such a frame may decode differently each time.
     package var hash: UInt64?
 
     package init(time: ClockTime, hash: UInt64?) { (self.time, self.hash) = (time, hash) }
@@ -35,7 +35,7 @@ package struct PlainFrames: Sendable {
   ///   - hash: hash of the output frame's pixels.
   ///   - number: number of the frame in the source, in display order.
   /// - Returns: true if the plain decode has a frame with this hash and the same start; nil if the
-  ///   decoder reported the frame with this start as damaged, or failed before it.
+  ///   decoder reported the frame with this start as damaged, or failed before reaching it.
   package func holds(_ hash: UInt64, number: Int) -> Bool? {
     let time = time(of: number)
     let first = frames.endOfPrefix { $0.time < time - tolerance }
@@ -51,7 +51,7 @@ package struct PlainFrames: Sendable {
 extension VideoSource {
   /// Decodes the video in one pass, as far as the video is presented.
   /// - Parameters:
-  ///   - inThreadsOfWindows: use as many threads as the decoder of windows.
+  ///   - inThreadsOfWindows: true to use as many threads as the decoder of windows.
   ///   - report: called with the time of each frame.
   /// - Returns: nil if the video can't be decoded this way, for example if only its decoded frames
   ///   exist.

@@ -4,14 +4,15 @@ import MediaTime
 /// Audio at another speed, with its pitch changed as on a tape. Beyond the end of the part, the
 /// audio continues at the part's last speed.
 ///
-/// Only the ratio of the two rates counts. GStreamer's resampler allocates memory in proportion to
-/// the output rate, so the rate is low and the ratio is coarse. If a block becomes too long or too
-/// short, the next block compensates for it.
+/// The speed is the ratio of the converter's two rates. GStreamer's resampler allocates memory in
+/// proportion to the output rate, so the rates are low and the ratio is coarse. If a block becomes
+/// too long or too short, the next block compensates for it.
 final class ResampledSamples: PacedSamples {
   private let track: AudioTrack
   private let leg: PlaybackLeg
   private let direction: Direction
-  /// First sample frame if reading forwards, or the one after it if reading backwards.
+  /// Source position, in sample frames, at which reading begins. Backwards, the first sample frame
+  /// that is read is the one before this position.
   private let first: Int
   /// Rate converter; nil at the source's own speed.
   private let converter: AudioConverter?
@@ -60,10 +61,10 @@ final class ResampledSamples: PacedSamples {
     read += block
   }
 
-  /// Sets the rate at which the next block gets its correct length.
+  /// Sets the rate that gives the next block its correct length.
   private func setRate(of converter: AudioConverter) {
-    // Sample frames still in the converter get the new speed. A higher speed increases their
-    // number, which influences the speed, so count at most half a block of them.
+    // The new speed also applies to sample frames that are still in the converter. Their number
+    // increases with the speed, and the speed is calculated from it, so count at most half a block.
     let end = read + block - (leg.speed.isConstant ? 0 : min(converter.latency, block / 2))
     let count = min(block, end)
     let wanted = max(time(toPlay: end) - given, 1)

@@ -19,8 +19,8 @@ package struct Selection: Sendable {
     }
   }
 
-  /// Display time of source frame `number` within `span`; nil if the frame is not shown, or if the
-  /// selection drops no frames.
+  /// Display time of source frame `number` within `span`; nil if the frame is not shown, or if no
+  /// frame is dropped.
   func span(ofFrame number: Int, during span: TimeSpan) -> TimeSpan? {
     guard let frames else { return nil }
     let place = frames.endOfPrefix { $0 < number }

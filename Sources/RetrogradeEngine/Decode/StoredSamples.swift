@@ -64,8 +64,8 @@ final class StoredSamples: SampleStore {
     }
   }
 
-  /// File ranges of up to `count` bytes from `offset` on. Only ranges that are close enough to be
-  /// read together, including the bytes between them, are returned.
+  /// File ranges of up to `count` bytes from `offset` on, to be read together with the bytes
+  /// between them. The ranges end before the first gap that is larger than ``gap``.
   private func pieces(_ count: Int, at offset: Int) -> [Range<Int>] {
     var pieces: [Range<Int>] = []
     var done = 0

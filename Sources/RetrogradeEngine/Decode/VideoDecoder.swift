@@ -26,13 +26,13 @@ final class VideoDecoder: Sendable {
   private let isRaw: Bool
   /// True if the output is packets, not frames.
   let arePackets: Bool
-  /// First sample, which was pulled to learn the caps and is still to be returned by ``next(_:)``.
+  /// First sample, pulled in order to learn the caps. ``next(_:)`` returns it later.
   private let first: Mutex<Sample?>
-  /// True once a window could be decoded only from the keyframe before the window's own.
+  /// True after a window could be decoded only by starting at the keyframe before the window's own.
   private let startsEarlier = Mutex(false)
 
   /// Starts decoding at the beginning of the video.
-  /// - Parameter store: store that the packets come from; nil if they come from a demuxer.
+  /// - Parameter store: store of the packets; nil if a demuxer reads them from the source.
   init(
     _ recipe: DecodingRecipe, _ changes: FormatChanges, for use: DecoderOutput.Use = .windows,
     from store: PacketStore? = nil, _ cancellation: Cancellation, stall: ClockTime = ClockTime(seconds: 30)
@@ -82,7 +82,7 @@ final class VideoDecoder: Sendable {
   func next(_ cancellation: Cancellation) throws -> Sample? {
     if let sample = first.withLock({ $0.take() }) { return sample }
     guard let sample = try output.pull(cancellation) else { return nil }
-    // According to the index, all packets have the same format.
+    // Packets need no conversion: according to the index, all of them have the same format.
     if arePackets, !isRaw { return sample }
     changes.noteDetails(of: sample)
     do {
@@ -95,12 +95,12 @@ final class VideoDecoder: Sendable {
   /// Seeks to `time`, in stream time. Afterwards, ``next(_:)`` returns the frames from `time` on.
   /// - Parameters:
   ///   - isKeyframe: true if a keyframe is shown at `time`, and no earlier frame is wanted. Earlier
-  ///     frames may be output too.
+  ///     frames may nevertheless be output.
   ///   - packet: number of the first packet to decode, in decoding order: a keyframe, or the first
   ///     packet of the stream.
   ///   - wanted: packets that should enter the decoder.
-  /// - Throws: ``Mismatch`` if the source is not seekable, `RetrogradeError` if the source can't be
-  ///   read.
+  /// - Throws: ``Mismatch`` if the source is not seekable, or `RetrogradeError` if the source can't
+  ///   be read.
   func start(
     at time: ClockTime, isKeyframe: Bool = false, fromPacket packet: Int, _ wanted: WindowPackets.Wanted
   ) throws {
@@ -114,9 +114,9 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// True if the packets that entered the decoder before the next frame begin with the packets
-  /// expected by ``start(at:isKeyframe:fromPacket:_:)``. The next frame remains available from
-  /// ``next(_:)``.
+  /// Decodes up to the next frame, and returns true if the decoder got the first packet expected by
+  /// ``start(at:isKeyframe:fromPacket:_:)``, and no packet that differs from the index.
+  /// ``next(_:)`` then returns the frame.
   func reachesExpectedPackets(_ cancellation: Cancellation) throws -> Bool {
     let sample = try next(cancellation)
     first.withLock { $0 = sample }
@@ -126,7 +126,7 @@ final class VideoDecoder: Sendable {
   /// Makes the demuxer locate `time`, which may take a long time on the first call.
   func approach(_ time: ClockTime) {
     first.withLock { $0 = nil }
-    // The full appsink stops the decoder soon after the keyframe.
+    // No end is needed: the decoder stops soon after the keyframe, when the appsink is full.
     output.packets?.expect(nil)
     _ = try? output.seek(to: time, orKeyframeBefore: true)
   }
@@ -142,7 +142,7 @@ final class VideoDecoder: Sendable {
   struct Mismatch: Error {}
 
   /// Decodes one window. When `budget` is reached, the first frames of the window go to the spool.
-  /// Their number may differ from the plan: it is larger if the window before left less room.
+  /// If the previous window left less room, more frames than planned go to the spool.
   /// - Parameters:
   ///   - video: index of the video.
   ///   - budget: maximum number of bytes in memory, as counted by `gauge`.
@@ -154,8 +154,8 @@ final class VideoDecoder: Sendable {
     let hasEarlier = window.keyframe > 0
     var strategy = SeekStrategy(
       // Seek to a keyframe, because an accurate seek may decode the group of pictures before the
-      // window too. If audio has to be decoded from further back, matroskademux moves an accurate
-      // seek back as far, and then to a keyframe (`audio_lead_in_ts` in
+      // window too. If an audio stream has a lead-in, matroskademux moves an accurate seek back by
+      // the lead-in, and then to a keyframe (`audio_lead_in_ts` in
       // `gst_matroska_demux_handle_seek_event`).
       isKeyframe: output.readsMatroska && window.keyframe == window.frames.lowerBound && window.keyframe > 0,
       isEnding: output.packets?.areWholePictures ?? false)
@@ -215,7 +215,7 @@ final class VideoDecoder: Sendable {
     let tolerance = VideoDecoder.tolerance(of: expected)
     // Always seek. The first displayed frames may depend on a keyframe that an edit list hides, and
     // a seek to 0 also decodes that keyframe. In a new decoder, the seek tests whether the source
-    // is seekable. If matroskademux has reached the end without any seek, it ends too early after
+    // is seekable. Also, if matroskademux reaches the end before any seek, it ends too early after
     // its first seek.
     let beginning = strategy.isEarlier ? starts[window.keyframe - 1] : from
     let keyframe = strategy.isEarlier ? video.keyframe(before: window.keyframe) : window.keyframe
@@ -227,17 +227,17 @@ final class VideoDecoder: Sendable {
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     var spooled = 0
-    // The demuxer gets no stop position, because several demuxers end a frame or two early, and
-    // frames displayed before a keyframe may follow it in the file. The index tells which frames
-    // are wanted. A window of one frame is complete only when another frame or the end follows,
-    // because the first frame may be the previous one, clipped: decoders give frames without
-    // durations 40 ms (`gst_video_decoder_clip_and_push_buf`).
+    // Seek without a stop position. With one, several demuxers end a frame or two early, and frames
+    // displayed before a keyframe may follow the keyframe in the file. The index shows which frames
+    // are wanted. For a window of one frame, wait for another frame or the end, because the first
+    // output may be the previous frame, clipped: decoders assume 40 ms for frames without durations
+    // (`gst_video_decoder_clip_and_push_buf`).
     let isSingle = expected.count == 1
     while isSingle || times.count < expected.count || (times.last.map { $0 + tolerance < to } ?? true) {
       guard let sample = try next(cancellation), let time = sample.presentationTime else { break }
       if time + tolerance < from { continue }
       if time > to + tolerance { break }
-      // After a lost keyframe, the decoder outputs all frames, but damaged.
+      // If the keyframe was lost, the decoder outputs all frames, but marks them as damaged.
       if sample.buffer.isCorrupted, !strategy.isEarlier, window.keyframe > 0,
         window.keyframe < window.frames.lowerBound,
         losesReferences
@@ -245,8 +245,8 @@ final class VideoDecoder: Sendable {
         throw Mismatch()
       }
       if let last = times.last, time <= last + tolerance {
-        // The previous frame, which overlaps the window's start, was output first: it was clipped
-        // to the time of the window's first frame.
+        // The last output was the frame before the window. It overlaps the start of the window, so
+        // it was clipped to the start of the window's first frame.
         try decoded.replaceLast(with: sample.buffer)
         times[times.count - 1] = time
         continue
@@ -277,7 +277,7 @@ final class VideoDecoder: Sendable {
     return decoded
   }
 
-  /// Largest allowed difference between a frame's time and the index, because containers round
+  /// Largest allowed difference between a frame's time and its time in the index. Containers round
   /// times.
   static func tolerance(of times: ArraySlice<ClockTime>) -> ClockTime {
     let gap = zip(times, times.dropFirst()).map { $1.nanoseconds - $0.nanoseconds }.min() ?? 3_000_000

@@ -8,12 +8,12 @@ package final class VideoPlayer {
     package var buffer: Buffer
     package var shown: TimeSpan
     package var caps: Caps
-    /// Display time in the source, and the direction of play.
+    /// Display time in the source (`source`), and direction of play.
     package var source: TimeSpan
     package var direction: Direction
     /// Source number of the frame; nil if the frame is a mix of several frames.
     package var number: Int?
-    /// Number of the leg, and the display time in the output without holds.
+    /// Number of the leg, and display time in the output without holds (`moving`).
     var leg: Int
     var moving: TimeSpan
   }
@@ -136,8 +136,8 @@ package final class VideoPlayer {
   }
 
   private func openNext() throws -> OpenLeg? {
-    // All rounds after the first are alike. If two rounds show no frame, stop, because the loop may
-    // be endless.
+    // All rounds after the first are alike. Stop after two rounds without a frame, because the loop
+    // may be endless.
     var empty = 0
     while let number, let whole = legs[number], legs.count != nil || empty < 2 * legs.perRound {
       if let end, whole.start >= end, !isDescending { return nil }
@@ -147,7 +147,7 @@ package final class VideoPlayer {
       let leg: PlaybackLeg?
       let span: TimeSpan?
       if clock.borrowed != nil, !isDescending {
-        // Frames have the display times of other frames. If the first `skipped` times are not
+        // Each frame has the display time of another frame. If the first `skipped` times are not
         // played, the last `skipped` frames of the source are not shown.
         let skipped = clock.skip(to: from)
         span = video.shown.timeline.clipped(to: whole.span).timeline.span(leaving: skipped, in: whole.span)

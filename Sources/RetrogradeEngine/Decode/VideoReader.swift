@@ -15,7 +15,8 @@ struct SourceFrame: Sendable {
 /// Backwards, a separate thread decodes the next window while the frames of the current window are
 /// output. Forwards, the decoder's own thread is a frame or two ahead.
 final class VideoReader: Sendable {
-  /// A decoded window, whose frames are popped from its end, and the frames' display times.
+  /// A decoded window, and the display times of its frames. Frames are popped from the window's
+  /// end.
   private struct Part: Sendable {
     var window: DecodedWindow
     /// Source number of the window's first frame.
@@ -94,7 +95,7 @@ final class VideoReader: Sendable {
 
   private func nextJoined(_ reader: PartReader) throws -> SourceFrame? {
     while let (buffer, number) = try reader.next() {
-      // If a source can't be read in windows, it may have more frames than its index: skip those.
+      // If a source can't be read in windows, it may have frames that the index lacks: skip those.
       guard frames.contains(number) else { continue }
       return SourceFrame(buffer: buffer, span: timeline.span(of: number - frames.lowerBound), number: number)
     }
@@ -144,8 +145,8 @@ final class VideoReader: Sendable {
         let spans = window.frames.map { timeline.span(of: $0 - frames.lowerBound) }
         guard parts.give(Part(window: decoded, firstFrame: window.frames.lowerBound, spans: spans)) else { break }
       } catch is VideoDecoder.Mismatch {
-        // Seeks to this window and earlier ones are inexact, or the source is damaged: decode all
-        // frames up to the window's end once, forwards.
+        // Seeks to this window and to earlier windows are inexact, or the source is damaged: decode
+        // all frames up to the window's end once, forwards.
         let upper = window.frames.upperBound
         Log.decode.warning(
           "fallback: frames 0 to \(upper - 1) are decoded once, forwards: from here on they are not as the index says")

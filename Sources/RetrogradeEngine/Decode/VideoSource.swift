@@ -3,8 +3,8 @@ package import GStreamer
 package import MediaTime
 import Synchronization
 
-/// The video of a source, and the way to read the video: in windows, or, if seeks are inexact, from
-/// a store of all frames, which are decoded once, forwards.
+/// The video of a source, and the way to read it. If seeks are exact, windows are decoded. If not,
+/// all frames are decoded once, forwards, and read from a store.
 package final class VideoSource: Sendable {
   package let video: VideoIndex
   let recipe: DecodingRecipe?
@@ -49,8 +49,8 @@ package final class VideoSource: Sendable {
   /// delay the consumer and use more memory.
   private static let packetBudget = 32 << 20
 
-  /// Length of the end of the video that is decoded first, if a user waits for it and the last
-  /// group of pictures does not fit in memory.
+  /// Duration of the end of the video that is decoded first, if a user waits for the first frame
+  /// and the last group of pictures does not fit in memory.
   private static let watchedLength = ClockTime(seconds: 1.5)
 
   /// Finds out how to read the source by reading its last window.
@@ -86,8 +86,8 @@ package final class VideoSource: Sendable {
     var packets =
       opened == nil && video.starts != nil && (recipe.estimatesSeekPositions || mayBeReordered)
       ? try PacketStore.read(video, recipe, spoolDirectory, cancellation) : nil
-    // If frames without times are displayed in another order than decoded, only the decoder knows
-    // the order. If the packets can't be stored, assume such an order.
+    // Only the decoder knows the display order of reordered frames without times. If the packets
+    // can't be stored, assume that frames are reordered.
     let isReordered = mayBeReordered && packets?.isReordered ?? true
     if !recipe.estimatesSeekPositions, !isReordered { packets = nil }
     if recipe.largestPacket == nil { try Planner.refuseHugeFrames(of: recipe.packetCaps, resources) }
@@ -349,16 +349,15 @@ package final class VideoSource: Sendable {
 
   /// Stores a decoder for reuse, or closes it.
   /// - Parameter isLast: true if nothing more will be decoded, unless a watching user seeks. The
-  ///   decoder is then closed, so that its pool frees each frame after use, while the remaining
-  ///   frames are encoded. Otherwise the pool would keep the memory of all its frames until the
-  ///   end.
+  ///   decoder is then closed, so that the memory of each remaining frame is freed after the frame
+  ///   is encoded. The pool of an open decoder would keep the memory of all frames until the end.
   func recycle(_ decoder: VideoDecoder, isLast: Bool = false) {
     if isLast, !planner.isWatched { return decoder.close() }
     idle.withLock { $0 = decoder }
   }
 
   /// Decodes `window`. If the window was already decoded to find out how to read the source, the
-  /// first call returns its frames.
+  /// first call returns those frames.
   func decode(_ window: Window, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> DecodedWindow {
     if let known = ready.withLock({ $0.take() }), known.window.frames.upperBound == window.frames.upperBound,
       known.window.frames.lowerBound <= window.frames.lowerBound
@@ -402,7 +401,7 @@ package final class VideoSource: Sendable {
     let (starts, moved) = collector.starts(stored: video.isUntimed ? video.starts : nil)
     var warnings: [Warning] = moved > 0 ? [.moved(moved)] : []
     if let damage { warnings.append(Warning(.damaged, "damaged: \(damage.message)")) }
-    // If packets are fields, two of them make a frame.
+    // If packets are interlaced fields, two of them form a frame.
     let areFields = decoder.isTopFieldFirst != nil && expected == 2 * starts.count
     warnings += areFields ? [] : video.missing(starts, before: boundary)
     return (collector.frames, starts, warnings)
@@ -410,8 +409,8 @@ package final class VideoSource: Sendable {
 }
 
 extension Warning {
-  /// Warning about frames whose times were corrected because they were not later than those of the
-  /// previous frame.
+  /// Warning about frames whose times were corrected, because each was not later than the frame
+  /// before it.
   static func moved(_ count: Int) -> Warning {
     Warning(
       .timesRepaired,
@@ -443,7 +442,7 @@ extension VideoIndex {
     return [.undecodable(promised.count - decoded.count, of: starts.count, from: first, to: last)]
   }
 
-  /// End of a video whose last frame has the last of these `starts`.
+  /// End of a video whose last frame starts at the last of `starts`.
   func end(afterLast starts: [ClockTime]) -> ClockTime {
     guard let last = starts.last else { return .zero }
     let own = last + lastDuration

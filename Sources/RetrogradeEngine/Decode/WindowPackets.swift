@@ -3,27 +3,27 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Compares the packets that enter a decoder after a seek with the index.
+/// Checks that the packets that enter a decoder after a seek are those of the index.
 ///
 /// After a seek, a demuxer may lose bytes, or give packets other times than in a pass from the
 /// beginning (`Quirk.tsdemuxSeekTimes`). Decoders conceal lost bytes, and only this comparison
 /// shows wrong times.
 ///
-/// Also ends the stream after the packets of a window. A decoder with one thread per frame reads
-/// that many packets ahead of its output, and would decode the same packets again for the next
+/// Also ends the stream after the packets of a window. A decoder with frame threads reads one
+/// packet per thread ahead of its output, and would decode the same packets again for the next
 /// window. With groups of 30 frames, one frame in six was decoded twice.
 final class WindowPackets: Sendable {
   /// Packets expected after a seek.
   struct Wanted: Sendable {
     /// Expected packets in decoding order, from a keyframe on.
     var packets: ArraySlice<VideoPacket> = []
-    /// Largest allowed difference between a packet's time and the index.
+    /// Largest allowed difference between a packet's time and its time in the index.
     var tolerance = ClockTime.zero
     /// Display time of the last indexed frame. If only a part of the source is indexed, later
     /// packets are not in the index.
     var end = ClockTime(nanoseconds: .max)
-    /// Display times of the frames after whose packets the stream may end; nil to end with the
-    /// source.
+    /// Display times of the wanted frames, after whose packets the stream may end; nil to end with
+    /// the source.
     var ending: [ClockTime]?
   }
 
@@ -32,7 +32,7 @@ final class WindowPackets: Sendable {
     let wanted: Wanted
     /// True once the seek has flushed the pad. Earlier packets are ignored.
     var isFlushed: Bool
-    /// Index in `wanted.packets` of the next expected packet.
+    /// Position in `wanted.packets` of the next expected packet.
     var next: Int
     var differs = false
     var hasCome: [Bool]
@@ -50,8 +50,8 @@ final class WindowPackets: Sendable {
     }
 
     /// Compares a packet with the next expected one. Packets before the first expected packet are
-    /// decoded only because later packets depend on them, and packets after the last belong to no
-    /// frame of the window.
+    /// ignored: they are decoded only because later packets depend on them. Packets after the last
+    /// expected packet are ignored too: they belong to no frame of the window.
     mutating func compare(_ buffer: Buffer, in segment: Segment, _ caps: Caps) {
       guard !differs, wanted.packets.indices.contains(next) else { return }
       let packet = wanted.packets[next]
@@ -85,8 +85,8 @@ final class WindowPackets: Sendable {
       next += 1
     }
 
-    /// Records a packet shown at `time`. Returns true if neither this packet nor any later one is
-    /// needed.
+    /// Records a packet shown at `time`.
+    /// - Returns: true if neither this packet nor any later one is needed.
     mutating func ends(at time: ClockTime) -> Bool {
       guard let starts = wanted.ending else { return false }
       let place = starts.endOfPrefix { $0 + wanted.tolerance < time }
@@ -119,15 +119,16 @@ final class WindowPackets: Sendable {
     }
   }
 
-  /// Time of a packet's frame, as in the index. A frame within which an edit begins has time 0.
-  /// Other GStreamer segments begin at the target of the seek.
+  /// Display time of a packet's frame, as in the index. If an edit begins within the frame, the
+  /// time is 0. Other frames are not clipped to the GStreamer segment, because it begins at the
+  /// target of the seek.
   private static func time(of buffer: Buffer, in segment: Segment) -> ClockTime? {
     guard let time = buffer.pts.map({ segment.streamTime(of: $0) }) else { return nil }
     return time < .zero ? buffer.presentationTime(in: segment) : time
   }
 
-  /// True if each packet is a whole picture, so that no packet displayed later is needed to
-  /// complete a picture.
+  /// True if each packet is a whole picture, so that no later packet is needed to complete a
+  /// picture.
   var areWholePictures: Bool {
     guard let caps = pad.caps else { return false }
     return switch caps.mediaType {

@@ -5,7 +5,7 @@ import Paths
 package enum Address: Sendable, Hashable {
   /// Decoded path of a `file:` URI (RFC 8089).
   case file(String)
-  /// Address with `http` or `https`.
+  /// Address with the scheme `http` or `https`.
   case web(String)
 
   /// - Returns: nil if `input` is a path. If a file with this name exists, `input` is always a

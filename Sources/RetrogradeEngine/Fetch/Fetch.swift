@@ -13,8 +13,8 @@ struct Fetch {
 
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
-  /// Element that reads an address. Servers are not asked for radio metadata, which would be mixed
-  /// into the media.
+  /// Description of an element that reads an address. The element does not request radio metadata,
+  /// because servers would mix the metadata into the media.
   private static func reader(_ element: String, _ location: String) -> String {
     "\(element) name=source location=\(Description.quoted(location))"
       + (element == "souphttpsrc" ? " iradio-mode=false blocksize=65536" : "")
@@ -22,7 +22,7 @@ struct Fetch {
 
   // MARK: one file
 
-  /// Fetches a whole file. `isWhole` is true if the server declared the length.
+  /// Fetches a whole file. In the result, `isWhole` is true if the server declared the length.
   func file(at address: String) throws -> (Spool, isWhole: Bool) {
     let pipeline = try pipeline(
       "\(Fetch.reader("souphttpsrc", address)) ! appsink name=bytes sync=false max-buffers=64 enable-last-sample=false")
@@ -58,8 +58,8 @@ struct Fetch {
 
   // MARK: playlists
 
-  /// Fetches the media of a playlist as one file. Of several variants, uses the one with the
-  /// highest bit rate.
+  /// Fetches the media of a playlist as one file. If there are several variants, the one with the
+  /// highest bit rate is used.
   /// - Parameter reader: element that reads the playlist. Files that the playlist names are read
   ///   only with the same kind of element.
   func media(of playlist: Playlist, from reader: String, at location: String) throws -> (Spool, [Warning]) {
@@ -194,7 +194,7 @@ struct Fetch {
       case .failed(let error):
         try transfers.check(name, isOver: true)
         throw failure(error, done, 0)
-      // At the end of the stream, all earlier data is in the sinks.
+      // At the end of the stream, the sinks contain all earlier data.
       case .endOfStream: isOver = true
       default: break
       }
@@ -284,9 +284,9 @@ extension GStreamerError {
   /// True if souphttpsrc requested a range of the file, but the server sent the whole file.
   fileprivate var isRefusedRange: Bool { debug?.contains("does not accept Range") ?? false }
 
-  /// Reason for a failed transfer, from the debug text, because the message is not specific.
-  /// souphttpsrc puts the server's answer there ("Not Found (404), URL: …"), and adaptive demuxers
-  /// the address.
+  /// Reason for a failed transfer. It is in the debug text, because the message is not specific:
+  /// souphttpsrc adds the server's answer to this text ("Not Found (404), URL: …"), and adaptive
+  /// demuxers add the address.
   fileprivate var reasonInTransfer: String {
     guard let detail = debug?.split(separator: "\n").last.map(String.init), detail.contains(", URL: ") else {
       return cause

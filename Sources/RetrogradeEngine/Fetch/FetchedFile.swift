@@ -23,8 +23,8 @@ package final class FetchedFile: Sendable {
   package var path: String { spool.path }
 
   /// - Returns: nil if `input` is a media file, or does not exist.
-  /// - Throws: ``RetrogradeError`` of code `noInput` if nothing can be downloaded, `inputOutput` if
-  ///   the download is incomplete.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if nothing can be downloaded, or `inputOutput`
+  ///   if the download is incomplete.
   package init?(
     _ input: String, _ resources: Resources, _ cancellation: Cancellation, _ report: @escaping Report = { _, _ in }
   ) throws {
@@ -62,9 +62,9 @@ package final class FetchedFile: Sendable {
 extension FetchedFile {
   /// Throws if a transfer seemed complete but was truncated.
   ///
-  /// If a server does not declare the length, and the connection is lost between two chunks,
+  /// If a server does not declare the length, and the connection is lost between two HTTP chunks,
   /// libsoup 3.2 reports a normal end (3.6 reports an error). Only the declarations in the file's
-  /// container then show the loss.
+  /// container then show that data is missing.
   /// - Parameter found: warnings about missing data in the file.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   func check(_ found: [Warning]) throws {

@@ -1,4 +1,4 @@
-/// Manifest with a single variant, because dashdemux begins with the first variant
+/// Reduces a manifest to a single variant, because dashdemux begins with the first variant
 /// (`Quirk.dashdemuxFirstVariant`).
 extension Playlist {
   /// Returns the DASH manifest with only the representation of the highest bit rate in each

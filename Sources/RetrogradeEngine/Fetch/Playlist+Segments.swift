@@ -23,7 +23,7 @@ extension Playlist {
       run -> Double in
       let numbers = Playlist.numbers(run.1)
       let (duration, repetitions) = (numbers["d"] ?? 0, numbers["r"] ?? 0)
-      // A negative repeat count repeats until the end.
+      // With a negative repeat count, the media segment repeats until the end.
       return repetitions >= 0 ? repetitions + 1 : duration > 0 ? length * scale / duration : 0
     }
     return max(counts.max() ?? 0, runs.reduce(0, +))

@@ -27,7 +27,7 @@ struct Playlist {
     if beginning.utf8.starts(with: "#EXTM3U".utf8) {
       (kind, text) = (.hls, all)
     } else if beginning.hasPrefix("<") && all.contains("<MPD") {
-      // A comment can be inside a file name.
+      // Remove comments first, because a file name can contain a comment.
       (kind, text) = (.dash, Playlist.removingComments(all))
     } else {
       return nil
@@ -82,8 +82,8 @@ struct Playlist {
   private var dashNames: [String] {
     let attribute = /(?:media|initialization|sourceURL|index|href)\s*=\s*(?:"([^"]*)"|'([^']*)')/
       .matchingSemantics(.unicodeScalar)
-    // Attributes may hold `>` in quotes, but never `<`. A `<` therefore ends the match, so no text
-    // is searched twice.
+    // Attributes may contain `>` in quotes, but never `<`. A `<` therefore ends the match, so no
+    // text is searched twice.
     let element = /<(?:[^\s<>\/:]+:)?(?:BaseURL|Location)(?:\s(?:[^<>"']|"[^<"]*"|'[^<']*')*)?>([^<]*)</
       .matchingSemantics(.unicodeScalar)
     // Templates name files by the identifier of a representation (`$RepresentationID$`).
@@ -92,8 +92,8 @@ struct Playlist {
     let elements = text.matches(of: element).map { String($0.1).trimmed }
     let identifiers = text.matches(of: identifier).map { String($0.1 ?? $0.2 ?? "") }
     let paths = identifiers.filter { $0.utf8.contains { "/&%".utf8.contains($0) } }
-    // In a template, an empty identifier, or one of dots, can form "/" or ".." together with the
-    // text around it.
+    // In a template, an identifier that is empty or consists of dots can form "/" or ".." together
+    // with the text around it.
     let isHidden = identifiers.contains { $0.utf8.allSatisfy { $0 == UInt8(ascii: ".") } }
     return attributes + elements + paths + (isHidden ? [".."] : [])
   }
@@ -249,7 +249,7 @@ struct Playlist {
     self.init(bytes ?? [])
   }
 
-  /// Maximum size in bytes. A playlist for a day of one-second media segments takes half of it.
+  /// Maximum size in bytes. A playlist with one-second media segments for a day needs half of it.
   static let longest = 16 << 20
 
   /// Throws if a file is a playlist whose origin is unknown.

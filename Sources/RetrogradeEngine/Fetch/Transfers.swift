@@ -47,8 +47,8 @@ final class Transfers: Sendable {
         .damagedInput, about: name,
         "is a playlist from the network that refers to something other than http and https URLs")
     }
-    // One source element reads the media segments one after another, so `location` is its last
-    // request.
+    // One source element reads the media segments one after another, so `location` is the address
+    // of the element's last request.
     guard isOver,
       let missing = state.sources.lazy.compactMap({ $0.string("location") }).first(where: { !state.come.contains($0) })
     else { return }

@@ -15,12 +15,13 @@ struct AudioCollector {
   private(set) var caps: Caps?
   private var bytesPerFrame = 1
   private var conversion: (from: Caps, converter: AudioConverter?)?
-  /// Audio that was converted to the first format, and audio that could not be converted.
+  /// Audio that was converted to the first format (`converted`), and audio that could not be
+  /// converted (`lost`).
   private var converted = Changed()
   private var lost = Changed()
 
   private struct Changed {
-    /// Number of sample frames, at their own rate.
+    /// Number of sample frames before conversion.
     var count = 0
     var span: TimeSpan?
     var caps: [Caps] = []

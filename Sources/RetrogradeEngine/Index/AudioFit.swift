@@ -1,11 +1,11 @@
 import MediaTime
 
-/// Anchor for audio that is decoded from the middle of a source: tells where a full pass would
-/// place this audio. Pure arithmetic.
+/// Anchor for the position of audio that is decoded from the middle of a source. It shows where a
+/// full pass would place this audio. Pure arithmetic.
 ///
 /// A full pass counts samples from the first timestamp (`AudioLayout`), but timestamps in the
-/// middle may be rounded to a millisecond. The distance between two packets is a whole number of
-/// packets. So the position of one packet and the number of sample frames per packet are enough.
+/// middle may be rounded to a millisecond. The lengths of all packets have a common divisor, so the
+/// exact positions follow from the position of one packet and this divisor.
 struct AudioAnchor: Hashable, Sendable {
   /// Position of a buffer, in sample frames from stream time 0.
   var position: Int
@@ -17,8 +17,8 @@ struct AudioAnchor: Hashable, Sendable {
   /// Largest delay minus the smallest, in sample frames.
   var spread: Int
 
-  /// Settling time of a decoder. The Opus decoder drops samples at the start, so its first buffers
-  /// vary in size.
+  /// Settling time of a decoder. The Opus decoder drops samples at the start, so the decoder's
+  /// first buffers vary in size.
   private static let settling = ClockTime(nanoseconds: 250_000_000)
   private static let rounding = ClockTime(nanoseconds: 1_000_000)
 
@@ -61,7 +61,7 @@ struct AudioAnchor: Hashable, Sendable {
     guard step > 0, estimate.magnitude < 1e15 else { return nil }
     let distance = Int(estimate.rounded()) - origin.position
     let isExact = spread <= 1 && origin.spread <= 1
-    // If timestamps are exact to the sample, the position follows from them alone.
+    // If timestamps are exact to the sample, the position follows from the timestamps alone.
     if isExact, step < 4 { return spread == 0 && origin.spread == 0 ? Int(estimate.rounded()) - position : nil }
     let steps = Int((Double(distance) / Double(step)).rounded())
     let place = origin.position + steps * step

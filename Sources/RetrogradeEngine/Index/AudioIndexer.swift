@@ -25,14 +25,15 @@ package struct AudioDecoder: Sendable {
     guard !caps.isALS else { return nil }
     let candidates = Registry.factories(.decoder, sinks: caps)
     // Prefer FFmpeg's decoders: they output one buffer per packet without delay, so the packet of
-    // each buffer is known. GStreamer ranks other decoders first, which drop the first frame or
-    // change the level (a52dec, mpg123).
+    // each buffer is known. The decoders that GStreamer ranks first (a52dec, mpg123) drop the first
+    // frame or change the level.
     let isMPEG = ["audio/mpeg", "audio/x-ac3", "audio/x-eac3", "audio/x-private1-ac3"].contains(caps.mediaType)
     let isExchanged =
       caps.mediaType == "audio/x-flac" && caps.int("channels").map { 7...8 ~= $0 } ?? false
       && Quirk.flacdecSurround.applies
     // If the rate changes, flacparse outputs caps without `streamheader`, which flacdec 1.26
-    // refuses. If the depth changes, FFmpeg's decoder fails, but the caps do not contain the depth.
+    // refuses. If only the depth changes, use flacdec: the caps do not contain the depth, so
+    // flacdec works, but FFmpeg's decoder fails.
     let isRefused = change == .rateOrChannels
     guard
       let best = (isMPEG || isExchanged || isRefused ? candidates.first { $0.hasPrefix("avdec_") } : nil)
@@ -101,16 +102,16 @@ package final class AudioIndexer: Sendable {
     let isChanged = decoder.factory == "opusdec" && Quirk.opusdecPhaseInversion.applies
     let setting = isChanged ? " phase-inversion=true" : ""
     let decode = decoder.factory.map { "\($0) name=decoder\(number)\(setting) ! " } ?? ""
-    // An Opus header contains the rate of the encoder's input. Opus itself has 48 kHz, and decoding
-    // to a lower rate loses samples.
+    // An Opus header contains the rate of the encoder's input. Opus itself always has 48 kHz, and
+    // decoding to a lower rate loses samples.
     let isOpus = stream.caps.mediaType == "audio/x-opus"
     let rate = isOpus ? ",rate=48000" : ""
     // An undecoded stream needs no thread: the appsink queues enough data to keep the demuxer
     // running.
     let queue = stream.isFile || decoder.factory == nil ? "" : "queue name=queue\(number) ! "
-    // A parser accepts all caps that its decoder accepts, except for the channel mask. opusdec
-    // decodes streams whose header names a rate that Opus does not have (44.1 kHz), but opusdec's
-    // caps exclude such rates.
+    // A parser's caps are limited to those that the decoder accepts, apart from the channel mask.
+    // `capssetter` removes this limit: opusdec decodes streams whose header names a rate that Opus
+    // does not have (44.1 kHz), but opusdec's caps exclude such rates.
     let loudspeakers = stream.loudspeakers ?? (stream.caps.lacksChannelMask ? 0 : nil)
     // With more than two channels, a channel mask of 0 means that no loudspeakers are assigned
     // (`Quirk.wavparseChannelMask`).
@@ -145,7 +146,7 @@ package final class AudioIndexer: Sendable {
 
   /// - Parameters:
   ///   - first: sample that was already pulled.
-  ///   - watched: notes about the decoder; nil to use the notes of ``watch(_:)``.
+  ///   - watched: records about the decoder; nil to use the records of ``watch(_:)``.
   package func run(
     _ reader: StreamReader, first: Sample? = nil, watched: PacketTimestamps? = nil
   ) throws -> (track: AudioTrack?, warnings: [Warning]) {
@@ -154,7 +155,7 @@ package final class AudioIndexer: Sendable {
   }
 
   /// - Parameter fit: the wanted part of the stream.
-  /// - Throws: also ``InexactRange``.
+  /// - Throws: ``InexactRange`` and all other errors of indexing.
   func run(
     _ reader: StreamReader, _ fit: AudioFit, first: Sample? = nil, watched: PacketTimestamps? = nil
   ) throws -> (track: AudioTrack?, anchor: AudioAnchor?, warnings: [Warning]) {
@@ -221,8 +222,8 @@ package final class AudioIndexer: Sendable {
     var layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
     layout.fillsGaps = clock.fillsGaps
     layout.cutPriming = trim.cut
-    // FLAC timestamps count samples at the rate of the current packet, so after a rate change they
-    // are not a sum of durations.
+    // FLAC timestamps count samples at the rate of the current packet. After a rate change, the
+    // timestamps therefore do not equal the sum of the durations.
     layout.ignoresTimestamps = changesForm
     let (chunks, anchor, isPlaced) = try layout.place(decoded, fit)
     var found = track(audio, chunks, clock, caps, rate, tags)
@@ -262,6 +263,6 @@ package final class AudioIndexer: Sendable {
     return track
   }
 
-  /// Clears the notes about packets before another pass of the pipeline. No data may be flowing.
+  /// Clears the records about packets before another pass of the pipeline. No data may be flowing.
   func resetNotes() { ownClock.reset() }
 }

@@ -32,8 +32,8 @@ struct AudioLayout: Sendable {
   /// Number of packets that entered the decoder; nil for raw audio, which has no decoder.
   var packetCount: Int?
   /// True for flacdec: before a frame that follows a gap, libFLAC 1.4 and later outputs silence of
-  /// at most 5 s. GstAudioDecoder gives this silence the packet's timestamp, and the frame a later
-  /// one.
+  /// at most 5 s. GstAudioDecoder gives the packet's timestamp to this silence, and a later
+  /// timestamp to the frame.
   var fillsGaps = false
   /// Priming that the demuxer removed. The first packet after the priming has timestamp 0
   /// (`GaplessInfo.cut`).
@@ -150,15 +150,15 @@ struct AudioLayout: Sendable {
     }
   }
 
-  /// Total length of the packets without output since the previous buffer, if each packet is as
-  /// long as this buffer.
+  /// Total length of the packets without output since the previous buffer. Each of these packets
+  /// counts as long as this buffer.
   private func undecoded(before index: Int, in buffers: [DecodedAudio]) -> Int {
     guard index > 0, let before = buffers[index - 1].packet, let packet = buffers[index].packet else { return 0 }
     return max(packet - before - 1, 0) * buffers[index].count
   }
 
-  /// Indexes of the buffers with silence that the decoder inserted. Another buffer of the same
-  /// packet follows such silence, and the gap before that packet is as long as the silence.
+  /// Numbers of the buffers with silence that the decoder inserted. Such silence is followed by
+  /// another buffer of the same packet, and is as long as the gap before this packet.
   private func fillings(_ buffers: [DecodedAudio]) -> Set<Int> {
     guard fillsGaps, !ignoresTimestamps else { return [] }
     // The timestamps on both sides of a gap may be rounded to a millisecond.

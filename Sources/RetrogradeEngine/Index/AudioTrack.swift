@@ -14,7 +14,8 @@ package struct AudioTrack: Sendable {
   package let rate: Int
   package let channels: Int
   package let bytesPerFrame: Int
-  /// Chunks, ascending and without overlap. Gaps between them are silence.
+  /// Chunks of contiguous audio, ascending and without overlap. Gaps between the chunks are
+  /// silence.
   let chunks: [AudioChunk]
   /// Bit rate of the packets in bits per second; nil if there are no packets.
   package let bitrate: Int?

@@ -154,8 +154,8 @@ extension Topology {
       let listed = declared.streams.filter { $0.kind == kind }
       let known = streams.count { $0.kind == kind } + missing.count { ($0.mediaType ?? "").hasPrefix("\(kind)/") }
       let lost = max(listed.count - known, 0)
-      // The demuxer skips empty streams. Other skipped streams are unknown, so attribute losses to
-      // empty streams first.
+      // The demuxer skips empty streams, so count these first. Which other streams it skips is
+      // unknown.
       let empty = min(listed.count { $0.isEmpty }, lost)
       func what(_ count: Int) -> String {
         listed.count == 1 ? "the \(kind) stream" : "\(count) of \(listed.count) \(kind) streams"

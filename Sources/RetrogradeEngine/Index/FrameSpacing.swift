@@ -10,8 +10,8 @@ struct FrameSpacing: Sendable {
   /// Frames per second if all frames are evenly spaced; nil otherwise.
   private let rate: FrameRate?
 
-  /// Number of frames before the last one that determine its duration. The number is limited, so
-  /// that a pass over only the end of a source gets the same result.
+  /// Number of frame intervals before the last frame that determine the last frame's duration. The
+  /// number is limited, so that a pass over only the end of a source gets the same result.
   static let length = 100
   /// Largest difference that can result from rounding in containers.
   static let rounding = ClockTime.milliseconds(2)
@@ -50,7 +50,7 @@ struct FrameSpacing: Sendable {
   /// `caps` with a plausible frame rate.
   ///
   /// Encoders of variable-rate video write the time base as the rate: 1000, 90000 or 10⁹. h264parse
-  /// outputs this rate (`Quirk.h264parseTimeBase`). AVI would derive all times from the rate,
+  /// outputs this rate (`Quirk.h264parseTimeBase`). AVI would derive all times from this rate,
   /// mp4mux would use it as a 32-bit timescale, and the last frame would be too short to see.
   func withPlausibleRate(_ caps: Caps) -> Caps {
     guard let named = caps.fraction("framerate"), named.numerator > 0, named.denominator > 0 else { return caps }
@@ -59,8 +59,8 @@ struct FrameSpacing: Sendable {
     return caps.setting("framerate", "(fraction)\(rate?.description ?? "0/1")")
   }
 
-  /// Highest rate that is always trusted. Screen recorders declare such rates although their frames
-  /// come at a lower rate.
+  /// Highest rate that is always trusted. Screen recorders declare rates up to this one, although
+  /// their frames come at a lower rate.
   private static let usual = 120.0
   /// Largest plausible ratio of a declared rate to the measured rate.
   private static let excess = 3.0

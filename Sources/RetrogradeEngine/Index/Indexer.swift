@@ -24,7 +24,7 @@ struct Indexer: Sendable {
   /// Called with the progress of the pass.
   let progress: @Sendable (IndexProgress) -> Void
 
-  /// Time without a packet, a read or an end of stream after which the source counts as stalled.
+  /// Longest time without a packet, a read or an end of stream. After it, the source is stalled.
   var stall = ClockTime(seconds: 10)
 
   func run() throws -> SourceIndex {
@@ -130,8 +130,8 @@ struct Indexer: Sendable {
     if let failure = reading.failure {
       let isEmpty = (reading.videos.first?.packets.isEmpty ?? true) && audio.isEmpty
       if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
-      // A stream also ends after an error. The output so far may be all that the element could
-      // produce.
+      // The end of a stream may be the result of an error. The output so far may be everything that
+      // the element could produce.
       let what =
         failure.kind == .inputOutput
         ? "reading failed at \(position)" : "read only until \(position), where GStreamer reports"

@@ -10,8 +10,8 @@ final class IndexingPipeline {
     var videos: [VideoIndex] = []
     var subtitles: [SubtitleTrack] = []
     var audio: [(track: AudioTrack?, anchor: AudioAnchor?, warnings: [Warning])] = []
-    /// Reason for the end of the pass, the last position of the pass, and the first error that an
-    /// element posted.
+    /// Reason for the end of the pass, last position of the pass (`position`), and first error that
+    /// an element posted (`failure`).
     var end: IndexingPass.End
     var position: ClockTime
     var failure: GStreamerError?
@@ -47,7 +47,7 @@ final class IndexingPipeline {
     }
     self.pipeline = pipeline
     if let gate {
-      // In stream order, and before other pad probes change the GStreamer segments.
+      // Watch the streams in order, and before other pad probes change the GStreamer segments.
       for (number, (stream, _)) in streams.all.enumerated() {
         guard let sink = pipeline.element(streams.sinkName(number)), gate.watch(sink, stream.kind) else {
           throw InexactRange(reason: "no demuxer leads to its stream \(number)")
@@ -169,7 +169,8 @@ final class IndexingPipeline {
       track.cues.append(
         Cue(span: TimeSpan(start: start, end: start + (duration ?? ClockTime(seconds: 5))), bytes: bytes))
     }
-    // Tags may arrive late, and the tags in `path` include some that the demuxer lacks.
+    // Read the tags last, because they may arrive late. `path` has further tags, which the demuxer
+    // does not provide.
     track.tags = (reader.sink.pad?.tags(global: false)).merging(path.tags)
     track.cues.sort { $0.span.start < $1.span.start }
     return track
@@ -262,7 +263,7 @@ final class IndexingPipeline {
 
 extension StreamPath {
   /// Caps of the stream's packets, with values that the demuxer does not provide:
-  /// - the variant of ProRes, which `matroskademux` calls `format`;
+  /// - `variant` of ProRes; `matroskademux` names this value `format`;
   /// - a time base as the frame rate if the container declares no rate (`Quirk.h264parseTimeBase`);
   ///   `FrameSpacing` replaces this rate with the measured one.
   fileprivate func completing(_ caps: Caps) -> Caps {

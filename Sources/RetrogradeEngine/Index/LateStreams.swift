@@ -13,8 +13,8 @@ final class LateStreams: Sendable {
     /// first packet leaves the pipeline.
     var complete: Set<String> = []
     var count = 0
-    /// Stream time of the packets that the demuxer has output. Some of them may not have left the
-    /// pipeline.
+    /// Stream time of the packets that the demuxer has output. Some of these packets may still be
+    /// in the pipeline.
     var position = ClockTime.zero
     var start: ClockTime?
   }

@@ -14,8 +14,8 @@ struct PacketReversal {
     codec = PacketReversal.codec(caps)
     check = codec.map { PacketCheck($0) }
     found = check == nil ? "\(caps.codecName) is not known to consist of independent frames" : nil
-    // For most codecs, parsers and demuxers report fields in the caps; for the others, the packets
-    // show whether they contain fields.
+    // For most codecs, parsers and demuxers report interlaced fields in the caps. For other codecs,
+    // the packets themselves show whether they contain interlaced fields.
     let isWhole = ["progressive", nil].contains(caps.string("interlace-mode"))
     if found == nil, !isWhole || caps.string("coded-picture-structure") == "field" || caps.int("fields") == 2 {
       found = PacketReversal.words(.hasFields)

@@ -24,7 +24,7 @@ package final class PacketTimestamps: Sendable {
     var taken = 0
     var fillsGaps = false
     /// True if the decoder outputs one buffer per packet. In this case, ``lost`` counts packets
-    /// without output, and ``span`` ranges from the first to the last of these packets.
+    /// without output, and ``span`` ranges from the first of these packets to the last.
     var isOneForOne = false
     var isSilent = false
     var lost = 0
@@ -83,11 +83,12 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// Last GStreamer segment, as it was before it was opened; nil if none was opened.
+  /// Last GStreamer segment, with the limits that it had before it was opened; nil if none was
+  /// opened.
   var segment: Segment? { state.withLock { $0.segment } }
 
-  /// Decoded audio of each GStreamer segment, in order. A segment is merged with the previous one
-  /// if it continues the previous segment's timestamps.
+  /// Decoded audio of each GStreamer segment, in order. A GStreamer segment that continues the
+  /// timestamps of the previous one is merged with it.
   func edits(of decoded: [DecodedAudio]) -> [(segment: Segment, audio: ArraySlice<DecodedAudio>)] {
     let segments = state.withLock { $0.segments }
     var edits: [(segment: Segment, audio: ArraySlice<DecodedAudio>)] = []
@@ -108,7 +109,7 @@ package final class PacketTimestamps: Sendable {
     return edits
   }
 
-  /// Copies the GStreamer segments of `other`, which opened them before they reached this object.
+  /// Copies the GStreamer segments of `other`, which opened them before an earlier element.
   func takeSegments(of other: PacketTimestamps) {
     let segments = other.state.withLock { $0.segments }
     state.withLock { $0.segments = segments }
@@ -157,8 +158,8 @@ package final class PacketTimestamps: Sendable {
     state.withLock { $0.blocks = blocks }
   }
 
-  /// Counts a packet as lost if the decoder muted one of its blocks. There are then fewer channels
-  /// with audio than blocks with audio.
+  /// Counts a packet as lost if the decoder muted one of the packet's blocks. In this case, fewer
+  /// channels than blocks contain audio.
   private func compareBlocks(with samples: Buffer) {
     let blocks = state.withLock { $0.blocks }
     let (count, channels) = (blocks.first?.samples ?? 0, blocks.reduce(0) { $0 + $1.channels })

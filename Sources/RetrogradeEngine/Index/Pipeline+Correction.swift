@@ -2,7 +2,7 @@ import Containers
 import GStreamer
 
 extension Pipeline {
-  /// Applies `correction` to the bytes of the file as they are read, and to the ends of its
+  /// Applies `correction` to the bytes of the file as they are read, and to the ends of the file's
   /// streams.
   func correct(_ correction: any FileCorrection) {
     (element("source") ?? elements(ofFactory: "filesrc").first)?.staticPad("src")?.onBuffer { buffer in

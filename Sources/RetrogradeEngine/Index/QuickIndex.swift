@@ -56,7 +56,7 @@ enum QuickIndex {
     return nil
   }
 
-  /// Audio streams, of which only the end is decoded so far.
+  /// Audio tracks of the streams, with only the end of each stream decoded so far.
   /// - Returns: nil if the audio may be incomplete or have gaps.
   private static func audio(
     _ end: SourceIndex, _ beginning: SourceIndex, from start: ClockTime, _ count: Int, _ opened: OpenedSource,

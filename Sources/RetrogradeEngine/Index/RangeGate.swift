@@ -4,7 +4,7 @@ import MediaTime
 import Synchronization
 
 /// Ends the streams of an indexing pass at the end of the indexed part. Each stream ends after its
-/// last packet that is presented before this time.
+/// last packet that is presented before the end of the part.
 final class RangeGate: Sendable {
   /// State of one stream in the current pass.
   private struct Stream {
@@ -56,7 +56,7 @@ final class RangeGate: Sendable {
     }
   }
 
-  /// Upper bound of the time by which a later packet may be shown earlier.
+  /// Upper bound for reordering: a packet is shown at most this long before an earlier packet.
   private static let reordering = ClockTime(seconds: 10)
 
   private let state = Mutex(State())
@@ -95,7 +95,7 @@ final class RangeGate: Sendable {
 
   /// Start of the first packet of each stream; nil if the stream had no packet.
   var firstTimes: [ClockTime?] { state.withLock { $0.streams.map(\.first) } }
-  /// True for each stream that was ended by the gate, not by the source.
+  /// True for each stream that the gate ended, false if the source ended the stream.
   var closed: [Bool] { state.withLock { $0.streams.map(\.isClosed) } }
 
   /// - Returns: effect of the packet at `time` on stream `number`.

@@ -22,16 +22,17 @@ final class RangeIndexer {
   private let pipeline: IndexingPipeline
   /// Anchor of each audio stream; nil if the stream does not begin in the first seconds.
   private let anchors: [AudioAnchor?]
-  /// Pre-roll of each audio stream: samples decoded after it equal the samples of a full pass.
+  /// Length of the pre-roll of each audio stream. Samples decoded after the pre-roll equal the
+  /// samples of a full pass.
   private let preRolls: [ClockTime]
   private let hole: TimeSpan?
   private let placesAudio: Bool
   /// True for each audio stream that has begun but has no anchor.
   private let isUnplaced: [Bool]
 
-  /// Length of the beginning that is read.
+  /// Length of the beginning of the source that is indexed first.
   private static let head = ClockTime(nanoseconds: 1_500_000_000)
-  /// Longest interleaving, in time: packets of the same time are no further apart in a file.
+  /// Largest distance in a file, in time, between packets of two streams with the same timestamp.
   private static let interleaving = ClockTime(seconds: 1)
   /// Extra time to seek back in each attempt, until all streams are covered.
   private static let steps = [0.0, 8, 24, 56].map { ClockTime(seconds: $0) }
@@ -40,8 +41,8 @@ final class RangeIndexer {
   /// Limit of the time read at the beginning, from the first packet of each stream.
   private static let mostOfHead = ClockTime(seconds: 12)
   /// Demuxers that seek without reading all earlier data, and output the same timestamps after a
-  /// seek. Not tsdemux, whose timestamps differ by a nanosecond, nor mpegpsdemux, whose seeks are
-  /// inaccurate.
+  /// seek. The list lacks tsdemux, because its timestamps differ by a nanosecond after a seek, and
+  /// mpegpsdemux, because its seeks are inaccurate.
   private static let demuxers: Set = ["qtdemux", "matroskademux", "avidemux", "oggdemux", "flvdemux"]
 
   /// - Parameters:
@@ -127,10 +128,10 @@ final class RangeIndexer {
     throw InexactRange(reason: "what comes before \(start) is not found")
   }
 
-  /// True if the reading covers everything needed from `start` on.
+  /// True if `reading` contains all packets that are needed to decode the source from `start` on.
   /// - Parameters:
   ///   - first: start of the first packet of each stream.
-  ///   - before: `first` of the previous pass, which started later in the source.
+  ///   - before: value of `first` in the previous attempt, which began reading at a later time.
   private func isCovered(
     _ start: ClockTime, _ reading: IndexingPipeline.Reading, _ first: [ClockTime?], _ closed: [Bool],
     _ before: [ClockTime?]?
@@ -143,8 +144,8 @@ final class RangeIndexer {
     let audios = preRolls.enumerated().allSatisfy { number, preRoll in
       let stream = streams.videos.count + number
       if let time = first[stream], time <= start - preRoll { return true }
-      // An earlier start of reading found the same first packet, where the stream begins, or again
-      // no packet, because the stream has ended.
+      // Reading from an earlier time found the same first packet, because the stream begins there,
+      // or again found no packet, because the stream has ended.
       return before.map { $0[stream] == first[stream] && (anchors[number] == nil || first[stream] == nil) } ?? false
     }
     return videos && audios
@@ -182,7 +183,7 @@ final class RangeIndexer {
 }
 
 extension IndexingPipeline.Reading {
-  /// True if nothing failed, and all streams reached their ends or the gate.
+  /// True if nothing failed, and each stream was read to its end or to the end of the range.
   fileprivate var isWhole: Bool { end == .streamsEnded && failure == nil }
 }
 
@@ -190,8 +191,8 @@ extension VideoIndex {
   /// Presentation time of the first keyframe in decoding order.
   fileprivate var firstKeyframe: ClockTime? { packets.first { $0.isKeyframe && !$0.isHidden }?.time }
 
-  /// Returns the index without frames that may be undecodable or incomplete: frames shown before
-  /// the first keyframe, and frames from `end` on. The first frame from `end` on stays, because its
+  /// Returns the index without frames that may be undecodable or incomplete. The frames shown
+  /// before the first keyframe are removed. Only the first frame from `end` on is kept, because its
   /// start gives the duration of the previous frame.
   fileprivate func complete(until end: ClockTime?) -> VideoIndex {
     guard let first = packets.firstIndex(where: { $0.isKeyframe && !$0.isHidden }), let start = packets[first].time
@@ -200,7 +201,7 @@ extension VideoIndex {
     return replacing(whole, isFromStart: false).ended(at: end)
   }
 
-  /// Returns the index without the frames from `end` on; only the first of these frames stays.
+  /// Returns the index up to the first frame that starts at `end` or later. That frame is kept.
   fileprivate func ended(at end: ClockTime?) -> VideoIndex {
     guard let end, let next = packets.compactMap({ $0.isHidden ? nil : $0.time }).filter({ $0 >= end }).min() else {
       return self
@@ -227,16 +228,18 @@ extension VideoIndex {
 }
 
 extension StreamPath {
-  /// Pre-roll after which decoded samples equal those decoded from the beginning; nil if unknown.
+  /// Pre-roll after which decoded samples equal the samples decoded from the beginning; nil if
+  /// unknown.
   ///
-  /// - A frame of AAC, AC-3, Vorbis and Opus overlaps the previous one.
+  /// - A frame of AAC, AC-3, Vorbis or Opus overlaps the previous frame.
   /// - Opus and SBR predict from frame to frame, so the error from a missing start decays slowly.
   ///   RFC 7845, 4.6, asks for 80 ms for listening; bit-exact output takes longer.
   ///
   /// AAC and AC-3 may fill bands with the decoder's own noise (ISO/IEC 14496-3, 4.6.13, PNS; ATSC
-  /// A/52, 7.3.4, dither). This noise depends on the position in a random sequence, so the noise
-  /// differs after a seek, as it does between decoders. FFmpeg's integer MPEG audio decoders carry
-  /// rounding errors from sample to sample: a value may be off by one forever.
+  /// A/52, 7.3.4, dither). The noise depends on the position in a random sequence, so it differs
+  /// after a seek, just as it differs between decoders. FFmpeg's integer decoders of MPEG-1 audio
+  /// carry rounding errors from sample to sample. A value may stay off by one forever, so no
+  /// pre-roll is long enough.
   fileprivate var preRoll: ClockTime? {
     if caps.mediaType == "audio/mpeg", caps.int("mpegversion") == 1 { return nil }
     return switch caps.mediaType {

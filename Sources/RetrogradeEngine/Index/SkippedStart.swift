@@ -2,16 +2,18 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Packets of a transport or program stream before the first codec header. Parsers skip them.
+/// Detects packets that a parser skips because they precede the first codec header of a transport
+/// or program stream.
 final class SkippedStart: Sendable {
   private struct State {
-    /// Decoding times of the packets that entered before any output, in stream time.
+    /// Decoding times of the packets that entered the parser before its first output, in stream
+    /// time.
     var waiting: [ClockTime] = []
     var begun: ClockTime?
   }
   private let state = Mutex(State())
 
-  /// - Returns: nil if the stream's path has no such parser.
+  /// - Returns: nil unless the path leads through `tsdemux` or `mpegpsdemux` to a parser.
   init?(_ path: StreamPath, in pipeline: Pipeline) {
     guard path.steps.contains(where: { ["tsdemux", "mpegpsdemux"].contains($0.factory) }), let last = path.steps.last,
       let parser = pipeline.element("e\(last.element)"), parser.isOfClass("Parser")

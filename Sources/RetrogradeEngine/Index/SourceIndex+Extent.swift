@@ -15,7 +15,7 @@ extension SourceIndex {
 }
 
 extension VideoIndex {
-  /// Start of the first frame, from the packets' timestamps; some packets may have none.
+  /// Start of the first frame, computed from the packets that have timestamps.
   fileprivate var firstTime: ClockTime? { starts?.first ?? packets.compactMap(\.time).min() }
   fileprivate var lastTime: ClockTime? { starts?.last ?? packets.compactMap(\.time).max() }
 }

@@ -26,8 +26,8 @@ extension SourceIndex {
       )
     }
     if part == nil { warnings += [lateSubtitles(in: subtitles)].compactMap { $0 } }
-    // Count the container's details, and only those labels in packets that are not in the container
-    // too.
+    // Count all details of the container. A label in the packets counts only if the container does
+    // not have the same label.
     let labels = videos.filter { !$0.arePackets }.flatMap(\.video.details).unique
     warnings += (facts.details + labels.filter { !facts.details.contains($0) }).leftOut(playback)
     plays = facts.gif?.plays
@@ -80,7 +80,7 @@ extension SourceIndex {
 }
 
 extension [ContainerDetail] {
-  /// Warnings about these details, one for each, with a count.
+  /// Returns one warning for each different detail, with its number of occurrences.
   package func leftOut(_ playback: PlaybackOptions) -> [Warning] {
     let counts = Dictionary(map { ($0, 1) }, uniquingKeysWith: +)
     let all = unique
@@ -99,12 +99,13 @@ extension [ContainerDetail] {
     } + (others > 0 ? [rest] : [])
   }
 
-  /// Largest number of details named one by one: a file may contain any number of non-text tags.
+  /// Largest number of details with their own warning. The rest share one warning, because a file
+  /// may contain any number of non-text tags.
   private static var mostNamed: Int { 50 }
 }
 
 extension ContainerDetail {
-  /// True for details of the file, and of streams that are played.
+  /// True unless the detail belongs to streams that are not played.
   fileprivate func belongs(to playback: PlaybackOptions) -> Bool {
     if case .streams(let kind) = owner { playback.wantsAny(kind) } else { true }
   }

@@ -62,7 +62,7 @@ package struct VideoIndex: Sendable {
   /// Start times in display order; nil unless every shown packet has a distinct time. Windows can
   /// be planned only if these times exist.
   package let starts: [ClockTime]?
-  /// For each entry in `starts`, the position of the packet in decoding order.
+  /// Positions of the packets in decoding order, one for each entry in `starts`.
   private let places: [Int32]
   /// Positions of the keyframes in display order.
   package let keyframes: [Int]
@@ -76,11 +76,12 @@ package struct VideoIndex: Sendable {
   package let bytes: Int
   /// Reason why the packets can't be reordered, for messages; nil if they can.
   package var obstacle: String? = "its packets were not examined"
-  /// Decoder to use if the decoder of the highest rank does not accept the packets; nil otherwise.
+  /// Decoder to use if the highest-ranked decoder does not accept the packets; nil otherwise.
   var decoder: String?
   /// Pixel format of FFV1, which its caps do not state; nil if unknown or for other codecs.
   var pixelFormat: FFV1PixelFormat?
-  /// Kind of the first packet, for messages, if GStreamer decodes that kind wrong; nil otherwise.
+  /// Kind of video, named for messages, that GStreamer decodes incorrectly; nil if the first packet
+  /// is of no such kind.
   var misreadKind: String?
   /// True if the first packet is a single field of HEVC.
   var isFields = false
@@ -95,7 +96,7 @@ package struct VideoIndex: Sendable {
   var largestPacket: Int { packets.map(\.bytes).max() ?? 0 }
   /// True if the decoder supplied the frame times (`DecodedTimes`).
   var isTimedByDecoder = false
-  /// True if the packets include the first one of the stream.
+  /// True if the packets include the stream's first packet.
   var isFromStart = true
 
   /// Total duration of the indexed frames; nil if their times are unknown.
@@ -103,7 +104,8 @@ package struct VideoIndex: Sendable {
     starts.flatMap { starts in starts.first.map { end(afterLast: starts) - $0 } }
   }
 
-  /// Presentation time and size of each packet, sorted by time.
+  /// Time and size of each packet, sorted by time. A packet without a presentation time has its
+  /// decoding time here; a packet without any time is left out.
   package var sizes: [(time: ClockTime, bytes: Int)] {
     packets.compactMap { packet in (packet.time ?? packet.decodingTime).map { ($0, packet.bytes) } }
       .sorted { $0.time < $1.time }
@@ -129,9 +131,9 @@ package struct VideoIndex: Sendable {
   /// no such keyframe.
   func keyframe(before frame: Int) -> Int { keyframes[..<keyframes.endOfPrefix { $0 < frame }].last ?? 0 }
 
-  /// Returns the position in ``packets`` at which decoding begins for `frame`, which is a keyframe
-  /// or the first frame.
-  /// Packets before the first keyframe belong to that keyframe.
+  /// Returns the position in ``packets`` at which decoding begins for a frame. Packets before the
+  /// first keyframe belong to that keyframe.
+  /// - Parameter frame: a keyframe or the first frame, in display order.
   func packetPlace(ofFrame frame: Int) -> Int {
     frame > 0 && places.indices.contains(frame) ? Int(places[frame]) : 0
   }
@@ -168,8 +170,9 @@ package struct VideoIndex: Sendable {
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
     rhythm = FrameSpacing(timed.map(\.time))
     var own = timed.last?.packet.duration
-    // In MP4, the duration of a packet reaches to the next packet in decoding order. If the packet
-    // decoded last is not the frame shown last, that packet has the remaining time as its duration.
+    // In MP4, a packet's duration lasts until the next packet in decoding order. So if the frame
+    // shown last is not the last in decoding order, the time left until the end is the duration of
+    // another packet: the last in decoding order.
     if declaresDurations, let end = segmentEnd, let last = timed.last?.time, last < end,
       let left = shown.last?.duration, left > (own ?? .zero) + FrameSpacing.rounding
     {
@@ -204,8 +207,8 @@ package struct SourceIndex: Sendable {
   package var chapters: [Chapter] = []
   /// Tags of the file as a whole: title, artist, date.
   package var tags: TagList?
-  /// Number of times that players show the animation; 0 means endlessly; nil if the source is no
-  /// animation.
+  /// Number of times that players show the animation; 0 for an endless loop; nil if the source is
+  /// not an animation.
   package var plays: Int?
   package var warnings: [Warning]
   /// Facts about the rest of the source, if only a part of it was indexed.

@@ -26,10 +26,10 @@ package struct StreamPath: Sendable {
   /// Matroska track number if `matroskademux` outputs the packets without timestamps
   /// (`Quirk.matroskademuxProResTimes`); nil otherwise.
   private(set) var unstampedTrack: Int?
-  /// Channel mask from the container that GStreamer does not report: one bit for each
+  /// Container's channel mask, if GStreamer does not report the mask: one bit for each
   /// `GstAudioChannelPosition`; 0 means no loudspeakers.
   private(set) var loudspeakers: UInt64?
-  /// Sample format from the container that GStreamer does not report (`Quirk.qtdemuxByteOrder`).
+  /// Container's sample format, if GStreamer does not report the format (`Quirk.qtdemuxByteOrder`).
   private(set) var sampleFormat: String?
   /// Format change between packets; nil if there is none. Timestamps are counted at each packet's
   /// own sample rate.
@@ -39,8 +39,8 @@ package struct StreamPath: Sendable {
   let globalTags: TagList?
   private(set) var steps: [Step]
 
-  /// True if the container names a codec that the parser contradicts: transport streams from discs
-  /// label AC-3 as E-AC-3.
+  /// True if the container and the parser name different codecs. For example, transport streams
+  /// from discs label AC-3 as E-AC-3.
   let isMisnamed: Bool
   /// True if the file itself is the stream. The decoder then reads the file directly, at any
   /// position.
@@ -77,7 +77,7 @@ extension StreamPath {
   }
 
   /// Position among the tracks of the same kind, from pad names such as `audio_1`; nil for demuxers
-  /// that do not number pads so.
+  /// that number pads in another way.
   fileprivate var numberOfKind: Int? { demuxerPad?.last.flatMap { Int($0) } }
 
   /// Components of the pad name, for demuxers that name pads by kind and track order.
@@ -85,8 +85,9 @@ extension StreamPath {
     steps.first { ["qtdemux", "matroskademux", "avidemux"].contains($0.factory) }?.pad.split(separator: "_")
   }
 
-  /// Path to H.264 and HEVC packets as stored, if the container stores them with length prefixes.
-  /// The parser would put parameter sets into the first packet (`Quirk.h264parseParameterSets`).
+  /// Path without the parser of H.264 or HEVC, if the container stores the packets with length
+  /// prefixes. The parser would put parameter sets into the first packet
+  /// (`Quirk.h264parseParameterSets`).
   var unparsed: StreamPath {
     var path = self
     guard let last = steps.last, ["h264parse", "h265parse"].contains(last.factory),
@@ -97,14 +98,15 @@ extension StreamPath {
     return path
   }
 
-  /// Path to JPEG 2000 packets inside their MOV boxes (`Quirk.jpeg2000parseBox`).
+  /// Path without `jpeg2000parse`, to JPEG 2000 packets in their MOV boxes
+  /// (`Quirk.jpeg2000parseBox`).
   var boxed: StreamPath {
     var path = self
     if isBoxed, caps.int("fields") ?? 1 == 1 { path.steps.removeLast() }
     return path
   }
 
-  /// Returns the path with a further parser, for a stream that is read alone.
+  /// Returns the path with a further parser, for reading this stream alone.
   func parsed(by factory: String) -> StreamPath {
     var path = self
     path.steps.append(Step(element: (steps.map(\.element).max() ?? 0) + 1, factory: factory, pad: "src"))
@@ -130,8 +132,8 @@ extension StreamPath {
   func completed(from facts: ContainerFacts) -> StreamPath {
     var stream = self
     // Limit the duration to the stored audio. GStreamer reads Wave64 with libsndfile, which decodes
-    // the padding of the last chunk as audio. A file that is read to its end may have other bytes
-    // after the audio, and sfdec pads its last buffer if the file is truncated.
+    // the padding of the last Wave64 chunk as audio. Other bytes may follow the audio in a file
+    // that is read to its end. If the file is truncated, sfdec pads its last buffer.
     if isFile || facts.wave?.isCutShort == true { stream.trim.duration = facts.wave?.held }
     if isFile || steps.map(\.factory) == ["wavparse"] {
       (stream.stored, stream.wave64) = (facts.wave?.stored, facts.wave?.wave64)
@@ -211,9 +213,9 @@ extension TagList {
     var known: [String: NamedTag] = [:]
     var others: [String] = []
     for comment in comments {
-      // Many tags can have only one value, so a comment replaces no different value, except that
-      // ID3 may have a year as the tag and the full date as a comment. The file's language is not a
-      // stream's language.
+      // Many tags can have only one value, so a comment does not replace a different value. ID3 is
+      // an exception: the tag may have only the year, and a comment the full date. The file's
+      // language is not the language of any stream.
       if let named = NamedTag(comment: comment)?.withoutUnknownLanguage, let tag = TagList.tag(named: named.name),
         tag != "language-code", known[tag] == nil, !has(tag) || texts(of: tag) == [named.text] || isPart(of: named, tag)
       {
@@ -243,7 +245,8 @@ extension NamedTag {
     name.hasSuffix("[xxx]") ? NamedTag(name: String(name.dropLast(5)), text: text) : self
   }
 
-  /// Name without the prefix of QuickTime's common names (`com.apple.quicktime.title`).
+  /// Plain name for a standard QuickTime key, such as `com.apple.quicktime.title`; the unchanged
+  /// name for other keys.
   fileprivate var bare: String {
     let prefix = "com.apple.quicktime."
     guard name.hasPrefix(prefix) else { return name }
@@ -251,7 +254,7 @@ extension NamedTag {
     return NamedTag.common[last] ?? name
   }
 
-  /// QuickTime File Format, "QuickTime Metadata Keys".
+  /// Standard keys, without their prefix (QuickTime File Format, "QuickTime Metadata Keys").
   private static let common = [
     "title": "title", "artist": "artist", "album": "album", "comment": "comment", "description": "description",
     "copyright": "copyright", "genre": "genre", "keywords": "keywords", "make": "device_manufacturer",
@@ -260,8 +263,8 @@ extension NamedTag {
 }
 
 extension TagList? {
-  /// Returns the list with `tags` added as comments, except technical tags, which describe only the
-  /// file that they are in.
+  /// Returns the list with `tags` added as comments. Technical tags are not added, because they
+  /// describe only the file in which they are stored.
   func adding(_ tags: [NamedTag]) -> TagList? {
     let added = tags.filter { !$0.isTechnical }.map { NamedTag(name: $0.bare, text: $0.text).comment }
     guard !added.isEmpty else { return self }
@@ -277,7 +280,7 @@ extension TagList? {
     return orientation == "rotate-0" ? others : TagList("taglist, image-orientation=\(orientation)").merging(others)
   }
 
-  /// Returns the tags of both lists; this list's value wins if both lists have a tag.
+  /// Returns the tags of both lists. If both lists have a tag, the value in this list is kept.
   package func merging(_ other: TagList?) -> TagList? {
     guard let self, let other else { return self ?? other }
     return self.merging(other)

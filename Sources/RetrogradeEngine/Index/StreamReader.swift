@@ -10,7 +10,7 @@ package struct StreamReader: Sendable {
 
   package init(_ sink: AppSink, _ tally: StreamTally) { self.init(sink, tally, nil) }
 
-  /// - Parameter priorityGate: gate that lets urgent work go before reading; nil for no gate.
+  /// - Parameter priorityGate: gate at which reading waits for urgent work; nil for no gate.
   init(_ sink: AppSink, _ tally: StreamTally, _ priorityGate: PriorityGate?) {
     self.sink = sink
     self.tally = tally
@@ -30,7 +30,7 @@ package struct StreamReader: Sendable {
   }
 
   /// Returns the next `GstSample`; nil at the end of the stream, or if the pass is over and no
-  /// sample is left.
+  /// `GstSample` is left.
   package func next() -> Sample? {
     while true {
       priorityGate?.waitForUrgentWork()
@@ -57,7 +57,7 @@ package struct StreamTally: Sendable {
   package let failed = Counter()
   /// Furthest position of all streams.
   package let latestTime = LatestTime()
-  /// Signals the readers to stop at the last available sample.
+  /// Set when the pass is over. Readers then stop after the last available `GstSample`.
   package let isOver = Cancellation()
 
   package init() {}

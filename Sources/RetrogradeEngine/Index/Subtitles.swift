@@ -16,7 +16,7 @@ package struct Cue: Hashable, Sendable, Codable {
 
 /// Subtitle stream. It is small, so all of it stays in memory.
 package struct SubtitleTrack: Sendable {
-  /// Caps of the packets: `text/x-raw`, `application/x-ass`.
+  /// Caps of the packets, such as `text/x-raw` or `application/x-ass`.
   package var caps: Caps
   package var tags: TagList?
   package var disposition: Disposition?
@@ -35,13 +35,13 @@ package struct SubtitleTrack: Sendable {
   /// True for a SubStation Alpha script, old or new.
   package var isScript: Bool { ["application/x-ssa", "application/x-ass"].contains(caps.mediaType) }
 
-  /// True if a stream of `caps` can be reversed: each cue has a duration and is independent.
+  /// True if a stream of `caps` can be reversed: each cue has a duration, and needs no other cue.
   package static func takes(_ caps: Caps) -> Bool {
     ["text/x-raw", "application/x-ssa", "application/x-ass"].contains(caps.mediaType)
   }
 
-  /// Returns the cues in order of play. The range of a cue inside a leg moves to the output time at
-  /// which the leg plays this range.
+  /// Returns the cues in order of play. Each leg adds the cues that overlap its span. A cue is
+  /// limited to the span, and moved to the output time at which the leg plays it.
   package func played(_ legs: [PlaybackLeg]) -> [Cue] {
     legs.flatMap { leg in
       let shown = cues.compactMap { cue -> Cue? in
@@ -58,8 +58,8 @@ package struct Chapter: Hashable, Sendable, Codable {
   package var span: TimeSpan
   package var title: String
   package var children: [Chapter]
-  /// Named region of the source, or a point if empty; nil unless the source has markers instead of
-  /// chapters. For markers, ``span`` reaches to the next marker.
+  /// Region of the source that a marker names; empty if the marker is a point; nil for a chapter.
+  /// The ``span`` of a marker lasts until the next marker.
   package var marker: TimeSpan?
 
   package init(span: TimeSpan, title: String, children: [Chapter] = [], marker: TimeSpan? = nil) {
@@ -73,8 +73,8 @@ package struct Chapter: Hashable, Sendable, Codable {
   package static func played(_ chapters: [Chapter], _ legs: [PlaybackLeg]) -> [Chapter] {
     legs.flatMap { leg in
       var played = chapters.compactMap { $0.placed(leg) }.sorted { $0.span.start < $1.span.start }
-      // `behind`: start of the following chapter. `next`: first start later than this chapter's
-      // start.
+      // `behind`: start of the following chapter. `next`: start of the first chapter that starts
+      // later than this chapter does.
       var behind: ClockTime?
       var next: ClockTime?
       for number in played.indices.reversed() {

@@ -56,8 +56,8 @@ package struct Topology: Sendable {
   /// GStreamer elements that report the file's tags as tags of the only stream.
   private static let readersOfFileTags: Set = ["id3demux", "apedemux", "oggdemux"]
 
-  /// Returns the topology with an excerpt for the demuxer; with nil, the demuxer reads the whole
-  /// file.
+  /// Returns the topology with an excerpt for the demuxer; if `excerpt` is nil, the demuxer reads
+  /// the whole file.
   func reading(_ excerpt: MP4Excerpt?) -> Topology {
     var topology = self
     topology.excerpt = excerpt
@@ -84,8 +84,8 @@ package struct Topology: Sendable {
 
   /// Sets the pixel aspect ratio, and the field order of codecs that do not mark fields, if the
   /// demuxer does not. See `Quirk.qtdemuxPixelAspect`, `Quirk.qtdemuxFieldOrder` and
-  /// `Quirk.matroskademuxFieldOrder`. Parsers such as `pngparse` drop both values, so they are set
-  /// after the parser too.
+  /// `Quirk.matroskademuxFieldOrder`. Parsers such as `pngparse` drop both values, so both are also
+  /// set after the parser.
   private func nameShapes(_ pipeline: Pipeline) {
     let tracks = facts.tracks.filter { $0.kind == .video }
     for stream in streams where stream.kind == .video {
@@ -167,13 +167,14 @@ extension Topology {
     var pipeline: Pipeline?
     var pads: [Pad] = []
     var isComplete = false
-    /// Elements that were refused because they would open other files, named in this file.
+    /// GStreamer elements that were refused because they would open the other files that this file
+    /// names.
     var refused: [RefusedElement] = []
   }
 
   /// Finds the streams of the file at `path`.
-  /// - Throws: ``RetrogradeError`` of code `damagedInput` if the file is not media, `missingPlugin`
-  ///   if no stream in it can be read.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput` if the file is not media, or of code
+  ///   `missingPlugin` if no stream of the file can be read.
   init(probing path: String, _ sourceDescription: String, _ facts: ContainerFacts, _ cancellation: Cancellation) throws
   {
     // The path to a stream begins after typefind, so an added typefind is not part of the path.
@@ -225,7 +226,7 @@ extension Topology {
       case nil:
         hasStopped = !pipeline.isStreaming
         idle.add(step, count: 0)
-        // No reads: an element waits for data that will never arrive.
+        // Nothing is being read, so an element waits for data that will never arrive.
         if idle.length > ClockTime(seconds: 10) {
           Log.index.warning("\(path): nothing more is found")
           if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
@@ -314,8 +315,8 @@ extension Topology {
     /// demuxers may find streams later.
     private static let prompt: Set = ["tsdemux", "qtdemux", "matroskademux", "avidemux"]
 
-    /// Elements that only ever output one stream: PCM in a WAVE file, or a file that is itself the
-    /// stream. Reading to the end would add nothing.
+    /// Elements that never output more than one stream: PCM in a WAVE file, or a file that is
+    /// itself the stream. Reading to the end would find no further stream.
     private static let sole: Set = ["wavparse", "typefind"]
 
     func refuse(_ element: RefusedElement) { found.withLock { $0.refused.append(element) } }
@@ -356,7 +357,8 @@ extension RetrogradeError {
 }
 
 extension Pipeline {
-  /// Streams from FFmpeg's demuxers that have no parser; parsebin does not report these streams.
+  /// Streams of FFmpeg's demuxers for which no parser is installed. parsebin does not report such
+  /// streams.
   fileprivate func unparsedStreams(besides found: [StreamPath]) -> [MissingPlugin] {
     elements(ofClass: "Demuxer").filter(\.isFFmpegDemuxer).flatMap { demuxer in
       let known = found.flatMap(\.steps).filter { $0.factory == demuxer.factoryName }.map(\.pad)

@@ -7,7 +7,7 @@ private struct JoinedSamples: SampleStore {
   var stores: [(place: Range<Int>, store: any SampleStore)]
 
   func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
-    // Each audio chunk is within one store, so one read needs only one store.
+    // Each `AudioChunk` lies within one store, so one read needs only one store.
     let number = max(stores.endOfPrefix { $0.place.lowerBound <= offset } - 1, 0)
     try stores[number].store.read(bytes, at: offset - stores[number].place.lowerBound)
   }
@@ -19,7 +19,7 @@ extension AudioTrack {
     var track: AudioTrack
     /// Played part of the source, in the source's stream time.
     var span: TimeSpan
-    /// Delay of this part in the joined audio.
+    /// Offset from the source's stream time to the time in the joined audio.
     var offset: ClockTime
   }
 
@@ -35,7 +35,7 @@ extension AudioTrack {
         (part.span.start + part.offset).sampleIndex(rate: first.rate)
         - part.span.start.sampleIndex(rate: first.rate)
       let end = max((part.span.end + part.offset).sampleIndex(rate: first.rate) - moved, 0)
-      // Each source begins where the previous one ends, to the sample.
+      // Each source begins exactly at the sample at which the previous source ends.
       let lowest = (chunks.last.map { $0.position + $0.count } ?? Int.min / 2) - moved
       var size = 0
       for chunk in part.track.chunks {
@@ -64,7 +64,7 @@ extension AudioTrack {
   }
 
   /// Converts the audio to the format of another track, and stores the result in the spool. If this
-  /// track's samples were only counted, the result's samples are only counted too.
+  /// track's samples were counted but not stored, the result's samples are not stored either.
   /// - Throws: ``RetrogradeError``.
   func converted(like other: AudioTrack, of name: String, _ spoolDirectory: String, _ cancellation: Cancellation)
     throws -> AudioTrack
@@ -98,7 +98,7 @@ extension AudioTrack {
         try append(try samples(part, .forward).withUnsafeBytes(converter.convert))
         done = part.upperBound
       }
-      // The resampler delays its last samples until more samples follow.
+      // The resampler delays its last samples until more samples follow, so append silence.
       try append(try silence(AudioTrack.echo).withUnsafeBytes(converter.convert) + converter.finish())
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(name, error)

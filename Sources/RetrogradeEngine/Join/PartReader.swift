@@ -26,9 +26,9 @@ final class PartReader: Sendable {
     var warnings: [Warning] = []
   }
 
-  /// Number of frames at the end of each video that do not return to the decoder's buffer pool;
-  /// more than encoders keep for lookahead. The pool contains all of the decoder's frames, and
-  /// frees no memory while one of them is in use (gstbufferpool.c, `gst_buffer_pool_set_active`).
+  /// Number of frames at the end of each video that are passed on in buffers outside the decoder's
+  /// buffer pool. This is more than encoders keep for lookahead. While any buffer of the pool is in
+  /// use, the pool frees no memory (gstbufferpool.c, `gst_buffer_pool_set_active`).
   private static let mostHeld = 128
 
   private let direction: Direction

@@ -18,7 +18,8 @@ extension PlayableSource {
     var span: TimeSpan { source.legs.presentation.span }
   }
 
-  /// Joins sources in sequence: each begins after all streams of the previous one have ended.
+  /// Joins sources in sequence: each source begins after all streams of the previous source have
+  /// ended.
   ///
   /// The result has the first video stream of each source, and as many audio streams as the first
   /// source. If a source lacks one of these audio streams, the output stream is silent during that
@@ -131,7 +132,7 @@ extension Warning {
 }
 
 extension Chapter {
-  /// Returns the chapter, delayed by `offset`.
+  /// Returns the chapter, moved to a time later by `offset`.
   package func later(by offset: ClockTime) -> Chapter {
     func later(_ span: TimeSpan) -> TimeSpan { TimeSpan(start: span.start + offset, end: span.end + offset) }
     return Chapter(

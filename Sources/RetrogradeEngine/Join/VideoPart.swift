@@ -1,7 +1,7 @@
 import GStreamer
 import MediaTime
 
-/// Conversion of a video's frames to the format of the first of the joined videos.
+/// Conversion of a video's frames to the format of the first video.
 package struct FrameFit: Sendable {
   /// Conversion elements, in `gst-launch-1.0` syntax.
   package var elements: [String]
@@ -23,14 +23,15 @@ struct VideoPart: Sendable {
   /// Conversion of the frames to the format of the first video; nil if not needed.
   let fit: FrameFit?
 
-  /// Returns the time span of `frames`, numbered in the joined video, in this video's stream time.
+  /// Returns the time span of `frames` in this video's stream time.
+  /// - Parameter frames: frames of this video, numbered in the joined video.
   func span(of frames: Range<Int>) -> TimeSpan {
     let first = frames.lowerBound - self.frames.lowerBound
     return TimeSpan(
       start: video.timeline.starts[first], end: video.timeline.span(of: first + frames.count - 1).end)
   }
 
-  /// Returns the warnings with the file's name and times in the joined video.
+  /// Returns the warnings with the file's name, and with their times in the joined video.
   func inJoinedTime(_ warnings: [Warning]) -> [Warning] { warnings.map { $0.joined(name, laterBy: offset) } }
 }
 

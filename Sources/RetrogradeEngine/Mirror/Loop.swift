@@ -1,4 +1,4 @@
-/// A named order of play: short name of a common score.
+/// Order of play with a name. The name stands for a standard score.
 public enum Loop: String, Sendable, CaseIterable, Codable {
   case reverse
   /// Forwards, then backwards.

@@ -3,7 +3,7 @@ import MediaTime
 /// Computes the output times of the frames of one leg, in output order.
 package struct OutputTimestamper: Sendable {
   let leg: PlaybackLeg
-  /// Output times of the frames, ascending; nil unless the leg is backward and uses
+  /// Output times of the frames, ascending; nil unless the leg plays backwards with
   /// `Timing.source`.
   let borrowed: [TimeSpan]?
   /// Number of frames in the leg.
@@ -22,10 +22,11 @@ package struct OutputTimestamper: Sendable {
       } : nil
   }
 
-  /// Returns the output time of the next frame, which is shown during `span` in the source.
+  /// Returns the output time of the next frame.
   ///
   /// The leg's last frame, in source order, stays on screen until the leg's span ends, so that a
-  /// mirror has a frame from its very start.
+  /// mirror shows a frame from its very start.
+  /// - Parameter span: time span of the frame in the source.
   package mutating func next(_ span: TimeSpan) -> TimeSpan {
     defer { given += 1 }
     if let borrowed, given < borrowed.count { return borrowed[given] }
@@ -33,7 +34,7 @@ package struct OutputTimestamper: Sendable {
   }
 
   /// Skips the frames that are no longer shown at output time `time`.
-  /// - Returns: number of frames skipped.
+  /// - Returns: number of frames that were output or skipped so far.
   mutating func skip(to time: ClockTime) -> Int {
     while let borrowed, given < borrowed.count, borrowed[given].end <= time { given += 1 }
     return given

@@ -9,11 +9,12 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
   package var start: ClockTime
   package var speed = Speed.natural
   package var audio = Score.Audio.mirror
-  /// How long the first frame stays on screen before the leg moves; `heldAfter`: the last frame,
-  /// after the leg has moved. First and last are in the order of play. Audio is silent meanwhile.
+  /// How long the first frame stays on screen, without audio, before the leg moves. First and last
+  /// are in the order of play.
   package var heldBefore = ClockTime.zero
+  /// How long the last frame stays on screen, without audio, after the leg has moved.
   package var heldAfter = ClockTime.zero
-  /// Part of the source over which the speed changes; ``span`` is all of it, or a range within it.
+  /// Part of the source over which the speed changes. ``span`` is this part or a range within it.
   private var whole: TimeSpan
 
   package init(direction: Direction, span: TimeSpan, start: ClockTime) {
@@ -23,7 +24,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
   /// Length of the part of `whole` that was cut off before ``span``, in the order of play.
   private var skipped: ClockTime { direction == .forward ? span.start - whole.start : whole.end - span.end }
 
-  /// Output duration of the first `distance` of the span.
+  /// Output time that it takes to play the first `distance` of the span.
   func time(toPlay distance: ClockTime) -> ClockTime {
     speed.time(toPlay: skipped + distance, of: whole.duration) - speed.time(toPlay: skipped, of: whole.duration)
   }
@@ -43,7 +44,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     speed == .natural && heldBefore == .zero && heldAfter == .zero && audio != .mute
   }
 
-  /// Output time of `other`, a part of the source inside the span.
+  /// Output time span of `other`, which is a part of ``span``.
   package func place(_ other: TimeSpan) -> TimeSpan {
     let first = start + heldBefore
     return switch direction {
@@ -57,7 +58,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
   /// Output time of a frame that is shown during `span` in the source.
   ///
   /// The leg's last frame, in source order, stays on screen until the leg's span ends, so that a
-  /// mirror has a frame from its very start.
+  /// mirror shows a frame from its very start.
   /// - Parameters:
   ///   - isFirst: true for the leg's first frame, in the order of play.
   ///   - isLast: true for the leg's last frame, in the order of play.
@@ -70,7 +71,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     return shown
   }
 
-  /// The leg cut to the output time from `time` to `end`; nil if nothing is left.
+  /// The leg limited to the output time from `time` to `end`; nil if nothing is left.
   package func clipped(from time: ClockTime, to end: ClockTime) -> PlaybackLeg? {
     let (from, to) = (max(time, start), min(end, self.end))
     guard from < to else { return nil }
@@ -88,7 +89,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     leg.start =
       speed == .natural || shown.start <= moving.start ? from : start + heldBefore + self.time(toPlay: cut.head)
     guard shown.start >= shown.end || leg.span.start >= leg.span.end else { return leg }
-    // Nothing moves: play only the nearest instant, whose frame is on screen.
+    // Only a hold is left: play one instant, at which the held frame is on screen.
     (leg.span, leg.start) = (instant(isFirst: to <= moving.start), from)
     (leg.heldBefore, leg.heldAfter) = (.zero, .zero)
     leg.heldAfter = to - leg.moving.end
@@ -101,7 +102,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     return min(max(speed.distance(after: before + time, of: whole.duration) - skipped, .zero), span.duration)
   }
 
-  /// Cuts `head` off the beginning of the span and `tail` off its end, in the order of play.
+  /// Removes `head` from the beginning of the span and `tail` from its end, in the order of play.
   package mutating func cut(head: ClockTime = .zero, tail: ClockTime = .zero) {
     let (early, late) = direction == .forward ? (head, tail) : (tail, head)
     let start = min(span.start + early, span.end)
@@ -117,8 +118,9 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
 }
 
 extension PlaybackLeg {
-  /// Source positions at which the leg begins and ends.
+  /// Source position at which the leg begins.
   private var first: ClockTime { direction == .forward ? span.start : span.end }
+  /// Source position at which the leg ends.
   private var last: ClockTime { direction == .forward ? span.end : span.start }
 
   /// True if `next` begins where this leg ends, in the other direction.
@@ -132,7 +134,7 @@ extension PlaybackLeg {
   package func leaves(onShow next: PlaybackLeg) -> Bool { direction != next.direction || isContinuous(with: next) }
 
   /// True if `next` does not begin where this leg ends in the source. Compares the legs as they
-  /// were before cuts, because time that is cut off at a turn was on screen.
+  /// were before they were shortened, because the time removed at a turn was on screen.
   func leaps(to next: PlaybackLeg) -> Bool {
     let last = direction == .forward ? whole.end : whole.start
     return last != (next.direction == .forward ? next.whole.start : next.whole.end)

@@ -1,6 +1,6 @@
 package import MediaTime
 
-/// All legs of an order of play, which is repeated in rounds of the same legs.
+/// All legs of an order of play. The order is repeated in rounds, and each round has the same legs.
 ///
 /// The frame at a turn is shown once. The leg after the turn skips the time of this frame, in video
 /// and audio alike, so that both stay in sync.
@@ -21,9 +21,11 @@ package struct PlaybackLegs: Sendable, Codable {
   /// Highest frame rate of the output; nil if unlimited. Always nil if all legs are natural: the
   /// source's frames are thinned instead, so that the same frames are kept in both directions.
   package let frameRate: FrameRate?
-  /// Legs of the first round, of each middle round, and of the last round.
+  /// Legs of the first round.
   private let opening: [PlaybackLeg]
+  /// Legs of each round between the first and the last.
   private let middle: [PlaybackLeg]
+  /// Legs of the last round.
   private let closing: [PlaybackLeg]
 
   /// - Parameters:
@@ -31,8 +33,8 @@ package struct PlaybackLegs: Sendable, Codable {
   ///   - timeline: timeline of the video; nil for audio alone.
   ///   - dropsSeam: true to drop the last frame of the output if it repeats the first frame, for
   ///     files that players loop.
-  ///   - keepsForwardWhole: true to drop the frame at a turn from backward to forward from the
-  ///     backward leg, not from the forward leg.
+  ///   - keepsForwardWhole: true to drop the frame at a backward-to-forward turn from the backward
+  ///     leg instead of the forward leg.
   package init(
     _ round: [PlaybackLeg], count: Int?, _ presentation: Presentation, timeline: VideoTimeline?,
     dropsSeam: Bool = false,

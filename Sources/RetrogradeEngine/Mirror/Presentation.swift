@@ -12,15 +12,16 @@ public struct TimeSpan: Hashable, Sendable, Codable {
 
   public var duration: ClockTime { end - start }
 
-  /// Range within `other`; empty, at the nearest end of `other`, if they do not overlap.
+  /// Part of this range inside `other`. If the two do not overlap, an empty range at the nearest
+  /// end of `other`.
   func clamped(to other: TimeSpan) -> TimeSpan {
     TimeSpan(start: min(max(start, other.start), other.end), end: max(min(end, other.end), other.start))
   }
 }
 
-/// The common timeline of all streams of a source. It defines the mirror: a frame shown during
-/// `[a, b)` in the source is shown during `[T-b, T-a)` in the mirror, T being the presentation's
-/// length.
+/// The timeline shared by all streams of a source. It defines the mirror: a frame shown during
+/// `[a, b)` in the source is shown during `[T-b, T-a)` in the mirror, where T is the length of the
+/// presentation.
 package struct Presentation: Hashable, Sendable, Codable {
   /// From the earliest start of any stream to the latest end of any stream.
   package var span: TimeSpan
@@ -29,7 +30,8 @@ package struct Presentation: Hashable, Sendable, Codable {
 
   package var duration: ClockTime { span.duration }
 
-  /// Mirrored position of `other`, which is in source time. The mirror's time starts at 0.
+  /// Position of `other` in the mirror, whose time starts at 0.
+  /// - Parameter other: time span in source time.
   package func mirrored(_ other: TimeSpan) -> TimeSpan {
     TimeSpan(start: span.end - other.end, end: span.end - other.start)
   }
@@ -39,7 +41,7 @@ package struct Presentation: Hashable, Sendable, Codable {
 public enum Timing: String, Sendable, CaseIterable, Codable {
   /// Each frame is shown as long as in the source: a variable frame rate is reversed too.
   case mirror
-  /// The i-th frame of the output starts when the i-th frame of the source did.
+  /// The i-th frame of the output starts at the same time as the i-th frame of the source.
   case source
 }
 
@@ -66,12 +68,12 @@ package struct VideoTimeline: Hashable, Sendable {
     return Double(count) / (end - first).seconds
   }
 
-  /// Display time of frame `index`: until the next one starts.
+  /// Display time of frame `index`, up to the start of the next frame.
   package func span(of index: Int) -> TimeSpan {
     TimeSpan(start: starts[index], end: index + 1 < starts.count ? starts[index + 1] : end)
   }
 
-  /// Display times in the mirror, in the mirror's order: element i is frame `count - 1 - i`.
+  /// Display times in the mirror, in the mirror's order: entry i is frame `count - 1 - i`.
   package func mirrored(in presentation: Presentation, timing: Timing = .mirror) -> [TimeSpan] {
     guard let first = starts.first else { return [] }
     switch timing {
@@ -112,8 +114,8 @@ package struct VideoTimeline: Hashable, Sendable {
     var slot = 0
     for index in starts.indices {
       let span = span(of: index)
-      // Slots whose first quarter ends while the frame is on screen. Computed without a loop over
-      // slots, because times in damaged files jump by years.
+      // Slots whose first quarter ends while the frame is on screen. They are computed without a
+      // loop, because times in damaged files jump by years.
       let first = max(slot, rate.count(before: span.start - start - quarter))
       let next = rate.count(before: span.end - start - quarter)
       guard first < next else { continue }

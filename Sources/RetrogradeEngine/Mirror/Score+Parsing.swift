@@ -3,12 +3,12 @@ import MediaTime
 extension Score {
   /// Reads steps separated by commas, semicolons or line ends. A `#` starts a comment.
   ///
-  ///     0..4 x0.5, hold 0.8, 4..0 x2       # slow there, a held frame, fast back
+  ///     0..4 x0.5, hold 0.8, 4..0 x2       # slowly forwards, hold, fast backwards
   ///     0..end ramp 1..0.25                # slower and slower
   ///     "Chorus"..end-2.5 mute             # from a chapter to 2.5 s before the end, without audio
   ///
-  /// Positions are those of ``SourcePosition/init(parsing:)``. A part may have a speed
-  /// (`x2`, `ramp 1..0.25`; ``Speed/limits``) and an ``Audio``.
+  /// Positions are written as for ``SourcePosition/init(parsing:)``. A part may have a speed (`x2`,
+  /// `ramp 1..0.25`; ``Speed/limits``) and an ``Audio``.
   /// - Throws: ``RetrogradeError`` of code `usage`, which names the invalid step and the reason.
   public init(parsing text: String) throws {
     let parts = Score.split(text)

@@ -32,8 +32,8 @@ public struct Score: Hashable, Sendable, Codable {
 
   public enum Step: Hashable, Sendable, Codable {
     case stretch(Stretch)
-    /// Holds the frame on screen for this long, in silence. At the beginning, holds the first
-    /// frame.
+    /// Holds the frame on screen for this long, in silence. A hold at the beginning of the score
+    /// shows the first frame.
     case hold(ClockTime)
 
     public static func stretch(
@@ -47,7 +47,7 @@ public struct Score: Hashable, Sendable, Codable {
 
   public init(_ steps: [Step]) { self.steps = steps }
 
-  /// True if any part is played at another speed than the source's.
+  /// True if any part is played faster or slower than the source.
   var changesSpeed: Bool {
     steps.contains { if case .stretch(let stretch) = $0 { stretch.speed != .natural } else { false } }
   }

@@ -3,8 +3,9 @@ import MediaTime
 /// Speed at which a part of the source is played: 2 is twice as fast, 0.5 half as fast. A ramp
 /// changes the speed by the same amount in each second of the output.
 public struct Speed: Hashable, Sendable, Codable {
-  /// Speeds at the start and at the end, in the order of play; see ``limits``.
+  /// Speed at the start, in the order of play; within ``limits``.
   public let first: Double
+  /// Speed at the end, in the order of play; within ``limits``.
   public let last: Double
 
   public static let natural = Speed(1)
@@ -37,7 +38,8 @@ public struct Speed: Hashable, Sendable, Codable {
     return ClockTime(nanoseconds: whole(2 * way / (first + reached)))
   }
 
-  /// Source distance played in the first `time` of the output of a part that is `length` long.
+  /// Source distance played in the first `time` of output from a part of the source that is
+  /// `length` long.
   func distance(after time: ClockTime, of length: ClockTime) -> ClockTime {
     if self == .natural || time == .zero { return time }
     let time = Double(time.nanoseconds)

@@ -14,8 +14,8 @@ struct Thinning {
     slot = rate.count(before: start)
   }
 
-  /// Output time of the next frame, which would be shown during `shown`; nil if the frame is
-  /// dropped.
+  /// Output time of the next frame; nil if the frame is dropped.
+  /// - Parameter shown: output time of the frame without thinning.
   mutating func place(_ shown: TimeSpan) -> TimeSpan? {
     let first = max(slot, rate.count(before: shown.start - quarter))
     let next = rate.count(before: shown.end - quarter)

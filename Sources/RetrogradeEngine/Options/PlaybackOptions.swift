@@ -8,8 +8,8 @@ public struct PlaybackOptions: Sendable, Codable {
   /// Score that is played instead of ``loop``. Cannot be combined with ``start``, ``end``, a
   /// ``loop`` other than ``Loop/reverse``, or a ``timing`` other than ``Timing/mirror``.
   public var score: Score?
-  /// Length of the audio crossfade between two parts whose cut would click. nil: ``Score/joint``
-  /// for a ``score``, none for a ``loop``.
+  /// Length of the audio crossfade between two parts whose cut would click. If nil, ``Score/joint``
+  /// for a ``score``, and no crossfade for a ``loop``.
   public var joint: ClockTime?
   /// Length of the cross-dissolve between two parts that are not adjacent in the source; 0 for a
   /// cut. During the dissolve, the first part continues with the source's next frames; at the end
@@ -17,20 +17,21 @@ public struct PlaybackOptions: Sendable, Codable {
   public var dissolve: ClockTime
   /// Method of interpolating frames in parts that a ``score`` slows down; nil for no interpolation.
   public var interpolation: Interpolation?
-  /// True if audio keeps its pitch in parts of a ``score`` that have another speed, from 0.1 to 10.
-  /// Otherwise the pitch follows the speed, as on a tape.
+  /// True if audio keeps its pitch in parts that a ``score`` plays at another speed, from 0.1 to
+  /// 10. If false, the pitch follows the speed, as on a tape.
   public var keepsPitch: Bool
   /// Number of times the loop is played; at least 1.
   public var count: Int
   /// True to drop the last frame of the output if it repeats the first frame, for files that
-  /// players loop. nil: depends on the output format; players loop GIF, WebP and APNG.
+  /// players loop. If nil, the output format decides: players loop GIF, WebP and APNG.
   public var dropsSeam: Bool?
   public var timing: Timing
-  /// Bounds of the part of the source to play; nil for the start and the end of the source.
+  /// Start of the part of the source to play; nil for the start of the source.
   public var start: SourcePosition?
+  /// End of the part of the source to play; nil for the end of the source.
   public var end: SourcePosition?
-  /// Highest frame rate to show; nil to show all frames. Excess frames are dropped: the same frames
-  /// in both directions.
+  /// Highest frame rate to show; nil to show all frames. Excess frames are dropped, and the same
+  /// frames are dropped in both directions.
   public var frameRate: FrameRate?
   /// Frame rate of an image sequence (`frames/%05d.png`).
   public var sequenceRate: FrameRate

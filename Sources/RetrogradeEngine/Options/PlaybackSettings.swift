@@ -32,8 +32,8 @@ package struct PlaybackSettings: Sendable {
     self.cancellation = cancellation
   }
 
-  /// Limit on the source's frame rate. Unlimited if a score changes the speed: then the output's
-  /// frame rate is limited instead.
+  /// Limit on the source's frame rate. There is none if a score changes the speed, because the
+  /// output's frame rate is limited instead.
   var sourceRate: FrameRateLimit {
     playback.score?.changesSpeed ?? false ? FrameRateLimit() : FrameRateLimit(playback, output)
   }

@@ -4,7 +4,7 @@ import MediaTime
 public struct Window: Hashable, Sendable, Codable {
   /// Frames of the window, in display order, counted from 0.
   public var frames: Range<Int>
-  /// Keyframe (in display order) at which decoding starts; the frames depend on it.
+  /// Keyframe (in display order) at which decoding starts. The window's frames depend on it.
   public var keyframe: Int
   /// Number of frames in the spool: the first frames of the window. The others are in memory.
   public var spooled: Int
@@ -58,9 +58,9 @@ public struct Plan: Hashable, Sendable, Codable {
 }
 
 extension Plan {
-  /// Plan with its first window split in two. The half that is read first begins at `frame`, or
-  /// later if memory has no room for so many frames. This half needs no spool, but the frames
-  /// before it are decoded twice.
+  /// Plan with its first window split in two halves. The half with the later frames is read first.
+  /// This half begins at `frame`, or after `frame` if memory has no room for so many frames. It
+  /// needs no spool, but the frames of the other half are decoded twice.
   func split(before frame: Int) -> Plan {
     guard let first = windows.first else { return self }
     let room = budget / max(frameBytes, 1)

@@ -19,11 +19,11 @@ extension Planner {
     }
   }
 
-  /// Refuses packets whose frames exceed the budget in any pixel format: a decoder would allocate
-  /// whole frames, although only a few bytes of the file declare their size.
+  /// Throws an error if the frames exceed the budget in any pixel format. A few bytes of a file can
+  /// declare a huge frame, and a decoder would allocate all of it.
   ///
-  /// Only the frame size from a parser counts, because the container's may be wrong. Smaller frames
-  /// are checked by ``init(_:frameBytes:isLeast:)``, which knows the exact size.
+  /// Only the frame size from a parser counts, because the container may state a wrong size.
+  /// Smaller frames are checked by ``init(_:frameBytes:isLeast:)``, which knows the exact size.
   static func refuseHugeFrames(of packets: Caps?, _ resources: Resources) throws {
     // pngparse does not set the caps field `parsed`.
     guard let packets, packets.has("parsed") || packets.mediaType == "image/png",

@@ -7,7 +7,7 @@ import Paths
 /// An unlinked temporary file for data that does not fit the memory budget. Nothing is left behind,
 /// however the process ends.
 ///
-/// For a source that is only described, the spool counts the bytes and stores none.
+/// For a source that is opened only to be described, the spool counts the bytes and stores none.
 package final class Spool: Sendable {
   private let file: TemporaryFile?
   var descriptor: Int32 { file?.descriptor ?? -1 }
@@ -52,7 +52,7 @@ package final class Spool: Sendable {
   package var path: String { "/proc/self/fd/\(descriptor)" }
 
   /// Appends bytes.
-  /// - Returns: their offset in the file.
+  /// - Returns: offset of the bytes in the file.
   package func append(_ bytes: UnsafeRawBufferPointer) throws -> Int {
     let offset = length.withLock { length in
       defer { length += bytes.count }
@@ -65,7 +65,7 @@ package final class Spool: Sendable {
   }
 
   /// Appends bytes at the next block of the disk, so that ``free(_:)`` can release all of them.
-  /// - Returns: their offset in the file.
+  /// - Returns: offset of the bytes in the file.
   package func appendBlocks(_ bytes: UnsafeRawBufferPointer) throws -> Int {
     let room = (bytes.count + Spool.block - 1) / Spool.block * Spool.block
     let offset = length.withLock { length in
@@ -112,8 +112,8 @@ package final class Spool: Sendable {
     }
   }
 
-  /// Releases the disk space from `offset` on. The bytes that were written last are read first, so
-  /// they are no longer needed.
+  /// Releases the disk space from `offset` on. Spooled bytes are read last first, so the bytes from
+  /// `offset` on are no longer needed.
   func truncate(to offset: Int) {
     length.withLock { length in
       if !keepsBytes || ftruncate(descriptor, off_t(offset)) == 0 { length = offset }

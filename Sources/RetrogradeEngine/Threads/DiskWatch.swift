@@ -10,9 +10,9 @@ package final class DiskWatch: Sendable {
   /// Starts to watch `pipeline`. Create this before the pipeline starts.
   /// - Parameters:
   ///   - path: file that the pipeline's element `source` reads.
-  ///   - isOpening: true if the pipeline only finds the streams. Then a demuxer that makes far more
-  ///     requests than the file's size explains is in a loop, and is stopped (rmdemux for packets
-  ///     of 0 bytes, qtdemux for `mfra`).
+  ///   - isOpening: true if the pipeline only finds the streams. A demuxer is then stopped if it
+  ///     makes far more requests than the file's size explains, because such a demuxer is in a loop
+  ///     (rmdemux for packets of 0 bytes, qtdemux for `mfra`).
   package init(_ pipeline: Pipeline, reading path: String, isOpening: Bool = false) {
     // The pad probes keep this object alive, and the pipeline keeps the pad probes.
     guard let size = RandomAccessFile(path)?.size, let pad = pipeline.element("source")?.staticPad("src") else {
@@ -33,6 +33,6 @@ package final class DiskWatch: Sendable {
 
   package var isReading: Bool { isWaiting.load(ordering: .acquiring) }
 
-  /// Notes that an element failed: its pending read will not complete.
+  /// Notes that an element failed, so its pending read will not complete.
   package func noteFailure() { isWaiting.store(false, ordering: .releasing) }
 }

@@ -19,7 +19,7 @@ final class Handoff<Value: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// Ends the handoff: no value follows, possibly because of `error`.
+  /// Ends the handoff. The consumer then receives `error`, or nil if there is no error.
   func finish(throwing error: (any Error)? = nil) {
     monitor.locked {
       if let error { value = .failure(error) }

@@ -1,4 +1,4 @@
-/// Pauses background work during urgent work, because each would take twice as long if both ran.
+/// Pauses background work during urgent work, because both would take twice as long at once.
 final class PriorityGate: @unchecked Sendable {
   private let monitor = Monitor()
   // Guarded by `monitor`.
@@ -14,8 +14,8 @@ final class PriorityGate: @unchecked Sendable {
   /// True while urgent work runs.
   var isUrgent: Bool { monitor.locked { takers > 0 } }
 
-  /// Waits while urgent work runs, even if the caller is cancelled: the urgent work belongs to the
-  /// same operation, so that work also ends soon.
+  /// Waits while urgent work runs. A cancelled caller also waits, but not for long: the urgent work
+  /// belongs to the same operation, so cancellation ends it too.
   func waitForUrgentWork() {
     monitor.locked { monitor.wait { takers > 0 } }
   }

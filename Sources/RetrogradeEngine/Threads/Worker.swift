@@ -89,8 +89,9 @@ private final class Work<Value: Sendable>: Sendable {
   }
 }
 
-/// Runs `body` on a new thread and suspends the task until it ends, without blocking.
-/// Cancelling the task cancels `token`. Captures of `body` are released before the task resumes.
+/// Runs `body` on a new thread and suspends the task until `body` ends, without blocking.
+/// Cancelling the task cancels `token`. The captures of `body` are released before the task
+/// resumes.
 package func onOwnThread<Value: Sendable>(
   _ name: String, _ token: Cancellation, _ body: @escaping @Sendable () throws -> Value
 ) async throws -> Value {

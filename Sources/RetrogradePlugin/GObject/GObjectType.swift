@@ -12,7 +12,7 @@ protocol ElementBody: AnyObject, Sendable {
 enum ElementType {
   private static let quark = g_quark_from_string("retrograde-body")
 
-  /// Attaches `body` to its element; GObject releases it when the element is finalized.
+  /// Attaches `body` to its element. GObject releases `body` when the element is finalized.
   static func attach<Body: ElementBody>(_ body: Body.Type, to instance: UnsafeMutableRawPointer) {
     let element = instance.assumingMemoryBound(to: GstElement.self)
     g_object_set_qdata_full(
@@ -29,7 +29,7 @@ enum ElementType {
     return Unmanaged<AnyObject>.fromOpaque(data).takeUnretainedValue() as? any ElementBody
   }
 
-  /// Registers a subclass of GstElement without additional fields.
+  /// Registers a subclass of GstElement without additional instance fields.
   static func register(
     _ name: String, classInit: @escaping @convention(c) (gpointer?, gpointer?) -> Void,
     instanceInit: @escaping @convention(c) (UnsafeMutablePointer<GTypeInstance>?, gpointer?) -> Void
@@ -53,7 +53,7 @@ enum ElementType {
   }
 }
 
-/// Values of an enumerated property.
+/// Registration of enumerated types for properties.
 enum EnumType {
   static func register(_ name: String, _ values: [(nick: String, blurb: String)]) -> GType {
     // GObject keeps the table and its strings for the life of the process.

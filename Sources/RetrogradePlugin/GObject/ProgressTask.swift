@@ -1,9 +1,9 @@
 import CGStreamer
 import GStreamer
 
-/// Long task that is reported to the application (`GST_MESSAGE_PROGRESS`): one start, any number of
-/// continuations, and one end, of any kind. Tools such as gst-launch-1.0 do not start playback
-/// before the end of the task.
+/// Long task that is reported to the application (`GST_MESSAGE_PROGRESS`): a start message, any
+/// number of continue messages, and a final message (complete, canceled or error). Tools such as
+/// gst-launch-1.0 do not start playback before the end of the task.
 struct ProgressTask: @unchecked Sendable {
   // Messages may be posted from any thread.
   private let element: UnsafeMutablePointer<GstElement>

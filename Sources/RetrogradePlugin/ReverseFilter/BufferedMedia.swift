@@ -7,7 +7,7 @@ import RetrogradeEngine
 /// memory; beyond it, the oldest buffers move to the spool.
 final class BufferedMedia {
   struct Item {
-    /// In the GStreamer segment's time; nil if the buffer has no timestamp.
+    /// Start in the GStreamer segment's time; nil if the buffer has no timestamp.
     var start: ClockTime?
     var end: ClockTime?
     /// nil for a gap that arrived before any caps.
@@ -51,7 +51,8 @@ final class BufferedMedia {
   /// and bookkeeping for each buffer would double the memory.
   /// - Returns: true if the audio was appended.
   func extendLast(with buffer: Buffer, start: ClockTime?, end: ClockTime?) -> Bool {
-    // A GstBuffer holds up to 16 GstMemory objects; if there are more, they are copied into one.
+    // A GstBuffer can hold at most 16 GstMemory objects. If more are added, all are copied into
+    // one.
     guard let last = items.last, !last.isGap, last.caps === caps, merged < 16, spooled < window.count,
       let before = last.end, let start, (start - before).nanoseconds.magnitude < 100_000
     else { return false }

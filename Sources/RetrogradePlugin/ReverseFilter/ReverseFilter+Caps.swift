@@ -4,7 +4,7 @@ import GStreamer
 /// Caps of a filter that accepts frames in GPU memory, and outputs them in system memory.
 extension ReverseFilter {
   /// Answers with the possible input caps: the caps that downstream accepts, and the same formats
-  /// in memory from which frames must be copied.
+  /// in other kinds of memory, from which this element copies frames.
   func answerSinkCaps(_ query: UnsafeMutablePointer<GstQuery>) -> gboolean {
     guard let taken = ReverseFilter.peerCaps(source) else { return 0 }
     return ReverseFilter.answer(query, taken.inAnyMappableMemory)

@@ -143,8 +143,8 @@ extension ReverseFilter {
     guard let query else { return 0 }
     switch query.pointee.type {
     case GST_QUERY_ALLOCATION:
-      // Do not offer downstream's buffer pool, because buffers are kept here. Any memory layout is
-      // accepted.
+      // Do not offer downstream's buffer pool, because this element keeps buffers. Any memory
+      // layout is accepted.
       var caps: UnsafeMutablePointer<GstCaps>?
       gst_query_parse_allocation(query, &caps, nil)
       if let size = caps.flatMap({ Caps(retaining: $0).frameSize }) {

@@ -19,7 +19,8 @@ extension ReverseFilter {
     if !isSegmentSent { sendSegment(end: end) }
   }
 
-  /// True if `caps` are the pad's current caps, which survive flushes and new streams.
+  /// True if `caps` are the pad's current caps. A pad keeps its caps during flushes and in new
+  /// streams.
   private func isSent(_ caps: Caps) -> Bool {
     guard let current = gst_pad_get_current_caps(source) else { return false }
     defer { gst_caps_unref(current) }
@@ -99,8 +100,9 @@ extension ReverseFilter {
   func drain(_ held: BufferedMedia) throws -> GstFlowReturn {
     let isPingPong = settings.isPingPong
     let end = end(of: held)
-    // Source time `turn` maps to output time `origin`: the source's end to the GStreamer segment's
-    // start, or in a ping-pong the turn to the end of the forward half.
+    // Source time `turn` maps to output time `origin`. Without a ping-pong, they are the end of the
+    // source and the start of the GStreamer segment. In a ping-pong, they are the turn and the end
+    // of the forward half.
     var turn = end
     var origin = start
     var next: ClockTime?

@@ -17,8 +17,8 @@ extension ReverseFilter {
     case GST_EVENT_SEEK:
       var flags = GstSeekFlags(0)
       gst_event_parse_seek(event, nil, nil, &flags, nil, nil, nil, nil)
-      // This seek changes only the speed from the current position on; upstream and the sinks
-      // handle it.
+      // An instant rate change affects only the speed from the current position on. Upstream and
+      // the sinks handle it.
       if flags.rawValue & GST_SEEK_FLAG_INSTANT_RATE_CHANGE.rawValue != 0 { return gst_pad_push_event(sink, event) }
       defer { release(event) }
       return seek(event)

@@ -21,7 +21,7 @@ extension ReverseSource {
       return 1
     // Ignore QoS: late frames say nothing about the next window.
     case GST_EVENT_QOS: return 1
-    // The sinks have changed their rate, which has no effect here.
+    // The event tells that the sinks have changed their rate. Nothing has to be done for it here.
     case GST_EVENT_INSTANT_RATE_SYNC_TIME: return 1
     default: return 0
     }
@@ -94,7 +94,7 @@ extension ReverseSource {
     debug("seek \(number): \(start) to \(stop), flags \(flags.rawValue)")
     let streams = streams
     var segment = state.withLock { $0.segment }
-    // Before any output, the position is the segment's start.
+    // Before any output, the position is the start of the GStreamer segment.
     let positions = streams.compactMap { $0.shared.withLock { $0.position } }
     if let reached = segment.rate < 0 ? positions.min() : positions.max() { segment.position = guint64(reached.raw) }
     var didChange: gboolean = 0
@@ -188,7 +188,8 @@ extension ReverseSource {
 }
 
 extension GstSegment {
-  /// True if a seek starts after its stop; gst_segment_do_seek would log a critical message.
+  /// True if a seek starts after its stop. For such a seek, gst_segment_do_seek would log a
+  /// critical message.
   ///
   /// - Parameters:
   ///   - start: start of the seek, in nanoseconds if set, or relative to the end.

@@ -18,7 +18,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     var stretches: SourceRanges?
     var streams: [SourceStream] = []
     var segment = GstSegment()
-    /// Seqnum of the segments, EOS events and messages of the current order.
+    /// Seqnum of the segment events, EOS events and messages of the current order.
     var number: UInt32 = 0
     /// Seek that was received before the streams were known.
     var early: UnsafeMutablePointer<GstEvent>?
@@ -303,7 +303,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
 
   // MARK: Playing
 
-  /// Starts playback of the segment on every stream.
+  /// Starts playback of the GStreamer segment on every stream.
   func order(number: UInt32) {
     let (segment, streams) = state.withLock { state in
       state.segmentsDone = 0
@@ -352,7 +352,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     for stream in streams { push(gst_event_new_eos(), number, stream) }
   }
 
-  /// Counts a stream that has finished a segment seek; the last stream posts the message.
+  /// Counts a stream that has finished a segment seek. The last such stream posts SEGMENT_DONE.
   func segmentDone(at stop: ClockTime, _ number: UInt32) {
     let isLast = state.withLock { state in
       guard state.number == number else { return false }

@@ -60,7 +60,7 @@ final class SourceStream: @unchecked Sendable {
     /// True once the order is complete.
     var isDone = false
     var position: ClockTime?
-    /// The whole source, once indexed; only if the stream was created for the end of the source.
+    /// The whole source, once indexed; always nil if the stream was created for the whole source.
     var whole: Part?
     /// True if the task has paused until the whole source is indexed.
     var awaitsWhole = false
@@ -89,9 +89,10 @@ final class SourceStream: @unchecked Sendable {
   // The following properties are guarded by the stream lock.
   private var video: VideoPlayer?
   private var audio: AudioPlayer?
-  /// Times from which to play another part: `partNext` before the next buffer, `partAfter` after
-  /// the end of the current part.
+  /// Time from which to play another part, before the next buffer; nil to continue the current
+  /// part.
   private var partNext: ClockTime?
+  /// Time from which to play another part, after the end of the current part.
   private var partAfter: ClockTime?
   private var caps: Caps?
   private var position = ClockTime.zero
@@ -256,7 +257,8 @@ final class SourceStream: @unchecked Sendable {
       defer { shared.hasBegun = true }
       return (true, !shared.hasBegun)
     }
-    // Only once: otherwise two finished streams would wake each other until a third has begun.
+    // Wake the others only once. If each pause woke them, two finished streams would wake each
+    // other until a third stream has begun.
     if isFirst { owner.wakeFinished() }
     return isPaused
   }

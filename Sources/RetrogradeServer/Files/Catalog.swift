@@ -4,8 +4,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Served files: the named ones, and the media files in named folders. Requests are looked up in
-/// this list; no part of an address is ever used as a path.
+/// Served files: the files that the user named, and the media files in the folders that the user
+/// named. Requests are looked up in this list; no part of an address is ever used as a path.
 package final class Catalog: Sendable {
   struct File: Sendable {
     let id: String
@@ -23,8 +23,9 @@ package final class Catalog: Sendable {
     var looked: ContinuousClock.Instant?
   }
 
-  /// Named files and folders.
+  /// Files and folders that the user named.
   private let names: [String]
+  /// Folders among ``names``.
   private let folders: [String]
   private let state = Mutex(State())
 
@@ -32,8 +33,8 @@ package final class Catalog: Sendable {
   static let most = (files: 5000, depth: 8)
 
   /// Reads the named files and folders. Blocks.
-  /// - Throws: ``RetrogradeError`` of code `noInput` if a named file or folder does not exist, or
-  ///   nothing can be played.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if a named file or folder does not exist or
+  ///   there are no media files, or of code `damagedInput` if a named file is not media.
   package init(_ names: [String]) throws {
     self.names = names
     for name in names where access(name.cPath, R_OK) != 0 {

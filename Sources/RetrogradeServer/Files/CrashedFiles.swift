@@ -9,7 +9,7 @@ final class CrashedFiles: Sendable {
   private let known = Mutex<[[UInt8]: (stamp: FileStamp, error: RetrogradeError)]>([:])
   private let onCrash: @Sendable (RetrogradeError) -> Void
 
-  /// - Parameter onCrash: called once with the error of each file.
+  /// - Parameter onCrash: called once for each file that crashed, with the error.
   init(onCrash: @escaping @Sendable (RetrogradeError) -> Void) { self.onCrash = onCrash }
 
   /// - Throws: the recorded error, if the file crashed and is unchanged.
@@ -18,7 +18,8 @@ final class CrashedFiles: Sendable {
     if try await CrashedFiles.stamp(path) == crash.stamp { throw crash.error }
   }
 
-  /// Runs `body` on a file, unless the file crashed and is unchanged; records a crash.
+  /// Runs `body` on a file, and records a crash. Throws the recorded error instead if the file
+  /// crashed before and is unchanged.
   func working<Value: Sendable>(on path: String, _ body: @Sendable () async throws -> Value) async throws -> Value {
     try await check(path)
     let stamp = try await CrashedFiles.stamp(path)

@@ -30,8 +30,8 @@ enum FileID {
   }
 }
 
-/// SHA-256 digest of several texts, in hexadecimal. Different lists of texts never have the same
-/// input bytes.
+/// SHA-256 digest of several texts, in hexadecimal. The hash's input shows where each text ends, so
+/// `("ab", "c")` and `("a", "bc")` have different digests.
 func digest(_ texts: String...) -> String {
   let sum = Checksum()
   for var text in texts {

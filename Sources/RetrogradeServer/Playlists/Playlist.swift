@@ -67,8 +67,8 @@ enum Playlist {
       head([duration]) + ["#EXTINF:\(seconds(duration)),", "\(number).vtt\(suffix)", "#EXT-X-ENDLIST"])
   }
 
-  /// Adds a timestamp map to a WebVTT file: the file's times are the times of the segments, which
-  /// begin at 0 of the MPEG-2 clock (RFC 8216, 3.5).
+  /// Adds a timestamp map to a WebVTT file. The file's times equal the times of the segments, and
+  /// the segments begin at 0 of the MPEG-2 clock (RFC 8216, 3.5).
   static func timed(_ text: String) -> String {
     guard text.hasPrefix("WEBVTT"), !text.contains("X-TIMESTAMP-MAP"), let end = text.firstIndex(where: \.isNewline)
     else { return text }

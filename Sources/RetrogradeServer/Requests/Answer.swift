@@ -21,7 +21,7 @@ struct Answer: Sendable {
   var status = 200
   var fields: HeaderFields = [:]
   var body: Body = .bytes([])
-  /// Range of the body to send; nil: all of it.
+  /// Range of the body to send; nil for the whole body.
   var range: Range<Int>?
 
   init(status: Int) { self.status = status }
@@ -102,7 +102,7 @@ struct Answer: Sendable {
       return answer
     }
     guard let count = answer.body.count else { return answer }
-    // A range of a changed file is useless (RFC 9110, 13.1.5).
+    // A range of a changed file is useless, so the whole file is sent (RFC 9110, 13.1.5).
     if let known = field(.ifRange), known != answer.fields[.eTag] { return answer }
     switch ByteRange(field(.range), of: count) {
     case .all: break

@@ -1,6 +1,6 @@
 /// Access control: allows programs of this machine's users, or clients with the token.
 struct Guard: Sendable {
-  /// Required token; nil: none.
+  /// Required token; nil if clients need no token.
   let token: String?
   /// Loopback address of the server, which Host must name; nil if the server listens at another
   /// address.

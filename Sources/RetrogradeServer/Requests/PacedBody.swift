@@ -5,13 +5,13 @@ import Soup
 struct PacedBody: Sendable {
   let exchange: Exchange
 
-  /// Piece size in bytes: the part of an answer that is in memory.
+  /// Size of a piece in bytes. Only one piece of an answer is in memory at a time.
   static let piece = 256 << 10
 
-  /// Sends an answer, complete or not at all.
+  /// Sends a complete answer.
   ///
-  /// - Throws: errors of a part that is being produced; `CancellationError` if the client
-  ///   disconnected or timed out.
+  /// - Throws: `CancellationError` if the client disconnected or timed out, or the error that ended
+  ///   the production of a part.
   func send(_ answer: Answer) async throws {
     let isHead = exchange.request.method == .head
     if case .begun(let reader) = answer.body, !isHead {

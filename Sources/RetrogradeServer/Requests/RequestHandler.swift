@@ -251,7 +251,7 @@ final class RequestHandler: Sendable {
   /// Content-Disposition for a download: an ASCII name for old clients, and the real name (RFC
   /// 6266).
   static func attachment(_ name: String) -> String {
-    // Header fields cannot contain bytes that are not UTF-8.
+    // HTTP headers cannot contain bytes that are not UTF-8.
     let name = name.replacingRawBytes { _ in "\u{FFFD}" }
     let plain = String(
       String.UnicodeScalarView(

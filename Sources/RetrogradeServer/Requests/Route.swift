@@ -47,8 +47,9 @@ enum StreamPart: Equatable, Sendable {
   case master(prefix: String)
   /// Data for the player page.
   case info
-  /// Download of the stream or of a part; `command`: the command that produces the same file.
+  /// Download of the stream or of a part of it.
   case download
+  /// Command that produces the same file as the download.
   case command
   /// Data that is immutable for the same source and program.
   case made(version: String, PartID)
@@ -67,7 +68,7 @@ enum StreamPart: Equatable, Sendable {
     }
   }
 
-  /// Hexadecimal digits of a version.
+  /// Number of hexadecimal digits in a version.
   static let versionLength = 12
 }
 

@@ -24,8 +24,9 @@ struct DownloadRange: Hashable, Sendable {
     if let from, let to, from >= to { return nil }
   }
 
-  /// Playback options that output only this range. For a loop, the source times at the range's
-  /// start and end limit the looped part of the source; a score is played unchanged.
+  /// Playback options that output only this range. If the stream loops, the options limit the
+  /// loop to the source times that are shown at the start and end of the range. A score is played
+  /// unchanged.
   func playback(_ stream: OpenStream) -> PlaybackOptions {
     var playback = stream.playback
     guard playback.score == nil, from != nil || to != nil else { return playback }
@@ -91,9 +92,9 @@ struct DownloadRange: Hashable, Sendable {
 }
 
 extension [ClockTime] {
-  /// The element or `end`, whichever is nearest to `time`; `time` itself if the array is empty or
-  /// `time` is not before `end`.
-  /// - Parameter end: end of the last element.
+  /// The time nearest to `time` among the times in this array and `end`. `time` itself if the array
+  /// is empty or `time` is not before `end`.
+  /// - Parameter end: end of the last frame.
   fileprivate func nearest(_ time: ClockTime, or end: ClockTime) -> ClockTime {
     guard !isEmpty, time < end else { return time }
     var (low, high) = (0, count)

@@ -2,8 +2,8 @@ import Retrograde
 import RetrogradeEngine
 import Synchronization
 
-/// Makes files for download, each with a whole stream or a part of a stream. One file is made at a
-/// time; the last file is kept, so that an interrupted download can resume.
+/// Makes files for download, each with a whole stream or a range of a stream. Makes one file at a
+/// time, and keeps the last file, so that an interrupted download can resume.
 final class Downloads: Sendable {
   private struct Job: Hashable {
     var version: String
@@ -20,7 +20,7 @@ final class Downloads: Sendable {
     (self.resources, self.crashes, self.run) = (resources, crashes, run)
   }
 
-  /// - Throws: ``RetrogradeError``, `CancellationError`; `WorkLine.Busy` if another file is being
+  /// - Throws: ``RetrogradeError`` or `CancellationError`; `WorkLine.Busy` if another file is being
   ///   made.
   func file(_ stretch: DownloadRange, of stream: OpenStream) async throws -> StoredBytes {
     let job = Job(version: stream.version, stretch: stretch)

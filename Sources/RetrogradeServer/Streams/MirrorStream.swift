@@ -2,7 +2,8 @@ package import MediaTime
 package import Retrograde
 package import RetrogradeEngine
 
-/// Source in an order of play, output as segments that are made on request. Every method blocks.
+/// Outputs a source, in an order of play, as segments that are made on request. Every method
+/// blocks.
 package protocol MirrorStream: Sendable {
   var renditions: [SegmentedMirror.Rendition] { get }
   var duration: ClockTime { get }

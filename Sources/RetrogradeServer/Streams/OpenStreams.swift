@@ -5,8 +5,8 @@ import Retrograde
 import RetrogradeEngine
 import Synchronization
 
-/// Open streams, each of one file in one order of play. Above the limit, the least recently used
-/// stream is closed.
+/// Open streams, each of one file in one order of play. If more than ``most`` are open, the least
+/// recently used one is closed.
 final class OpenStreams: Sendable {
   typealias OpenFunction =
     @Sendable (_ path: String, SegmentedMirror.Settings, Cancellation) throws -> any MirrorStream

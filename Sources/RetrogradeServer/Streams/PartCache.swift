@@ -4,7 +4,8 @@ import Retrograde
 import RetrogradeEngine
 import Synchronization
 
-/// Makes parts of streams on request, each once for all clients that wait for it, and caches them.
+/// Makes the parts of streams (``PartID``) on request. Each part is made once for all waiting
+/// clients, and is cached.
 final class PartCache: Sendable {
   private let store: ByteStore
   private let line: WorkLine
@@ -32,7 +33,7 @@ final class PartCache: Sendable {
   func part(_ part: PartID, of stream: OpenStream) async throws -> Found? {
     let key = stream.version + "/" + part.name
     guard let recipe = PartCache.recipe(part, stream) else { return nil }
-    // The whole segment ends with this part, so a cached segment also contains the part.
+    // This part is the end of a whole segment, so a cached segment contains this part, too.
     let all = PartCache.whole(part).map { stream.version + "/" + $0.name }
     let found = found(key, or: all, recipe, stream) { [weak self] in self?.makeNext(part, of: stream) }
     guard case .begun(let reader) = found else {
@@ -53,8 +54,8 @@ final class PartCache: Sendable {
 
   /// Makes the parts that a player needs for the first frame, unless clients are waiting. Does
   /// nothing if the stream has several sizes or audio streams, because the player chooses among
-  /// them. Uses the source's codec, which browsers prefer; but not HEVC, which few browsers can
-  /// play.
+  /// them. Uses the source's codec, because browsers prefer that codec; but H.264 instead of HEVC,
+  /// because few browsers can play HEVC.
   func makeFirst(of stream: OpenStream) {
     let (videos, audio) = (stream.mirror.renditions.filter(\.isVideo), stream.mirror.renditions.filter { !$0.isVideo })
     guard videos.count(where: { $0.sourceCodec == nil }) <= 1, audio.count <= 1, line.isIdle else { return }
@@ -79,7 +80,8 @@ final class PartCache: Sendable {
     }
   }
 
-  /// - Parameter larger: key of a part that contains this one, used if cached.
+  /// - Parameter larger: key of a part that contains the requested part; used if that larger part
+  ///   is cached.
   private func found(
     _ key: String, or larger: String? = nil, _ recipe: Recipe, _ stream: OpenStream,
     onMade: @escaping @Sendable () -> Void
@@ -96,8 +98,8 @@ final class PartCache: Sendable {
     }
   }
 
-  /// Thumbnail of a file: the frame at the third second, as many files begin with black. Files
-  /// without video get a drawing.
+  /// Thumbnail of a file: the frame at three seconds, because many files begin with black frames.
+  /// Files without video get a drawing.
   func picture(
     of file: Catalog.File, _ content: OpenFile, _ resources: Resources
   ) async throws -> (StoredBytes, Answer.MediaType) {
@@ -143,8 +145,9 @@ final class PartCache: Sendable {
     flights.close()
   }
 
-  /// Height of the frame strip in pixels, and number of points of a waveform.
+  /// Height of the frame strip, in pixels.
   static let pictureHeight = 120
+  /// Number of points of a waveform.
   static let waveformPoints = 2000
   /// Duration of the audio in one step of a waveform.
   private static let waveformStretch = ClockTime(seconds: 8)
@@ -154,8 +157,8 @@ final class PartCache: Sendable {
     typealias Step = @Sendable (Cancellation, @escaping @Sendable ([UInt8]) -> Void) throws -> Void
 
     var urgency: WorkLine.Urgency
-    /// True if the part takes so long to make that its first bytes are delivered before it is
-    /// complete.
+    /// True if making the part takes so long that its first bytes are delivered before all bytes
+    /// are available.
     var isLong = false
     /// Sequential steps; more urgent work may run between them.
     let steps: [Step]

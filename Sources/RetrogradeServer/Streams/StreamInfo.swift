@@ -12,7 +12,7 @@ struct StreamInfo: Encodable {
     var codecs: String
     var label: String
     var language: String?
-    /// Codec of the source, for video that is also available in H.264.
+    /// Name of the source's codec, if this is the video in that codec; nil for H.264 and for audio.
     var sourceCodec: String?
     var width: Int?
     var height: Int?

@@ -34,7 +34,8 @@ enum StreamName: Hashable, Sendable {
     }
   }
 
-  /// Playback options of the stream. `usual`: the server's default options.
+  /// Playback options of the stream.
+  /// - Parameter usual: the server's default options.
   func playback(_ usual: PlaybackOptions) -> PlaybackOptions {
     var playback = usual
     switch self {

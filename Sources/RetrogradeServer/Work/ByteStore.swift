@@ -25,7 +25,7 @@ final class ByteStore: Sendable {
   /// - Parameters:
   ///   - directory: folder of the spool file.
   ///   - capacity: in bytes.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput`.
+  /// - Throws: ``RetrogradeError`` with the code `inputOutput`.
   init(directory: String, capacity: Int) throws {
     let spool = try Spool(directory: directory)
     let canFree = try [UInt8](repeating: 0, count: 1).withUnsafeBytes { bytes in
@@ -48,10 +48,10 @@ final class ByteStore: Sendable {
   }
 
   /// Caches bytes; removes older bytes with the same key. Blocks.
-  /// - Returns: the bytes, which can be read as long as the object exists, even if they were not
-  ///   cached.
+  /// - Returns: the bytes. They can be read as long as the returned object exists, even if they
+  ///   were not cached.
   func add(_ key: String, _ bytes: [UInt8]) -> StoredBytes {
-    // If the disk is full, the bytes are only not cached.
+    // If the disk is full, the bytes are returned, but not cached.
     let stored = spool.flatMap { try? StoredBytes(bytes, in: $0) } ?? StoredBytes(bytes)
     guard stored.isSpooled || spool == nil else { return stored }
     // Free the removed bytes outside the lock.
@@ -107,7 +107,7 @@ final class StoredBytes: Sendable {
 
   var isSpooled: Bool { if case .spool = place { true } else { false } }
 
-  /// Bytes in a range, clamped to the existing ones. Blocks.
+  /// Bytes in `range`, as far as they exist. Blocks.
   func read(_ range: Range<Int>) throws -> [UInt8] {
     let range = range.clamped(to: 0..<count)
     switch place {

@@ -14,7 +14,7 @@ final class OpenFile: Sendable {
   private let descriptor: Int32
   private let name: String
 
-  /// - Throws: ``RetrogradeError`` of code `inputOutput`.
+  /// - Throws: ``RetrogradeError`` with the code `inputOutput`.
   init(_ path: String) throws {
     let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw RetrogradeError(reading: path, errno: errno) }
@@ -28,8 +28,8 @@ final class OpenFile: Sendable {
 
   /// Opens a non-empty regular file.
   ///
-  /// The path is looked up only once, because a link in the path may change at any moment: type and
-  /// real path are those of the file that was found. Devices and pipes are not opened.
+  /// The path is looked up only once, because a link in it may change at any moment. Type and real
+  /// path are then read from the file that was found. Devices and pipes are not opened.
   /// - Parameter root: real path of the folder that must contain the file after links are resolved;
   ///   nil: any folder.
   /// - Returns: nil if there is no such file, or if it cannot be read.

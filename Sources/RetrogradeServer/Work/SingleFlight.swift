@@ -25,10 +25,9 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Number of callers that wait for a job.
   func waiting(for key: Key) -> Int { state.withLock { $0.flights[key]?.waiting ?? 0 } }
 
-  /// Result of `body`. If a job with the same key is already running, `body` is not run, and the
-  /// result is that of the job.
+  /// Result of `body`, or of a running job with the same key; `body` is then not run.
   ///
-  /// - Parameter body: receives the cancellation, which is set when the last waiting caller was
+  /// - Parameter body: receives a cancellation, which is set when the last waiting caller is
   ///   cancelled.
   func value(
     _ key: Key, _ body: @escaping @Sendable (Cancellation) async throws -> Value

@@ -4,7 +4,7 @@ import Synchronization
 /// Jobs that make bytes, each once for any number of concurrent clients. Clients can read the bytes
 /// while the job runs. A job is cancelled when no client needs it.
 final class SingleFlightStreams: Sendable {
-  /// Makes bytes and delivers them in pieces.
+  /// Makes bytes, and delivers them in one or more calls of `give`.
   typealias Producer = @Sendable (Cancellation, _ give: @escaping @Sendable ([UInt8]) -> Void) async throws -> Void
 
   private struct State {
@@ -30,7 +30,8 @@ final class SingleFlightStreams: Sendable {
     case begun(PartReader)
   }
 
-  /// Reader of the bytes that `make` makes. Joins the job with the same key if there is one.
+  /// Reader of the bytes from `make`. If a job with the same key is running, joins that job
+  /// instead.
   func reader(_ key: String, _ make: @escaping Producer) -> PartReader {
     state.withLock { $0.flights[key]?.join(nil) ?? begin(key, nil, make, &$0) }
   }
@@ -106,7 +107,7 @@ final class Flight: Sendable {
   var bytes: [UInt8] { state.withLock { $0.bytes } }
   var readers: Int { state.withLock { $0.readers } }
 
-  /// - Parameter whenOver: called once the outcome is known and all `onMade` were called.
+  /// - Parameter whenOver: called when the outcome is known, after all calls of `onMade`.
   func start(
     _ body: @escaping @Sendable () async throws -> StoredBytes, whenOver: @escaping @Sendable () -> Void
   ) {
@@ -202,8 +203,8 @@ final class Flight: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isOver = state.withLock { state in
-          // This check notices a cancellation, or a reader that has left. If either happens later,
-          // the waiter is woken.
+          // This check notices a cancelled task, or a reader that has left. A later cancellation or
+          // departure wakes the waiter.
           if state.outcome != nil || offset < state.bytes.count || Task.isCancelled || !isWanted() { return true }
           state.waiting[number] = continuation
           return false
@@ -219,7 +220,7 @@ final class Flight: Sendable {
   func wake() { change { _ in } }
 }
 
-/// Reader of a running job. It counts as a reader until it is released or leaves.
+/// Reader of a running job. The job counts this reader until the reader is released or leaves.
 final class PartReader: Sendable {
   private let flight: Flight
   private let isGone = Atomic(false)
@@ -245,7 +246,7 @@ final class PartReader: Sendable {
   /// Waits for all bytes.
   func whole() async throws -> StoredBytes {
     while true {
-      // No part reaches this offset, so only the stored bytes are returned.
+      // No part has so many bytes, so `more` waits for the stored bytes.
       if case .whole(let bytes) = try await more(after: .max / 2) { return bytes }
     }
   }

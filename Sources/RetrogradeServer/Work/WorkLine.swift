@@ -4,7 +4,7 @@ import Synchronization
 /// queue refuses jobs.
 final class WorkLine: Sendable {
   enum Urgency: Int, Comparable, Sendable {
-    /// Decoration of a page; starts only when no more urgent job is running.
+    /// Decoration of a page. Starts only if all running jobs have low urgency.
     case low
     /// Work that a client waits for.
     case usual
@@ -25,7 +25,7 @@ final class WorkLine: Sendable {
 
   private struct State {
     var free: Int
-    /// Number of running jobs above low urgency.
+    /// Number of running jobs whose urgency is above low.
     var urgent = 0
     var line: [Waiter] = []
     var count = 0

@@ -3,8 +3,8 @@ import Images
 import MediaTime
 import RetrogradeEngine
 
-/// Animated image formats, which players loop by themselves. GStreamer has no muxers for these
-/// formats: `webpenc` writes single frames (`Quirk.webpencSingleFrames`), `avmux_webp` and
+/// Animated image formats, which players loop by themselves. GStreamer has no usable muxers for
+/// these formats: `webpenc` writes single frames (`Quirk.webpencSingleFrames`), `avmux_webp` and
 /// `avmux_apng` accept no encoder's packets, and `avenc_gif` does not create a palette.
 enum AnimationFormat: Sendable {
   case gif, webp, apng

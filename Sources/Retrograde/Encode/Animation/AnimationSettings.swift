@@ -27,8 +27,8 @@ struct AnimationSettings: Sendable {
 struct AnimationLevel: Sendable {
   /// Number of colours of a GIF.
   var colors = 256
-  /// Strength of a GIF's dithering, 0 to 1. Higher values add noise, make files larger and the
-  /// image less like the source; lower values cause banding.
+  /// Strength of a GIF's dithering, 0 to 1. With higher values, the image has more noise and
+  /// differs more from the source, and the file is larger; lower values cause banding.
   var dither = 0.35
   /// A GIF keeps a pixel of the previous frame if no colour component (0 to 255) differs by more
   /// than this value.
@@ -41,8 +41,8 @@ struct AnimationLevel: Sendable {
   var step = 1
 
   /// Levels in ascending order of loss; each level gives a smaller file than the previous level. A
-  /// GIF loses colours and small changes first, a WebP loses quality; then both lose frame size and
-  /// frame rate.
+  /// GIF first loses colours and small changes between frames; a WebP first loses quality. After
+  /// that, both lose frame size, then frame rate.
   static func ladder(_ format: AnimationFormat, from first: AnimationLevel) -> [AnimationLevel] {
     var all = [first]
     func add(_ change: (inout AnimationLevel) -> Void) {
@@ -82,7 +82,7 @@ struct AnimationLevel: Sendable {
   func scaled(_ length: Int) -> Int { max(Int((Double(length) * scale).rounded()), 1) }
 }
 
-/// Search for the level with the least loss whose file fits the limit.
+/// Search, among levels in ascending order of loss, for the first level whose file fits the limit.
 struct SizeSearch {
   let limit: Int
   let levels: [AnimationLevel]

@@ -14,7 +14,7 @@ final class GIFAnimation: AnimationFile {
   private let frames: KeptFrames
   /// Colours of all frames at full quality.
   private let colors: Palette.Builder
-  /// True if any pixel is transparent: then each frame replaces the previous frame as a whole.
+  /// True if any pixel is transparent; if so, each frame replaces the whole previous frame.
   private var isTransparent = false
 
   private var first: AnimationLevel {
@@ -76,7 +76,7 @@ final class GIFAnimation: AnimationFile {
       if level.tolerance > 0, !shown.isEmpty, !isTransparent {
         keep(&values, where: pixels, isNear: shown, level.tolerance, palette.transparent)
       }
-      // Both times are rounded from the start of the file, so that rounding errors do not add up.
+      // Round start and end, not the duration, so that rounding errors do not add up.
       try file.add(values, centiseconds: max(span.end.hundredths - span.start.hundredths, 2), isWhole: isTransparent)
       if shown.isEmpty { shown = [UInt8](repeating: 255, count: width * height * 4) }
       for (place, value) in values.enumerated() where value != palette.transparent {
@@ -87,8 +87,8 @@ final class GIFAnimation: AnimationFile {
     try file.close()
   }
 
-  /// Makes pixels transparent that differ from the shown pixels by no more than `tolerance`, so
-  /// that the shown pixels stay.
+  /// Makes each pixel transparent that differs from the shown pixel by at most `tolerance`, so that
+  /// the shown pixel stays.
   private func keep(
     _ values: inout [UInt8], where pixels: UnsafeRawBufferPointer, isNear shown: [UInt8], _ tolerance: Int,
     _ transparent: UInt8

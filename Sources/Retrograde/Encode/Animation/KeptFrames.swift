@@ -2,7 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Frames of an animation in the spool, which each attempt to write the file reads again.
+/// Frames of an animation, stored in the spool: each attempt to write the file reads the frames
+/// again.
 final class KeptFrames {
   private let spool: Spool
   private var frames: [(offset: Int, count: Int, shown: TimeSpan)] = []
@@ -20,8 +21,8 @@ final class KeptFrames {
   var width: Int { caps?.int("width") ?? 0 }
   var height: Int { caps?.int("height") ?? 0 }
 
-  /// Passes the frames that `level` keeps to `body`, scaled for the level, each with the frame's
-  /// time span and number.
+  /// Passes to `body` the frames that `level` keeps: the scaled pixels, time span and number of
+  /// each.
   func read(
     _ level: AnimationLevel, _ isStopped: () -> Bool, _ body: (UnsafeRawBufferPointer, TimeSpan, Int) throws -> Void
   ) throws {
@@ -48,7 +49,7 @@ final class KeptFrames {
 }
 
 extension KeptFrames {
-  /// Calls `make` at lower and lower quality until the file fits the size limit.
+  /// Calls `make` with several levels, to find the first level whose file fits the size limit.
   /// - Parameters:
   ///   - report: called with the number of processed frames in all attempts, and the largest number
   ///     that may be needed.

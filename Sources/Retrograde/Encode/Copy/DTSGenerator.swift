@@ -1,8 +1,8 @@
 import MediaTime
 
-/// Decoding times for one stream of packets from several encoders, which reorder frames
-/// differently. The n-th packet gets the time at which the n-th frame is shown, minus a constant
-/// lead that suffices for the deepest reordering.
+/// Decoding times for one stream of packets that come from several encoders. The encoders may
+/// reorder frames differently. The n-th packet gets the time at which the n-th frame is shown,
+/// minus a constant lead that suffices for the deepest reordering.
 struct DTSGenerator {
   /// Time by which decoding precedes presentation.
   let lead: ClockTime
@@ -25,8 +25,8 @@ struct DTSGenerator {
     times += shown
   }
 
-  /// Returns the decoding time of the next packet, whose frame is shown at `shown`. For streams
-  /// whose presentation times are not known in advance.
+  /// Returns the decoding time of the next packet, whose frame is shown at `shown`. Used for
+  /// streams whose presentation times are not known in advance.
   mutating func next(shownAt shown: ClockTime) -> ClockTime? {
     if given > 256 { add([]) }
     var place = times.count
@@ -43,7 +43,7 @@ struct DTSGenerator {
   }
 
   /// Returns the reordering depth: the largest number of frames that come before a frame in the
-  /// stream, but are shown after it.
+  /// stream, but are shown after that frame.
   /// - Parameter times: presentation times in stream order.
   static func depth(_ times: [ClockTime]) -> Int {
     let places = Dictionary(uniqueKeysWithValues: Set(times).sorted().enumerated().map { ($1, $0) })

@@ -2,12 +2,12 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Copies the packets of forward legs unchanged, and encodes only the backward legs. Both use the
-/// same codec and form one stream.
+/// Copies the packets of forward legs unchanged, and encodes only the backward legs. The copied and
+/// the encoded packets have the same codec and form one stream.
 struct ForwardCopy: Sendable {
   /// Caps of all packets, both copied and encoded, at the muxer.
   let caps: Caps
-  /// Decoding times of packets; nil for Matroska and WebM, which do not store them.
+  /// Decoding times of packets; nil for Matroska and WebM, which do not store decoding times.
   private let clock: DTSGenerator?
   private let source: PlayableSource
   private let video: VideoSource
@@ -19,7 +19,7 @@ struct ForwardCopy: Sendable {
   /// Time from the start of the output to its first frame.
   var lead: ClockTime { clock?.lead ?? .zero }
 
-  /// Codecs without out-of-band headers, in which each packet is a frame.
+  /// Codecs that have no out-of-band headers, and in which each packet is a frame.
   private static let plain: Set = ["video/x-vp9", "image/jpeg", "video/x-prores"]
 
   /// - Throws: ``RetrogradeError`` of code `usage` if the forward part can't be copied.
@@ -137,8 +137,8 @@ struct ForwardCopy: Sendable {
     return count
   }
 
-  /// Range of a leg's frames to play, in the leg's order: without the frame at a turn, which the
-  /// adjacent forward leg shows.
+  /// Numbers of the leg's frames to play, in the leg's order. A backward leg omits the frame at a
+  /// turn, since the adjacent forward leg shows that frame.
   private func played(_ index: Int, of legs: [PlaybackLeg]) -> Range<Int> {
     let frames = video.timeline.clipped(to: legs[index].span).frames
     guard legs[index].direction == .backward else { return 0..<frames.count }
@@ -210,7 +210,7 @@ private struct PacketEncoder: Sendable {
   }
 
   /// Encodes the frames of a player, which runs on a separate thread.
-  /// - Parameter frames: numbers of the player's frames to encode; others are skipped.
+  /// - Parameter frames: numbers of the player's frames to encode; other frames are skipped.
   func run(
     _ begin: @escaping @Sendable () -> VideoPlayer, frames: Range<Int>, _ target: String, _ cancellation: Cancellation,
     _ give: (Buffer, TimeSpan) throws -> Void

@@ -5,7 +5,7 @@ struct ParameterSets: Equatable {
   private var profile: [UInt8]
   private var sequences: [[UInt8]]
   private var pictures: [[UInt8]]
-  /// Bytes after the parameter sets; only records of High profiles have them.
+  /// Bytes after the parameter sets; only records of High profiles have such bytes.
   private var rest: [UInt8]
 
   /// Parses a record; nil if the record is invalid, or if NAL unit lengths in the stream are not
@@ -69,7 +69,7 @@ struct ParameterSets: Equatable {
       sequences.count + other.sequences.count < 32, pictures.count + other.pictures.count < 256
     else { return nil }
     var joined = self
-    // Decoders check profile and level: use the higher value of the two streams.
+    // Decoders check profile and level, so use the higher value of the two streams.
     joined.profile = zip(profile, other.profile).map { max($0, $1) }
     joined.profile[1] = profile[1] & other.profile[1]
     joined.sequences += other.sequences

@@ -53,7 +53,8 @@ struct CroppedFrame: Sendable {
     case .area(let width, let height, let at):
       (size, place) = (Size(width: Double(width), height: Double(height)), at)
     }
-    // With non-square pixels, the display size is seldom a whole number: accept up to a pixel more.
+    // With non-square pixels, the display size is seldom a whole number, so accept up to a pixel
+    // more.
     let (left, top) = (Double(place?.x ?? 0), Double(place?.y ?? 0))
     guard left >= 0, top >= 0, left + size.width < whole.width + 1, top + size.height < whole.height + 1 else {
       func text(_ size: Size) -> String { "\(Int(size.width.rounded()))x\(Int(size.height.rounded()))" }

@@ -12,8 +12,8 @@ extension FrameConverter {
     _ caps: Caps, _ preparation: [String] = [], orientation: String?, to form: String, _ cancellation: Cancellation
   ) throws {
     let turn = orientation.flatMap { EncodingDescription.directions[$0] }
-    // Without borders, frames are stretched to the output size, even to a side of one pixel: the
-    // aspect ratio does not matter.
+    // Frames are stretched to the output size without borders, even to a side of one pixel, since
+    // the aspect ratio does not matter.
     try self.init(
       caps,
       preparation + ["videoconvert dither=none"] + [turn.map { "videoflip video-direction=\($0)" }].compactMap { $0 }

@@ -36,8 +36,8 @@ extension FrameFit {
     )
   }
 
-  /// True if interlaced frames become progressive: fields can't be scaled or rotated, and must have
-  /// the first file's field order.
+  /// True if interlaced frames are made progressive: fields can't be scaled or rotated, and the
+  /// field order must be the first file's.
   private static func losesFields(_ video: VideoSource, like first: VideoSource) -> Bool {
     let (own, wanted) = (video.shownFrame, first.shownFrame)
     return video.caps.isInterlaced
@@ -46,7 +46,7 @@ extension FrameFit {
         || own.turn.then(wanted.turn.inverse) != .none)
   }
 
-  /// True if the aspect ratios differ by more than the rounding to whole pixels.
+  /// True if the aspect ratios differ by more than rounding to whole pixels can cause.
   private static func needsBars(_ own: ShownFrame, _ wanted: ShownFrame, _ turn: FrameOrientation) -> Bool {
     let (from, to) = (own.size, wanted.size)
     guard from.width > 0, from.height > 0 else { return false }

@@ -39,8 +39,8 @@ struct FrameGeometry: Sendable {
     let (own, whole) = (FrameOrientation(framing), frame.size)
     let left = crop?.shown.size ?? whole
     deinterlaces = framing.needsWholeFrames && raw.isInterlaced
-    // A requested rotation must also show in players that ignore orientation tags, so pixels are
-    // rotated.
+    // A requested rotation must also be visible in players that ignore orientation tags, so the
+    // pixels are rotated.
     let turnsPixels = own != .none || !container.carriesOrientation
     turn = turnsPixels ? frame.turn.then(own) : .none
     self.orientation = turnsPixels ? nil : orientation
@@ -159,8 +159,8 @@ extension FrameGeometry {
   static let deinterlacing = [
     // Only the mode auto-strict refuses formats that `deinterlace` can't process; other modes pass
     // such frames through. Methods that use more fields lose timestamps. Only the top field is
-    // kept, so the field order does not matter. If the real order were set and the top field were
-    // second, each frame would wait for the next frame.
+    // kept, so the output does not depend on the field order. `tff` is set because if the top field
+    // were second, each frame would wait for the next frame.
     "videoconvert n-threads=2 dither=none", "deinterlace mode=auto-strict method=linear fields=top tff=tff",
   ]
 
@@ -180,8 +180,8 @@ extension Size {
 }
 
 extension Framing {
-  /// True if the framing needs progressive frames, since the framing can't be applied to each field
-  /// separately.
+  /// True if the framing needs progressive frames, since crop, rotation, flip and padding can't be
+  /// applied to each field separately.
   fileprivate var needsWholeFrames: Bool {
     if crop != nil || rotation != nil || flip != nil { return true }
     if case .pad = scale { return true }
