@@ -32,6 +32,17 @@ import Testing
     #expect(try bytes(scratch.path("whole.mkv")) == bytes(scratch.path("pieces.mkv")))
   }
 
+  @Test("encoder options override the settings for chunks", arguments: ["threads=2", "option-string=ref=1"])
+  func encoderOptions(_ given: String) throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+    let made = try Command.run([
+      "reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--work", scratch.path("work"), "--chunks", "2",
+      "--encoder-options", given,
+    ])
+    #expect(made.status == 0, "\(made.errors)")
+  }
+
   @Test("a killed run resumes")
   func killedRun() throws {
     let scratch = try Scratch()

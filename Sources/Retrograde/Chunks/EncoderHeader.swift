@@ -40,11 +40,15 @@ enum EncoderHeader {
     return settings
   }
 
-  /// Merges settings. The values of a key in both are joined with a colon, as in an option string,
-  /// where the last value of an option wins.
+  /// Merges settings. The value in `second` wins, except that option strings are joined with a
+  /// colon; the encoder then uses the last value of each option.
   private static func joined(_ first: [String: String], _ second: [String: String]) -> [String: String] {
-    first.merging(second) { "\($0):\($1)" }
+    let strings = [first, second].compactMap { $0[string] }
+    return first.merging(second) { $1 }.merging(strings.isEmpty ? [:] : [string: strings.joined(separator: ":")]) { $1 }
   }
+
+  /// Property that holds all options of an encoder in one string.
+  private static let string = "option-string"
 
   /// Level of a stream of one black frame: the level does not depend on the content.
   private static func level(
