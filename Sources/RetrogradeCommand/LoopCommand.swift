@@ -17,8 +17,8 @@ struct LoopSearchArguments: ParsableArguments {
     parsing: .upToNextOption,
     help: ArgumentHelp(
       "How the end of the loop leads to its start. cut: without a transition; blend SECONDS (0.01 to 60): with a "
-        + "crossfade of that length in video and audio, from what follows the loop in the source to the start of the "
-        + "loop. Write this option after INPUT and OUTPUT. (default: cut)",
+        + "crossfade of that length. What follows the loop in the source fades out while the start of the loop fades "
+        + "in. Write this option after INPUT and OUTPUT. (default: cut)",
       valueName: "cut|blend seconds"))
   var seam: [String] = []
 }

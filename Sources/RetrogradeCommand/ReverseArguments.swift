@@ -87,8 +87,8 @@ struct SoundtrackArguments: ParsableArguments {
 struct TimingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Frame times. mirror: each frame is shown as long as in the source; source: the first frame that is shown "
-        + "starts when the source's first frame does, the second one when its second does, and so on.",
+      "Frame times. mirror: each frame is shown as long as in the source; source: the output's first frame starts at "
+        + "the time of the source's first frame, the second at the time of the second, and so on.",
       valueName: "timing"))
   var timing: Timing = .mirror
 }

@@ -3,7 +3,7 @@ import Retrograde
 
 struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Runs a file with two GStreamer pipelines: one decodes the source, the other encodes the reversal.",
+    abstract: "Runs a pipeline file: one GStreamer pipeline that decodes, and one that encodes the reversal.",
     discussion: """
       `retrograde run --list` lists the installed pipeline files. `retrograde run FILE`, without values, lists the \
       parameters of a file. `retrograde reverse … --print-pipeline` prints a pipeline file for the given options.

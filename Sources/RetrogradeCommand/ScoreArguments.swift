@@ -33,7 +33,7 @@ struct ScorePartArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Parts of the source to play in order, instead of --loop: '0..3, 3..1, 1..end'. A part FROM..TO is played "
-        + "backwards if TO is earlier than FROM. Behind the part, you can write a speed (x0.5, or ramp 1..0.25 for a "
+        + "backwards if TO is earlier than FROM. After a part, you can write a speed (x0.5, or ramp 1..0.25 for a "
         + "gradual change) and how the part's audio plays (forward or mute). 'hold 0.8' is a pause of 0.8 seconds. "
         + "@FILE reads "
         + "the score from a file.",
@@ -46,8 +46,8 @@ struct ScorePartArguments: ParsableArguments {
 struct ScoreFrameArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "With --score: length of the video crossfade, 0 to 60 seconds, where a part does not start at the position at "
-        + "which the previous part ends.",
+      "With --score: length of the video crossfade at cuts, 0 (none) to 60 seconds. At a cut, a part starts at "
+        + "another position than the end of the previous part.",
       valueName: "seconds"))
   var dissolve = 0.0
 

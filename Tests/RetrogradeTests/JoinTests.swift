@@ -105,7 +105,8 @@ import Testing
     #expect(summary.samples == [96_000])
     #expect(
       summary.warnings.map(\.description) == [
-        "\(sources[1]): its audio is converted to the first file's: 44100 Hz, 1 channel, S16LE is now 48000 Hz, 2 channels, S16LE"
+        "\(sources[1]): to match the first file, its audio is converted: 44100 Hz, 1 channel, S16LE becomes "
+          + "48000 Hz, 2 channels, S16LE"
       ])
     let output = try Self.samples(folder.path("o.wav"))
     #expect(Array(output[48_000...]) == (try Self.samples(sources[0])).reversed())

@@ -68,7 +68,8 @@ final class FileLocks: Sendable {
   private var failure: RetrogradeError {
     // ESTALE: another machine removed the file over NFS.
     if [ENOENT, ESTALE].contains(errno) {
-      return RetrogradeError(.noInput, about: path, "was removed", remedy: "remove the folder, and start again")
+      return RetrogradeError(
+        .noInput, about: path, "was removed by another program", remedy: "remove the work folder, and start again")
     }
     return RetrogradeError(
       .inputOutput, about: path, "can't be locked: \(String(cString: strerror(errno)))",

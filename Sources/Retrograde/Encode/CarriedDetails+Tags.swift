@@ -56,7 +56,7 @@ extension CarriedDetails {
     else { return nil }
     return Warning(
       .detailLeftOut,
-      "left out: the channel layout in the source's comment (\(mask.text)); FLAC's default layout is used")
+      "left out: the channel layout of the source (\(mask.text)); FLAC's default layout is used")
   }
 
   /// True if the comment sets FLAC's default loudspeakers for the number of channels.

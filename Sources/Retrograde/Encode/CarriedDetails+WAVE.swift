@@ -21,7 +21,7 @@ extension CarriedDetails {
       : [
         Warning(
           .detailLeftOut,
-          "left out: \(leftOut.unique.joined(separator: ", ")) of the WAVE file, which may be wrong for the output",
+          "left out: \(leftOut.unique.joined(separator: ", ")) of the WAVE file, since this data may be wrong for the output",
           count: leftOut.count)
       ]
     return (kept, warnings, !wave.chunks.markers.isEmpty)
@@ -34,7 +34,7 @@ extension WAVEHeader {
     guard !names.isEmpty else { return nil }
     return Warning(
       .detailLeftOut,
-      "left out: \(names.unique.joined(separator: ", ")) of the WAVE file, which this container can't hold",
+      "left out: \(names.unique.joined(separator: ", ")) of the WAVE file, since this container can't hold this data",
       count: names.count)
   }
 }

@@ -98,7 +98,7 @@ struct MuxedCount: Sendable {
       if dropped > 0 {
         let more = repeated > 0 ? ", which also repeats \(repeated)" : ""
         return Warning(
-          .notWritten, "left out: \(dropped) of \(given) frames, because of \(name)\(more)", count: dropped)
+          .notWritten, "left out: \(dropped) of \(given) frames, which \(name) dropped\(more)", count: dropped)
       }
       if repeated > 0 {
         return Warning(
@@ -164,7 +164,7 @@ struct MuxedCount: Sendable {
     count > 0
       ? Warning(
         .notWritten, "not written: \(count) of \(given) \(what) did not reach the file", count: count, span: span)
-      : Warning(.converted, "changed: the file has \(-count) \(what) too many", count: -count, span: span)
+      : Warning(.converted, "changed: the output has \(-count) \(what) too many", count: -count, span: span)
   }
 }
 

@@ -57,7 +57,7 @@ package enum MediaFolder {
     guard !found.isEmpty else {
       throw RetrogradeError(
         .noInput, about: folder, "contains no media files",
-        remedy: isDeep ? nil : "give files, or search its subfolders too")
+        remedy: isDeep ? nil : "give files, or include subfolders")
     }
     return found
   }

@@ -57,7 +57,7 @@ package final class WatchRecord: Sendable {
     return RetrogradeError(
       .crashed, about: name,
       "not tried again: the process that read it crashed or hung, and the file has not changed since",
-      remedy: "remove \(self.path) to try it again")
+      remedy: "to try it again, remove \(self.path), the record of earlier runs")
   }
 
   /// Records the outcome of a file.

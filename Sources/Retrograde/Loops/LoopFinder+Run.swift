@@ -106,7 +106,7 @@ extension LoopFinder {
     guard case .blend(let length) = seam else { return span }
     guard !options.playback.loop.turns else {
       throw RetrogradeError(
-        .usage, "ping-pong and reverse-forward have no seam to blend: the frame at a turn is the same on both sides",
+        .usage, "ping-pong and reverse-forward have no seam to blend: nothing jumps where the direction changes",
         remedy: "leave out the blend, or use \(setting: .loop) \(Loop.forward.rawValue)")
     }
     guard length > .zero, length + length <= lengths.lowerBound else {

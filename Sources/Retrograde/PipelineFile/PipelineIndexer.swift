@@ -161,7 +161,7 @@ struct PipelineIndexer: Sendable {
         pipeline.set(.null)  // Unblocks the failed reader.
         return
       case .stalled:
-        throw RetrogradeError(.damagedInput, about: name, "its first half makes no progress")
+        throw RetrogradeError(.damagedInput, about: name, "its decoding half makes no progress")
       }
       if !hasEnded, recording?.isOver ?? false {
         Log.index.info("\(name): enough was recorded: its sources are told to end")

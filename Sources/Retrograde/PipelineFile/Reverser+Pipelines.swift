@@ -53,7 +53,8 @@ extension Reverser {
         .usage, "\(setting: setting) can't be printed as a pipeline: \(reason)", remedy: "leave it out")
     }
     guard drawing.isEmpty else {
-      throw RetrogradeError(.usage, "what is drawn over frames can't be printed as a pipeline")
+      throw RetrogradeError(
+        .usage, "a pipeline file can't contain a drawing over frames", remedy: "leave out the drawing")
     }
   }
 

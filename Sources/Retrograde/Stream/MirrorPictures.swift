@@ -86,7 +86,8 @@ struct MirrorPictures: Sendable {
     _ = try pipeline.finish(.init(videos: [.init(count: 1)]))
     guard let written = RandomAccessFile(file.path), let bytes = written.read(0..<written.size) else {
       throw RetrogradeError(
-        .inputOutput, about: settings.resources.spoolDirectory, "a picture can't be read back from this folder")
+        .inputOutput, about: settings.resources.spoolDirectory, "a temporary file can't be read back from this folder",
+        remedy: "use another \(setting: .spoolDirectory)")
     }
     return bytes
   }

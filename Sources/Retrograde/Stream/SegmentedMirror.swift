@@ -178,8 +178,7 @@ package final class SegmentedMirror: Sendable {
     guard (0..<pieces).contains(piece) else {
       throw RetrogradeError(
         .usage, about: name,
-        "piece \(piece) of segment \(number) of \(renditions[rendition].name) does not exist: there are "
-          + "\(pieces), counted from 0")
+        "segment \(number) of \(renditions[rendition].name) has no fragment \(piece): it has \(pieces), counted from 0")
     }
     guard rendition < videos.count else { return take(try audio[rendition - videos.count].make(number, cancellation)) }
     try DecodedMemory.during { try videos[rendition].make(number, from: piece, cancellation, take) }

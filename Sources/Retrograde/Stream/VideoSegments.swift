@@ -118,7 +118,7 @@ struct VideoSegments: Sendable {
     guard pieces.count == given.count, given.count > 0 else {
       throw RetrogradeError(
         .damagedInput, about: encoder.name,
-        "only \(pieces.count) of \(frames.count) frames from \(span.start) on could be made")
+        "only \(pieces.count) of \(frames.count) frames from \(span.start) on were encoded")
     }
     pieces.finish()
   }

@@ -33,7 +33,7 @@ final class PacketReplay: Sendable {
       reading = (output, place + 1)
       guard let sample, sample.buffer.size == bytes.count else {
         throw RetrogradeError(
-          .damagedInput, about: recipe.source, "its packets differ from those that were read before")
+          .damagedInput, about: recipe.source, "contained other packets when it was read again")
       }
       try sample.buffer.withBytes { bytes.copyMemory(from: $0) }
     }

@@ -126,7 +126,7 @@ struct Playlist {
     guard kind == .dash || !text.hasRawBytes else {
       throw RetrogradeError(
         .damagedInput, about: path, "the playlist is not UTF-8, which HLS requires",
-        remedy: "save it as UTF-8, and percent-encode (%E9) bytes of file names that are not UTF-8")
+        remedy: "save it as UTF-8; in file names, write each byte that is not UTF-8 as a percent code such as %E9")
     }
     for name in names {
       let decoded = Address.decoded(name[...]) ?? name

@@ -57,7 +57,8 @@ final class LateStreams: Sendable {
       return [
         Warning(
           .streamLeftOut,
-          "left out: \(what) at about \(start), where the streams change; split the file there to reverse each part",
+          "left out: \(what) from about \(start) on, because the streams change there; split the file there to reverse "
+            + "each part",
           count: state.count, span: TimeSpan(start: start, end: start))
       ]
     }

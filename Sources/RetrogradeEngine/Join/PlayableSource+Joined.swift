@@ -86,7 +86,7 @@ extension PlayableSource {
           warnings.append(
             Warning(
               .converted,
-              "\(part.name): its \(what) is converted to the first file's: \(track.form) is now \(form.form)",
+              "\(part.name): to match the first file, its \(what) is converted: \(track.form) becomes \(form.form)",
               span: span))
           track = try track.converted(
             like: form, of: part.name, settings.resources.spoolDirectory, settings.cancellation)

@@ -47,7 +47,9 @@ extension ReverseSource {
     let known = media(of: source, settings)
     for stream in streams {
       guard let media = known.first(where: { $0.2 == stream.name })?.0 else {
-        post(RetrogradeError(.damagedInput, "stream \(stream.name) exists only at the end of the source"))
+        post(
+          RetrogradeError(
+            .damagedInput, "stream \(stream.name) can't be played: it exists only at the end of the source"))
         continue
       }
       stream.complete(with: SourceStream.Part(media: media, legs: legs))
