@@ -14,8 +14,8 @@ enum VideoTargets {
     _ = sets.joined(with: sets)?.record
   }
 
-  /// Checks whether packets can be reordered. The input consists of a codec, its configuration
-  /// outside the stream, and two packets.
+  /// Checks whether packets can be reordered. The input consists of a byte that selects the codec,
+  /// the codec's configuration, and two packets.
   static func packets(_ bytes: [UInt8]) {
     guard let kind = bytes.first else { return }
     let length = (bytes.count - 1) / 3

@@ -1,9 +1,9 @@
 package import MediaTime
 
-/// Facts about a file that GStreamer does not report. They are read once.
+/// Facts about a file that GStreamer does not report. The facts are read once.
 ///
-/// Each format has its own folder of readers, and this type lists all of the facts that they read.
-/// A fact that GStreamer reports is taken from GStreamer instead.
+/// Each format has its own folder of readers; this type lists all facts from these readers. A
+/// fact that GStreamer reports is taken from GStreamer instead.
 package struct ContainerFacts: Sendable {
   /// First bytes of the file, at most 1,024.
   package private(set) var beginning: [UInt8] = []
@@ -53,9 +53,10 @@ package struct ContainerFacts: Sendable {
   package private(set) var isUnusualY4M = false
   /// Field order of a Y4M file, with the name used in caps; nil if the file declares none.
   package private(set) var y4mFieldOrder: String?
-  /// Difference in format between the frames of a FLAC file and its header; nil if there is none.
+  /// Difference in format between the frames of a FLAC file and the file's header; nil if there is
+  /// none.
   package private(set) var formChange: FLACChange?
-  /// Priming and padding of the audio. MP3, and MP4 without edit lists.
+  /// Priming and padding of the audio. Only for MP3, and for MP4 without edit lists.
   package private(set) var gapless: GaplessInfo?
   /// True for an MP4 or MOV file without an index (`moov`), because the file ends before it.
   package private(set) var lacksIndex = false
@@ -64,7 +65,7 @@ package struct ContainerFacts: Sendable {
   /// written to a pipe.
   package private(set) var lacksCues = false
 
-  /// True if the file begins with an ID3v2 tag. typefind skips a tag that precedes ADTS.
+  /// True if the file begins with an ID3v2 tag. typefind skips such a tag before ADTS.
   package var beginsWithID3: Bool { beginning.starts(with: "ID3".utf8) }
 
   /// Path of the file, for formats in which only a walk through the whole file finds damage; nil
@@ -224,7 +225,7 @@ package struct ContainerFacts: Sendable {
     isContinuous = true
   }
 
-  /// Reads the tags around audio without a container.
+  /// Reads the report, priming, padding and tags of an audio file without a container.
   private mutating func readBareAudio(_ file: RandomAccessFile) {
     report = .audio(file)
     isContinuous = report != nil

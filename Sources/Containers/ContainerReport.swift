@@ -54,7 +54,7 @@ package struct ContainerReport: Equatable, Sendable {
   /// True if the declared length is a number of audio samples, so that any missing sample means a
   /// truncated file.
   package var countsSamples = false
-  /// Number of concatenated files, which Ogg allows (RFC 3533, 4). At most 2 in other formats.
+  /// Number of concatenated files. Ogg allows several (RFC 3533, 4). At most 2 in other formats.
   package private(set) var links = 1
   /// Offset of the second concatenated file in bytes; nil if there is none.
   package private(set) var nextFile: Int?

@@ -22,7 +22,7 @@ package struct ContainerTrack: Sendable {
   /// Track number used in Matroska's blocks.
   package var number: Int?
   /// Channel mask of PCM, one bit per `GstAudioChannelPosition`; nil if not declared. GStreamer's
-  /// demuxers do not read it. MOV and AIFF only.
+  /// demuxers do not read the mask. MOV and AIFF only.
   package var loudspeakers: UInt64?
   /// GStreamer format of PCM, such as `F32LE`, if a separate box declares the byte order; otherwise
   /// nil. MOV only.

@@ -1,6 +1,6 @@
 package import MediaTime
 
-/// Replacement of bytes in a file before a GStreamer demuxer reads them, so that the demuxer
+/// Replacement of bytes in a file before a GStreamer demuxer reads the bytes, so that the demuxer
 /// outputs everything in the file.
 package protocol FileCorrection: Sendable {
   /// GStreamer element name of the demuxer that needs the correction.

@@ -10,7 +10,7 @@ package struct GaplessInfo: Sendable {
   /// Duration of the audible range; nil if the range lasts to the end of the stream.
   package var duration: ClockTime?
   /// Number of sample frames that the decoder outputs if it trims nothing. If the decoder outputs
-  /// another number, this information is ignored. Nil if it always applies.
+  /// another number, this information is ignored. Nil if the information always applies.
   package var ifDecoded: Int?
 
   package init(delay: ClockTime = .zero, duration: ClockTime? = nil, ifDecoded: Int? = nil) {

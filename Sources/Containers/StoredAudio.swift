@@ -2,7 +2,7 @@ package import MediaTime
 
 /// Uncompressed audio in a file: byte ranges, each with consecutive sample frames.
 package struct StoredAudio: Sendable {
-  /// Byte ranges of the samples in playback order.
+  /// Byte ranges of the sample frames, in playback order.
   package private(set) var runs: [Range<Int>] = []
   /// Bytes per sample frame.
   package let frameBytes: Int

@@ -1,7 +1,7 @@
 import CPango
 
 /// Draws directly into the memory of a frame (with Cairo, and Pango for text). A context is valid
-/// only inside the closure that receives it.
+/// only inside the closure that receives the context.
 ///
 /// Each frame gets a new context, without the drawings and the state of the previous frame. The
 /// unit is the pixel, x points right, y points down, and the image is upright.
@@ -128,8 +128,8 @@ public final class DrawingContext {
     return size(of: layout)
   }
 
-  /// Size of `text` if lines are wrapped to `width`; with `.infinity`, only the line breaks in the
-  /// text count.
+  /// Size of `text` if lines are wrapped to `width`; with a width of `.infinity`, a new line starts
+  /// only at a line break in the text.
   public func size(of text: Text, width: Double) -> Size {
     guard let layout = layout(text, width: width) else { return Size(width: 0, height: 0) }
     defer { g_object_unref(UnsafeMutableRawPointer(layout)) }

@@ -43,8 +43,8 @@ public struct Text: Hashable, Sendable {
   public var font: String
   public var color: Color
   public var alignment: Alignment
-  /// Outline of the letters: its colour, and its width in pixels. An outline keeps text legible
-  /// over any image.
+  /// Colour of the outline around the letters, and width of the outline in pixels. An outline keeps
+  /// text legible over any image.
   public var outline: (color: Color, width: Double)? {
     get { outlineColor.map { ($0, outlineWidth) } }
     set { (outlineColor, outlineWidth) = (newValue?.color, newValue?.width ?? 0) }

@@ -42,8 +42,8 @@ package final class AppSink: @unchecked Sendable {
     }
   }
 
-  /// Keeps buffers that lie outside their GStreamer segment, because such packets may be needed as
-  /// references. By default, sinks drop these buffers.
+  /// Keeps packets that lie outside their GStreamer segment, because a decoder may need such
+  /// packets as references. By default, sinks drop these packets.
   package func takeBuffersOutsideSegments() {
     gst_base_sink_set_drop_out_of_segment(
       UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GstBaseSink.self), 0)
@@ -58,8 +58,8 @@ package final class AppSink: @unchecked Sendable {
   }
 
   /// Seeks with no stop position. If the stop position is left unchanged, matroskademux stops at
-  /// the declared duration: it drops a last frame that begins at the declared duration
-  /// (`Quirk.matroskademuxSeekEnd`), and refuses to seek beyond it.
+  /// the declared duration: the demuxer drops a last frame that begins at the declared duration
+  /// (`Quirk.matroskademuxSeekEnd`), and refuses to seek beyond the declared duration.
   private func seek(to time: ClockTime, _ flags: [GstSeekFlags]) -> Bool {
     let all = flags.reduce(GST_SEEK_FLAG_FLUSH.rawValue) { $0 | $1.rawValue }
     return gst_element_seek(

@@ -29,8 +29,8 @@ package final class AudioConverter {
 
   deinit { gst_audio_converter_free(raw) }
 
-  /// Converts `samples`. Resampling needs later samples too, so the next call or ``finish()``
-  /// returns the last converted samples.
+  /// Converts `samples`. Resampling also needs the samples that follow, so the result lacks the
+  /// last samples; the next call or ``finish()`` returns these.
   package func convert(_ samples: UnsafeRawBufferPointer) throws -> [UInt8] {
     guard let base = samples.baseAddress else { return [] }
     return try run(UnsafeMutableRawPointer(mutating: base), samples.count / Int(input.bpf))

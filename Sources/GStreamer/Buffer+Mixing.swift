@@ -9,8 +9,8 @@ extension Buffer {
   }
 
   /// Mixes this frame with `other`; both frames have `caps`. Each component is a weighted mean,
-  /// rounded to the nearest integer. GStreamer's mixer (`compositor`) needs a pipeline and a clock,
-  /// so the caller would have to wait for each frame.
+  /// rounded to the nearest integer. GStreamer's mixer (`compositor`) is not used, because it needs
+  /// a pipeline and a clock, and so the caller would have to wait for each frame.
   ///
   /// - Parameter share: weight of `other`, 0 to 1, in steps of 1/256.
   /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped, or frames with these

@@ -47,9 +47,9 @@ extension Buffer {
     /// Bytes from one row to the next.
     let stride: Int
     let rows: Int
-    /// Bytes of a row that hold pixels.
+    /// Number of bytes in a row, without row padding.
     let width: Int
-    /// Index of the unused byte in each group of four; nil if all are used.
+    /// Index of the unused byte in each group of four bytes; nil if all bytes are used.
     let padding: Int?
 
     func withRow<Result>(_ row: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
@@ -163,8 +163,8 @@ package struct ByteHash {
 }
 
 extension GstVideoInfo {
-  /// Number of rows of each plane, and number of bytes of a row that hold pixels: all bytes for
-  /// formats whose pixels share bytes.
+  /// Number of rows of each plane, and number of bytes per row without row padding. For formats
+  /// whose pixels share bytes, the number includes the row padding.
   var planes: [(rows: Int, rowBytes: Int)] {
     guard let format = finfo?.pointee else { return [] }
     var planes = [(rows: Int, rowBytes: Int)](repeating: (0, 0), count: Int(format.n_planes))

@@ -35,7 +35,7 @@ package final class Buffer: @unchecked Sendable {
   /// Number of bytes in the buffer.
   package var size: Int { Int(gst_buffer_get_size(raw)) }
 
-  /// True if the packet can be decoded without earlier ones: `GST_BUFFER_FLAG_DELTA_UNIT` is not
+  /// True if the packet can be decoded without earlier packets: `GST_BUFFER_FLAG_DELTA_UNIT` is not
   /// set.
   package var isKeyframe: Bool { !has(GST_BUFFER_FLAG_DELTA_UNIT) }
   /// True for codec headers without media, such as Theora's. Parsers also set
@@ -77,7 +77,7 @@ package final class Buffer: @unchecked Sendable {
   static let unmappable = GStreamerError(
     kind: .other, element: nil, message: "the memory of a buffer can't be mapped", debug: nil)
 
-  /// Copy with new times that shares the memory and the metas (`gst_buffer_copy`); no pixel is
+  /// Copy that has new times, and shares the memory and the metas (`gst_buffer_copy`); no pixel is
   /// copied.
   /// - Parameter isMirrored: true to swap the field order of interlaced frames
   ///   (`GST_VIDEO_BUFFER_FLAG_TFF`).
@@ -88,9 +88,9 @@ package final class Buffer: @unchecked Sendable {
   }
 
   /// Like ``retimed(pts:duration:isMirrored:)``, but changes the buffer itself if the buffer has no
-  /// other owner. A copy would share the memory, so the buffer could not return to its pool
-  /// (gstbufferpool.c, `default_release_buffer`), and the decoder would need fresh memory for every
-  /// frame.
+  /// other owner. A copy would share the memory, so the original buffer could not return to its
+  /// pool (gstbufferpool.c, `default_release_buffer`), and the decoder would need fresh memory for
+  /// every frame.
   package static func retime(
     _ buffer: inout Buffer, pts: ClockTime, dts: ClockTime? = nil, duration: ClockTime, isMirrored: Bool
   ) {
@@ -166,8 +166,8 @@ package final class Buffer: @unchecked Sendable {
     raw.pointee.duration = duration.raw
   }
 
-  /// Copy of the packet, with a PTS that is earlier by `delay`, and with the new PTS as the DTS;
-  /// nil if the packet has no PTS.
+  /// Copy of the packet, with the PTS reduced by `delay`, and with a DTS equal to the new PTS; nil
+  /// if the packet has no PTS.
   package func withPresentationTime(earlierBy delay: ClockTime) -> Buffer? {
     guard let pts else { return nil }
     let copy = shallowCopy()
@@ -179,8 +179,8 @@ package final class Buffer: @unchecked Sendable {
   /// Copy with the flags, times and metas (among them strides and offsets of planes), without the
   /// memory.
   ///
-  /// The memory is removed only after the copy, because GStreamer skips metas that describe memory,
-  /// such as GstVideoMeta, if it copies metas without memory.
+  /// The memory is removed only after the copy, because a copy without memory lacks the metas that
+  /// describe memory, such as GstVideoMeta.
   package func withoutMemory() -> Buffer {
     let copy = shallowCopy()
     gst_buffer_remove_all_memory(copy.raw)

@@ -3,7 +3,7 @@ import CGStreamer
 /// Memory of frames: system memory or GPU memory (caps features such as `memory:GLMemory`).
 extension Caps {
   /// Caps features of memory that `gst_video_frame_map` can copy to system memory. `memory:DMABuf`
-  /// is excluded: its memory cannot be mapped, or mapping it is useless
+  /// is excluded, because such memory cannot be mapped, or the mapping is useless
   /// (gst/allocators/gstdmabuf.h).
   private static let mappable = ["memory:VAMemory", "memory:GLMemory"]
 

@@ -2,8 +2,8 @@ import CGStreamer
 
 /// Summary of raw caps in technical terms.
 extension Caps {
-  /// Properties of video such as `1920x1080, 29.97 fps, 10 bit, HDR10`, or of audio such as `48
-  /// kHz, 5.1`; usual values are omitted. Empty for other media.
+  /// Properties of raw video, such as `1920x1080, 29.97 fps, 10 bit, HDR10`, or of raw audio, such
+  /// as `48 kHz, 5.1`; usual values are omitted. Empty for other media.
   package var summary: [String] {
     switch mediaType {
     case "video/x-raw": videoSummary

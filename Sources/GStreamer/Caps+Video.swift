@@ -47,12 +47,12 @@ extension Caps {
     return setting("pixel-aspect-ratio", "(fraction)1/1")
   }
 
-  /// True if the height is one for which GStreamer assumes BT.709 if colorimetry is unspecified
+  /// True if GStreamer assumes BT.709 for frames of this height that have no colorimetry
   /// (`set_default_colorimetry` in video-info.c).
   package var isHighDefinition: Bool { (int("height") ?? 0) > 576 }
 
-  /// True if range and matrix are known in both caps, and the ranges or the matrices differ. The
-  /// same pixel values then mean different colours, so frames need a conversion.
+  /// True if colour range and matrix are known in both caps, and the ranges or the matrices differ.
+  /// The same pixel values then mean different colours, so frames need a conversion.
   package func differsInMatrix(from other: Caps) -> Bool {
     guard let own = matrix, let theirs = other.matrix else { return false }
     return own.range != theirs.range || own.matrix != theirs.matrix

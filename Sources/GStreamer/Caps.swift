@@ -84,7 +84,7 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
   /// Readable name of the codec, such as `H.264 (High Profile)`:
   /// `gst_pb_utils_get_codec_description`.
   package var codecName: String {
-    // Only gst-libav uses this media type, so GStreamer has no name for it.
+    // Only gst-libav uses this media type, so GStreamer has no name for this codec.
     if mediaType == "image/gst-libav-gif" { return "GIF" }
     if isALS { return "MPEG-4 ALS" }
     return takeString(gst_pb_utils_get_codec_description(raw)) ?? mediaType

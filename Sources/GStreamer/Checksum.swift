@@ -13,7 +13,7 @@ package final class Checksum {
     g_checksum_update(raw, bytes.bindMemory(to: guchar.self).baseAddress, gssize(bytes.count))
   }
 
-  /// Digest in hexadecimal. After the digest was read, no data can be added.
+  /// Digest in hexadecimal. No data can be added after this property has been read.
   package var digest: String { raw.flatMap { g_checksum_get_string($0) }.map { String(cString: $0) } ?? "" }
 
   /// Digest and size of a file.

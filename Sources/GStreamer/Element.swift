@@ -77,8 +77,8 @@ package final class Element: @unchecked Sendable {
   /// True if a streaming thread runs in this element, or pushes data from this element downstream.
   /// The state of the `GstTask` is not enough: sources and demuxers pause their task before they
   /// send EOS, and a decoder may output many frames on EOS. typefind stops its task before it links
-  /// the next element. The thread holds the pad's stream lock until it returns, so the lock is
-  /// checked too.
+  /// the next element. A streaming thread holds its pad's stream lock as long as it runs, so this
+  /// property checks the lock too.
   var isRunning: Bool {
     pads(gst_element_foreach_pad).contains { pad in
       if gst_pad_get_task_state(pad.raw) == GST_TASK_STARTED { return true }
@@ -226,7 +226,7 @@ package final class Element: @unchecked Sendable {
   }
 
   /// Calls `body` for each element that is added to this bin or to a nested one
-  /// (`deep-element-added`), on the thread that adds it. The element must be a bin.
+  /// (`deep-element-added`), on the thread that adds the element. This element must be a bin.
   func onElementAdded(_ body: @escaping @Sendable (Element) -> Void) {
     typealias Handler =
       @convention(c) (

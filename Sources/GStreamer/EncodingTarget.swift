@@ -1,18 +1,18 @@
 import CGStreamer
 import Paths
 
-/// GStreamer encoding target (`GstEncodingTarget`). Its file may have a further key group, which
-/// GStreamer ignores; the values of that group can be read too.
+/// GStreamer encoding target (`GstEncodingTarget`). The target's file may contain an additional
+/// section, which GStreamer ignores, and which this type reads too.
 package struct EncodingTarget: Sendable {
   package var name: String
   package var description: String
   /// Video format of the target, as caps; nil if not specified.
   package var video: String?
   package var audio: String?
-  /// Values of the key group that GStreamer ignores, by key.
+  /// Keys and values in the section that GStreamer ignores.
   private let values: [String: String]
 
-  /// - Parameter group: name of the key group that GStreamer ignores.
+  /// - Parameter group: name of the section that GStreamer ignores.
   /// - Throws: ``GStreamerError`` with GStreamer's message about the file.
   package init(file path: String, group: String) throws {
     try GStreamer.initialize()
@@ -56,7 +56,7 @@ package struct EncodingTarget: Sendable {
     self.values = values
   }
 
-  /// Keys of the key group that GStreamer ignores, sorted.
+  /// Keys in the section that GStreamer ignores, sorted.
   package var keys: [String] { values.keys.sorted() }
 
   package subscript(key: String) -> String? { values[key] }

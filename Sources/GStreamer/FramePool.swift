@@ -10,7 +10,7 @@ import CGStreamer
 /// mapping of a frame, by the decoder, into a mapping for reading: in system memory, both kinds of
 /// mapping are the same. The frame can then be shared. Any other element that wants to write to the
 /// frame gets a copy, and FFmpeg does not write to frames after their output
-/// (`AV_BUFFER_FLAG_READONLY` in the same function).
+/// (`AV_BUFFER_FLAG_READONLY` in `gst_ffmpegviddec_get_buffer2`).
 enum FramePool {
   /// Creates an unconfigured pool.
   static func make() -> UnsafeMutablePointer<GstBufferPool>? {

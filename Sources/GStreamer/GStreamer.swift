@@ -15,8 +15,8 @@ package enum GStreamer {
     return nil
   }()
 
-  /// Initialises GStreamer on the first call.
-  /// - Throws: ``GStreamerError`` if that fails.
+  /// Initializes GStreamer on the first call.
+  /// - Throws: ``GStreamerError`` if the initialization fails.
   package static func initialize() throws(GStreamerError) {
     if let reason = initialized {
       throw GStreamerError(kind: .other, element: nil, message: "GStreamer can't start: \(reason)", debug: nil)

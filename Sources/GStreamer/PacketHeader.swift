@@ -13,8 +13,8 @@ package struct PacketHeader: Sendable {
   package let isHidden: Bool
 
   /// - Parameters:
-  ///   - segment: GStreamer segment of the packet, used to convert its times to stream time
-  ///     (`gst_segment_to_stream_time`).
+  ///   - segment: GStreamer segment of the packet, used to convert the packet's times to stream
+  ///     time (`gst_segment_to_stream_time`).
   ///   - showsCutFrames: true to show a frame that begins before `segment` and ends within
   ///     `segment`.
   package init(_ buffer: Buffer, in segment: Segment, showsCutFrames: Bool) {
@@ -58,9 +58,9 @@ extension Buffer {
     gst_buffer_copy_into(raw, other.raw, GST_BUFFER_COPY_META, 0, gsize.max)
   }
 
-  /// Number of a packet, and of the frame decoded from the packet: a `GstReferenceTimestampMeta`,
-  /// which decoders copy (`gst_video_decoder_transform_meta_default`). To set the number, the
-  /// buffer must not be shared yet.
+  /// Number of a packet, and of the frame decoded from the packet. Stored as a
+  /// `GstReferenceTimestampMeta`, which decoders copy from the packet to the frame
+  /// (`gst_video_decoder_transform_meta_default`). Must be set before the buffer is shared.
   package var number: Int? {
     get {
       Buffer.numbers.flatMap { gst_buffer_get_reference_timestamp_meta(raw, $0.raw) }

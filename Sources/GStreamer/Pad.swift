@@ -241,8 +241,8 @@ package final class Pad: @unchecked Sendable {
   ///
   /// Without `GstVideoMeta`, decoders copy every frame into the default layout, and appsink cannot
   /// announce support for that meta (`Quirk.appsinkAllocation`). Without the pool, gst-libav copies
-  /// every frame whose height is not a multiple of the macroblock size, such as 1080, because it
-  /// compares the display height with the height of its own pool
+  /// every frame whose height is not a multiple of the macroblock size, such as 1080, because
+  /// gst-libav compares the display height with the height of its own pool
   /// (`gst_ffmpegviddec_decide_allocation`).
   ///
   /// The pool is offered only once for the same caps. A decoder that asks again has dropped the

@@ -21,7 +21,7 @@ extension Pipeline {
 /// Durations of packets that enter a parser, by PTS.
 private final class PacketDurations: Sendable {
   private let known = Mutex<[(pts: ClockTime, duration: ClockTime)]>([])
-  /// Limit of stored durations; a parser queues fewer packets.
+  /// Maximum number of stored durations; a parser queues fewer packets.
   private static let most = 64
 
   /// Restores at `second` the durations that packets had at `first`.

@@ -12,8 +12,8 @@ extension Pipeline {
 }
 
 extension Pad {
-  /// Drops the first GStreamer segment in BYTES format, and all later buffers and BYTES segments:
-  /// with that first segment, the encoder seeks back to rewrite its header.
+  /// Drops the first GStreamer segment in BYTES format, and all later buffers and BYTES segments,
+  /// because with that first segment the encoder seeks back to rewrite its header.
   fileprivate func dropRewrites() {
     let isRewriting = Atomic(false)
     let buffers = GST_PAD_PROBE_TYPE_BUFFER.rawValue

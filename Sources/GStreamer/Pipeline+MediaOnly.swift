@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// Refused element: the contents of a file need this element, but it was not plugged.
+/// Element that the contents of a file need, but that was refused and so not plugged.
 package struct RefusedElement: Sendable {
   /// Name of the factory, such as `hlsdemux`.
   package let factory: String
@@ -24,8 +24,8 @@ extension Pipeline {
   /// (adaptive demuxers, edit projects, sources) are skipped before they are created
   /// (`autoplug-select`).
   ///
-  /// Bins without that signal, such as urisourcebin, plug the other elements anyway. Then these
-  /// elements get no data, and the pipeline fails. Must be called before the pipeline starts.
+  /// Bins without the signal, such as urisourcebin, cannot skip such elements. The elements are
+  /// plugged but get no data, and the pipeline fails. Must be called before the pipeline starts.
   ///
   /// - Parameters:
   ///   - choice: decides whether to plug a media factory for the caps to read.
@@ -75,7 +75,8 @@ extension Element {
 
   fileprivate var factory: Factory? { gst_element_get_factory(raw).map { Factory(raw: $0) } }
 
-  /// True for a source that its bin, such as uridecodebin, creates for the bin's property `uri`.
+  /// True if this element is the source that a bin, such as uridecodebin, created for the bin's own
+  /// property `uri`.
   fileprivate var isReaderOfBin: Bool {
     guard isOfClass("Source"), let parent = gst_object_get_parent(raw.withObject) else { return false }
     defer { gst_object_unref(parent) }

@@ -192,8 +192,8 @@ package final class Pipeline: @unchecked Sendable {
     guard state == .playing else { return change(to: state) }
     // Block appsinks until the pipeline plays. An appsink that is full or at EOS waits for its
     // consumer, and holds the lock that the change from PAUSED to PLAYING needs (gst_app_sink_event
-    // and gst_app_sink_render; gst_base_sink_change_state). If this thread is the consumer, that is
-    // a deadlock with async=false.
+    // and gst_app_sink_render; gst_base_sink_change_state). If this thread is the consumer, the
+    // wait is a deadlock with async=false.
     let pads = elements(ofFactory: "appsink").compactMap { $0.staticPad("sink") }
     let blocks = pads.map { $0.block() }
     defer { zip(pads, blocks).forEach { $0.unblock($1) } }
@@ -251,7 +251,7 @@ package final class Pipeline: @unchecked Sendable {
     return BusMessage(message)
   }
 
-  /// First error on the bus. Removes all messages from the bus.
+  /// First error on the bus. Reading this property removes all messages from the bus.
   package var pendingFailure: GStreamerError? {
     var failure: GStreamerError?
     while let message = nextMessage() {

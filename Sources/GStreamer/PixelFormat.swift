@@ -14,9 +14,9 @@ package struct PixelFormat: Sendable {
 
   /// - Returns: nil if GStreamer has no format of that name.
   ///
-  /// Does not use `gst_video_format_from_string`: this function is declared `G_GNUC_CONST` (1.22 to
-  /// 1.28) although it reads the string, so a compiler may move the call to after the string is
-  /// freed.
+  /// Does not use `gst_video_format_from_string`, because this function is declared `G_GNUC_CONST`
+  /// (1.22 to 1.28) although it reads the string, so a compiler may delay the call until the string
+  /// has been freed.
   package init?(_ name: String) {
     guard let format = PixelFormat.numbers.lazy.compactMap({ PixelFormat($0) }).first(where: { $0.name == name })
     else { return nil }

@@ -124,8 +124,8 @@ package enum Registry {
     return gst_element_factory_can_sink_any_caps(found, caps.raw) != 0
   }
 
-  /// True if a sink pad of `factory` accepts everything that `caps` describe: no required field is
-  /// missing.
+  /// True if a sink pad of `factory` accepts everything that `caps` describe; false if `caps` lack
+  /// a field that the pad requires.
   package static func factory(_ factory: String, takesAllOf caps: Caps) -> Bool {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return false }
     defer { gst_object_unref(UnsafeMutableRawPointer(found)) }

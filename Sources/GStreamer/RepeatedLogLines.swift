@@ -8,7 +8,7 @@ package struct RepeatedLines: Sendable {
   /// Number of lines that were not printed because the limit of distinct lines was reached.
   package private(set) var omitted = 0
 
-  /// Limit of distinct lines.
+  /// Maximum number of distinct lines that are printed.
   package static let most = 1000
 
   package init() {}
@@ -38,8 +38,8 @@ package struct RepeatedLines: Sendable {
 extension GStreamer {
   private static let lines = Mutex(RepeatedLines())
 
-  /// Prints each warning and error of GLib's log only once: a damaged file may cause the same
-  /// message for every packet. Must be called only once.
+  /// Prints each warning and error of GLib's log only once, because a damaged file may cause the
+  /// same message for every packet. Must be called only once.
   package static func printLogLinesOnce() {
     g_log_set_writer_func(
       { level, fields, count, _ in

@@ -26,7 +26,7 @@ package struct Sample: Sendable {
   package var streamTime: ClockTime? { buffer.pts.map { segment.streamTime(of: $0) } }
 
   /// Like ``streamTime``, with one exception: if a frame begins before the GStreamer segment and
-  /// ends within the segment, this is the stream time of the segment's start.
+  /// ends within the segment, the value is the stream time of the segment's start.
   package var presentationTime: ClockTime? { buffer.presentationTime(in: segment) }
 }
 

@@ -6,7 +6,7 @@ import Paths
 package enum Shell {
   /// Exit status and output of a program.
   package struct Ending: Sendable {
-    /// Exit status; 128 plus the signal's number after a signal.
+    /// Exit status; 128 plus the number of the signal if a signal ended the program.
     package var status: Int32
     package var output: String
     package var errors: String

@@ -100,7 +100,7 @@ extension Pipeline {
     guard !setters.isEmpty, let toc = contents.make() else { return false }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(toc).assumingMemoryBound(to: GstMiniObject.self)) }
     // Leave out encoders: matroskamux 1.22 writes no titles if `flacenc` gets the chapters too,
-    // because flacenc creates a cue sheet from them.
+    // because flacenc creates a cue sheet from the chapters.
     let muxers = setters.filter { $0.isOfClass("Muxer") }
     for setter in muxers.isEmpty ? setters : muxers { gst_toc_setter_set_toc(OpaquePointer(setter.raw), toc) }
     return true

@@ -17,8 +17,8 @@ extension TagList {
     self.init(adopting: raw)
   }
 
-  /// GStreamer's tag for `name`: the name of a Vorbis comment, or GStreamer's own name of the tag
-  /// with `_` in place of `-`; nil if there is no such tag.
+  /// GStreamer's tag for `name`, which is either the name of a Vorbis comment, or GStreamer's own
+  /// name of the tag with `_` in place of `-`; nil if there is no such tag.
   package static func tag(named name: String) -> String? {
     guard (try? GStreamer.initialize()) != nil else { return nil }
     if let listed = gst_tag_from_vorbis_tag(name) { return String(cString: listed) }

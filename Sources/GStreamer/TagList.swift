@@ -81,7 +81,7 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     }
   }
 
-  /// Merges this list with `other`. If a tag is in both, the values of this list are kept.
+  /// Merges this list with `other`. If a tag is in both lists, the values of this list are kept.
   package func merging(_ other: TagList) -> TagList {
     gst_tag_list_merge(raw, other.raw, GST_TAG_MERGE_KEEP).map { TagList(adopting: $0) } ?? self
   }

@@ -6,8 +6,8 @@ package struct APNGFrames {
   package struct Frame {
     /// Compressed pixels.
     fileprivate var data: [UInt8]
-    /// Contents of the frame's PNG file before the pixels: the header after the size, and the PNG
-    /// chunks that all frames share.
+    /// Contents of the frame's PNG file before the pixels: the bytes of the header after width and
+    /// height, and the PNG chunks that all frames share.
     fileprivate var form: (header: [UInt8], common: [UInt8])
     package var x: Int
     package var y: Int
@@ -15,8 +15,8 @@ package struct APNGFrames {
     package var height: Int
     /// Duration of the frame.
     package var milliseconds: Double
-    /// Treatment of the frame's area after the frame: 0 keeps the area, 1 clears it, 2 restores the
-    /// area's earlier pixels.
+    /// Treatment of the frame's area after the frame was shown: 0 keeps the area, 1 clears it, 2
+    /// restores the area's earlier pixels.
     package var disposal: UInt8
     /// True if the frame is blended over the canvas; false if it replaces its area of the canvas.
     package var blends: Bool
@@ -41,7 +41,7 @@ package struct APNGFrames {
   package let plays: Int
   /// True if the file ends before the PNG chunk `IEND`.
   package let isCut: Bool
-  /// Position of another PNG after this one, in bytes; nil if there is none.
+  /// Byte offset of another PNG file after this one; nil if there is none.
   package let next: Int?
 
   /// True if a file with these first bytes is a PNG, animated or not.

@@ -22,7 +22,7 @@ package final class Palette {
       // Speeds are 1 (slowest, best quality) to 10. From 8 on, libimagequant does not detect edges;
       // edge detection takes half of the time (docs/benchmarks.md).
       liq_set_speed(attributes, 8)
-      // Use at least three: with two, only one colour would be left besides the transparent one.
+      // Use at least three: with two, only one colour would be left besides the transparent colour.
       liq_set_max_colors(attributes, Int32(min(max(colors, 3), 256)))
       guard let histogram = liq_histogram_create(attributes) else {
         liq_attr_destroy(attributes)

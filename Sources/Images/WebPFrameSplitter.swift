@@ -51,8 +51,8 @@ struct WebPFrameSplitter {
 
   /// Adds a frame of the encoder's output, and a transparent frame for each frame that was merged
   /// into it.
-  /// - Parameter remaining: durations of the frames still to add. The first duration is only a
-  ///   remainder if the encoder's previous frame covers its beginning.
+  /// - Parameter remaining: durations of the frames still to add. If the encoder's previous frame
+  ///   covers the beginning of the first of these frames, the first duration is only the remainder.
   private func add(_ frame: WebPMuxFrameInfo, to target: OpaquePointer, _ remaining: inout ArraySlice<Int>) throws {
     var (shown, left) = (frame, Int(frame.duration))
     var cover: WebPData?

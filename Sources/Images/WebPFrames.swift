@@ -26,7 +26,7 @@ package struct WebPFrames {
   package private(set) var damage: Damage?
   /// Number of plays; 0 loops forever.
   package private(set) var plays = 0
-  /// Position of another file after this one, in bytes; nil if there is none.
+  /// Byte offset of another file after this one; nil if no other file follows.
   package let next: Int?
   /// Bytes of the file, up to the end of the last complete frame.
   private let whole: [UInt8]

@@ -1,8 +1,8 @@
 /// Point in time or duration, in nanoseconds. Signed, since a reversed or shifted time may be below
 /// 0.
 ///
-/// Files and streams may contain any time, so these operations never trap: results beyond 292 years
-/// saturate.
+/// Files and streams may contain any time, so the operations of this type never trap: results
+/// beyond 292 years saturate.
 public struct ClockTime: Hashable, Comparable, Sendable {
   /// The value in nanoseconds.
   public var nanoseconds: Int64

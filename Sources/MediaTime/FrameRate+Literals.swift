@@ -1,4 +1,4 @@
-/// Integer literal such as `30`, clamped to 1 to 1000.
+/// Integer literal such as `30`, clamped to the range from 1 to 1000.
 extension FrameRate: ExpressibleByIntegerLiteral {
   public init(integerLiteral value: Int) { self.init(whole: min(max(value, 1), 1000)) }
 }

@@ -57,7 +57,7 @@ package struct Quirk: Sendable {
   private static let answers = Mutex<[String: Bool]>([:])
 }
 
-/// Range of releases, open at either end.
+/// Range of releases, which may be open at either end.
 package struct Releases: Sendable, CustomStringConvertible {
   /// First release with the symptom; nil if all older releases may have the symptom too.
   package let from: Release?

@@ -26,7 +26,7 @@ struct AnimationReader {
   private let output: OutputRequirements
 
   /// Indexes the frames of the file at `location`, without decoding.
-  /// - Parameter name: name of the file in messages; nil for its path.
+  /// - Parameter name: name of the file in messages; nil to use the path.
   /// - Returns: nil if the file is neither an animated WebP nor an animated PNG.
   /// - Throws: ``RetrogradeError``.
   init?(
@@ -34,7 +34,8 @@ struct AnimationReader {
     for output: OutputRequirements = OutputRequirements(),
     _ resources: Resources
   ) throws {
-    // Read the header first: WAV and AVI files are RIFF like WebP, and can be of any size.
+    // Read only the header at first, because the file may be a WAV or AVI file of any size: these
+    // formats are RIFF like WebP.
     guard let file = RandomAccessFile(location) else { return nil }
     let path = name ?? location
     let start = file.read(0..<min(64, file.size)) ?? []
@@ -42,8 +43,8 @@ struct AnimationReader {
     // A read error must not make the file look like a still image.
     try file.checkReading(path)
     guard let canvas else { return nil }
-    // Memory holds the bytes of the file, raw and parsed, the canvas, the canvas before the frame,
-    // and frames that are being passed on.
+    // Memory is needed for the bytes of the file, both raw and parsed, the canvas, the canvas
+    // before the frame, and frames that are being passed on.
     let needed = file.size * (WebPFrames.isAnimated(start) ? 2 : 3) + canvas.width * canvas.height * 4 * 5
     guard needed < resources.memory.bytes else {
       throw RetrogradeError(
@@ -150,7 +151,8 @@ struct AnimationReader {
 
   private var end: ClockTime { starts.last.map { $0 + (delays.last ?? .zero) } ?? .zero }
 
-  /// Warning if the animation has more than eight bits per component, because only eight are read.
+  /// Warning if the animation has more than eight bits per component, because only eight bits are
+  /// read.
   private var rounding: [Warning] {
     guard case .png(let frames) = form, frames.frames.first?.png.withUnsafeBytes(PNGPacket.isDeep) ?? false else {
       return []

@@ -6,9 +6,8 @@ public import RetrogradeEngine
 /// try await FrameGrab("holiday.mp4", at: [3.2, .frame(250), .end]).write(to: "frame-%02d.png")
 /// ```
 ///
-/// Each image is the frame on screen at a position, as it is displayed: upright, with square
-/// pixels. For a position in time, only the surrounding part of the source is read if the container
-/// allows seeking.
+/// Each image is the frame on screen at a position, upright and with square pixels. For a position
+/// in time, only the surrounding part of the source is read if the container allows seeking.
 public struct FrameGrab: Sendable {
   /// Path of the source; `-` is standard input.
   public let input: String
@@ -23,8 +22,8 @@ public struct FrameGrab: Sendable {
 
   /// Writes the frames. Either all files appear, each of them complete, or none appears.
   ///
-  /// - Parameter output: its extension selects the format. For more than one frame, it must contain
-  ///   a number pattern such as `%02d`, which counts from 1.
+  /// - Parameter output: path; its extension selects the format. For more than one frame, the path
+  ///   must contain a number pattern such as `%02d`. The numbers count from 1.
   /// - Returns: the summary.
   /// - Throws: ``RetrogradeError``, or `CancellationError`.
   @discardableResult

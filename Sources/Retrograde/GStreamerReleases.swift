@@ -4,10 +4,10 @@ import GStreamer
 public struct GStreamerReleases: Sendable, Codable {
   /// Release of the GStreamer library, such as `1.26.2`.
   public var library: String
-  /// Release of each plugin, such as `libav: 1.26.2`. Plugins that are not installed are missing.
+  /// Releases by plugin, such as `libav: 1.26.2`. Contains only installed plugins.
   public var plugins: [String: String]
 
-  /// Plugins that most results depend on, each with one of its elements.
+  /// Plugins that most results depend on, each with one of the plugin's elements.
   private static let elements = [
     "isomp4": "qtdemux", "matroska": "matroskamux", "mpegtsdemux": "tsdemux", "avi": "avidemux", "ogg": "oggmux",
     "wavparse": "wavparse", "audioparsers": "aacparse", "videoparsersbad": "h264parse", "libav": "avdec_h264",

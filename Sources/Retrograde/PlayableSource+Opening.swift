@@ -2,11 +2,11 @@ import MediaTime
 import RetrogradeEngine
 
 extension PlayableSource {
-  /// Opens a file, numbered images, standard input, or several of these joined; and the subtitle
-  /// file, if any.
+  /// Opens one input (a file, numbered images, or standard input) or several joined inputs, and the
+  /// subtitle file, if any.
   ///
   /// - Parameters:
-  ///   - inputs: at least one; several are joined in this order.
+  ///   - inputs: at least one; several inputs are joined in this order.
   ///   - step: step under which the indexing reports its progress.
   static func open(
     _ inputs: [String], _ options: ReverseOptions, for output: OutputRequirements = OutputRequirements(), _ work: Work,

@@ -37,7 +37,7 @@ public struct ReversalProgress: Sendable, Codable {
   public var position: ClockTime
   /// Length of the mirror; 0 while unknown.
   public var duration: ClockTime
-  /// Time since the start of the run, or of the current stage if the run has several.
+  /// Time since the start of the run, or of the current stage if the run has several stages.
   public var elapsed: ClockTime
   /// Bytes of decoded media in memory now.
   public var memoryHeld: Int
@@ -75,7 +75,7 @@ public struct Summary: Sendable, Codable {
   public var warnings: [Warning]
   /// Content of the file; nil if a user's pipeline writes several files.
   public var written: WrittenMedia?
-  /// Streams that changed to another codec, and why.
+  /// Streams whose codec was changed, with the reasons.
   public var changes: [CodecChange] = []
   /// Number of frames recorded from a live source; nil for other sources.
   public var captured: Int?

@@ -10,7 +10,7 @@ import RetrogradeEngine
 ///
 /// Several files are joined and reversed as one: `Reverser(["a.mp4", "b.mp4"])`. The result has the
 /// first file's frame size, orientation, sample rate and channels. The other files are converted to
-/// these, with bars if the shape of the frame differs. A warning lists the changes.
+/// this format, with bars if their aspect ratio differs. A warning lists the changes.
 ///
 /// A reverser is a value. Several reversers can work at once, each on its own threads. Cancelling
 /// the waiting task stops the work at once, and removes its files.

@@ -26,8 +26,8 @@ struct SourceOpener {
     }
   }
 
-  /// Converts the share of file `number` that is done to the share of the whole step that is done.
-  /// Both shares are from 0 to 1.
+  /// Converts the finished share of file `number` to the finished share of the whole step. Both
+  /// shares are from 0 to 1.
   private func share(_ part: Double, of number: Int) -> Double {
     (Double(number) + min(max(part, 0), 1)) / Double(count)
   }

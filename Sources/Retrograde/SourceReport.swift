@@ -8,8 +8,9 @@ public struct SourceReport: Sendable, Codable {
     public var kind: StreamKind
     /// Codec in words, such as `H.264 (High Profile)`.
     public var codec: String
-    /// Start of the stream in the presentation; `end` is its end there.
+    /// Start of the stream in the presentation.
     public var start: ClockTime
+    /// End of the stream in the presentation.
     public var end: ClockTime
     /// Number of video frames, audio sample frames, or subtitle cues.
     public var count: Int
@@ -32,7 +33,7 @@ public struct SourceReport: Sendable, Codable {
     /// File name extensions of the containers in which the video's packets can be reversed without
     /// decoding or encoding.
     public var turnsAsPacketsIn: [String]?
-    /// Reason why no container takes the video's packets unchanged.
+    /// Reason why the video must be decoded to be reversed, whatever the container.
     public var whyDecoded: String?
   }
 
@@ -61,12 +62,14 @@ public struct SourceReport: Sendable, Codable {
 
   /// Part of the source that is played, in the order of play.
   public struct Played: Sendable, Codable {
-    /// Start of the part in the output; `end` is its end there.
+    /// Start of the part in the output.
     public var start: ClockTime
+    /// End of the part in the output.
     public var end: ClockTime
-    /// Start of playback in the presentation; `to` is its end. The part is played backwards if `to`
-    /// is before `from`.
+    /// Position in the presentation where playback starts. The part is played backwards if `to` is
+    /// before `from`.
     public var from: ClockTime
+    /// Position in the presentation where playback ends.
     public var to: ClockTime
     public var speed: Speed
     public var audio: Score.Audio
@@ -93,7 +96,7 @@ public struct SourceReport: Sendable, Codable {
   public var tags: String?
   /// True if the source has cover art.
   public var hasCoverArt: Bool
-  /// Mirrors in the containers that can hold most details of the source.
+  /// Reports on the mirrors in the containers that can hold most details of the source.
   public var mirrors: [MirrorReport]
   /// Times of the keyframes.
   public var keyframes: [ClockTime]

@@ -12,7 +12,7 @@ struct BatchRun: Sendable {
   /// Record of the files whose processes crashed before.
   let record: WatchRecord
 
-  /// Default number of concurrent jobs. Each uses about two cores, one for decoding and one for
+  /// Default number of concurrent jobs. Each job uses about two cores, one for decoding and one for
   /// encoding, and some memory.
   static func usualJobs(_ memory: ByteCount) -> Int {
     max(1, min(sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2, memory.bytes / (64 << 20)))

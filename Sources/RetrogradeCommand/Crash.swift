@@ -26,7 +26,8 @@ enum Crash {
       RetrogradeError.Code.inputOutput.exitStatus)
   }
 
-  /// Last line of a crashing process. The parent of a child process adds the file name.
+  /// Last line that a crashing process prints. If the process is a child, its parent adds the file
+  /// name.
   private static func crashReport(_ cause: Message, isCrash: Bool = true) -> String {
     Child.isThisProcess
       ? "crashed: \(cause.inOptions)"

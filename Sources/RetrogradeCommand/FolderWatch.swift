@@ -9,7 +9,7 @@ final class FolderWatch: Sendable {
     case closed(String)
     /// The file exists. It may be complete, such as a link to another file, or about to be written.
     case appeared(String)
-    /// The kernel's queue overflowed: the folder must be read again.
+    /// The kernel's queue overflowed, so the folder must be read again.
     case missedSome
     /// The folder was removed or renamed, or its file system was unmounted. No further events
     /// follow.

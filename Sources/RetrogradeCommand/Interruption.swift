@@ -8,10 +8,11 @@ import Synchronization
 /// after cleanup; if no work is running, the process ends immediately. A second SIGINT or SIGTERM
 /// ends the process immediately, even if cleanup hangs.
 final class Interruption {
-  /// Signals to handle. Their causes, in this order: Ctrl-C, `kill`, a closed terminal, Ctrl-\, a
-  /// pipe without a reader, and the file size limit (`ulimit -f`).
+  /// Signals to handle. The causes of the signals, in this order, are: Ctrl-C, `kill`, a closed
+  /// terminal, Ctrl-\, a pipe without a reader, and the file size limit (`ulimit -f`).
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ]
-  /// Signal handlers in the order of their calls; nil if no work is running.
+  /// Handlers of the current work; nil if no work is running. SIGINT calls and removes the first
+  /// handler; the last handler stays. All other signals call the last handler.
   private static let handlers = Mutex<[@Sendable () -> Void]?>(nil)
   private static let received = Mutex<Int32>(SIGINT)
   /// Time at which SIGINT or SIGTERM cancelled the current work; nil before.
@@ -26,7 +27,7 @@ final class Interruption {
       source = nil
       return
     }
-    // Signals need a separate queue, so that hanging work does not block them.
+    // Handle signals on a separate queue, which hanging work does not block.
     let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: DispatchQueue(label: "signals"))
     source.setEventHandler {
       var number: UInt8 = 0

@@ -20,12 +20,12 @@ struct PipelineFolders {
   /// Folders in search order.
   var paths: [String] { folders.paths }
 
-  /// Pipeline files in these folders, by name.
+  /// Names and paths of all pipeline files in the search folders.
   func files() -> [(name: String, path: String)] { folders.files() }
 
   /// Returns the path of the pipeline file `name`. A path, or the name of a file in the current
-  /// folder, is returned unchanged. The function searches these folders for any other name, with or
-  /// without `.pipeline`.
+  /// folder, is returned unchanged. Any other name, with or without `.pipeline`, stands for a file
+  /// in the search folders.
   /// - Throws: ``RetrogradeError`` of code `noInput`, with the searched folders.
   func path(of name: String) throws -> String {
     if name.contains("/") || exists(at: name) { return name }

@@ -129,7 +129,7 @@ struct Play: AsyncParsableCommand {
   }
 }
 
-/// Reads single key presses from the terminal until it is stopped.
+/// Reads single key presses from the terminal until ``stop()`` is called.
 private final class Keyboard: Sendable {
   private let before: termios?
   private let isStopped = Mutex(false)

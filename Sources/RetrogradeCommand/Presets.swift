@@ -9,10 +9,10 @@ struct PresetFolders {
 
   var paths: [String] { folders.paths }
 
-  /// Preset files in these folders, by name.
+  /// Names and paths of all preset files in the preset folders.
   func files() -> [(name: String, path: String)] { folders.files() }
 
-  /// Loads the preset `name`: a file in these folders, or a path.
+  /// Loads the preset `name`, which is a path or the name of a file in the preset folders.
   /// - Throws: ``RetrogradeError`` of code `usage`, with the available names.
   func preset(_ name: String) throws -> Preset {
     if name.contains("/") { return try Preset(path: name) }

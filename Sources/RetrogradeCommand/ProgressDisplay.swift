@@ -20,7 +20,7 @@ struct ProgressDisplay {
 
   /// Shows the progress and the summary of `reversal`; Ctrl-C and SIGTERM cancel it.
   /// - Parameters:
-  ///   - work: folder with which the same command can resume; nil if there is none.
+  ///   - work: folder from which the same command can resume; nil if the command cannot resume.
   ///   - first: called on the first Ctrl-C instead of cancelling; the next Ctrl-C cancels.
   func follow(
     _ reversal: Reversal, _ budget: ByteCount, work: String? = nil, first: (@Sendable () -> Void)? = nil

@@ -44,7 +44,7 @@ struct ProgressReport: Encodable {
     var input: String?
     var output: String
     var frames: Int
-    /// Sample frames of each audio stream.
+    /// Number of sample frames in each audio stream.
     var samples: [Int]
     var duration: Double
     var elapsed: Double
@@ -83,12 +83,12 @@ struct ProgressReport: Encodable {
     struct Reason: Encodable {
       /// Stable error code for programs.
       var code: String
-      /// Complete message. The subject and the remedy, if known, are part of it, and are repeated
-      /// in separate properties.
+      /// Complete message, including the subject and the remedy if they are known. `subject` and
+      /// `remedy` repeat them.
       var message: String
       var subject: String?
       var remedy: String?
-      /// Exit status of the command, unless a signal ended it.
+      /// Exit status of the command if no signal ended the command.
       var status: Int32
     }
     var stage = "failed"
@@ -122,14 +122,14 @@ extension ProgressReport {
     var stage = "all"
     var made: Int
     var failed: Int
-    /// Present only if the total is known.
+    /// Total number of inputs; absent if unknown.
     var total: Int?
     var elapsed: Double
     /// Inputs that were not reversed because of a signal; absent if there was no signal.
     var notMade: [String]?
   }
 
-  /// Line that the child for one of several files printed, such as a line of GLib's log.
+  /// Line printed by the child that reverses one of several files, such as a line of GLib's log.
   struct LogLine: Encodable {
     var stage = "message"
     var input: String

@@ -58,7 +58,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
     Crash.report()
     // FFmpeg's libraries load OpenBLAS for speech recognition. OpenBLAS starts one thread per
     // processor, and each thread spins for a tenth of a second (`THREAD_TIMEOUT` in OpenBLAS's
-    // Makefile.rule). Decoding the first frames of a short clip takes no more time than that.
+    // Makefile.rule). A tenth of a second is enough to decode the first frames of a short clip.
     setenv("OPENBLAS_NUM_THREADS", "1", 0)
     if Child.isThisProcess { ChildService.ignoreTerminalSignals() }
     let interruption = Interruption()
@@ -83,7 +83,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
     } catch let error as CancellationError {
       Terminal.exit(interruption.status(of: error))
     } catch {
-      // An error of swift-argument-parser. Usage errors have the exit status EX_USAGE.
+      // This error comes from swift-argument-parser. Usage errors have the exit status EX_USAGE.
       let message = fullMessage(for: error)
       if !message.isEmpty { Terminal.error(lines: message) }
       Terminal.exit(exitCode(for: error).rawValue)

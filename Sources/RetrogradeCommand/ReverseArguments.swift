@@ -93,7 +93,7 @@ struct TimingArguments: ParsableArguments {
   var timing: Timing = .mirror
 }
 
-/// Options to copy packets or to encode frames.
+/// Options for copying packets and for encoding frames.
 struct CodingArguments: ParsableArguments {
   @Flag(
     help: ArgumentHelp(

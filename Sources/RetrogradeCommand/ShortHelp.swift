@@ -1,7 +1,7 @@
 /// Help for `-h`: the usage and the first options of `--help`, each shortened to one sentence.
 enum ShortHelp {
   private static let mostOptions = 10
-  /// Column in which explanations start, as in `--help`, and width of a line.
+  /// Column in which explanations start (the same as in `--help`), and width of a line.
   private static let (column, width) = (26, 80)
 
   /// - Parameter help: text of `--help`.

@@ -2,8 +2,8 @@ import GStreamer
 import Retrograde
 import Paths
 
-/// Slurm jobs: an array of tasks that make the chunks, and a job that joins them after all tasks
-/// have succeeded.
+/// Slurm jobs: an array of tasks that make the chunks, and a job that joins the chunks after all
+/// tasks have succeeded.
 struct SlurmJobs {
   /// Absolute path of this program.
   var program: String

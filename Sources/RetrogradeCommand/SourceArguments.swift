@@ -48,8 +48,8 @@ struct SourceArguments: ParsableArguments {
 
 extension SourceArguments {
   /// Reports the contents of a source: prints JSON, or calls `show`.
-  /// - Throws: ``RetrogradeError``; of code `damagedInput` if --strict is set and content would be
-  ///   missing.
+  /// - Throws: ``RetrogradeError``. Its code is `damagedInput` if --strict is set and content would
+  ///   be missing.
   func report(
     _ input: String, _ options: ReverseOptions, asJSON isJSON: Bool, _ show: (SourceReport) -> Void
   ) async throws {

@@ -23,7 +23,8 @@ final class WatchedFolder: Sendable {
   let record: WatchRecord
   private let makeJob: @Sendable (_ path: String, _ number: Int) -> MirrorJob
   private let line: AsyncStream<MirrorJob>.Continuation
-  /// Jobs, one for each file that arrives; ends when the folder is removed or renamed.
+  /// Stream of jobs, one for each file that arrives. The stream ends when the folder is removed or
+  /// renamed.
   let coming: AsyncStream<MirrorJob>
   private let state = Mutex(State())
 
@@ -65,7 +66,7 @@ final class WatchedFolder: Sendable {
       .noInput, about: folder, "the watched folder was removed or renamed", remedy: "watch another folder")
   }
 
-  /// Records the result of a job, and queues the file again if it changed meanwhile.
+  /// Records the result of a job. Queues the job's file again if the file changed during the job.
   func end(_ job: MirrorJob, _ result: Result<Summary, any Error>) {
     let name = job.input.lastPart
     guard let before = state.withLock({ $0.underWay[name.pathBytes] }) else { return }
@@ -96,10 +97,10 @@ final class WatchedFolder: Sendable {
   /// Queues a file, unless the file is incomplete or its output is up to date.
   ///
   /// - Parameters:
-  ///   - isFound: true if a scan of the folder found the file. If the output is newer than the
-  ///     file, no job is then needed.
-  ///   - unlessUnknown: true to skip a file that may still be open for writing. A later event
-  ///     reports when the file is closed.
+  ///   - isFound: true if a scan of the folder found the file. Such a file needs no job if its
+  ///     output is newer than the file.
+  ///   - unlessUnknown: true to skip the file if it is unknown whether the file is open for
+  ///     writing. A later event reports when the file is closed.
   private func take(_ name: String, isFound: Bool = false, unlessUnknown isUnknownLeft: Bool = false) {
     let path = "\(folder)/\(name)"
     guard !name.hasPrefix("."), !WatchedFolder.unfinished.contains(name.fileExtension),
@@ -128,8 +129,8 @@ final class WatchedFolder: Sendable {
     if let job { line.yield(job) }
   }
 
-  /// True if the file is open for writing; nil if unknown. It is unknown for files of other users
-  /// and on file systems without leases.
+  /// True if the file is open for writing; nil if unknown, as for files of other users and on file
+  /// systems without leases.
   private static func isBeingWritten(_ path: String) -> Bool? {
     let descriptor = open(path.cPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -9,7 +9,7 @@ extension Setting {
   /// Name of a setting's option.
   @Sendable fileprivate static func option(_ setting: Setting) -> String { setting.option }
 
-  /// `userInfo` for an encoder, with which the JSON names settings as command-line options.
+  /// `userInfo` for a JSON encoder that names settings as command-line options.
   static let jsonNaming: [CodingUserInfoKey: any Sendable] =
     Warning.naming.map { [$0: option as @Sendable (Setting) -> String] } ?? [:]
 

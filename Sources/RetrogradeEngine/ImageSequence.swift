@@ -16,8 +16,8 @@ package struct ImageSequence: Sendable {
     return (path.folderPath, String(match.1), match.2.flatMap { Int($0) } ?? 0, String(match.3))
   }
 
-  /// Returns the file name of image `number`, without a folder; if `pattern` is not a pattern,
-  /// returns it unchanged.
+  /// Returns the file name of image `number`, without a folder; `pattern` itself if it contains no
+  /// number placeholder.
   package static func name(_ pattern: String, _ number: Int) -> String {
     guard let (_, prefix, width, suffix) = parts(of: pattern) else { return pattern }
     let digits = String(number)
@@ -37,7 +37,8 @@ package struct ImageSequence: Sendable {
       throw RetrogradeError(.noInput, about: folder, "\(String(cString: strerror(errno)))")
     }
     return names.compactMap { name -> Int? in
-      // Compare bytes: a letter in another Unicode form belongs to another file.
+      // Compare bytes, because a name with a letter in another Unicode form is the name of another
+      // file.
       let bytes = Array(name.utf8)
       let digits = bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
       guard bytes.starts(with: prefix.utf8), bytes.reversed().starts(with: suffix.utf8.reversed()),

@@ -1,7 +1,7 @@
 import Paths
 
 /// Sentence for the user, without a full stop. The program that shows the sentence supplies the
-/// names of the settings in it.
+/// names of the settings that the sentence mentions.
 public struct Message: Sendable, Hashable, CustomStringConvertible {
   fileprivate enum Part: Hashable, Sendable {
     case text(String)

@@ -1,8 +1,8 @@
 import Containers
 import MediaTime
 
-/// Opened source, whose streams have been found.
-/// The source can be indexed more than once: for example, the end first, and then all of it.
+/// Opened source, whose streams have been found. The source can be indexed more than once: for
+/// example, the end first, and then the whole source.
 package struct OpenedSource: Sendable {
   /// Name of the source for the user.
   let name: String
@@ -15,7 +15,7 @@ package struct OpenedSource: Sendable {
   private let tail: (span: TimeSpan, excerpt: MP4Excerpt)?
 
   /// - Parameters:
-  ///   - fetched: media that was already fetched from the address.
+  ///   - fetched: media that was already fetched from the address `input`.
   ///   - isPlayedSoon: true if parts of the source are played, the end first, before the whole
   ///     source is indexed (``SourceRanges``).
   /// - Throws: ``RetrogradeError``.
@@ -63,8 +63,8 @@ package struct OpenedSource: Sendable {
   /// Returns the source with a demuxer that receives only the beginning of the file and the packets
   /// of `span`.
   /// - Parameter span: range in stream time.
-  /// - Returns: the source, and the hole between the beginning and `span`; nil if an excerpt has no
-  ///   advantage.
+  /// - Returns: the source, and the omitted range (hole) between the beginning and `span`; nil if
+  ///   an excerpt has no advantage.
   func excerpt(of span: TimeSpan) -> (opened: OpenedSource, hole: TimeSpan)? {
     let known = tail.flatMap { $0.span == span ? $0.excerpt : nil }
     guard OpenedSource.beginning < span.start,
@@ -84,7 +84,7 @@ package struct OpenedSource: Sendable {
     beginning < span.start ? [ClockTime(seconds: -1)..<beginning, span.start..<span.end] : []
   }
 
-  /// Length of the beginning in an excerpt.
+  /// Length of the source's beginning that each excerpt contains.
   private static let beginning = ClockTime(seconds: 16)
 
   /// - Parameters:

@@ -5,10 +5,11 @@ import MediaTime
 extension PlayableSource {
   /// - Parameters:
   ///   - places: positions inside the source; the source's end means the last frame.
-  ///   - settings: its playback options are ignored, except the rate of numbered images.
+  ///   - settings: settings for reading. The playback options are ignored, except the rate of
+  ///     numbered images.
   ///   - progress: called with the progress of indexing.
-  /// - Throws: ``RetrogradeError``; of code `usage` if the source has no frames, or a position is
-  ///   not in it.
+  /// - Throws: ``RetrogradeError``. The code is `usage` if the source has no frames, or if a
+  ///   position is outside the source.
   package init(
     _ opened: OpenedSource, framesAt places: [SourcePosition], _ settings: PlaybackSettings,
     progress: @escaping @Sendable (IndexProgress) -> Void

@@ -23,7 +23,7 @@ package struct PlayableSource: Sendable {
   /// Joined sources, in order; empty if this is a single source.
   package internal(set) var parts: [PlayableSource] = []
   /// Number of bytes that were fetched into the spool, from the network or through a playlist; nil
-  /// if none.
+  /// if no bytes were fetched.
   package var fetchedBytes: Int? {
     let all = [stored?.fetched?.size].compactMap { $0 } + parts.compactMap(\.fetchedBytes)
     return all.isEmpty ? nil : all.reduce(0, +)
@@ -54,7 +54,7 @@ package struct PlayableSource: Sendable {
     self = try PlayableSource(opened, index, parts, settings)
   }
 
-  /// Creates the same source as a full index would, but avoids reading all of a long source if
+  /// Creates the same source as with a full index, but avoids reading all of a long source if
   /// possible.
   package init(
     quickly opened: OpenedSource, _ settings: PlaybackSettings,
@@ -90,8 +90,8 @@ package struct PlayableSource: Sendable {
   /// Indexes only the part to be played; nil if the whole source has to be indexed.
   static func stretch(_ indexer: Indexer, _ settings: PlaybackSettings) throws -> SourceIndex? {
     let playback = settings.playback
-    // Frame numbers count from the source's first frame, and copied legs are copied whole. Both
-    // need the full index.
+    // Frame numbers count from the source's first frame, and copied legs are copied whole, so frame
+    // numbers and copied legs need the full index.
     guard !settings.output.keepsForwardWhole, playback.start != nil || playback.end != nil,
       playback.start.map({ $0.time != nil }) ?? true, playback.end.map({ $0.time != nil }) ?? true
     else { return nil }
@@ -175,9 +175,9 @@ package struct PlayableSource: Sendable {
     self.stored = stored
   }
 
-  /// Replaces the audio with a soundtrack. The soundtrack plays once, unchanged, until it ends or
-  /// the output ends.
-  /// - Returns: length of the output that is left without audio at its end.
+  /// Replaces the audio with a soundtrack. The soundtrack plays once, unchanged, until the
+  /// soundtrack or the output ends.
+  /// - Returns: length of the range without audio at the end of the output.
   package mutating func setSoundtrack(_ soundtrack: PlayableSource) -> ClockTime {
     let span = soundtrack.legs.presentation.span
     let length = min(legs.duration ?? span.duration, span.duration)

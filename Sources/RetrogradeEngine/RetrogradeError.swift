@@ -24,15 +24,16 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     public static let internalFailure = Code(rawValue: "internal-failure")
     /// The output can't be created.
     public static let cannotCreateOutput = Code(rawValue: "cannot-create-output")
-    /// A process that read the input crashed, stalled or took too much memory, and was ended.
+    /// A process that read the input crashed, or was ended because it stalled or took too much
+    /// memory.
     public static let crashed = Code(rawValue: "crashed")
     /// No space left, or reading or writing failed.
     public static let inputOutput = Code(rawValue: "input-output")
   }
 
   public let code: Code
-  /// File, device or place in a pipeline file that was being read or written; nil if there is none,
-  /// or if the reason names it.
+  /// File, device or place in a pipeline file that was being read or written; nil if there is no
+  /// subject, or if the reason names the subject.
   public let subject: String?
   /// Operation that failed, and the reason.
   public let reason: Message
@@ -72,7 +73,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   }
 
   /// GStreamer elements that refuse some valid files of their own format: JPEG 2000 with four
-  /// components or with high throughput, and Musepack.
+  /// components, High-Throughput JPEG 2000, and Musepack.
   private static let particular = ["jpeg2000parse", "musepackdec"]
 
   /// Error to report for GStreamer's `error` while reading `path`.
@@ -119,7 +120,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// The encoded form lacks the underlying GStreamer error; the reason contains that error's text.
+/// The encoded form lacks the underlying GStreamer error, but the reason contains that error's
+/// text.
 extension RetrogradeError: Codable {
   private enum CodingKeys: String, CodingKey {
     case code, subject, reason, remedy

@@ -18,7 +18,7 @@ package struct Source: Sendable {
   /// Warnings about parts of the file that are not read.
   private(set) var warnings: [Warning] = []
   private var spool: Spool?
-  /// Keeps the file open if its path names a descriptor.
+  /// Descriptor that keeps the file open, if the source's path names a descriptor; nil otherwise.
   private var held: OpenDescriptor?
   /// Spool file of a source that was fetched from an address or through a playlist.
   private(set) var fetched: FetchedFile?
@@ -179,8 +179,9 @@ package struct Source: Sendable {
     defer { bytes.deallocate() }
     var total = 0
     while true {
-      // A pipe may stay silent indefinitely, even before it has a writer: poll reports POLLHUP only
-      // after the last writer has left. Polling lets cancellation take effect quickly.
+      // A pipe may stay silent indefinitely, even before the pipe has a writer, because poll
+      // reports POLLHUP only after the last writer has left. Polling lets cancellation take effect
+      // quickly.
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let ready = poll(&waiting, 1, 100)
       try cancellation.check()
@@ -198,8 +199,8 @@ package struct Source: Sendable {
   }
 }
 
-/// Own descriptor of a file that was passed as an open descriptor.
-/// The owner may close the passed descriptor, and the same number may then refer to another file.
+/// Own descriptor of a file that was passed as an open descriptor. The owner of the passed
+/// descriptor may close it, and the same number may then refer to another file.
 private final class OpenDescriptor: Sendable {
   private let descriptor: Int32
   var path: String { "/proc/self/fd/\(descriptor)" }
@@ -247,7 +248,8 @@ extension Spool {
 }
 
 extension ContainerFacts {
-  /// Demuxer to use instead of the demuxer that GStreamer ranks first; nil to use the latter.
+  /// Demuxer to use instead of the demuxer that GStreamer ranks first; nil to use GStreamer's
+  /// choice.
   package var demuxer: String? {
     gif != nil && Quirk.gifdecRepeats.applies && Registry.has("avdemux_gif") ? "avdemux_gif" : nil
   }

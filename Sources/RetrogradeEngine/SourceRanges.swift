@@ -30,8 +30,8 @@ package final class SourceRanges: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    /// Indexer with the tables of the whole file; nil until an excerpt of the tables was not
-    /// enough.
+    /// Indexer with the tables of the whole file; nil until it is needed because an excerpt of the
+    /// tables is not enough.
     var indexer: RangeIndexer?
     var last: SourceRange
   }
@@ -88,8 +88,8 @@ package final class SourceRanges: Sendable {
     declaredEnd(facts, settings).map { reach($0 - length, nil) }
   }
 
-  /// Returns the declared end of a source; nil if the source is too short, or not simply reversed
-  /// as a whole.
+  /// Returns the declared end of a source; nil if the source is too short, or if the order of play
+  /// is not a plain reversal of the whole source.
   private static func declaredEnd(_ facts: ContainerFacts, _ settings: PlaybackSettings) -> ClockTime? {
     let playback = settings.playback
     guard playback.score == nil, playback.loop == .reverse, settings.count == 1, playback.timing == .mirror,

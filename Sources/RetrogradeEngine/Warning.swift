@@ -46,7 +46,7 @@ public struct Warning: Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { message.description }
 
-  /// True if something is missing from the result: for all warnings except corrected times.
+  /// True if the warning counts as a loss: for every warning except corrected timestamps.
   public var isLoss: Bool { code != .timesRepaired }
 }
 
@@ -84,7 +84,7 @@ extension Warning: Codable {
 }
 
 extension Message {
-  /// Returns the text. The encoder's ``Warning/naming`` names the settings in it.
+  /// Returns the text, in which the encoder's ``Warning/naming`` supplies the names of settings.
   package func text(for encoder: any Encoder) -> String {
     let naming = Warning.naming.flatMap { encoder.userInfo[$0] } as? @Sendable (Setting) -> String
     return naming.map { self.naming($0) } ?? description
@@ -92,8 +92,8 @@ extension Message {
 }
 
 extension Array where Element: Hashable {
-  /// Elements without duplicates, in the order in which they first appear: several streams and legs
-  /// may have the same warning.
+  /// Elements without duplicates, in the order in which they first appear. For example, several
+  /// streams and legs may have the same warning.
   package var unique: [Element] {
     var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }

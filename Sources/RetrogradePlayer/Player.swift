@@ -4,7 +4,7 @@ public import RetrogradeEngine
 import RetrogradePlugin
 import Synchronization
 
-/// Plays a file in any order of play, in a window and with audio, without writing a file.
+/// Plays a file in any order of play, in a desktop window and with audio, without writing a file.
 ///
 /// ```swift
 /// let player = Player("holiday.mp4", playback: PlaybackOptions(loop: .pingPong), isEndless: true)
@@ -20,10 +20,10 @@ import Synchronization
 /// ```
 ///
 /// Uses `playbin` with this library's own source element, so playback starts at the end of the file
-/// immediately, and a seek decodes only one window.
+/// immediately, and a seek decodes only one window of frames.
 public final class Player: Sendable {
   public enum Event: Sendable {
-    /// Current position; several times a second.
+    /// Current position; reported several times a second.
     case position(ClockTime, of: ClockTime?, isPaused: Bool)
     /// A key was pressed in the window: a character, or a name such as `space`, `Left`, `Right`.
     case key(String)
@@ -76,7 +76,7 @@ public final class Player: Sendable {
 
   private func play(_ report: @escaping @Sendable (Event) -> Void) async throws {
     try await onOwnThread("player", cancellation) { [self] in
-      // A pipe can be read only once, so it is kept during playback.
+      // A pipe can be read only once, so the pipe's bytes are kept in the spool during playback.
       let source = try Source(input, resources: resources, cancellation: cancellation)
       let pipeline = try make(source)
       defer {

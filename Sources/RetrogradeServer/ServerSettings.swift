@@ -3,7 +3,7 @@ import RetrogradeEngine
 
 /// Settings of the server: its content, its address, and its clients.
 package struct ServerSettings: Sendable {
-  /// Address or name of this machine to listen at.
+  /// Address or name at which the server listens on this machine.
   package var host: String
   /// Port; 0 selects a free port.
   package var port: Int
@@ -11,7 +11,7 @@ package struct ServerSettings: Sendable {
   package var token: String?
   /// Part and order of play of each file, unless an address overrides them.
   package var playback: PlaybackOptions
-  /// Heights of the video renditions. If empty, the source's own height, at most 1080.
+  /// Heights of the video renditions. If empty, the only height is the source's own, at most 1080.
   package var heights: [Int]
   /// Limits for all concurrent work.
   package var resources: Resources

@@ -63,8 +63,8 @@ final class LoopQueue: Sendable {
     return isAdded
   }
 
-  /// Takes all queued jobs.
-  /// - Parameter closing: refuses later jobs.
+  /// Removes and returns all queued jobs.
+  /// - Parameter closing: true to refuse later jobs.
   func take(closing: Bool = false) -> [Job] {
     state.withLock { state in
       if closing { state.isClosed = true }

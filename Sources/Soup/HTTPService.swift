@@ -56,7 +56,7 @@ package final class HTTPService: Sendable {
   package func stop() { queue.add { $0.stop() } }
 }
 
-/// Number of open connections, for other threads.
+/// Number of open connections; can be read on any thread.
 final class ConnectionCounter: Sendable {
   private let count = Atomic(0)
   let values: AsyncStream<Int>

@@ -15,7 +15,7 @@ final class Loop {
   private let quiet: QuietSocket
   private let timer = Source.timer()
   private var acceptor: Source?
-  /// Time of the next attempt after accepting failed for lack of descriptors.
+  /// Time of the next attempt to accept, if the last attempt failed for lack of descriptors.
   private var nextAcceptTime: Int64?
   private var connections: [Int: Connection] = [:]
   private var count = 0
@@ -112,7 +112,8 @@ final class Loop {
 
   private func acceptNext() {
     if connections.count >= settings.mostConnections {
-      // Close the idle connection before accepting: the new connection needs its descriptor.
+      // Close the idle connection before accepting, because the new connection needs the descriptor
+      // of the idle one.
       guard let idle = longestIdle() else { return accept(false) }
       close(idle)
     }

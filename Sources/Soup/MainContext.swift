@@ -17,7 +17,7 @@ final class MainContext: @unchecked Sendable {
   func popThreadDefault() { g_main_context_pop_thread_default(context) }
 
   /// Dispatches all sources that are ready.
-  /// - Parameter mayBlock: waits until a source is ready.
+  /// - Parameter mayBlock: true to wait until a source is ready.
   /// - Returns: true if anything was dispatched.
   @discardableResult
   func iterate(mayBlock: Bool) -> Bool { g_main_context_iteration(context, mayBlock ? 1 : 0) != 0 }

@@ -37,8 +37,9 @@ final class Message {
     return !(1...18).contains(digits.count) || !digits.allSatisfy { (48...57).contains($0) }
   }
 
-  /// Parsed request; nil if it is invalid (RFC 9112, 3.2 and 6.3): without exactly one Host, with
-  /// two lengths, with a target that is not a path, or with too many fields.
+  /// Parsed request. nil if the request is invalid (RFC 9112, 3.2 and 6.3): if it does not have
+  /// exactly one Host (at most one in HTTP/1.0), has two lengths or too many fields, or if its
+  /// target is not a path.
   func request() -> Request? {
     guard let method = soup_server_message_get_method(message),
       let headers = soup_server_message_get_request_headers(message),
@@ -122,7 +123,7 @@ final class Message {
     case .none(let length?), .sized(let length):
       soup_message_headers_set_content_length(headers, gint64(length))
     case .none(nil): soup_message_headers_set_encoding(headers, SOUP_ENCODING_NONE)
-    // HTTP/1.0 has no chunks: closing the connection ends the body.
+    // HTTP/1.0 has no chunked encoding, so closing the connection ends the body.
     case .chunked:
       soup_message_headers_set_encoding(
         headers, isHTTP10 ? SOUP_ENCODING_EOF : SOUP_ENCODING_CHUNKED)

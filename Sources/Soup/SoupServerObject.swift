@@ -4,8 +4,9 @@ import Glibc
 /// SoupServer with a single owner: parses a connection's requests and frames the answers.
 ///
 /// Each connection has its own server, since only a server can close a libsoup connection in any
-/// state. `soup_server_message_steal_connection` crashes in 3.2 if the connection has no message
-/// (`soup_server_message_io_http1_steal`), which happens under hundreds of clients.
+/// state. In libsoup 3.2, `soup_server_message_steal_connection` crashes if the connection has no
+/// message (`soup_server_message_io_http1_steal`); with hundreds of clients, some connections have
+/// none.
 /// Used on the loop's thread only.
 final class SoupServerObject {
   private let server: UnsafeMutablePointer<SoupServer>
@@ -17,7 +18,7 @@ final class SoupServerObject {
   ///     soup-server.c).
   init?(for connection: Connection, _ quiet: QuietSocket) {
     let type = soup_server_get_type()
-    // Keep paths encoded: RequestPath decodes them.
+    // Keep paths encoded, because RequestPath decodes them.
     var value = GValue()
     g_value_init(&value, GType(5 << G_TYPE_FUNDAMENTAL_SHIFT))
     g_value_set_boolean(&value, 1)
@@ -67,7 +68,8 @@ final class SoupServerObject {
   private func connect(
     _ signal: String, _ data: UnsafeMutableRawPointer, _ function: @escaping Signal
   ) {
-    // Same cast as G_CALLBACK in C: signals are emitted with this type's arguments.
+    // Same cast as G_CALLBACK in C. The signal is emitted with the arguments of the function's own
+    // type.
     g_signal_connect_data(
       UnsafeMutableRawPointer(server), signal, unsafeBitCast(function, to: GCallback.self), data,
       nil, GConnectFlags(rawValue: 0))

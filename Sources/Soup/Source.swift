@@ -17,7 +17,7 @@ struct Source: ~Copyable {
       if let data { Unmanaged<Body>.fromOpaque(data).takeUnretainedValue().run() }
       return 1
     }
-    // Same cast as G_SOURCE_FUNC: GLib knows the true type from the kind of source.
+    // Same cast as G_SOURCE_FUNC in C. GLib knows the function's own type from the kind of source.
     let function = unsafeBitCast(call, to: GSourceFunc.self)
     g_source_set_callback(source, function, Unmanaged.passRetained(Body(body)).toOpaque()) { data in
       if let data { Unmanaged<Body>.fromOpaque(data).release() }

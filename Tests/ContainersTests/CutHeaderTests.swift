@@ -42,7 +42,7 @@ import Testing
     #expect(cut.isCut && cut.end == ClockTime(seconds: 2) && cut.streams.map(\.frames) == [nil])
   }
 
-  @Test("a number in an IVF header that is too small for a duration is a frame count")
+  @Test("if the number in an IVF header is too small for a duration, it is read as a frame count")
   func ivfFrameCount() throws {
     let whole = try #require(try report(ivf(declared: 60, frames: 60, step: 33)))
     #expect(!whole.isCut && whole.end == nil)
@@ -83,9 +83,9 @@ import Testing
     let report = try #require(try report(aiff()))
     #expect(!report.isCut && report.end == ClockTime(nanoseconds: 500_000_000))
     #expect(try self.report(aiff(frames: 0, size: 0)) == nil)
-    // The FORM size may exclude the pad byte of the last chunk.
+    // The FORM size may exclude the pad byte of the last AIFF chunk.
     #expect(try self.report(aiff(size: 8007, actual: 8007) + [0])?.isCut == false)
-    // Bytes after the FORM chunk are not parsed as chunks.
+    // Bytes after the FORM chunk are not parsed as AIFF chunks.
     let rate: [UInt8] = [0x40, 0x0B, 0xFA, 0, 0, 0, 0, 0, 0, 0]
     let stray = bytes("COMM", UInt32(18), big(1, 2), UInt32(8000), big(16, 2), rate)
     #expect(try self.report(aiff() + zeros(64) + stray)?.end == ClockTime(nanoseconds: 500_000_000))
@@ -156,7 +156,7 @@ import Testing
     #expect(try self.report(live.dropLast(232))?.isCut == true)
   }
 
-  @Test("a FLIC frame without chunks is counted as unchanged, not as a frame of its own")
+  @Test("a FLIC frame without chunks counts as an unchanged frame, not as a new one")
   func unchangedFrames() throws {
     let report = try #require(try report(flic(declared: 5, chunks: [1, 0, 1, 0, 0, 0])))
     #expect(report.unchangedFrames == 3 && report.streams.map(\.frames) == [2])
@@ -188,7 +188,7 @@ import Testing
     return partition(2, place) + middle + partition(4, place)
   }
 
-  @Test("an MXF file that ends before its declared footer ends is reported as truncated", arguments: [1, 108, 500])
+  @Test("an MXF file without its whole declared footer is reported as truncated", arguments: [1, 108, 500])
   func cutMXF(_ lost: Int) throws {
     let report = try #require(try report(mxf(footer: nil).dropLast(lost)))
     #expect(report.isCut && report.end == ClockTime(seconds: 5))

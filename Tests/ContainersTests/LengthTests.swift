@@ -29,7 +29,7 @@ import Testing
   }
 
   /// Reading must always move forward, whatever a damaged file declares.
-  @Test("a Matroska Segment that ends before its headers is read once")
+  @Test("if a Matroska Segment declares no content, the headers after it are read once")
   func shortMatroskaSegment() throws {
     let folder = try TemporaryFolder()
     let duration = withUnsafeBytes(of: Double(2000).bitPattern.bigEndian, Array.init)
@@ -108,7 +108,7 @@ import Testing
     #expect(reads.withLock { $0 } < 100)
   }
 
-  @Test("a transport stream with FLI's magic number in its first packet is not FLI")
+  @Test("a transport stream with FLI's magic number in its first packet is not read as FLI")
   func transportStreamLikeFLI() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("s.ts")
@@ -145,7 +145,7 @@ import Testing
   }
 
   /// The LIST chunk either has 5 bytes and no pad byte, or is larger than the file.
-  @Test("a WAV file whose chunk sizes point past its audio is empty", arguments: [5, 0x7FFF_FFFF])
+  @Test("a WAV file whose RIFF chunk sizes point past its audio has no audio", arguments: [5, 0x7FFF_FFFF])
   func misleadingWaveChunks(size: UInt32) throws {
     let folder = try TemporaryFolder()
     let format = bytes("fmt ", little(16), little(0x0001_0001), little(8000), little(16000), little(0x0010_0002))

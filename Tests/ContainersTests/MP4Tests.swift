@@ -74,7 +74,7 @@ import Testing
     #expect(ContainerFacts(folder.path("a.mp4")).chapters.count == count)
   }
 
-  @Test("edits of centuries do not overflow")
+  @Test("edits that last for centuries do not overflow")
   func hugeEdits() throws {
     let folder = try TemporaryFolder()
     let zero = UInt32(0)

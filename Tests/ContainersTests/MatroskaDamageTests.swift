@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("a second file appended to the first is counted, and is not damage")
+  @Test("an appended second file is counted, but not reported as damage")
   func secondFile() throws {
     let clusters = cluster(0) + cluster(160)
     let known = head + EBMLElement(id: 0x1853_8067, bytes: clusters).encoded

@@ -9,7 +9,7 @@ import Testing
     return packets.map { packet in packet.withUnsafeBytes { check.obstacle(in: $0) } }
   }
 
-  @Test("interlaced ProRes is recognized by each frame header")
+  @Test("interlaced ProRes is recognized by the frame header of each packet")
   func proResFields() {
     func frame(_ flags: UInt8) -> [UInt8] {
       [0, 0, 0, 40] + Array("icpf".utf8) + [0, 148, 0, 0] + Array("test".utf8) + [2, 128, 1, 16, flags]

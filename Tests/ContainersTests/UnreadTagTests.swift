@@ -6,7 +6,7 @@ import Testing
 
 /// Tags that GStreamer does not read, in files with nonsensical sizes and nesting depths.
 @Suite struct UnreadTagTests {
-  @Test("an AVI file whose declared size ends before its lists has no tags", arguments: 0...16)
+  @Test("an AVI file whose declared size excludes its lists has no tags", arguments: 0...16)
   func shortAVI(size: UInt32) throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.avi")
@@ -22,7 +22,7 @@ import Testing
     #expect(types == ["meta"])
   }
 
-  @Test("Matroska tags nested 1000 deep are reported as one")
+  @Test("Matroska tags nested 1000 deep are reported as one tag")
   func deepTags() throws {
     let folder = try TemporaryFolder()
     let name = EBMLElement(id: MatroskaID.tagName, bytes: Array("A".utf8))

@@ -29,7 +29,7 @@ import Testing
 
   /// The examples in https://www.webmproject.org/vp9/levels/
   @Test(
-    "the level is the lowest one that fits",
+    "the level is the lowest one that allows the video",
     arguments: [
       (256, 144, 15.0, 10), (384, 192, 30, 11), (480, 256, 30, 20), (640, 384, 30, 21), (1080, 512, 30, 30),
       (1280, 768, 30, 31), (2048, 1088, 30, 40), (2048, 1088, 60, 41), (4096, 2176, 30, 50), (4096, 2176, 60, 51),

@@ -111,7 +111,7 @@ import Testing
       let folder = try TemporaryFolder()
       let path = folder.path("a.gif")
       _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=0.5", path])
-      // Ends after four frames: on some releases avdemux_gif does not end by itself.
+      // Ends after four frames, because on some releases avdemux_gif does not end by itself.
       let pipeline = try Pipeline(
         "filesrc location=\(path) ! avdemux_gif ! identity eos-after=4 ! avdec_gif ! appsink name=sink sync=false")
       defer { pipeline.set(.null) }

@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("a FLAC file with only one block is empty")
+  @Test("FLAC audio of only one block becomes a file without audio")
   func flacSingleBlock() throws {
     try expect(.flacencSingleBlock) {
       let folder = try TemporaryFolder()
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("flacparse drops the last block of silence")
+  @Test("flacparse drops the last block if it is silent")
   func flacLastBlock() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.flac")

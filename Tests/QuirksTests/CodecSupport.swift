@@ -23,7 +23,7 @@ func samples(of pipeline: Pipeline) throws -> [Sample] {
       found.append(sample)
       idle = 0
     } else if sink.isEndOfStream {
-      // EOS also follows an error.
+      // The stream also ends after an error.
       if let error = pipeline.pendingFailure { throw error }
       return found
     } else if case .failed(let error)? = pipeline.nextMessage() {

@@ -15,8 +15,8 @@ import Testing
       let pushed = DispatchSemaphore(value: 0)
       pipeline.element("source")?.staticPad("src")?.watchBuffers { _, _ in pushed.signal() }
       pipeline.set(.playing)
-      // The first buffer fills the sink. The second buffer blocks the source while the source holds
-      // its lock.
+      // The first buffer fills the sink. The second buffer blocks the source, which holds its own
+      // lock at this time.
       pushed.wait()
       pushed.wait()
       let ended = DispatchSemaphore(value: 0)

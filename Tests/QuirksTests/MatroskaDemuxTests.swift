@@ -127,7 +127,7 @@ import Testing
     return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 
-  @Test("after a seek, a last frame that starts at the declared end is lost")
+  @Test("after a seek, the last frame is lost if it starts at the declared end")
   func seekEnd() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(ffmpeg(folder, "a.mkv", tenFrames, "-c:v mjpeg"))

@@ -54,7 +54,7 @@ import Testing
       let file = try MuxedFile(
         "\(Self.video) ! capssetter caps=video/x-raw,interlace-mode=interleaved,field-order=top-field-first ! matroskamux"
       )
-      // FlagInterlaced with the value 1. The EBML element FieldOrder would follow it.
+      // FlagInterlaced with the value 1. The EBML element FieldOrder would follow FlagInterlaced.
       let interlaced = try #require(file.bytes.firstRange(of: [0x9A, 0x81, 1]))
       return file.bytes[interlaced.upperBound] != 0x9D
     }

@@ -30,7 +30,7 @@ import Testing
     try expect(.qtdemuxEditEnd) { try packets(of: "filesrc location=\(path) ! qtdemux").count(where: \.isShown) < 9 }
   }
 
-  @Test("a last frame that ends after the track's duration is lost")
+  @Test("the last frame is lost if it ends after the track's duration")
   func trackEnd() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mp4", tenFrames, "-c:v mpeg4 -use_editlist 0")
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("raw 4:4:4 and 16-bit video is read as another format")
+  @Test("raw 4:4:4 or 16-bit video is read in a wrong format")
   func rawFormats() throws {
     let folder = try TemporaryFolder()
     // FFmpeg 8 has no encoder for v308, but raw video in vyu444 has the same bytes.

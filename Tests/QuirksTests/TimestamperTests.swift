@@ -4,7 +4,7 @@ import Quirks
 import Testing
 
 @Suite("Quirks of the timestampers") struct TimestamperTests {
-  @Test("encodebin replaces the DTS of variable-rate frames")
+  @Test("encodebin replaces the DTS of variable-rate video")
   func variableRate() throws {
     try expect(.h264timestamperVariableRate) {
       let settings = ["bframes=3", "b-pyramid=true"]

@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("x264enc limits the bit rate of constant quality")
+  @Test("x264enc limits the bit rate of constant-quality encoding")
   func bufferInConstantQuality() throws {
     try expect(.x264encBufferInConstantQuality) {
       func size(_ setting: String) throws -> Int {

@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("h264parse reports no frame rate, or the time base, for evenly spaced frames at a variable rate")
+  @Test("if variable-rate frames are evenly spaced, h264parse reports the time base or no frame rate")
   func timeBase() throws {
     try expect(.h264parseTimeBase) {
       let caps = try caps(

@@ -48,7 +48,7 @@ import Testing
     #expect((try? JSONSerialization.jsonObject(with: Data(json.output.utf8))) is [Any])
   }
 
-  @Test("a window is refused without a display")
+  @Test("without a display, a command that needs a window is refused")
   func noDisplay() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 10)

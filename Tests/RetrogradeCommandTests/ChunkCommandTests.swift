@@ -5,8 +5,9 @@ import Testing
 @Suite struct ChunkCommandTests {
   private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
-  /// matroskamux takes IDs from a random generator and the date from the clock. The command runs in
-  /// its own process, so that its output depends on neither.
+  /// matroskamux takes IDs from a random generator and the date from the clock. The command seeds
+  /// the generator and replaces the date. The test runs the command in a separate process, because
+  /// concurrent tests in this process share one generator.
   @Test("one run and separate chunk commands write the same bytes")
   func sameBytes() throws {
     let scratch = try Scratch()

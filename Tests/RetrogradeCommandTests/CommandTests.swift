@@ -6,7 +6,7 @@ import Testing
 
 /// Runs the command as a user does.
 struct Command {
-  /// The command is beside the test bundle: SwiftPM builds all products into one folder.
+  /// The command is beside the test bundle, because SwiftPM builds all products into one folder.
   static let url = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
     path: "retrograde")
 

@@ -28,13 +28,13 @@ import Testing
     return Set(ending.output.split(separator: "\n").map(String.init))
   }
 
-  @Test("a first word is completed to commands and files")
+  @Test("the first word is completed to commands and files")
   func firstWord() throws {
     #expect(try offered(["c"]) == ["capture", "codecs", "clip.mp4", "clap.mov"])
     #expect(try offered(["re"]) == ["reverse"])
   }
 
-  @Test("the short form completes the options of reverse, and their values")
+  @Test("without a command name, the options of reverse and their values are completed")
   func shortForm() throws {
     #expect(try offered(["clip.mp4", "--audio-c"]) == ["--audio-codec"])
     #expect(try offered(["reverse", "clip.mp4", "--audio-c"]) == ["--audio-codec"])
@@ -49,7 +49,7 @@ import Testing
     #expect(try offered(["help", "rev"]).isSubset(of: ["reverse"]))
   }
 
-  @Test("zsh and fish get the short form too", arguments: ["zsh", "fish"])
+  @Test("zsh and fish also complete without a command name", arguments: ["zsh", "fish"])
   func otherShells(shell: String) throws {
     let script = try Command.run(["--generate-completion-script", shell]).output
     let inserted = ["zsh": "\"${words[1]}\" reverse", "fish": "$tokens[1] reverse"]

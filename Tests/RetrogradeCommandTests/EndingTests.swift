@@ -76,7 +76,7 @@ import Testing
   /// Plugins run out of memory at each of these limits. At larger limits, the failure depends on
   /// the number of processors. A sanitizer alone needs more address space than these limits.
   @Test(
-    "an address space limit is named", .disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil),
+    "a low address space limit is named", .disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil),
     arguments: [300, 400])
   func addresses(megabytes: Int) throws {
     let scratch = try Scratch()

@@ -30,13 +30,14 @@ import Testing
     try Data(text.utf8).write(to: pipelines.appending(path: "\(name).pipeline"))
   }
 
-  /// Lines of the list for these names. The list also contains the files in this program's source.
+  /// Lines of the list that start with these names. The list also contains the pipeline files in
+  /// this program's source.
   private func listed(_ result: Command.Result, _ names: String...) -> [String] {
     result.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
       .filter { line in names.contains { line.hasPrefix("\($0) ") } }
   }
 
-  @Test("a program searches the source it was built from")
+  @Test("a command in a build folder also searches the source folder that contains it")
   func sourceFolder() {
     let folders = PipelineFolders(environment: ["HOME": "/home/anna"], executable: "/src/it/.build/release/retrograde")
     #expect(folders.paths.prefix(2) == ["/home/anna/.local/share/retrograde/pipelines", "/src/it/pipelines"])
@@ -78,7 +79,7 @@ import Testing
     #expect(try folders.path(of: "with-it") == "\(folder)/with-it.pipeline")
   }
 
-  @Test("without variables, the standard's default folders are searched")
+  @Test("if no XDG variable is set, the XDG default folders are searched")
   func defaultFolders() {
     let folders = PipelineFolders(environment: ["HOME": "/home/anna"], executable: "/usr/bin/retrograde")
     #expect(
@@ -88,14 +89,14 @@ import Testing
       ])
   }
 
-  @Test("relative folders in variables are ignored")
+  @Test("relative folders in XDG variables are ignored")
   func relativeFolders() {
     let folders = PipelineFolders(
       environment: ["HOME": "/home/anna", "XDG_DATA_HOME": "own", "XDG_DATA_DIRS": "a:/b"], executable: nil)
     #expect(folders.paths == ["/b/retrograde/pipelines"])
   }
 
-  @Test("a path is not searched for elsewhere")
+  @Test("a path is used as it is, without a search in other folders")
   func explicitPath() throws {
     try install("mine", in: "first", "Of the system.")
     let path = scratch.path("no/mine.pipeline")

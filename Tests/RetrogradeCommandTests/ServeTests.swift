@@ -149,8 +149,8 @@ import Testing
       #expect(seen["steps"] as? [Int] == [88, 87, 88, 87])
       #expect(seen["seeks"] as? [Int] == [0, 82, 44, 89])
       let played = try #require(seen["played"] as? [[Int]])
-      // The painted frame may be the frame after the reported one: the callback is "best effort"
-      // (https://wicg.github.io/video-rvfc/).
+      // The painted frame may be the frame after the reported one, because the callback is "best
+      // effort" (https://wicg.github.io/video-rvfc/).
       #expect(played.allSatisfy { (88...89).contains($0[0] + $0[1]) }, "\(played)")
       #expect(played.count { $0[0] + $0[1] == 89 } > 45, "\(played)")
       #expect(played.last == [89, 0])

@@ -10,7 +10,8 @@ import Testing
 
   init() throws {
     scratch = try Scratch()
-    // The name contains characters that are special to a shell and to sbatch. They must be kept.
+    // The name contains characters that are special to a shell and to sbatch. These characters must
+    // be kept.
     work = scratch.path("it's 100%j")
     source = scratch.path("a.mp4")
     try Command.makeClip(source, frames: 90)

@@ -89,7 +89,7 @@ import Testing
     #expect(!result.errors.contains("CRITICAL"))
   }
 
-  @Test("the message names a low limit on open files")
+  @Test("if the limit on open files is too low, the message names the limit")
   func openFiles() throws {
     let result = try Command.run(
       ["-c", "ulimit -n 16; exec \"$0\" devices", Command.url.path], of: URL(fileURLWithPath: "/bin/sh"))

@@ -37,7 +37,7 @@ import Testing
     #expect(output.times == [0, 60, 100, 240, 250, 290].map { ms($0) })
   }
 
-  @Test("a ping-pong plays forwards at once and shows the frame at the turn once")
+  @Test("a ping-pong plays forwards without delay, and does not repeat the frame at the turn")
   func pingPong() throws {
     let exchange = try Exchange("videoreverse loop=ping-pong memory-budget=600", caps: grey)
     for number in 0..<3 { _ = exchange.source.push(try Exchange.frame(number, ms(number * 40), ms(40))) }
@@ -198,7 +198,7 @@ import Testing
     #expect(isExact)
   }
 
-  @Test("a gap stays at its reversed position")
+  @Test("a gap moves to its reversed position")
   func gap() throws {
     let exchange = try Exchange(
       "audioreverse", caps: "audio/x-raw,format=S16LE,layout=interleaved,rate=8000,channels=1")

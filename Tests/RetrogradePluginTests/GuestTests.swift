@@ -23,8 +23,8 @@ import Testing
   }
 
   /// gst-validate: "EOS events that are part of the same pipeline operation should have the same
-  /// seqnum". Some demuxers give EOS a seqnum of its own.
-  @Test("EOS has the seqnum of its SEGMENT event", arguments: filters)
+  /// seqnum". Some demuxers send EOS with a new seqnum.
+  @Test("EOS has the seqnum of the SEGMENT event before it", arguments: filters)
   func eosSeqnum(element: String, caps: String) throws {
     let feeder = try HostileStreamTests.Feeder(element)
     defer { gst_object_unref(feeder.pad) }
@@ -70,7 +70,7 @@ import Testing
     #expect(gst_pad_send_event(try sourcePad(of: feeder), seek) == 0)
   }
 
-  @Test("an allocation query allows any layout and any number of buffers", arguments: filters)
+  @Test("the answer to an allocation query allows any layout and any number of buffers", arguments: filters)
   func allocationQuery(element: String, caps: String) throws {
     let feeder = try HostileStreamTests.Feeder(element)
     defer { gst_object_unref(feeder.pad) }
@@ -99,7 +99,8 @@ import Testing
     #expect(gst_pad_query(feeder.pad, query) != 0)
   }
 
-  /// Rows of 24 bytes, 16 of them pixels. A sink without support for GstVideoMeta cannot read them.
+  /// Rows of 24 bytes, 16 of them pixels. A sink without support for GstVideoMeta cannot read such
+  /// rows.
   @Test(
     "a sink without GstVideoMeta gets the default layout", arguments: ["videoreverse", "videoreverse loop=ping-pong"])
   func defaultLayout(element: String) throws {
@@ -161,7 +162,7 @@ import Testing
     #expect(try !takes("video/x-raw(memory:DMABuf),format=RGBA"))
   }
 
-  @Test("a ping-pong lasts twice as long as its source, minus the turn")
+  @Test("a ping-pong lasts twice as long as its source, minus the frame at the turn")
   func pingPongDuration() throws {
     let length = "duration=1000000000 "
     func duration(_ element: String, _ caps: String) throws -> ClockTime? {
@@ -226,8 +227,8 @@ import Testing
     #expect(try latency("f") == (1, 20_000_000, isHeld ? GstClockTime.max : 50_000_000))
   }
 
-  /// A tool that sees progress messages does not play before the last of them. A filter makes no
-  /// progress before the tool plays.
+  /// A tool that sees progress messages waits for the last of them before it plays. A filter makes
+  /// no progress before the tool plays, so the tool would wait forever.
   @Test("a filter posts no progress messages")
   func noProgress() throws {
     let exchange = try Exchange("videoreverse", caps: grey)

@@ -14,7 +14,8 @@ import Testing
     UnsafeMutableRawPointer(try #require(gst_buffer_peek_memory(buffer.raw, 0)))
   }
 
-  /// Each composition uses the overlay's memory for one frame.
+  /// While the overlay is drawn, a composition refers to the overlay's memory. The composition must
+  /// not outlive the drawing.
   @Test("drawing over a frame keeps neither the frame nor the overlay")
   func drawing() throws {
     let caps = try #require(Caps("video/x-raw,format=I420,width=64,height=32,framerate=25/1"))
@@ -43,8 +44,8 @@ import Testing
     weak var kept: Held?
     do {
       // `Pipeline.set` waits for the change to PLAYING only with an appsink. Another sink may still
-      // be finishing the change to PAUSED. GStreamer then continues in a thread of its own, which
-      // keeps the pipeline longer than this test.
+      // be finishing the change to PAUSED. GStreamer would then continue in another thread, and
+      // keep the pipeline alive after this test.
       let pipeline = try Pipeline("fakesrc num-buffers=2 sizetype=fixed sizemax=10 ! appsink name=s async=false")
       let held = Held()
       kept = held

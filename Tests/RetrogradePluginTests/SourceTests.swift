@@ -82,7 +82,7 @@ import Testing
     let there = (0..<10).map { ($0 + $0 * 100, ms($0 * 80)) }
     let back = (0..<9).map { (8 - $0 + ($0 + 10) * 100, ms(1000 + $0 * 40)) }
     #expect(try rest() == Dictionary(uniqueKeysWithValues: there + back))
-    // During a hold, the frame before the hold is shown.
+    // During a hold, the last frame that was played stays on the screen.
     #expect(pipeline.seek(to: ms(900)))
     let after = [(9, ms(900))] + (0..<9).map { (8 - $0 + ($0 + 1) * 100, ms(1000 + $0 * 40)) }
     #expect(try rest() == Dictionary(uniqueKeysWithValues: after))
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(
-    "each loop plays every frame and every sample in its order",
+    "each loop plays every frame and every sample in the order of the loop",
     arguments: ["reverse", "ping-pong", "reverse-forward", "forward"])
   func loops(loop: String) throws {
     let folder = try TemporaryFolder()

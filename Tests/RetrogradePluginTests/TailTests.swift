@@ -7,7 +7,7 @@ import Testing
 @testable import RetrogradePlugin
 
 /// With `loop=reverse`, reversesrc plays the end of a long file while it is still indexing the
-/// file. With other values of `loop`, it indexes first.
+/// file. With other values of `loop`, reversesrc indexes the whole file before it plays.
 @Suite struct TailTests {
   /// 750 numbered frames of 40 ms, and 1,440,000 audio samples whose values depend on their
   /// positions.
@@ -118,7 +118,7 @@ import Testing
   }
 
   @Test(
-    "other loop modes play everything",
+    "other loop modes play every frame and sample",
     arguments: [("ping-pong", "mp4mux"), ("reverse-forward", "matroskamux"), ("forward", "matroskamux")])
   func otherLoops(_ loop: String, _ muxer: String) throws {
     let folder = try TemporaryFolder()

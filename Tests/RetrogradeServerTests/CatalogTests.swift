@@ -133,7 +133,7 @@ import Testing
     #expect(OpenFile(plainFile: folder.path("films/pipe.wav"), in: folder.path("films")) == nil)
   }
 
-  @Test("a file named as an input is served wherever it is")
+  @Test("an input file is served from any folder")
   func namedLink() throws {
     try link("mine.wav", to: folder.path("else/secret.wav"))
     let catalog = try Catalog([folder.path("mine.wav")])

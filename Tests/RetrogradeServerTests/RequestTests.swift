@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("every path has one route")
+  @Test("a path leads to one route, or is refused")
   func routes() {
     let expected: [(String, Route?)] = [
       ("/", .start), ("/master.m3u8", .playlist), ("/film-01234567/", .page(file: "film-01234567")),

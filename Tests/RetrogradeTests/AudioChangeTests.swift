@@ -9,7 +9,8 @@ import Testing
 /// Audio whose format changes mid-stream.
 @Suite struct AudioChangeTests {
   /// Muxes two seconds of video with AC-3 audio that changes after one second.
-  /// - Parameter second: caps of the audio after the change; before it, the audio is 48 kHz stereo.
+  /// - Parameter second: caps of the audio after the change. Before the change, the audio is 48 kHz
+  ///   stereo.
   private func file(
     _ name: String, then second: String, in muxer: String, _ folder: TemporaryFolder
   ) async throws -> String {
@@ -92,7 +93,7 @@ import Testing
   }
 
   @Test(
-    "FLAC whose bit depth changes is read to its end, converted to the first depth", arguments: [(16, 24), (24, 16)])
+    "FLAC whose bit depth changes is read in full and converted to the first depth", arguments: [(16, 24), (24, 16)])
   func changedDepth(_ first: Int, _ second: Int) async throws {
     let folder = try TemporaryFolder()
     var parts: [[UInt8]] = []
@@ -103,7 +104,8 @@ import Testing
         "4096", "-sample_fmt", depth == 16 ? "s16" : "s32", "-bits_per_raw_sample", "\(depth)", path,
       ])
       let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-      // Header of the eleventh frame: like the first one's, with frame number 10.
+      // Header of the eleventh frame: the first four bytes of all frame headers are the same, and
+      // the frame number, here 10, follows.
       let beginning = Array(flacFrames(bytes).prefix(4)) + [10]
       let place = try #require(bytes.firstRange(of: beginning)).lowerBound
       parts.append(parts.isEmpty ? Array(bytes[..<place]) : Array(bytes[place...]))

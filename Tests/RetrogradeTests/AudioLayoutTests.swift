@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(
-    "Opus in Matroska starts where its second timestamp says",
+    "the second timestamp determines the start of Opus in Matroska",
     arguments: [(19_500, 6.5, 288), (19_500, 0, 0), (14_500, 6.5, 0)])
   func cutPriming(second microseconds: Int, priming milliseconds: Double, start: Int) throws {
     var layout = AudioLayout(rate: 48000, segment: Segment())
@@ -65,10 +65,10 @@ import Testing
     #expect(chunks == [AudioChunk(position: 0, count: 2001, offset: 959)])
   }
 
-  @Test("if a decoder drops its first packet, its output is timed by the later packets")
+  @Test("if a decoder drops the first packet, the later packets determine the times of its output")
   func droppedFirstPacket() throws {
-    // GstAudioDecoder gives its first output the time of the first packet, though the output
-    // belongs to the second.
+    // GstAudioDecoder gives its first output the time of the first packet, though this output
+    // belongs to the second packet.
     let buffers = (0..<4).map { index in
       DecodedAudio(
         stamp: ClockTime(sampleIndex: index * 1024, rate: 48000),

@@ -75,7 +75,8 @@ import Testing
     #expect(throws: CancellationError.self) { try pusher.join() }
   }
 
-  /// One stream has failed. The other is blocked by an encoder that waits for the failed stream.
+  /// One stream has failed. The other stream is blocked by an encoder that waits for the failed
+  /// stream.
   @Test("aborting wakes a pusher blocked by a full encoder")
   func abortedPusher() throws {
     let writer = try writer("appsink name=full max-buffers=1 sync=false", Cancellation()) { _ in }
@@ -92,7 +93,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.path("out.gif")
     try #require(mkfifo(path, 0o600) == 0)
-    // Nothing reads yet, so the writer blocks when the pipe is full.
+    // Nothing reads from the pipe yet, so the writer blocks when the pipe is full.
     let output = open(path, O_RDONLY | O_NONBLOCK)
     defer { close(output) }
     let caps = try #require(Caps("video/x-raw,format=RGBA,width=200,height=200,framerate=25/1"))

@@ -7,8 +7,8 @@ import Testing
 
 /// Frames whose size, pixel aspect ratio or colorimetry changes mid-stream become one stream.
 @Suite struct CapsChangeTests {
-  /// Encoder for each codec. Matroska accepts the change because the caps are fixed, or because the
-  /// stream contains the headers.
+  /// Encoder for each codec. Matroska accepts the changed frames because the caps are fixed, or
+  /// because the stream contains the headers.
   private static let codecs = [
     "vp8": "vp8enc deadline=1 keyframe-max-dist=8 ! \(fixed("video/x-vp8"))",
     "vp9": "vp9enc deadline=1 cpu-used=8 keyframe-max-dist=8 lag-in-frames=0 ! \(fixed("video/x-vp9"))",

@@ -39,7 +39,7 @@ import Testing
     #expect(try #require(Caps("audio/x-raw")).channelMask == nil)
   }
 
-  /// The host process owns the ranks of elements, so they are restored.
+  /// The ranks of elements belong to the host process, so changed ranks must be restored.
   @Test("changed ranks are restored")
   func restoredRanks() throws {
     // No concurrent test uses this codec.

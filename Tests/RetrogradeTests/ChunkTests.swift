@@ -73,9 +73,9 @@ import Testing
     Case("source-times.mkv") { $0.playback.timing = .source },
   ]
 
-  /// All chunks share one header, every frame and sample is at its position, and three threads
-  /// write the same bytes as one.
-  @Test("chunks make one mirror", arguments: cases)
+  /// All chunks share one header, every frame and sample is at its position, and a run with three
+  /// threads writes the same bytes as a run with one.
+  @Test("the chunks of a run are joined into one mirror", arguments: cases)
   func oneMirror(_ one: Case) async throws {
     var reverser = reverser(one.change)
     // `verify` checks the output, except AVI and TS, which do not keep everything.

@@ -292,7 +292,7 @@ import Testing
   }
 
   /// A recorder whose battery is empty leaves such a file.
-  @Test("a WAV that ends before its audio is refused", arguments: [40, 44, 45])
+  @Test("a WAV file without a complete audio sample is refused", arguments: [40, 44, 45])
   func wavWithoutAudio(_ count: Int) async throws {
     let folder = try TemporaryFolder()
     let path = try TestMedia.audioOnly("s.wav", muxer: "wavenc", sampleCount: 4800).write(to: folder)

@@ -49,7 +49,7 @@ import Testing
     func write() throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
   }
 
-  /// Android's MediaMuxer writes such files: the header's duration does not include the last
+  /// Android's MediaMuxer writes files in which the header's duration does not include the last
   /// packet.
   @Test("the last frame is kept if the header's duration does not include it")
   func uncountedLastFrame() async throws {
@@ -82,8 +82,8 @@ import Testing
     }
   }
 
-  /// No edit compensates for the B-frame delay. The video starts late, and its end is late by the
-  /// same time.
+  /// No edit compensates for the B-frame delay, so the start and the end of the video are late by
+  /// the same time.
   @Test("an MP4 with B-frames and without an edit list keeps its last frames")
   func framesWithoutAnEditList() async throws {
     let folder = try TemporaryFolder()
@@ -99,8 +99,8 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
   }
 
-  /// Phones and QuickTime write negative composition offsets: a frame that is shown before the end
-  /// of the edit may be decoded after that end.
+  /// Phones and QuickTime write negative composition offsets, so a frame that is shown before the
+  /// end of the edit may be decoded after that end.
   @Test("an edit ends by presentation time, not by decode time")
   func editEnd() async throws {
     let folder = try TemporaryFolder()
@@ -127,8 +127,8 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<shown).reversed())
   }
 
-  /// The first packet is video. Its DTS is before the start of the audio, and its PTS is after that
-  /// start.
+  /// The first packet is a video packet. Its DTS is before the start of the audio, and its PTS is
+  /// after the start of the audio.
   @Test("audio before the first frame of FLV is kept")
   func earlyAudioInFLV() async throws {
     let folder = try TemporaryFolder()
@@ -149,8 +149,8 @@ import Testing
     #expect(mirror.audio.count == media.sampleCount * media.channels * 8)
   }
 
-  /// FFmpeg writes such JPEG 2000 into MOV. The codestream does not tell whether it contains YUV or
-  /// RGB, and openjpegdec refuses subsampled chroma.
+  /// FFmpeg writes JPEG 2000 with subsampled chroma into MOV. The codestream does not tell whether
+  /// it contains YUV or RGB, and openjpegdec refuses subsampled chroma.
   @Test("JPEG 2000 with subsampled chroma is decoded")
   func subsampledJPEG2000() async throws {
     let folder = try TemporaryFolder()
@@ -329,8 +329,8 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
   }
 
-  /// XviD and DivX wrote such AVI files (packed bitstream): a packet contains a frame and its first
-  /// B-frame, and a packet without a frame follows the last B-frame.
+  /// XviD and DivX wrote AVI files with packed bitstreams: one packet contains a frame and its
+  /// first B-frame, and a packet without a frame follows the last B-frame.
   @Test("packed B-frames in AVI keep their timestamps")
   func packedAVI() async throws {
     let folder = try TemporaryFolder()

@@ -95,7 +95,7 @@ import Testing
     #expect(other.warnings.first?.message.description.contains("smpl") == true)
   }
 
-  @Test("in broadcast WAVE, data that also holds for the mirror is kept, and the rest is reported")
+  @Test("broadcast WAVE data is kept if it is also true of the mirror, and otherwise reported")
   func broadcastWAVE() async throws {
     let folder = try TemporaryFolder()
     var broadcast = [UInt8](repeating: 0, count: 602)
@@ -185,7 +185,7 @@ import Testing
     #expect(titles == ["Match", "Game", "Mic"])
   }
 
-  @Test("a track name that only the handler has is kept", arguments: ["s.mp4", "s.mov"])
+  @Test("a track name that is stored only in the handler box is kept", arguments: ["s.mp4", "s.mov"])
   func handlerNames(_ name: String) async throws {
     let folder = try TemporaryFolder()
     let streams = Self.movie.filter { !$0.contains("title=") && !$0.hasPrefix("-metadata") }

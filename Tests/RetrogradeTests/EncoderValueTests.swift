@@ -105,8 +105,8 @@ import Testing
     #expect(settings.first { $0.name == "bitrate" }?.value == "102400")
   }
 
-  /// With these settings, the SSIM of `superfast` is within 0.003 of that of `medium`
-  /// (docs/quality.md).
+  /// With the extra settings, the SSIM of the preset `superfast` is within 0.003 of the SSIM of
+  /// `medium` (docs/quality.md).
   @Test("x264 gets extra settings unless a preset or quality is chosen")
   func x264Additions() throws {
     let raw = try #require(Caps("video/x-raw,format=I420,width=1280,height=720,framerate=25/1"))

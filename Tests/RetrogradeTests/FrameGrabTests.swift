@@ -71,7 +71,7 @@ import Testing
     #expect(read.videoCaps?.int("width") == 64 && read.videoCaps?.int("height") == 96, "upright")
   }
 
-  /// Only the packets around the frame are indexed, and only its window is decoded.
+  /// Only the packets around the frame are indexed, and only the window of the frame is decoded.
   @Test("a frame of a long file is read without a full index")
   func longFile() throws {
     let folder = try TemporaryFolder()

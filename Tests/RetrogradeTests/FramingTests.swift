@@ -9,7 +9,7 @@ import Testing
 @testable import RetrogradeEngine
 
 /// 4:2:0 frame of three planes. Its geometry code is independent of the engine's, so that the tests
-/// can compare the results of both.
+/// can compare the two results.
 private struct Picture: Equatable {
   struct Plane: Equatable {
     var width: Int
@@ -102,7 +102,7 @@ private struct Picture: Equatable {
 @Suite struct FramingTests {
   private static let (width, height, count) = (96, 64, 6)
 
-  /// Writes a lossless file. Also returns its frames as displayed.
+  /// Writes a lossless file. Returns its path, and its frames as displayed.
   private func film(_ folder: TemporaryFolder, orientation: String? = nil) throws -> (path: String, [Picture]) {
     let frames = (0..<FramingTests.count).map {
       Picture(width: FramingTests.width, height: FramingTests.height, number: $0)
@@ -262,7 +262,7 @@ private struct Picture: Equatable {
   func scaledSizes(_ scale: Framing.Scale, _ width: Int, _ height: Int) throws {
     let made = try geometry("format=I420,width=1280,height=720", Framing(scale: scale))
     #expect((made.size?.width, made.size?.height) == (width, height))
-    // Video of a phone is stored rotated, and remains so.
+    // A phone stores video rotated. The scaled video remains rotated.
     let phone = try geometry("format=I420,width=720,height=1280", Framing(scale: scale), orientation: "rotate-90")
     #expect((phone.size?.width, phone.size?.height) == (height, width) && phone.orientation == "rotate-90")
     let upright = try geometry(

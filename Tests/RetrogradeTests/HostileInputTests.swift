@@ -34,7 +34,7 @@ import Testing
     #expect(thinned.starts == [.zero, ClockTime(seconds: 1), century])
   }
 
-  @Test("the number of frames before a time includes every frame that starts before it")
+  @Test("the number of frames before a time includes every frame that starts before that time")
   func frameCountBeforeTime() throws {
     var generator = SystemRandomNumberGenerator()
     for (numerator, denominator) in [(25, 1), (30000, 1001), (1, 3600), (1000, 1)] {
@@ -60,7 +60,7 @@ import Testing
     #expect(sets.freeNumber == 0)
   }
 
-  @Test("parameter sets are not joined if they are too many for a record")
+  @Test("parameter sets are not joined if a configuration record cannot hold all of them")
   func tooManyParameterSets() throws {
     let frames = (0..<200).flatMap { _ in [0, 2, 0x68, 0x50] as [UInt8] }
     let one = try #require(ParameterSets([1, 77, 64, 31, 255, 225, 0, 5, 0x67, 77, 64, 31, 0x80, 200] + frames))
@@ -80,7 +80,7 @@ import Testing
     #expect(error?.description.contains("ffmpeg -i") == true, "\(error as Any)")
   }
 
-  /// At half a millisecond per cue, this conversion would be too slow.
+  /// A conversion that takes half a millisecond per cue would be too slow.
   @Test("the markup of many cues is converted for MP4, SubRip and WebVTT")
   func manyCues() throws {
     let text = "<i>Hello</i> &amp; <font color=\"red\">{\\an8}good-bye</font>"

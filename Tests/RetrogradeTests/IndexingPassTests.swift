@@ -104,7 +104,7 @@ import Testing
     #expect(ends([silent { $0.unlinked = 2 }]) == [nil])
   }
 
-  @Test("cancelling takes precedence")
+  @Test("cancelling takes precedence over every other condition")
   mutating func cancelPrecedence() {
     pass.fail()
     let end = pass.end(

@@ -94,7 +94,7 @@ import Testing
     #expect(try Self.samples(folder.path("o.mkv")) == expected.reversed())
   }
 
-  @Test("audio in another format is converted to that of the first file")
+  @Test("audio in another format is converted to the format of the first file")
   func convertedAudio() async throws {
     let folder = try TemporaryFolder()
     let first = TestMedia.audioOnly("a.wav", muxer: "wavenc", sampleCount: 48_000)
@@ -205,7 +205,7 @@ import Testing
     #expect(joined.legs.duration == ClockTime(seconds: 1.4))
   }
 
-  /// Also tests a long file: playback would read only its start and its end.
+  /// One of the joined files is so long that playback would read only its start and its end.
   @Test("damage is reported as for a single file")
   func damage() async throws {
     let folder = try TemporaryFolder()
@@ -213,8 +213,8 @@ import Testing
     (media.times, media.frameRate) = (TestMedia.regular(300, rate: 10), "10/1")
     (media.sampleCount, media.rate, media.channels) = (30 * 8000, 8000, 1)
     media.audio = "avenc_aac ! aacparse"
-    // All frames are keyframes: before 1.28.2, the number of frames lost with a damaged reference
-    // varies (`Quirk.avdecGapFrames`).
+    // All frames are keyframes, because before 1.28.2, the number of frames lost with a damaged
+    // reference varies (`Quirk.avdecGapFrames`).
     media.video = "x264enc key-int-max=1 pass=qual quantizer=18 ! h264parse"
     let path = try media.write(to: folder)
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))

@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "a last frame that lasts longer keeps its duration at the start of the mirror",
+    "a last frame that lasts longer than the others keeps its duration at the start of the mirror",
     arguments: [("s.mp4", "mp4mux"), ("s.mov", "qtmux"), ("s.mkv", "matroskamux")], ["o.mp4", "o.mov", "o.mkv"])
   func longLastFrame(_ source: (name: String, muxer: String), _ output: String) async throws {
     let folder = try TemporaryFolder()

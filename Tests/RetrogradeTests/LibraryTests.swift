@@ -44,8 +44,8 @@ import Testing
   @Test("Wave64 files are read")
   func wave64() async throws {
     let folder = try TemporaryFolder()
-    // Sony's format: like RIFF, with 16-byte identifiers and 8-byte lengths. A length includes the
-    // chunk header; chunks are padded to 8 bytes.
+    // Sony's Wave64: like RIFF, but with 16-byte identifiers and 8-byte lengths. A length includes
+    // the header of the Wave64 chunk; Wave64 chunks are padded to 8 bytes.
     func chunk(_ name: String, _ rest: [UInt8], _ body: [UInt8]) -> [UInt8] {
       Array(name.utf8) + rest + bytes(24 + body.count, 8) + body
         + [UInt8](repeating: 0, count: (8 - body.count % 8) % 8)
@@ -126,7 +126,7 @@ import Testing
     let size = orientation.hasSuffix("90") || orientation.hasSuffix("270") ? "64x96" : "96x64"
     #expect(summary.written?.streams.first?.summary.first == size)
     let mirror = try DecodedMedia(folder.path("m.mp4"), like: media)
-    // qtdemux 1.22 does not know one of the orientations, so this reads the header instead.
+    // qtdemux 1.22 does not know one of the orientations, so the test reads the header instead.
     #expect(
       ContainerFacts(folder.path("m.mp4")).tracks.filter { $0.kind == .video }.map(\.orientation) == [orientation])
     #expect(mirror.numbers == (0..<media.frameCount).reversed())

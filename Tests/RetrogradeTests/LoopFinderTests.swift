@@ -95,7 +95,7 @@ import Testing
     #expect(try await finder.reverser(of: found).reverse(to: folder.path("o.gif")).frames == 50)
   }
 
-  @Test("a blended seam is in the middle of the loop, and its ends connect")
+  @Test("a blended seam is in the middle of the loop, and the ends of the loop connect")
   func blendedSeam() async throws {
     let folder = try TemporaryFolder()
     try await film(folder.path("in.mkv"), frames: 90, period: 24, from: 30, to: 56)

@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("placing a span on a backward leg reverses it")
+  @Test("placing a span on a backward leg reverses the span")
   func reversedSpan() {
     let leg = PlaybackLeg(
       direction: .backward, span: TimeSpan(start: ClockTime(nanoseconds: 100), end: ClockTime(nanoseconds: 200)),

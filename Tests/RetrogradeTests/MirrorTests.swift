@@ -41,7 +41,7 @@ private func randomTimeline(_ generator: inout SeededGenerator) -> (VideoTimelin
     }
   }
 
-  @Test("source timing keeps the frame times of the source")
+  @Test("with the timing `source`, frame starts stay the same, though the order of frames is reversed")
   func sourceTiming() {
     let starts = [0, 10, 40, 100].map { ClockTime(nanoseconds: $0) }
     let timeline = VideoTimeline(starts: starts, end: ClockTime(nanoseconds: 120))

@@ -91,7 +91,7 @@ import Testing
         + frames(20..<30, under: [49, 49, 49, 49, 49]))
   }
 
-  @Test("ranges that adjoin in the source are not dissolved")
+  @Test("there is no dissolve between ranges that adjoin in the source")
   func adjoiningRanges() async throws {
     let played = try await play("0..1, 1..0.4, 0.4..end") { $0.dissolve = .seconds(0.2) }
     let numbers = Array(0..<25) + (10..<24).reversed() + (11..<50)

@@ -145,7 +145,7 @@ import Testing
 
   private func seconds(_ media: DecodedMedia) -> Double { Double(media.audio.count / 16) / 48_000 }
 
-  @Test("all output of an encoding half that slows the media down is reported")
+  @Test("if an encoding half slows the media down, the summary counts all frames and samples")
   func slowedOutput() async throws {
     let folder = try TemporaryFolder()
     let (summary, mirror) = try await run("videorate rate=0.5", "pitch tempo=0.5", folder)
@@ -173,7 +173,7 @@ import Testing
     #expect(folder.names == ["source.mkv"])
   }
 
-  @Test("an encoding half that ends early is reported")
+  @Test("if an encoding half ends early, a warning reports the missing end")
   func earlyEnd() async throws {
     let folder = try TemporaryFolder()
     let (summary, mirror) = try await run("identity eos-after=21", "identity eos-after=6", folder)

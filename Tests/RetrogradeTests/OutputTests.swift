@@ -85,7 +85,7 @@ import Testing
     #expect(text(place.path) == "theirs")
   }
 
-  @Test("several outputs all get their names, or none does")
+  @Test("either all outputs get their names, or none of them does")
   func allOrNothing() throws {
     let folder = try TemporaryFolder()
     let paths = ["o.mp4", "o.srt"].map(folder.path)

@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(
-    "a check finds pipelines that can't run",
+    "checking a pipeline file finds pipelines that can't run",
     arguments: [
       ("filesrc location=${input} ! nosuchelement ! appsink name=v\n---\nappsrc name=v ! fakesink", "f:1:29: "),
       ("videotestsrc ! appsink name=v\n---\nappsrc name=v !\n  identity nosuch=1 ! fakesink", "f:4:12: "),

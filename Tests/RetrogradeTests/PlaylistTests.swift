@@ -58,7 +58,7 @@ import Testing
     #expect(FileManager.default.contents(atPath: fetched.path) == whole)
   }
 
-  @Test("a missing segment is an error; the output is not just shorter", arguments: ["s1.ts", "s2.ts"])
+  @Test("a missing segment is an error, and does not just shorten the output", arguments: ["s1.ts", "s2.ts"])
   func missingSegment(name: String) async throws {
     let folder = try TemporaryFolder()
     let list = try hls(folder)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("a truncated segment is an error; the output is not just shorter")
+  @Test("a truncated segment is an error, and does not just shorten the output")
   func truncatedSegment() async throws {
     let folder = try TemporaryFolder()
     let list = try hls(folder)

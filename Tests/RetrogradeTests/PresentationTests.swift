@@ -170,7 +170,7 @@ import Testing
     #expect(again?.code == .cannotCreateOutput, "the user's files stay")
   }
 
-  @Test("subtitles after the end of audio and video are reported, both from a file and from the source")
+  @Test("subtitles after the end of audio and video are reported, in a subtitle file and in the source")
   func lateSubtitles() async throws {
     let folder = try TemporaryFolder()
     let late = "1\n00:00:01,000 --> 00:00:01,500\nin time\n\n2\n00:01:00,000 --> 00:01:01,000\nlate\n\n"
@@ -393,7 +393,7 @@ import Testing
     }
   }
 
-  @Test("MP4 timestamps have the precision of those in the source")
+  @Test("MP4 timestamps have the precision of the source's timestamps")
   func fineTimes() async throws {
     let folder = try TemporaryFolder()
     // By default, qtmux would use a timescale of 491.

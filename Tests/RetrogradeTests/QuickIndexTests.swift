@@ -90,7 +90,6 @@ import Testing
     #expect(end.completed(by: times, beginning)?.packets.count == source.media.frameCount)
   }
 
-  /// Also tests tables that contradict the end of the file: the file is then indexed in full.
   @Test("short sources and trimmed sources are indexed in full")
   func fullIndex() throws {
     let folder = try TemporaryFolder()

@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "in a program stream, frames without a timestamp are shown between those with one", arguments: [nil, "1.04"],
+    "untimed frames of a program stream are shown between frames with timestamps", arguments: [nil, "1.04"],
     ["mpeg2video", "mpeg1video"])
   func programStream(_ start: String?, _ codec: String) async throws {
     let folder = try TemporaryFolder()

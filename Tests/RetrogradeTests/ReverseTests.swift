@@ -185,8 +185,8 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     return max(frame, audio ?? .zero)
   }
 
-  /// Presentation times of the source's frames. AVI has no timestamps: its frames follow each other
-  /// at the frame rate.
+  /// Presentation times of the source's frames. AVI has no timestamps, so its frames follow each
+  /// other at the frame rate.
   private func times(_ original: DecodedMedia, _ media: TestMedia) -> [ClockTime] {
     media.muxer == "avimux" ? media.times.dropLast() : original.times
   }

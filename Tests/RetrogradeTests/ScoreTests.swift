@@ -142,7 +142,7 @@ import Testing
 
   /// A tone of 440 Hz has the same number of periods at any speed, so the periods per second show
   /// the speed.
-  @Test("the speed of the audio is that of the score")
+  @Test("the audio plays at the speed of the score")
   func audioSpeed() async throws {
     let folder = try TemporaryFolder()
     let pipeline = try Pipeline(

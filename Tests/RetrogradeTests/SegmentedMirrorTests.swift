@@ -277,7 +277,8 @@ import Testing
     let movie = try write(mirror, 1, "own.mp4")
     let usual = try FFmpeg.frames(try write(mirror, 0, "h264.mp4"))
     #expect(try FFmpeg.frames(movie).map(\.time) == usual.map(\.time))
-    // qtdemux 1.22 may misread the frame rate of a fragment; vp9dec then drops all its frames.
+    // qtdemux 1.22 may misread the frame rate of a fragment; vp9dec then drops all frames of the
+    // fragment.
     let raw = try FFmpeg.bytes(
       ["-i", movie, "-fps_mode", "passthrough", "-pix_fmt", "gray", "-f", "rawvideo", "-"])
     let numbers = stride(from: 0, to: raw.count, by: 96 * 64).map { start in
@@ -350,7 +351,7 @@ import Testing
     #expect(size.first?.count == 32 * 48)
   }
 
-  @Test("thumbnails, subtitles and chapters are those of the output")
+  @Test("thumbnails, subtitles and chapters match the output")
   func presentation() throws {
     var media = media
     media.sampleCount = 0

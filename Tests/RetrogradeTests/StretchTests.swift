@@ -171,7 +171,8 @@ import Testing
     }
   }
 
-  /// Also tests streams without a consumer: qtdemux would read these to the end of the file.
+  /// The video pad is not linked. qtdemux would read a stream without a consumer to the end of the
+  /// file.
   @Test(
     "nothing is read after the end of a range", arguments: [("qtdemux", "mp4mux"), ("matroskademux", "matroskamux")])
   func endOfRange(_ demuxer: String, _ muxer: String) throws {

@@ -534,7 +534,7 @@ import Testing
 
   /// The first frame is shown while only audio plays. Packets of later frames are decoded before
   /// the first frame ends.
-  @Test("the duration of a file is that of its longest track", arguments: ["mp4", "mov", "ts"])
+  @Test("a file lasts as long as its longest track", arguments: ["mp4", "mov", "ts"])
   func fileDuration(output: String) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(

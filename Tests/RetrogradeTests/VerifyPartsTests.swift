@@ -13,7 +13,7 @@ import Testing
     PlainFrames(zip(starts, hashes).map { PlainFrames.Frame(time: $0, hash: $1) }, comparedWith: starts)
   }
 
-  @Test("a source frame that differs from that of a plain decode is reported")
+  @Test("a source frame that differs from the frame of a plain decode is reported")
   func corruptSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
     for (number, hash) in [1, 9, 8, 4].enumerated() { check.add(UInt64(hash), number: number) }
@@ -23,7 +23,7 @@ import Testing
     #expect(check.differing?.last == VerifyPartsTests.starts[2])
   }
 
-  @Test("source frames in another order are reported")
+  @Test("source frames in a wrong order are reported")
   func exchangedSourceFrames() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
     for (number, hash) in [1, 3, 2, 4].enumerated() { check.add(UInt64(hash), number: number) }

@@ -307,7 +307,7 @@ import Testing
   }
 
   @Test(
-    "if the source declares no colours, its mirror may declare those that players assume, but no others",
+    "if the source declares no colours, its mirror may declare only the colours that players assume",
     arguments: [
       ("smpte170m", "tv", true), ("unknown", "unknown", true), ("bt709", "tv", false), ("smpte170m", "pc", false),
     ])
@@ -321,7 +321,7 @@ import Testing
     #expect(found == (isRight ? [] : ["colour"]))
   }
 
-  @Test("frames in another order are reported")
+  @Test("frames in a wrong order are reported")
   func frameOrder() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)
@@ -337,7 +337,7 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror) == ["frames"])
   }
 
-  @Test("frames at other times are reported")
+  @Test("frames at wrong times are reported")
   func frameTimes() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder) { media in

@@ -41,7 +41,7 @@ import Testing
 
   private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-  /// Opens the run in the folder, and its plan.
+  /// Opens the run in the folder, and reads its plan.
   private func opened() throws -> (ChunkedReversal, ChunkPlan) {
     let chunked = ChunkedReversal(work, Work())
     return (chunked, try chunked.folder.knownPlan())
@@ -263,14 +263,14 @@ import Testing
     }
   }
 
-  @Test("a run waits for a chunk that another run is making, and makes it if the other run dies")
+  @Test("a run waits for a chunk that another run is making, and makes the chunk if that run dies")
   func lockedChunk() async throws {
     try await split(reverser())
     let (chunked, plan) = try opened()
     var held = try chunked.folder.locks.take(1)
     #expect(held != nil)
-    // While chunk 1 is locked, a run that may choose makes only unlocked chunks. A run with a
-    // requested chunk waits for it.
+    // While chunk 1 is locked, a run that may choose makes only unlocked chunks. A run that must
+    // make chunk 1 waits for this chunk.
     #expect(try chunked.make(plan, Resources(), jobs: 1).chunks == [0])
     async let made = ChunkFolder(work).make(1...1)
     #expect(try await ChunkFolder(work).make(0...0) == [])

@@ -17,8 +17,7 @@ extension ContainerReport {
       let code = Int(bytes[4] & 0x3F)
       guard code < 2 * ac3Bitrates.count, rate < 3 else { return nil }
       let bitrate = ac3Bitrates[code / 2]
-      // A frame has 1,536 audio samples. At 44.1 kHz, an odd code stands for a frame that is one
-      // word longer.
+      // A frame has 1,536 audio samples. At 44.1 kHz, an odd code adds one word to the frame.
       return switch rate {
       case 0: 4 * bitrate
       case 1: 2 * (bitrate * 96_000 / 44_100 + code % 2)

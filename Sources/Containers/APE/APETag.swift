@@ -3,8 +3,8 @@ enum APETag {
   /// Reads the items that apedemux ignores.
   /// - Parameter isPassedOver: true if apedemux does not read this file, so that all items are
   ///   returned.
-  /// - Returns: text items as tags, with the name of the Vorbis comment if there is one; other
-  ///   items as details.
+  /// - Returns: text items as tags, named like the corresponding Vorbis comment if there is one;
+  ///   other items as details.
   static func unread(in file: RandomAccessFile, isPassedOver: Bool = false) -> (
     tags: [NamedTag], details: [ContainerDetail]
   ) {
@@ -29,8 +29,8 @@ enum APETag {
     return found
   }
 
-  /// Reason to refuse a file with an APE tag on which apedemux would abort the process: apedemux
-  /// adds 32 to the tag's size in 32 bits, and asserts that the sum is at least 32
+  /// Reason to refuse a file whose APE tag would make apedemux abort the process; nil for other
+  /// files. apedemux adds 32 to the tag's size in 32 bits, and asserts that the sum is at least 32
   /// (`gst_tag_demux_pull_end_tag`, 1.22 to 1.29). The tag may be at the start or end of a file of
   /// any type, because the typefinder of apedemux has a higher rank than those of media types.
   static func fault(in file: RandomAccessFile) -> String? {

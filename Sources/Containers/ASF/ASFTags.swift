@@ -1,8 +1,8 @@
 /// Tags of an ASF file that asfdemux ignores or misreads ("Advanced Systems Format Specification",
 /// Microsoft, 3.11 and 4.8).
 enum ASFTags {
-  /// - Returns: tags, with the name of the Vorbis comment if there is one; and details that no
-  ///   output can keep.
+  /// - Returns: tags, named like the corresponding Vorbis comment if there is one; and details that
+  ///   no output can keep.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     var found: (tags: [NamedTag], details: [ContainerDetail]) = ([], [])
     guard let size = file.number(at: 16, 8, isLittleEndian: true), size >= 30, size <= min(file.size, largest),

@@ -45,8 +45,8 @@ extension ContainerReport {
     return declared
   }
 
-  /// Offset in the `movi` lists within `part` at which a packet should start but does not; nil if
-  /// the lists are valid.
+  /// Returns the first offset in the `movi` lists within `part` at which a packet should start but
+  /// does not; nil if the lists are valid.
   private static func brokenPacket(in part: Range<Int>, of file: RandomAccessFile) -> Int? {
     for (name, body) in file.chunks(in: part.clamped(to: 0..<file.size))
     where name == "LIST" && file.text(at: body.lowerBound) == "movi" {

@@ -25,8 +25,8 @@ package func readAll(_ bytes: UnsafeMutableRawBufferPointer, from descriptor: In
 }
 
 /// Calls `part` until `count` bytes are transferred. Repeats calls that a signal interrupted.
-/// - Parameter part: reads or writes bytes from position `done`; returns the number of bytes, or -1
-///   on failure, like `pread` and `pwrite`.
+/// - Parameter part: reads or writes bytes from position `done`; returns the number of transferred
+///   bytes, or -1 on failure, like `pread` and `pwrite`.
 private func transferAll(_ count: Int, _ part: (_ done: Int) -> Int) -> Bool {
   var done = 0
   while done < count {

@@ -9,7 +9,7 @@ enum Nesting {
 
   /// True if MP4 boxes or EBML elements have more than ``deepest`` levels. Takes linear time.
   /// - Parameters:
-  ///   - count: length of the bytes to check.
+  ///   - count: number of bytes to check.
   ///   - header: returns the header size and total size of the box or EBML element at a position;
   ///     nil if none starts there.
   static func isTooDeep(_ count: Int, _ header: (Int) -> (header: Int, whole: Int)?) -> Bool {

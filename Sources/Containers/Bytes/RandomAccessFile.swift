@@ -11,7 +11,7 @@ package final class RandomAccessFile {
   /// Last block read, and its range: a cache, because headers are read in small steps.
   private var block: (place: Range<Int>, bytes: [UInt8]) = (0..<0, [])
   /// Smallest and largest block size. Blocks start small, because headers may be far apart. Each
-  /// sequential read enlarges them.
+  /// sequential read enlarges the next block.
   private static let blockSizes = 1 << 9...1 << 16
 
   /// Opens a regular file; nil if opening fails (`errno` says why). Nil for a pipe, because opening
@@ -93,8 +93,8 @@ package final class RandomAccessFile {
     return ftruncate(descriptor, off_t(count)) == 0
   }
 
-  /// Unsigned number of `count` bytes, at most eight; nil if its bytes exceed the file, or its
-  /// value exceeds an `Int`.
+  /// Unsigned number of `count` bytes, at most eight; nil if the bytes extend beyond the file, or
+  /// the number exceeds `Int.max`.
   func number(at offset: Int, _ count: Int, isLittleEndian: Bool = false) -> Int? {
     read(offset..<offset + count).flatMap { bytes in
       let value = (isLittleEndian ? bytes.reversed() : bytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

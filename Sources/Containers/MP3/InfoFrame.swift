@@ -22,7 +22,7 @@ package struct InfoFrame {
     let start = ID3Tag.end(in: file)
     // All fields that are read here are in the first 192 bytes of the frame.
     guard let bytes = file.read(start..<start + 192) else { return nil }
-    let version = bytes[1] >> 3 & 3  // 3 is MPEG-1, 2 is MPEG-2, 0 is 2.5
+    let version = bytes[1] >> 3 & 3  // 3 is MPEG-1, 2 is MPEG-2, 0 is MPEG-2.5
     let rateIndex = Int(bytes[2] >> 2 & 3)
     guard bytes[0] == 0xFF, bytes[1] & 0xE0 == 0xE0, bytes[1] >> 1 & 3 == 1, version != 1, rateIndex < 3 else {
       return nil

@@ -5,8 +5,8 @@ import MediaTime
 /// If a fragment declares more samples than its tables list, qtdemux skips the fragment without an
 /// error.
 ///
-/// A gap counts only if both the sequence numbers and the times of a track jump: the numbers alone
-/// may jump in a file that was split, and the times alone in a recording with pauses.
+/// A gap counts only if both the sequence numbers and the times of a track jump, because the
+/// numbers alone may jump in a file that was split, and the times alone in a recording with pauses.
 struct FragmentChain {
   private struct Track {
     /// Timescale: units per second.

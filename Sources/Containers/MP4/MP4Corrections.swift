@@ -221,8 +221,8 @@ extension MP4Corrections {
       return (durationField, shownEnd)
     }
 
-    /// Minimum duration that the media must declare for qtdemux to read it: a fifth of the movie's
-    /// duration. Nil if the declared duration suffices.
+    /// Minimum duration that the media must declare for qtdemux to read the media: a fifth of the
+    /// movie's duration. Nil if the declared duration suffices.
     func leastDuration(in movie: Int, _ movieTimescale: Int) -> Int? {
       guard duration > 0, duration < unknownDuration, (1..<Track.longest).contains(movie) else { return nil }
       let least = Track.scaled((movie + 4) / 5, movieTimescale, to: timescale) + 1
@@ -250,7 +250,7 @@ extension [UInt8] {
     return field.upperBound <= body.upperBound ? field : nil
   }
 
-  /// Lowest value of a duration field that means an unknown duration.
+  /// Lowest value in `field`, a duration field, that marks the duration as unknown.
   fileprivate func unknownDuration(_ field: Range<Int>) -> Int { field.count == 8 ? 1 << 48 : 0xFFFF_FFFF }
 
   /// Entries of a table, such as `stts`, in which each entry has two numbers.

@@ -195,12 +195,12 @@ enum MP4Details {
 
   private static let someAreForced = "the forced flag of some subtitles (tx3g)"
 
-  /// How many subtitles of a track are forced: shown regardless of user settings.
+  /// Share of a track's subtitles that are forced, and so are shown regardless of user settings.
   enum ForcedSubtitles {
     case some, all
   }
 
-  /// True if all subtitles of a track are forced: shown regardless of user settings.
+  /// True if all subtitles of a track are forced, and so are shown regardless of user settings.
   /// - Parameter table: body of the track's `stbl` box.
   static func isForced(_ track: Range<Int>, table: Range<Int>, _ bytes: [UInt8]) -> Bool {
     entries(table, bytes).contains { forcing(of: $0, bytes) == .all }

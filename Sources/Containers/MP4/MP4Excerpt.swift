@@ -1,8 +1,8 @@
 package import MediaTime
 
-/// Shortened index of a long MP4 or MOV file: the sample tables list only the samples of some time
-/// ranges. Between two ranges, the tables list only the first sample, whose duration then covers
-/// all samples up to the next range.
+/// Shortened index of a long MP4 or MOV file: the sample tables list only the MP4 samples in some
+/// time ranges. Between two of these ranges, the tables list only the first MP4 sample, whose
+/// duration then lasts to the start of the next range.
 ///
 /// On the first seek of each pipeline, qtdemux parses the table entries of all earlier samples
 /// (`qtdemux_parse_samples`): 35 ms for an hour of video. With an excerpt, a seek costs as little
@@ -17,7 +17,7 @@ package struct MP4Excerpt: FileCorrection {
 
   package var demuxer: String { "qtdemux" }
 
-  /// Minimum number of samples. An excerpt does not pay off for a file with fewer.
+  /// Minimum number of MP4 samples in the file. With fewer, an excerpt does not pay off.
   package static let least = 1 << 16
 
   /// Creates the shortened index.

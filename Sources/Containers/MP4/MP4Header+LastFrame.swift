@@ -1,8 +1,8 @@
 import MediaTime
 
 extension MP4Header {
-  /// Extends the media of each video track to the end of its last frame, where its edit ends too
-  /// (`Quirk.qtmuxVideoDuration`; `stts`, ISO/IEC 14496-12, 8.6.1.2).
+  /// Extends the media of each video track to the end of the track's last frame, so that the media
+  /// and the edit end together (`Quirk.qtmuxVideoDuration`; `stts`, ISO/IEC 14496-12, 8.6.1.2).
   func lengthened(_ movie: [UInt8]) -> [UInt8] {
     guard let movieScale = movie.box("mvhd", in: 0..<movie.count).flatMap({ movie.timescale($0) }) else { return movie }
     var left = videos[...]
@@ -44,7 +44,7 @@ extension MP4Header {
     let (mediaDuration, trackDuration) = (media.lowerBound + 16, header.lowerBound + 20)
     let wanted = Int(exactly: (duration.seconds * Double(scale)).rounded()) ?? 0
     let missing = wanted - track.integer(mediaDuration)
-    // A smaller difference is rounding.
+    // A smaller difference is due to rounding.
     guard missing > scale / 1000, wanted < Int(UInt32.max),
       let shown = Int(exactly: (duration.seconds * Double(movieScale)).rounded()), shown < Int(UInt32.max)
     else { return nil }

@@ -5,10 +5,9 @@ package import MediaTime
 /// `tkhd`, `Quirk.qtmuxTrackFlags`), and the priming of the audio (`elst`,
 /// `Quirk.qtmuxAudioPriming`).
 ///
-/// All of these fields exist in the file, so only their values change. The durations of the movie
-/// and its tracks (`mvhd`, `tkhd`) stay the durations of the media. With the durations of the
-/// edits, qtdemux would drop the last packet, as it does in files from FFmpeg
-/// (`Quirk.qtdemuxPrimingEnd`).
+/// All of these fields exist in the file, so only their values change. The movie and its tracks
+/// (`mvhd`, `tkhd`) keep the durations of the media, because with the durations of the edits,
+/// qtdemux would drop the last packet, as it does in files from FFmpeg (`Quirk.qtdemuxPrimingEnd`).
 ///
 /// Source: ISO/IEC 14496-12, 8.3.2 and 8.6.6.
 package struct MP4Header {

@@ -25,7 +25,7 @@ struct MP4Index {
 
   /// Bodies of the `trak` boxes.
   var tracks: [Range<Int>] { Box.all(in: bytes[...]).filter { $0.type == "trak" }.map(\.body) }
-  /// True if the file is fragmented: each fragment then has its own sample tables.
+  /// True if the file is fragmented, so that each fragment has its own sample tables.
   var isFragmented: Bool { bytes.box("mvex", in: 0..<bytes.count) != nil }
   /// Body of the movie header (`mvhd`), and the timescale of the movie.
   var header: (body: Range<Int>, timescale: Int)? {

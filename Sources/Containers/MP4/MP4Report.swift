@@ -12,7 +12,7 @@ extension ContainerReport {
 
   static func mp4(_ file: RandomAccessFile, _ index: MP4Index?) -> ContainerReport? {
     var declared = ContainerReport()
-    var fragments: [Int: Int] = [:]  // samples by track
+    var fragments: [Int: Int] = [:]  // number of MP4 samples by track number
     var chain = index.map { FragmentChain($0) }
     var place = 0
     var movies = 0

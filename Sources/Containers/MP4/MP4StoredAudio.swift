@@ -29,8 +29,8 @@ extension StoredAudio {
 
   /// Sets the GStreamer segment to the range that the edits play.
   /// - Parameter timescale: timescale of the movie.
-  /// - Returns: false if the edits do more than trim the start and end of the media and delay its
-  ///   start.
+  /// - Returns: false if the edits do anything except trim the media at its start and end, and
+  ///   delay the start of playback.
   private mutating func present(_ edits: [MP4Edit], _ timescale: Int) -> Bool {
     guard let edit = edits.last else { return true }
     guard edits.count <= 2, edits.dropLast().allSatisfy({ $0.start == nil }), let start = edit.start, edit.isAtOwnSpeed,

@@ -28,8 +28,8 @@ enum MP4Track {
   }
 
   /// Name in a track's user data (not specified in ISO/IEC 14496-12; QuickTime File Format, "User
-  /// Data Atoms"). Without such a name, the name of the track's handler, unless a program gives
-  /// that name to all tracks.
+  /// Data Atoms"). If there is none, returns the name of the track's handler, unless that name
+  /// contains one of ``programs``.
   private static func title(of track: Range<Int>, _ bytes: [UInt8]) -> String? {
     let own = bytes.box("udta", "name", in: track).map { bytes[$0] }
     let named = own ?? bytes.box("mdia", "hdlr", in: track).map { handlerName(bytes[$0]) }
@@ -61,7 +61,7 @@ enum MP4Track {
     "kaz",
   ]
 
-  /// Name in a handler. In QuickTime files, its length precedes the name.
+  /// Name in a handler. In QuickTime files, one byte for the length precedes the name.
   private static func handlerName(_ body: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let name = body.dropFirst(24)
     return name.first.map { Int($0) == name.count - 1 } ?? false ? name.dropFirst() : name

@@ -10,7 +10,7 @@ struct SampleExcerpt {
     /// Number of copies of the first sample, if that sample represents the range. Several copies
     /// are needed if the range lasts longer than ``longest``.
     var copies = 1
-    /// Index in the excerpt of the first sample of this range.
+    /// Index of this range's first sample among the samples of the excerpt.
     var first = 0
 
     /// Number of samples that this range has in the excerpt.
@@ -24,7 +24,8 @@ struct SampleExcerpt {
   /// Encoded boxes of the tables.
   let boxes: [UInt8]
 
-  /// Tables that are rewritten, by box type: offset of the number of entries, and bytes per entry.
+  /// Layout of the tables to rewrite, by box type: offset of the number of entries, and bytes per
+  /// entry.
   private static let tables = [
     "stts": (4, 8), "ctts": (4, 8), "stss": (4, 4), "stsz": (8, 4), "stsc": (4, 12), "stco": (4, 4), "co64": (4, 8),
   ]

@@ -39,8 +39,8 @@ struct SampleRuns {
     return values
   }
 
-  /// Returns the smallest and largest value, as signed numbers, of the samples in `ranges`. The
-  /// ranges must be ascending and disjoint; nil means all samples.
+  /// Returns the smallest and largest value of the samples in `ranges`, as signed numbers. The
+  /// ranges must be ascending and disjoint. If `ranges` is nil, all samples count.
   func bounds(of ranges: [Range<Int>]? = nil) -> ClosedRange<Int>? {
     var found: ClosedRange<Int>?
     forEach(in: ranges ?? [0..<count]) { _, _, value in

@@ -61,7 +61,7 @@ struct ClockReferences {
   private(set) var places: [Int] = []
   /// Last clock reference of each PID.
   private(set) var clocks: [Int: Int] = [:]
-  /// True if a reference is earlier than the previous one, or too much later for tsdemux.
+  /// True if a reference is earlier than the previous one, or later by more than tsdemux tolerates.
   private(set) var hasGap = false
   private(set) var hasJump = false
   /// Earliest decoding time, in ticks of 90 kHz.
@@ -69,9 +69,9 @@ struct ClockReferences {
   /// Last decoding time of each PID.
   private var last: [Int: Int] = [:]
 
-  /// True if a long step in a stream's times may be a long frame, not a jump: another stream has
-  /// packets in between. Without another stream, true if the step is at most 10 s, the limit of
-  /// FFmpeg.
+  /// True if a long step in a stream's times may come from a long frame, not from a jump: another
+  /// stream has packets within the step. If there is no other stream, true if the step is at most
+  /// 10 s, the limit of FFmpeg.
   private func isHeld(_ stream: Int, from known: Int, to time: Int) -> Bool {
     if last.keys.allSatisfy({ $0 == stream }) { return (0...10 * 90_000).contains(time - known) }
     return known < time

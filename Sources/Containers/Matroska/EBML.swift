@@ -32,8 +32,8 @@ package struct EBMLElement {
     }
   }
 
-  /// Maximum number of sibling elements: an empty EBML element takes two bytes in the file, but
-  /// many more in memory.
+  /// Maximum number of sibling elements. The number is limited because an empty EBML element takes
+  /// two bytes in the file, but many more in memory.
   fileprivate static let most = 1 << 20
 
   /// Reads the EBML elements in the body of a master element. Ignores an incomplete EBML element at

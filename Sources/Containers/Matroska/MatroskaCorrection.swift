@@ -41,7 +41,7 @@ struct MatroskaCorrection: FileCorrection {
       let info = file.firstElement(MatroskaID.info, in: segment), info.count < 1 << 20,
       let duration = file.firstElement(MatroskaID.duration, in: info), let number = file.read(duration)
     else { return nil }
-    // Double the declared duration, because no error in it is that large.
+    // Double the declared duration, because the actual duration is never twice as long.
     switch number.count {
     case 4:
       let value = max(Float(bitPattern: UInt32(number.integer(0))), 1000) * 2

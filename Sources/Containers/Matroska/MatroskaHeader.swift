@@ -2,6 +2,7 @@
 /// or not at all. No byte of the file moves: a `Void` element (RFC 8794, 11.3.2) fills the space
 /// after a shortened EBML element, and additional tags go to the end of the file.
 ///
+/// The fixes apply to:
 /// - Quotes and backslashes that GStreamer adds to tags (`Quirk.matroskamuxTagQuotes`).
 /// - Names of tracks that the muxer made up (`Quirk.matroskamuxTrackNames`).
 /// - The tag name of comments: `COMMENT`, not `COMMENTS` (`Quirk.matroskamuxComment`).
@@ -242,9 +243,9 @@ package struct MatroskaHeader {
 
   private func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int { b == 0 ? a : greatestCommonDivisor(b, a % b) }
 
-  /// Rewrites the EBML elements in `bytes`. For each one, `change` returns the new children, or nil
-  /// to leave it unchanged. If the new children do not fit, the last ones, which are additions, are
-  /// omitted.
+  /// Rewrites the EBML elements in `bytes`. For each element, `change` returns the new children, or
+  /// nil to leave the element unchanged. If the new children do not fit, the last children, which
+  /// are additions, are omitted.
   private func rewritten(_ bytes: [UInt8], _ change: (EBMLElement) -> [EBMLElement]?) -> [UInt8] {
     EBMLElement.all(in: bytes).flatMap { element -> [UInt8] in
       let before = element.encoded

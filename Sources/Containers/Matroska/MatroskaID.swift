@@ -1,6 +1,6 @@
 /// Identifiers of Matroska's EBML elements (RFC 9559, 5.1).
 enum MatroskaID {
-  /// EBML header, with which each file begins, including a concatenated file.
+  /// EBML header. Each file begins with this element, including a concatenated file.
   static let ebml: UInt32 = 0x1A45_DFA3
   static let segment: UInt32 = 0x1853_8067
   static let cluster: UInt32 = 0x1F43_B675
@@ -9,11 +9,11 @@ enum MatroskaID {
   static let void: UInt32 = 0xEC
   /// EBML elements that are allowed anywhere (RFC 8794, 11.3).
   static let anywhere: Set = [checksum, void]
-  /// EBML elements that are allowed in a Matroska segment: those named here, and Attachments.
+  /// EBML elements that are allowed in a Matroska segment. The number stands for Attachments.
   static let inSegment = anywhere.union([
     cluster, info, tracks, tags, seekHead, chapters, cues, 0x1941_A469,
   ])
-  /// EBML elements that are allowed in a cluster: those named here, Position, PrevSize,
+  /// EBML elements that are allowed in a cluster. The numbers stand for Position, PrevSize,
   /// SilentTracks and EncryptedBlock.
   static let inCluster = anywhere.union([timestamp, simpleBlock, blockGroup, 0xA7, 0xAB, 0x5854, 0xAF])
 
@@ -57,7 +57,7 @@ enum MatroskaID {
   static let projectionPoseYaw: UInt32 = 0x7673
   static let projectionPosePitch: UInt32 = 0x7674
   static let projectionPoseRoll: UInt32 = 0x7675
-  /// Numbers of pixels to crop at the bottom, top, left and right.
+  /// EBML elements for the number of pixels to crop at the bottom, top, left and right.
   static let pixelCrops: Set<UInt32> = [0x54AA, 0x54BB, 0x54CC, 0x54DD]
   static let interlaced: UInt32 = 0x9A
   static let fieldOrder: UInt32 = 0x9D
@@ -98,6 +98,6 @@ enum MatroskaID {
   static let tagBinary: UInt32 = 0x4485
   static let targets: UInt32 = 0x63C0
   static let tagTrackUID: UInt32 = 0x63C5
-  /// Targets of tags that belong to an edition, a chapter or an attachment.
+  /// EBML elements by which a tag refers to an edition, a chapter or an attachment.
   static let targetsOfOthers: Set<UInt32> = [0x63C9, 0x63C4, 0x63C6]
 }

@@ -22,7 +22,7 @@ extension StoredAudio {
     else { return nil }
     self.init(frameBytes: Int(channels * bits / 8), rate: rate)
     var scale: Int64 = 1_000_000
-    // False at a damaged EBML element, or one of unknown length, because the walk ends there.
+    // False if the walk ends early, at a damaged EBML element or an EBML element of unknown length.
     let isWhole = file.forEachElement(in: segment) { id, body in
       if id == MatroskaID.info {
         guard body.count < 1 << 20, let bytes = file.read(body) else { return false }

@@ -35,7 +35,8 @@ extension ContainerReport {
     if declared.brokenAt == nil, place < file.size, !open.isEmpty, follows(place, in: file) {
       declared.brokenAt = place
     }
-    // A file whose last page has an end mark is complete: some writers mark only this page.
+    // A file whose last page has an end mark is complete, because some writers mark only the last
+    // page.
     declared.isCut = place > file.size || !isLast && !open.isEmpty && place == file.size
     return declared
   }

@@ -24,8 +24,8 @@ package struct JPEG2000Packet: Sendable {
       let place = (0...max(0, min(packet.count - 4, 512))).first(where: { packet.dropFirst($0).starts(with: start) })
     else { return nil }
     // SIZ has a length, capabilities, eight numbers of four bytes, and the number of components.
-    // Three bytes per component follow: depth minus one (below the sign bit), and the spacing of
-    // its samples in both directions.
+    // Three bytes per component follow: the depth minus one (below the sign bit), and the
+    // horizontal and vertical spacing of the component's samples.
     let head = place + 4 + 36
     guard head + 2 <= packet.count else { return nil }
     let count = Int(packet[head]) << 8 | Int(packet[head + 1])

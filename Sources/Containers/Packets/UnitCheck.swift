@@ -1,13 +1,13 @@
-/// Checks packets of H.264 and HEVC, which consist of NAL units. A packet can be moved to any
-/// position in the stream if its whole picture is IDR: an IDR picture does not refer to earlier
-/// pictures, and restarts POC and `frame_num`. Other intra pictures do not restart these numbers.
+/// Checks the NAL units in packets of H.264 and HEVC. A packet can be moved to any position in the
+/// stream if its whole picture is IDR: an IDR picture does not refer to earlier pictures, and
+/// restarts POC and `frame_num`. Other intra pictures restart neither POC nor `frame_num`.
 struct UnitCheck: Sendable {
   enum Family: Sendable { case h264, h265 }
 
   private let family: Family
   /// Configuration record from the container; nil if the stream contains all parameter sets.
   private let configuration: [UInt8]?
-  /// Size in bytes of the length field before each unit.
+  /// Size in bytes of the length field before each NAL unit.
   private let lengthSize: Int
   /// Parameter sets in the first packet, except those in the configuration record; nil before the
   /// first packet.
@@ -72,13 +72,14 @@ struct UnitCheck: Sendable {
       }
     }
     guard hasPicture else { return .isNoFrame }
-    // Parameter sets persist until replaced, so all packets must have the same ones.
+    // A parameter set stays active until another one replaces it, so packets can be reordered only
+    // if all packets have the same sets.
     if let own { return own == sets ? nil : .needsParameterSets }
     own = sets
     return configuration == nil && sets.isEmpty ? .needsParameterSets : nil
   }
 
-  /// Ranges of the NAL units in a packet, without their lengths or start codes.
+  /// Byte ranges of the NAL units in a packet, excluding length fields and start codes.
   private func units(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     configuration == nil ? Self.startCoded(packet) : lengthCoded(packet)
   }
@@ -109,8 +110,8 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Colour labels without a GStreamer name, from the first sequence parameter set in a packet; if
-  /// the packet has none, from the set in the configuration record.
+  /// Colour labels for which GStreamer has no name, read from the first sequence parameter set in a
+  /// packet, or from the configuration record if the packet has no such set.
   func unnamedColours(in packet: UnsafeRawBufferPointer) -> [String] {
     let inPacket = units(packet).lazy.map { UnsafeRawBufferPointer(rebasing: packet[$0]) }.first(where: isSequenceSet)
     let found =
@@ -145,7 +146,7 @@ struct UnitCheck: Sendable {
       return record.count > 5 && record[5] & 31 > 0 ? sized(6) : nil
     }
     // Arrays of NAL units start after 23 bytes. Each array begins with the type and the number of
-    // its units (8.3.3.1.2).
+    // its NAL units (ISO/IEC 14496-15, 8.3.3.1.2).
     var place = 23
     while record.count >= place + 3 {
       let (type, count) = (record[place] & 63, Int(record[place + 1]) << 8 | Int(record[place + 2]))
@@ -160,8 +161,8 @@ struct UnitCheck: Sendable {
   }
 
   /// True if an H.264 picture is correct only after decoding earlier pictures, as with gradual
-  /// intra refresh. If decoding begins at this packet, the output is correct only
-  /// `recovery_frame_cnt` frames later (D.2.8).
+  /// intra refresh. If decoding begins at this packet, the output is correct only after
+  /// `recovery_frame_cnt` frames (ITU-T H.264, D.2.8).
   func recoversLater(in packet: UnsafeRawBufferPointer) -> Bool {
     guard family == .h264 else { return false }
     return units(packet).contains { range in
@@ -192,7 +193,8 @@ struct UnitCheck: Sendable {
     var starts: [Int] = []
     var place = 2
     while place < packet.count {
-      // A third byte above 1 rules out a start code at three positions.
+      // A byte above 1 belongs to no start code, so the next start code ends at least three bytes
+      // later.
       if packet[place] > 1 {
         place += 3
       } else if packet[place] == 1, packet[place - 1] == 0, packet[place - 2] == 0 {

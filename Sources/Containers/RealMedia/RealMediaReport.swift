@@ -12,8 +12,9 @@ extension ContainerReport {
     return file.text(at: place) == "DATA" ? "its header (PROP) is missing" : nil
   }
 
-  /// Report of a RealMedia file ("RealMedia File Format", RealNetworks): RealMedia chunks, each
-  /// with a name and a size. The chunk `PROP` declares the duration and the offset of the index.
+  /// Report of a RealMedia file ("RealMedia File Format", RealNetworks). The file consists of
+  /// RealMedia chunks, each with a name and a size. The chunk `PROP` declares the duration and the
+  /// offset of the index.
   static func realMedia(_ file: RandomAccessFile) -> ContainerReport? {
     var isCut = false
     var broken: Int?
@@ -27,7 +28,7 @@ extension ContainerReport {
       // In a live stream, the sizes of the chunks are 0. An ID3 tag at the end is not a RealMedia
       // chunk.
       guard size >= 8, realMediaChunks.contains(name) else { break }
-      // FFmpeg counts the header of `DATA` twice.
+      // The size of `DATA` that FFmpeg declares includes the header twice.
       let excess = name == "DATA" ? 18 : 0
       if size - excess > file.size - place { isCut = true }
       if name == "PROP" {

@@ -2,8 +2,9 @@ extension WAVEChunks {
   /// Returns the RIFF chunks for an output that plays the audio in another order.
   /// - Parameters:
   ///   - isWhole: true if all audio is played exactly once, at its original speed.
-  ///   - place: maps a range of sample frames of the source to ranges of the output, one for each
-  ///     time that the source range is played; empty ranges for an empty range.
+  ///   - place: maps a range of sample frames of the source to the ranges of the output that play
+  ///     the source range, one for each time it is played. For an empty source range, these are
+  ///     empty ranges.
   /// - Returns: the RIFF chunks for the output, and the names of the source's chunks that do not
   ///   apply to the output.
   package func played(
@@ -18,7 +19,7 @@ extension WAVEChunks {
       case "iXML": (kept, lost) = chunk.production
       case "cart": (kept, lost) = chunk.cart
       case "inst", "DISP", "CSET": break
-      // Number of beats and tempo apply to the whole file.
+      // The number of beats and the tempo apply to the whole file.
       case "acid" where isWhole: break
       // ID3 tags and XMP may contain markers, which would be wrong in the output.
       case "id3 ", "ID3 ": if chunk.contains("CHAP") { lost = [chunk.name.trimmed] }
@@ -33,7 +34,7 @@ extension WAVEChunks {
     return (chunks + loops + playedMarkers(place, &leftOut), leftOut)
   }
 
-  /// Returns the names of the RIFF chunks that another container loses.
+  /// Returns the names of the RIFF chunks that would be lost in another container.
   /// - Parameter holdsMarkers: true if the container keeps markers as chapters.
   package func names(besidesMarkers holdsMarkers: Bool) -> [String] {
     unread + others.map(\.name.trimmed) + (sampler == nil ? [] : ["smpl"])
@@ -113,8 +114,8 @@ extension WAVEChunks.Chunk {
     !text.isEmpty && body.firstRange(of: Array(text.utf8)) != nil
   }
 
-  /// `bext` without the time reference and the UMID, which apply only to the source; without the
-  /// loudness too, unless `isWhole`.
+  /// `bext` without the fields that apply only to the source: the time reference, the UMID and,
+  /// unless `isWhole`, the loudness.
   fileprivate func broadcast(isWhole: Bool) -> (Self, [String]) {
     guard body.count >= 602 else { return (self, ["bext"]) }
     var (chunk, lost) = (self, [String]())

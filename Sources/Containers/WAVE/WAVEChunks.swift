@@ -11,7 +11,7 @@ package struct WAVEChunks: Sendable {
     package var body: [UInt8]
   }
 
-  /// Position between two sample frames, or region (`cue `, and `ltxt` in `LIST adtl`).
+  /// Marker: a position between two sample frames, or a region (`cue `, and `ltxt` in `LIST adtl`).
   package struct Marker: Sendable {
     package var identifier: Int
     /// Range of the region; empty for a position.
@@ -60,7 +60,7 @@ package struct WAVEChunks: Sendable {
         unread.append(name)
         return body.upperBound <= file.size
       }
-      // Wave64 uses lowercase names for its own chunks.
+      // In Wave64, the name of this chunk is `list`, in lowercase.
       let list = name.uppercased() == "LIST" && bytes.count >= 4 ? bytes.text(0) : nil
       switch list ?? name {
       case "cue " where list == nil: cues += WAVEChunks.cues(bytes, frameCount)

@@ -6,7 +6,7 @@ struct WAVECorrection: FileCorrection {
   let demuxer = "wavparse"
   let isForProbing = true
   let ends: [String: ClockTime] = [:]
-  /// Byte ranges of the names of the RIFF chunks `cue `.
+  /// Byte range of the name of each RIFF chunk called `cue `.
   private let names: [Range<Int>]
 
   /// Maximum number of hidden RIFF chunks. There is a limit because the range of each buffer is

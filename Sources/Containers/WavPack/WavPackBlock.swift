@@ -1,7 +1,7 @@
 /// Header of a WavPack block: only the fields that describe the audio ("WavPack 4 & 5 Binary File /
 /// Block Format", 2.0).
 package struct WavPackBlock {
-  /// Reads the blocks of a packet, each with one or two channels.
+  /// Reads the blocks of a packet. Each block has one or two channels.
   package static func all(in packet: UnsafeRawBufferPointer) -> [WavPackBlock] {
     var found: [WavPackBlock] = []
     var place = 0
@@ -14,8 +14,8 @@ package struct WavPackBlock {
 
   package let samples: Int
   package let channels: Int
-  /// True if any sample is not 0: the block's checksum differs from that of silence. nil for DSD,
-  /// whose checksum is calculated differently.
+  /// True if any sample is not 0; the block's checksum then differs from the checksum of silence.
+  /// nil for DSD, whose checksum is calculated differently.
   package let holdsSound: Bool?
   private let size: Int
 
@@ -32,8 +32,8 @@ package struct WavPackBlock {
     holdsSound = flags >> 31 == 1 ? nil : word(28) != WavPackBlock.sumOfSilence(samples, step: isMono ? 3 : 9)
   }
 
-  /// Checksum of silence. The checksum starts with all bits set, and is multiplied before each
-  /// sample is added.
+  /// Checksum of a block of silence. A checksum starts with all bits set, and is multiplied by a
+  /// constant before each sample is added.
   private static func sumOfSilence(_ samples: Int, step: UInt32) -> UInt32 {
     var (sum, factor, left) = (UInt32.max, step, samples)
     while left > 0 {

@@ -18,8 +18,8 @@ extension ContainerReport {
     return place > file.size ? ContainerReport(isCut: true) : nil
   }
 
-  /// Returns the ``ContainerFacts/fault`` of a file with a negative frame rate; y4mdec accepts such
-  /// a rate.
+  /// Returns the ``ContainerFacts/fault`` of a file with a negative frame rate. y4mdec does not
+  /// reject such a rate.
   static func y4mFault(_ file: RandomAccessFile) -> String? {
     guard let rate = file.line(at: 0)?.split(separator: " ").first(where: { $0.hasPrefix("F") })?.dropFirst(),
       rate.contains("-")
@@ -33,7 +33,7 @@ extension ContainerReport {
     return fields.contains("It") ? "top-field-first" : fields.contains("Ib") ? "bottom-field-first" : nil
   }
 
-  /// True for formats other than 4:2:0, 4:2:2 and 4:4:4 with eight bits per sample.
+  /// True unless the format is 4:2:0, 4:2:2 or 4:4:4 with eight bits per sample.
   static func isUnusualY4M(_ file: RandomAccessFile) -> Bool {
     let chroma = file.line(at: 0)?.split(separator: " ").first { $0.hasPrefix("C") }.map { String($0.dropFirst()) }
     return chroma.map { isDeep($0) || ["411", "444alpha", "mono"].contains($0) } ?? false

@@ -82,7 +82,7 @@ public struct Capture: Sendable {
     return CaptureSession(reversal: reversal, control: session)
   }
 
-  /// Stops the recording, even before it begins.
+  /// Control that can stop the recording, even before the recording begins.
   final class Control: Sendable {
     private let state = Mutex<(control: RecordingControl?, isStopped: Bool)>((nil, false))
 

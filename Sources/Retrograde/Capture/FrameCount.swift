@@ -9,7 +9,7 @@ struct FrameCount: Sendable {
   var last: ClockTime? { previous?.time }
 
   private var previous: (time: ClockTime, number: Int?)?
-  /// Shortest interval between two frames.
+  /// Shortest interval so far between two frames.
   private var step: ClockTime?
 
   /// Adds a delivered frame.

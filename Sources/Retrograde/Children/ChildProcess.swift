@@ -60,7 +60,7 @@ final class ChildProcess: Sendable {
     if end >= 0 { close(end) }
   }
 
-  /// Writes all bytes to the process's standard input. Blocks until they are written.
+  /// Writes all bytes to the process's standard input. Blocks until all bytes are written.
   /// - Returns: false if the process no longer reads.
   func send(_ bytes: [UInt8]) -> Bool {
     input.withLock { input in

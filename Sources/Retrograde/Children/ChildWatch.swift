@@ -38,7 +38,7 @@ struct ChildWatch {
   /// - Parameters:
   ///   - milliseconds: longest time to wait.
   ///   - take: reads from the process's standard output; returns false after the output was closed.
-  /// - Returns: false if nothing happened in time.
+  /// - Returns: false if the process neither wrote nor ended in this time.
   @discardableResult
   mutating func wait(_ milliseconds: Int32 = step, take: (_ output: Int32) -> Bool) -> Bool {
     var waiting = [
@@ -57,7 +57,7 @@ struct ChildWatch {
   private mutating func pass(on message: String) {
     guard !message.isEmpty else { return }
     lastMessage = message
-    // Don't pass on the line of the crash handler: `crash` puts it into the error.
+    // Don't pass on the crash handler's line, because `crash` puts this line into the error.
     if message.hasPrefix("crashed") { return }
     messageCount += 1
     if messageCount <= ChildWatch.mostMessages { onLine(message) }
@@ -100,8 +100,8 @@ struct ChildWatch {
   /// Error for a child process that ended without a last report.
   /// - Parameter input: name of the source.
   func crash(_ input: String) -> RetrogradeError {
-    // With EX_IOERR, the process lacked memory or threads, so the input is not at fault. The last
-    // message names the remedy.
+    // EX_IOERR means that the process lacked memory or threads, so the input is not at fault. The
+    // last message names the remedy.
     if exceeded == nil, case .exit(EX_IOERR)? = ending, let lastMessage {
       return RetrogradeError(.inputOutput, about: input, "the process that read it \(lastMessage)")
     }

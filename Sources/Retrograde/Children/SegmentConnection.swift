@@ -89,7 +89,7 @@ final class SegmentConnection: Sendable {
   }
 
   private func send(_ request: SegmentRequest, _ process: ChildProcess?) throws {
-    // If the process is dead, the thread that reads its output reports that.
+    // If the process is dead, the thread that reads its output reports the death.
     _ = process?.send(Array(try JSONEncoder().encode(request)) + [10])
   }
 

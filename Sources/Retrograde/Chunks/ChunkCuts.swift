@@ -63,7 +63,7 @@ struct ChunkCuts {
 
 extension ChunkLength {
   /// Default length. Each joint costs a keyframe, and the encoder's first estimates of the bit rate
-  /// are poor. At this length, both together cost less than 1 % (docs/chunks.md).
+  /// are poor. At this length, these two costs together are less than 1 % (docs/chunks.md).
   private static let usualTime = ClockTime(seconds: 60)
 
   /// Length of one chunk of a video whose length is `whole`.

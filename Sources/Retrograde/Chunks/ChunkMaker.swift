@@ -13,7 +13,8 @@ final class ChunkMaker: Sendable {
   /// Indexes of the videos, by stream number.
   private let indexes = Mutex<[Int: VideoIndex]>([:])
 
-  /// - Parameter resources: limits for each chunk; several chunks are made at once.
+  /// - Parameter resources: limits for each chunk that this object makes; several chunks may be
+  ///   made at once.
   init(_ folder: WorkFolder, _ plan: ChunkPlan, _ resources: Resources, _ work: Work) {
     self.folder = folder
     self.plan = plan
@@ -31,7 +32,7 @@ final class ChunkMaker: Sendable {
     let chunk = plan.chunks[number]
     let path = folder.chunkPath(number)
     return try Outputs.write(overwrites: true, inputs: [plan.source.path]) { outputs in
-      // All chunks must be made from the same file.
+      // All chunks must be made from the same source, so check that the source has not changed.
       try plan.checkSource(isRunning: true)
       try outputs.begin(path)
       let location = try outputs.location(of: path)
@@ -92,8 +93,8 @@ final class ChunkMaker: Sendable {
     let video = try source(settings).video(
       chunk.stream, try index(chunk.stream), range: plan.range, part: chunk.source, settings)
     guard let raw = Caps(stream.caps) else { throw damagedPlan }
-    // An encoder keeps the field order of its first caps, so the caps must have the field order of
-    // the chunk's first leg; `raw` has the field order of the plan's first leg.
+    // An encoder keeps the field order of the first caps that it gets, so these caps must have the
+    // field order of the chunk's first leg. `raw` has the field order of the plan's first leg.
     let leg = plan.legs.number(at: chunk.span.start).flatMap { plan.legs[$0] }
     let isTurned = leg.map { $0.direction != plan.legs[0]?.direction } ?? false
     let pipeline = try EncodingPipeline(

@@ -4,7 +4,7 @@ import RetrogradeEngine
 import Paths
 
 extension ChunkPlan.SourceIdentity {
-  /// Identity of the file at `path` in its current state.
+  /// Current identity of the file at `path`.
   /// - Throws: ``RetrogradeError`` of code `noInput`.
   init(_ path: String) throws {
     var info = stat()
@@ -19,8 +19,8 @@ extension ChunkPlan.SourceIdentity {
 
 extension ChunkPlan {
   /// Checks that the plan fits this program, and that the source has not changed.
-  /// - Parameter isRunning: true after the run's first check, when a difference means that the
-  ///   source changed during the run.
+  /// - Parameter isRunning: true for checks after the run's first check; a difference then means
+  ///   that the source changed during the run.
   /// - Throws: ``RetrogradeError`` of code `usage`, or of code `inputOutput` if `isRunning`; the
   ///   message names the difference.
   func checkSource(isRunning: Bool = false) throws {

@@ -13,7 +13,8 @@ struct FileOrigin: Codable, Sendable, Equatable {
   var date: Int
 }
 
-/// Stored warning. The message contains settings, which each program shows under its own names.
+/// Warning, in the form that a plan stores. The message stores settings as key paths; the program
+/// that shows the message supplies the names of the settings.
 struct Notice: Codable, Sendable {
   private var code: Warning.Code
   private var message: Message
@@ -27,7 +28,7 @@ struct Notice: Codable, Sendable {
   var warning: Warning { Warning(code, message, count: count, span: span) }
 }
 
-/// Stored change of codec.
+/// Change of codec, in the form that a plan stores.
 struct StoredCodecChange: Codable, Sendable {
   private var kind: StreamKind
   private var source: String
@@ -41,7 +42,7 @@ struct StoredCodecChange: Codable, Sendable {
   var change: CodecChange { CodecChange(kind: kind, source: source, output: output, reason: reason) }
 }
 
-/// Plan to make an output in chunks: the content of `plan.json` in a work folder. A chunk depends
+/// Content of `plan.json` in a work folder: the plan to make an output in chunks. A chunk depends
 /// only on the plan and the source. Times are in seconds. docs/chunks.md describes each field.
 struct ChunkPlan: Codable, Sendable {
   /// Identity of the source when the plan was made. A different source is refused.
@@ -99,10 +100,10 @@ struct ChunkPlan: Codable, Sendable {
     var comments: [String]
   }
 
-  /// Audio stream of the output. The whole stream is one chunk: packets of audio codecs overlap, so
-  /// a stream can't be cut.
+  /// Audio stream of the output. The whole stream is one chunk, because the packets of audio codecs
+  /// overlap, so an audio stream can't be cut.
   struct Audio: Codable, Sendable {
-    /// Caps of the samples that the encoder gets.
+    /// Caps of the audio samples that the encoder gets.
     var caps: String
     /// Pipeline that encodes the stream.
     var encoding: String
@@ -217,9 +218,9 @@ extension ChunkPlan {
 }
 
 extension ChunkPlan {
-  /// Number of chunks to make at once, to use all cores: each encoder has only one or two threads
-  /// (`EncoderHeader`). Memory limits the number, since a chunk without memory for a few frames
-  /// would mostly wait for the spool.
+  /// Number of chunks to make at once so that all cores are used, since each encoder has only one
+  /// or two threads (`EncoderHeader`). Memory limits this number, since a chunk that can't keep a
+  /// few frames in memory would mostly wait for the spool.
   /// - Parameter memory: budget that the chunks share.
   func usualJobs(with memory: ByteCount) -> Int {
     let frame = videos.compactMap { Caps($0.caps)?.frameSize }.max() ?? 0

@@ -20,11 +20,11 @@ struct ChunkRoom {
   private static let packetHeader = 62.0
 
   /// - Parameters:
-  ///   - wanted: chunks to make; finished chunks need no more space.
-  ///   - isJoined: true if the chunks are also joined, which needs space for the output.
+  ///   - wanted: chunks to make; chunks that are already finished need no further space.
+  ///   - isJoined: true if the chunks are also joined; joining needs space for the output.
   init(_ plan: ChunkPlan, _ states: ChunkStates, in folder: String, _ wanted: Range<Int>, isJoined: Bool) {
-    // Average number of bytes per frame in finished chunks: the estimate for streams without a bit
-    // rate.
+    // Average number of bytes per frame in finished chunks, as an estimate for streams without a
+    // bit rate.
     var (doneBytes, doneFrames) = (0.0, 0.0)
     for (chunk, event) in zip(plan.chunks, states.done) where chunk.frames > 0 {
       guard let bytes = event?.file?.bytes else { continue }
@@ -59,7 +59,7 @@ struct ChunkRoom {
   }
 
   /// Checks, before the work begins, that enough space is free. The needed space is an estimate, so
-  /// the check fails only if even three quarters of that space are not free.
+  /// the check fails only if less than three quarters of that space is free.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   func check() throws {
     guard let place = places.first(where: { $0.wanted * 0.75 > Double($0.free) }) else { return }
@@ -69,7 +69,8 @@ struct ChunkRoom {
       remedy: "free some space, or use another folder")
   }
 
-  /// Adds the needed space to `error` if a lack of space caused the error.
+  /// Returns `error`. If a lack of space caused the error, the returned error also states how much
+  /// space is needed.
   func explaining(_ error: any Error) -> any Error {
     guard let error = error as? RetrogradeError, error.code == .inputOutput,
       let place = places.first(where: { $0.wanted > Double($0.free) })

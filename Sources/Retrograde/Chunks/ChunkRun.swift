@@ -13,7 +13,7 @@ final class ChunkRun: Sendable {
     var left: Int
     /// Number of frames in the wanted chunks; with a limit, in the started chunks.
     var total = 0
-    /// Number of finished frames among these frames.
+    /// Number of finished frames out of `total`.
     var done = 0
     /// Number of finished frames of each chunk that is being made.
     var underWay: [Int: Int] = [:]
@@ -55,7 +55,7 @@ final class ChunkRun: Sendable {
         try make(chunk)
       } catch let error where !(error is CancellationError) {
         try check()
-        // Retry once: resources may have been short for a moment.
+        // Retry once, since the failure may come from a short lack of resources.
         do {
           try make(chunk)
         } catch let error where !(error is CancellationError) {

@@ -61,7 +61,7 @@ struct ChunkedReversal: Sendable {
     let plan = try made.chunks(of: reverser.input, identity, length, work)
     try plan.checkSource(isRunning: true)
     let known = try folder.begin(plan, made.videos.map(\.video), work.cancellation)
-    // Another process may have written its plan at the same time.
+    // Another process may have written a plan at the same time.
     try known.check(reverser, output, in: folder.path)
     return known
   }
@@ -82,8 +82,8 @@ struct ChunkedReversal: Sendable {
     }
   }
 
-  /// Makes chunks, several at once, until all wanted chunks are finished or being made by other
-  /// processes.
+  /// Makes several chunks at once, until every wanted chunk is finished, or is being made by
+  /// another process.
   ///
   /// - Parameters:
   ///   - wanted: chunks to make; nil: all.
@@ -166,8 +166,8 @@ struct ChunkedReversal: Sendable {
     let lost = try join.lost()
     for chunk in lost { try folder.note(Journal.Event(.lost, chunk)) }
     guard lost.isEmpty else { return .lost }
-    // An earlier run was interrupted after it had renamed only the subtitle file, which may
-    // therefore be replaced.
+    // An earlier run was interrupted after it had renamed only the subtitle file. So the subtitle
+    // file is this work's own, and may be replaced.
     if let path = plan.subtitleOutput?.path, let made = states.joined.subtitles, made == FileStamp(path) {
       unlink(path.cPath)
     }

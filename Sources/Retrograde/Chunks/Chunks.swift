@@ -4,7 +4,7 @@ public import RetrogradeEngine
 
 /// Length of the chunks that a video is cut into.
 public enum ChunkLength: Sendable, Hashable {
-  /// Length at which the cost of chunks is negligible: see docs/chunks.md.
+  /// Length at which the cost of chunks is negligible (docs/chunks.md).
   case usual
   /// Approximately this length; each chunk begins with a group of pictures.
   case about(ClockTime)
@@ -13,15 +13,14 @@ public enum ChunkLength: Sendable, Hashable {
 }
 
 extension Reverser {
-  /// Begins to write the mirror to `output` in chunks, which are kept in `folder`. Resumes an
-  /// earlier run if the folder contains one. Several processes, also on several machines, can share
-  /// the work. The folder is removed when the output is complete.
+  /// Begins to write the mirror to `output` in chunks, which are kept in `folder`. If the folder
+  /// contains an interrupted run, resumes that run. Several processes, also on several machines,
+  /// can share the work. The folder is removed when the output is complete.
   ///
   /// - Parameters:
   ///   - output: path of the output; the extension selects the container.
-  ///   - folder: a new or empty folder, or one with a plan of the same work.
-  ///   - jobs: number of chunks to make at once; nil: enough to use all cores, if the memory
-  ///     suffices.
+  ///   - folder: a new or empty folder, or a folder with a plan of the same work.
+  ///   - jobs: number of chunks to make at once; nil: as many as the cores and the memory allow.
   ///   - length: length of the chunks; ignored if the folder contains a plan.
   public func start(to output: String, in folder: String, jobs: Int? = nil, chunks length: ChunkLength = .usual)
     -> Reversal
@@ -61,16 +60,16 @@ public struct ChunkFolder: Sendable {
     try await Work.perform("status") { try ChunkedReversal(path, $0).status() }
   }
 
-  /// Makes the unfinished chunks among the wanted chunks. If another process is making one of the
-  /// chunks, waits for that process, and makes the chunk itself if that process dies. All wanted
-  /// chunks are finished on return.
+  /// Makes the unfinished chunks among the wanted chunks. If another process is making one of these
+  /// chunks, waits for that process; if that process dies, makes the chunk. All wanted chunks are
+  /// finished on return.
   ///
   /// - Parameters:
   ///   - wanted: numbers of the chunks; nil: the next chunk that is not being made.
   ///   - resources: limits on the machine's resources; the jobs share them.
   ///   - jobs: number of chunks to make at once.
   /// - Returns: the numbers of the chunks that were made.
-  /// - Throws: ``RetrogradeError`` of the first failed chunk, after all others were tried.
+  /// - Throws: ``RetrogradeError`` of the first failed chunk, after all wanted chunks were tried.
   @discardableResult
   public func make(
     _ wanted: ClosedRange<Int>? = nil, resources: Resources = Resources(), jobs: Int = 1,

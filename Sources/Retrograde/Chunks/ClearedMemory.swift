@@ -4,8 +4,8 @@ import Synchronization
 /// Zeroed memory for x264.
 ///
 /// x264's macroblock tree (mb-tree) reads memory that x264 never wrote, and x264's decisions depend
-/// on the bytes in that memory. With x264 0.164, some chunks therefore differ between processes.
-/// All chunks are equal if `MALLOC_PERTURB_` is set, or if x264 runs without assembler code.
+/// on the bytes in that memory. With x264 0.164, some chunks therefore differ between processes. If
+/// `MALLOC_PERTURB_` is set, or if x264 runs without assembler code, chunks do not differ.
 enum ClearedMemory {
   private static let users = Mutex(0)
 

@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Encoder settings with which all chunks of a stream have the same header, and each chunk has the
-/// same bytes on every machine.
+/// Encoder settings that give all chunks of a stream the same header, and each chunk the same bytes
+/// on every machine.
 enum EncoderHeader {
   /// Settings that make an encoder use one thread, by encoder. The output of x264 and x265 depends
   /// on the number of threads. Threads of libvpx and libaom busy-wait for each other: with more
@@ -50,7 +50,8 @@ enum EncoderHeader {
   /// Property that holds all options of an encoder in one string.
   private static let string = "option-string"
 
-  /// Level of a stream of one black frame: the level does not depend on the content.
+  /// Level of a stream that is encoded from one black frame, since the level does not depend on the
+  /// content.
   private static func level(
     _ video: ChunkPlan.Video, _ settings: [String: String], _ resources: Resources, _ work: Work
   ) throws -> String? {

@@ -3,9 +3,9 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// Numbered locks, each on one byte of a file. The locks work between all processes, on all
-/// machines, that access the file. The kernel releases the locks of a dead process; over NFS, the
-/// server releases the locks of a dead machine.
+/// Numbered locks, each on one byte of a file. The locks work between all processes that access the
+/// file, on any machine. The kernel releases the locks of a dead process; over NFS, the server
+/// releases the locks of a dead machine.
 final class FileLocks: Sendable {
   private let path: String
 
@@ -31,7 +31,7 @@ final class FileLocks: Sendable {
     let held = Held(descriptor)
     switch system_lock(descriptor, number) {
     case 0:
-      // If the file was removed meanwhile, its locks exclude no other process.
+      // If the file was removed meanwhile, the lock excludes no other process.
       guard let own = FileStamp(descriptor: descriptor), own.number == FileStamp(path)?.number else {
         errno = ENOENT
         throw failure

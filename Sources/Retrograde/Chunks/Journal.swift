@@ -5,7 +5,7 @@ import RetrogradeEngine
 import Paths
 
 /// History of a plan's chunks: a file with one line per event. Each line is on disk before any
-/// process acts on it.
+/// process acts on the event.
 final class Journal: Sendable {
   /// Size and checksum of a chunk's file.
   struct File: Codable, Sendable, Equatable {
@@ -99,7 +99,7 @@ final class Journal: Sendable {
     let written = pwrite(file, line, line.count, max(end, 0))
     guard written == line.count, fsync(file) == 0 else {
       let reason = failure
-      // Remove the incomplete line, so that the next line is not appended to it.
+      // Remove the incomplete line, so that the next line is not appended to the incomplete line.
       if end >= 0 { ftruncate(file, end) }
       throw reason
     }

@@ -77,7 +77,7 @@ extension OutputPlan {
   /// keeps a list of all frames in memory.
   static let mostPlannedFrames = 1 << 24
 
-  /// - Throws: ``RetrogradeError`` of code `usage` if the output would have more than
+  /// - Throws: ``RetrogradeError`` of code `usage` if the output would have more frames than
   ///   `mostPlannedFrames`.
   private func checkLength() throws {
     let length = (source.legs.duration ?? .zero).seconds
@@ -90,7 +90,7 @@ extension OutputPlan {
         ? "lower \(setting: .count), or leave out \(setting: .work)" : "leave out \(setting: .work)")
   }
 
-  /// Reason why the output can't be made in chunks; nil if it can.
+  /// Reason why the output can't be made in chunks; nil if chunks are possible.
   private var obstacle: Message? {
     if choice.container.imageFormat != nil { return "it is made of images" }
     if options.soundtrack != nil { return "its audio comes from another file, which a plan does not record" }
@@ -145,7 +145,7 @@ struct ChunkRates {
   private let video: VideoSource
   private let frame: EncodingChoice.VideoChoice
   private let encoder: String
-  /// Average number of source seconds played per second.
+  /// Average number of source seconds played per second of the output.
   private let meanSpeed: Double
   private let options: ReverseOptions
   private let raw: Caps
@@ -154,8 +154,8 @@ struct ChunkRates {
   /// For each packet, the number of bytes up to and including that packet.
   private let bytes: [Int]
 
-  /// Largest ratio between a chunk's bit rate and the average bit rate, and between the average and
-  /// a chunk's bit rate, since one-pass encoders need some bits to begin with.
+  /// Largest factor by which a chunk's bit rate may be above or below the average bit rate. The
+  /// factor is limited because one-pass encoders need some bits to begin with.
   private static let most = 8.0
 
   init(
@@ -182,7 +182,8 @@ struct ChunkRates {
     frame.bitrate.map { Int(min(Double(rate(for: piece) ?? $0) / 8 * piece.span.duration.seconds, 1e18)) }
   }
 
-  /// Bit rate in bits per second; nil if the source's bit rate is unknown.
+  /// Bit rate in bits per second; nil if the source's bit rate is unknown, or if the encoder uses
+  /// constant quality.
   private func rate(for piece: ChunkCuts.Piece) -> Int? {
     guard let whole = frame.bitrate, let total = bytes.last, total > 0, let length = video.video.duration,
       length > .zero, piece.span.duration > .zero

@@ -3,8 +3,8 @@ import MediaTime
 import RetrogradeEngine
 
 /// File of one stream's packets, with caps and nanosecond timestamps, in GStreamer's own format
-/// (`gdppay`). A container would not suffice: no container supports every codec, and most round
-/// timestamps.
+/// (`gdppay`). A container would not suffice, because no container supports every codec, and most
+/// containers round timestamps.
 struct PacketFile: Sendable {
   let path: String
 
@@ -18,7 +18,7 @@ struct PacketFile: Sendable {
 
   /// Content of the file.
   struct Content: Sendable, Codable, Equatable {
-    /// Number of visible or audible packets with distinct times.
+    /// Number of packets that are shown or played; packets with the same time count once.
     var packets: Int
     /// Reordering depth: largest number of packets that come before a packet but have a later PTS.
     var reordering: Int

@@ -17,7 +17,7 @@ final class PlanFile: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Content of the file; nil if it does not exist.
+  /// Content of the file; nil if the file does not exist.
   func read() throws -> Data? {
     let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -57,7 +57,7 @@ package struct FileStamp: Codable, Sendable, Equatable {
   /// Seconds and nanoseconds since 1970.
   var modified: [Int]
 
-  /// Stamp of the file at `path`; nil if it does not exist.
+  /// Stamp of the file at `path`; nil if the file does not exist.
   package init?(_ path: String) {
     var info = stat()
     guard stat(path.cPath, &info) == 0 else { return nil }

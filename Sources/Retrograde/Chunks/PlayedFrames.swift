@@ -31,7 +31,7 @@ struct PlayedFrames: Sendable {
         let span = clipped.span(of: place)
         let shown = clock.next(span)
         let start = timeline.starts[places.lowerBound + place]
-        // Same rule as in VideoPlayer.
+        // VideoPlayer skips repeated frames by the same rule.
         if let last, last.start == start, last.leg.leaves(onShow: leg) { continue }
         last = (start, leg)
         frames.append(Frame(shown: shown, source: span, leg: number))
@@ -40,12 +40,13 @@ struct PlayedFrames: Sendable {
     self.frames = frames
   }
 
-  /// True if a chunk can begin at frame `place`: this frame and the previous frame in the order of
-  /// play do not need the same group of pictures to be decoded.
+  /// True if a chunk can begin at frame `place`, that is, if this frame and the frame played before
+  /// it are decoded from different groups of pictures.
   func canCut(before place: Int) -> Bool {
     let (frame, before) = (frames[place].source, frames[place - 1].source)
-    // In the source, a group of pictures must begin after the earlier frame starts, and not after
-    // the later frame starts. Frames of the group before the later frame are not shown.
+    // In the source, a group of pictures must begin after the start of the earlier frame, and at or
+    // before the start of the later frame. Frames between that keyframe and the later frame are not
+    // shown.
     let (early, late) = frame.start < before.start ? (frame, before) : (before, frame)
     let next = keyframes.endOfPrefix { $0 <= early.start }
     return next < keyframes.count && keyframes[next] < late.end && keyframes[next] <= late.start

@@ -6,7 +6,7 @@ import RetrogradeEngine
 import Paths
 
 /// Folder in which an output is made in chunks: `plan.json`, `index-0` …, `journal`, `locks`,
-/// `chunk-00000` … Any number of processes, on any number of machines, can work in it.
+/// `chunk-00000` … Any number of processes, on any number of machines, can work in the folder.
 struct WorkFolder: Sendable {
   let path: String
   let locks: FileLocks
@@ -29,7 +29,7 @@ struct WorkFolder: Sendable {
 
   // MARK: the plan
 
-  /// Plan in the folder; nil if there is none yet.
+  /// Plan in the folder; nil if the folder has no plan yet.
   func plan() throws -> ChunkPlan? {
     guard let bytes = try planFile.read() else { return nil }
     do {
@@ -54,7 +54,7 @@ struct WorkFolder: Sendable {
   func isOlder(than path: String) -> Bool { planFile.isOlder(than: path) }
 
   /// Plan in the folder.
-  /// - Throws: ``RetrogradeError`` of code `noInput` if there is none.
+  /// - Throws: ``RetrogradeError`` of code `noInput` if the folder has no plan.
   func knownPlan() throws -> ChunkPlan {
     guard let plan = try plan() else {
       throw RetrogradeError(
@@ -64,7 +64,8 @@ struct WorkFolder: Sendable {
   }
 
   /// Creates the folder, and writes a plan into the folder; `plan.json` is written last. If another
-  /// process was faster, keeps its plan. Otherwise removes the remains of an earlier plan first.
+  /// process was faster, keeps that process's plan. If not, first removes the remains of an earlier
+  /// plan.
   ///
   /// - Returns: the plan that is now in the folder.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if the folder can't be created.
@@ -89,7 +90,7 @@ struct WorkFolder: Sendable {
       if mkdir(path.cPath, 0o777) != 0 {
         let reason = errno
         var info = stat()
-        // True if the path is a file or a dangling link. False if the path does not exist, because
+        // True if a file or a dangling link has this path. False if nothing has this path, because
         // another process has just removed the folder.
         let isInTheWay =
           lstat(path.cPath, &info) == 0 && (stat(path.cPath, &info) != 0 || info.st_mode & S_IFMT != S_IFDIR)
@@ -147,7 +148,8 @@ struct WorkFolder: Sendable {
     return index
   }
 
-  /// Removes all files that Retrograde wrote, and the folder unless it contains other files.
+  /// Removes all files that Retrograde wrote, then the folder, unless other files are left in the
+  /// folder.
   ///
   /// The plan and the journal are removed last. The journal records that the output is complete, so
   /// a later run recognises an interrupted removal.
@@ -158,7 +160,7 @@ struct WorkFolder: Sendable {
   }
 
   /// Completes a removal that was interrupted after the plan was removed. The output was complete
-  /// before that removal.
+  /// before the removal began.
   func removeLeftovers() throws {
     let names = fileNames(in: path) ?? []
     // A process that is creating a plan holds the lock.

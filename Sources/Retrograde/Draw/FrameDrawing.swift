@@ -16,7 +16,7 @@ struct FrameDrawing: Sendable {
   /// Delay of the whole source, caused by the title.
   var lead: ClockTime { title?.duration ?? .zero }
 
-  /// Passes the frames of the title to `body`, with their times.
+  /// Passes each frame of the title to `body`, with the frame's time span.
   func title(_ painter: FramePainter, rate: Double, _ body: (Buffer, TimeSpan) throws -> Void) throws {
     guard let title, title.duration > .zero else { return }
     let step = ClockTime(seconds: 1 / max(rate, 1))
@@ -51,7 +51,7 @@ extension VideoPlayer.Frame {
 
 extension FramePainter {
   /// Painter for the frames of `video`.
-  /// - Parameter geometry: conversion of the frames that follows the drawing; nil: none.
+  /// - Parameter geometry: conversion that is applied to the frames after the drawing; nil: none.
   init(_ video: VideoSource, _ geometry: FrameGeometry?) {
     let shown = ShownFrame(video.caps, orientation: video.video.tags?.string("image-orientation"))
     self.init(video.caps, geometry?.drawing ?? (shown.stored, shown.size))

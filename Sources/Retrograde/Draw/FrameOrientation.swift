@@ -46,7 +46,7 @@ struct FrameOrientation: Hashable, Sendable {
     (other.isMirrored ? mirrored : self).turned(by: other.quarters)
   }
 
-  /// Orientation that undoes this one.
+  /// Orientation that undoes this orientation.
   var inverse: FrameOrientation {
     // Mirroring after a rotation equals mirroring first and rotating the other way.
     var turn = self

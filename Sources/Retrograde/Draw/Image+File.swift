@@ -3,8 +3,8 @@ import MediaTime
 import RetrogradeEngine
 
 extension Image {
-  /// Reads an image file: PNG, JPEG, or any format that GStreamer decodes. A video gives its first
-  /// frame.
+  /// Reads an image file: PNG, JPEG, or any format that GStreamer decodes. From a video, reads the
+  /// first frame.
   ///
   /// - Throws: ``RetrogradeError``.
   public init(contentsOf path: String) async throws {

@@ -2,10 +2,11 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Audio for a movie made from code: ``MovieWriter`` requests the samples as it needs them.
+/// Audio for a movie made from code. ``MovieWriter`` requests the samples when they are needed.
 ///
 /// With the quality `lossless`, Matroska stores the samples unchanged, and MOV stores them as
-/// 32-bit integers. MP4 and MOV hold up to 2,147,483,647 sample frames: 12 hours at 48 kHz.
+/// 32-bit integers. MP4 and MOV can hold at most 2,147,483,647 sample frames, which last 12 hours
+/// at 48 kHz.
 ///
 /// ```swift
 /// let tone = MovieAudio(sampleRate: 48_000, channels: 1) { position in
@@ -16,8 +17,8 @@ import RetrogradeEngine
 public struct MovieAudio: Sendable {
   /// Sample frames per second, from 1 to 768,000.
   public var sampleRate: Int
-  /// Number of channels, from 1 to 64. Up to 8 channels have GStreamer's default positions for that
-  /// number of channels: left, right, centre, low frequencies, and so on.
+  /// Number of channels, from 1 to 64. With up to 8 channels, the loudspeakers are GStreamer's
+  /// default for that number of channels: left, right, centre, low frequencies, and so on.
   public var channels: Int
   /// Returns any number of interleaved samples from -1 to 1, starting at the sample frame
   /// `position`.

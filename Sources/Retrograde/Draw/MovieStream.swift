@@ -13,8 +13,9 @@ struct MovieStream: Sendable {
   /// Warnings about details that the container can't hold.
   let warnings: [Warning]
 
-  /// Assumed length of the movie, since the real length is unknown. With a length, MP4 edit lists
-  /// count in audio samples and are exact; 32-bit numbers suffice for 12 hours at 48 kHz.
+  /// Assumed length of the movie, since the real length is unknown. If the pipeline knows a length,
+  /// the MP4 edit lists count in audio samples, so the edits are exact; the 32-bit numbers in edit
+  /// lists suffice for 12 hours at 48 kHz.
   private static let expected = ClockTime.seconds(3600)
 
   /// - Throws: ``RetrogradeError`` if the container can't hold video, or if encoding fails to
@@ -83,7 +84,7 @@ struct MovieStream: Sendable {
     }
   }
 
-  /// Writes a frame that is stamped with its time in the movie.
+  /// Writes `frame`, whose timestamp counts from the start of the movie.
   mutating func add(_ frame: Buffer) throws {
     guard let start = frame.pts, let duration = frame.duration else { return }
     frame.stamp(pts: writer.mirrorStart + start, duration: duration)
@@ -105,10 +106,11 @@ struct MovieStream: Sendable {
     return (written, end - writer.mirrorStart)
   }
 
-  /// Stops, and waits for all writing threads.
+  /// Stops the writing, and waits for all writing threads.
   func close() { writer.close() }
 
-  /// Reason why writing stopped: an error in the audio, unless the writing was cancelled.
+  /// Reason why writing stopped: the error of the audio, if the audio failed and the writing was
+  /// not cancelled; in all other cases `CancellationError`.
   private var reason: any Error {
     if cancellation.isCancelled { return CancellationError() }
     do {

@@ -18,8 +18,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Drawings go directly into the frame's memory (32 bits per pixel), which is the input of the
-/// encoder's converter; there is no intermediate frame. Each call waits until the encoder has room.
+/// Drawings go directly into the frame's memory (32 bits per pixel), from which the encoder's
+/// converter reads; there is no intermediate frame. Each call waits until the encoder has room.
 /// Several tasks can add frames at once: frames are added one at a time, in the order in which the
 /// calls begin to run. If a drawing throws, the frame is skipped. With a loop other than `forward`,
 /// frames are kept within the memory budget, then in the spool, and are encoded by ``finish()``.
@@ -27,8 +27,9 @@ import Synchronization
 /// Audio (``MovieAudio``) starts with the first frame. Without a loop, the audio is encoded while
 /// frames are added.
 public final class MovieWriter: Sendable {
-  /// Frame size in pixels.
+  /// Width of the frames, in pixels.
   public let width: Int
+  /// Height of the frames, in pixels.
   public let height: Int
   public let frameRate: FrameRate
 
@@ -61,8 +62,8 @@ public final class MovieWriter: Sendable {
   ///   - frameRate: frames per second.
   ///   - loop: order of play of the frames.
   ///   - audio: audio of the movie; nil: none.
-  ///   - options: encoding (its `profile` is a GStreamer encoding profile), memory, spool, loop
-  ///     count, replacement of existing files. Options of sources are ignored.
+  ///   - options: encoding (`encoding.profile` is a GStreamer encoding profile), memory, spool,
+  ///     loop count, replacement of existing files. Options of sources are ignored.
   /// - Throws: ``RetrogradeError``.
   public init(
     _ output: String, width: Int, height: Int, frameRate: FrameRate, loop: Loop = .forward,

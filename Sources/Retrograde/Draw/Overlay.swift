@@ -74,7 +74,7 @@ public enum Overlays {
     return size * 7 / 12 + context.size(of: timecodeText(context, moment), width: .infinity).height
   }
 
-  /// Combines overlays; later ones are drawn over earlier ones. nil for an empty list.
+  /// Combines overlays: later overlays are drawn over earlier overlays. nil for an empty list.
   public static func all(_ overlays: [Overlay]) -> Overlay? {
     guard !overlays.isEmpty else { return nil }
     return { context, frame in
@@ -123,7 +123,7 @@ struct FramePainter: Sendable {
     }
   }
 
-  /// Range of rows that contains all that was drawn.
+  /// Smallest range of rows that contains every drawn pixel.
   private static func rows(_ pixels: UnsafeRawBufferPointer, width: Int, height: Int) -> Range<Int> {
     func isEmpty(_ row: Int) -> Bool {
       let words = UnsafeRawBufferPointer(rebasing: pixels[row * width * 4..<(row + 1) * width * 4])

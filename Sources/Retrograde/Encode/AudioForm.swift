@@ -62,7 +62,7 @@ struct AudioForm: Sendable, Equatable {
     mixed.flatMap { Caps("audio/x-raw,\(fields($0))") }
   }
 
-  /// Elements between the samples and the encoder, in `gst-launch-1.0` syntax.
+  /// GStreamer elements that convert the samples for the encoder, in `gst-launch-1.0` syntax.
   var elements: [String] {
     let called = name.map { ["capssetter caps=\"audio/x-raw,\(Caps.field(channelMask: $0))\""] } ?? []
     let limits = [mixed.map(fields), rate.map { "rate=\($0)" }].compactMap { $0 }
@@ -123,7 +123,8 @@ enum Speakers {
     return (0..<count).sorted { moved[$0] < moved[$1] }
   }
 
-  /// Returns the mask with the side pair renamed to the rear pair, if `mask` has no rear pair.
+  /// Returns `mask` with the side pair renamed to the rear pair; unchanged if `mask` already has a
+  /// rear pair.
   static func withRearPair(_ mask: UInt64) -> UInt64 {
     mask & side == side && mask & rear == 0 ? mask & ~side | rear : mask
   }

@@ -16,7 +16,7 @@ struct AudioPriming: Sendable, Codable {
   }
 
   /// Measures the priming of each stream's encoder in the pipeline. If the container has no edit
-  /// lists, each packet gets the timestamp at which players really play its samples.
+  /// lists, each packet gets the timestamp at which players really play the packet's samples.
   init(_ pipeline: Pipeline, _ audio: [EncodingPipeline.Stream], hasEditLists: Bool) {
     samples = audio.map { _ in 0 }
     for (index, stream) in audio.enumerated() {

@@ -71,7 +71,7 @@ private struct LoopComments {
     var comments = ["\(start)=\(place.lowerBound)"]
     if let end = fields["END"]?.name { comments.append("\(end)=\(place.upperBound)") }
     // Without `LOOPEND` and `LOOPLENGTH`, the source's loop ends with the audio. The output needs
-    // `LOOPLENGTH`, since its audio may continue after the loop.
+    // `LOOPLENGTH`, since the output's audio may continue after the loop.
     if fields["END"] == nil || fields["LENGTH"] != nil {
       comments.append("\(fields["LENGTH"]?.name ?? "LOOPLENGTH")=\(place.count)")
     }

@@ -68,7 +68,7 @@ extension CarriedDetails {
   /// Returns the names of tags that are left out by a muxer that writes only the tags `held`.
   private func unwritten(_ tags: TagList, _ held: Set<String>) -> [String] {
     tags.names.filter { name in
-      // FFmpeg writes its own name into every file, so it is no detail of the source.
+      // FFmpeg writes its own name into every file, so that name is no detail of the source.
       let isOfFFmpeg = name == "application-name" && tags.string(name)?.hasPrefix("Lav") ?? false
       return !held.contains(name) && !CarriedDetails.others.contains(name) && !isOfFFmpeg
     }
@@ -103,7 +103,8 @@ extension CarriedDetails {
       "image", "preview-image", "attachment", "image-orientation", "datetime", "language-code", "language-name",
     ])
 
-  /// Like `others`, but for streams: also the title, and the application (the encoder).
+  /// Like `others`, but for tags of streams. Also contains the title, and the application (the
+  /// encoder).
   private static let ofStreams = others.union(["title", "application-name"])
 
   private var holdsComments: Bool { container?.holdsComments ?? false && !isOnlyTheora }
@@ -143,8 +144,8 @@ extension CarriedDetails {
     freeTags.filter { !$0.saysTimes && holdsName(of: $0) }.map(\.comment)
   }
 
-  /// False for a non-ASCII name in Ogg: GStreamer leaves out such names (Vorbis I specification,
-  /// 5.2.2).
+  /// False for a non-ASCII name in Ogg, since GStreamer leaves out such names (Vorbis I
+  /// specification, 5.2.2).
   private func holdsName(of tag: NamedTag) -> Bool {
     tag.name.utf8.allSatisfy { $0 < 0x80 } || !(container?.isOgg ?? false)
   }
@@ -167,7 +168,7 @@ extension CarriedDetails {
   /// write the date. Most muxers write only complete dates.
   private func unsupportedDate(_ tags: TagList) -> String? {
     guard let held = heldTags, !held.contains("datetime"), let date = tags.partialDate else { return nil }
-    // gstid3v2mux.cc writes years.
+    // The muxer of ID3 tags writes a date that is only a year (gstid3v2mux.cc).
     return container?.caps == nil && !date.contains("-") ? nil : date
   }
 
@@ -219,20 +220,20 @@ extension Container {
   /// True if the container's header has a creation time.
   var holdsHeaderTime: Bool { holdsTitles }
 
-  /// `gst_avi_mux_write_tag` of gstavimux.c, 1.22 to 1.28.
+  /// Tags that `gst_avi_mux_write_tag` of gstavimux.c writes, 1.22 to 1.28.
   private static let tagsInAVI: Set = [
     "location", "artist", "comment", "copyright", "date", "genre", "keywords", "title", "encoder", "isrc",
   ]
-  /// `gst_wavparse_tags_foreach` of gstwavenc.c, 1.22 to 1.28.
+  /// Tags that `gst_wavparse_tags_foreach` of gstwavenc.c writes, 1.22 to 1.28.
   private static let tagsInWAVE = tagsInAVI.union(["album", "album-artist"])
 
-  /// `gst_matroska_tag_conv` of matroska-mux.c, 1.22 to 1.28.
+  /// Tags in the table `gst_matroska_tag_conv` of matroska-mux.c, 1.22 to 1.28.
   private static let tagsInMatroska: Set = [
     "title", "artist", "album", "comment", "date", "isrc", "copyright", "beats-per-minute", "license", "composer",
     "performer", "genre",
   ]
 
-  /// `tag_matches_mp4` of gstqtmux.c, 1.22 to 1.28.
+  /// Tags in the table `tag_matches_mp4` of gstqtmux.c, 1.22 to 1.28.
   private static let tagsInMP4: Set = [
     "album", "album-sortname", "artist", "artist-sortname", "album-artist", "album-artist-sortname",
     "application-name", "comment", "composer", "composer-sortname", "show-name", "show-sortname", "genre", "title",
@@ -241,7 +242,7 @@ extension Container {
     "album-disc-number", "album-disc-count",
   ]
 
-  /// `tag_matches` of gstvorbistag.c, 1.22 to 1.28.
+  /// Tags in the table `tag_matches` of gstvorbistag.c, 1.22 to 1.28.
   private static let tagsInVorbis: Set = [
     "title", "version", "album", "track-number", "album-disc-number", "track-count", "album-disc-count", "artist",
     "performer", "composer", "copyright", "license", "license-uri", "geo-location-name", "organization", "description",
@@ -253,8 +254,8 @@ extension Container {
     "album-artist-sortname", "discid", "musicbrainz-discid", "beats-per-minute", "application-name",
   ]
 
-  /// `add_funcs` of gstid3v2mux.cc, 1.22 to 1.28. The muxer writes only the year of a date, so
-  /// dates are also written as comments.
+  /// Tags in the table `add_funcs` of gstid3v2mux.cc, 1.22 to 1.28. The muxer writes only the year
+  /// of a date, so dates are also written as comments.
   fileprivate static let tagsInID3: Set = [
     "artist", "album-artist", "title", "album", "copyright", "composer", "genre", "comment", "musicbrainz-artistid",
     "musicbrainz-albumid", "musicbrainz-albumartistid", "musicbrainz-releasegroupid", "musicbrainz-trmid",

@@ -1,7 +1,8 @@
 import GStreamer
 import RetrogradeEngine
 
-/// Chapters, stream titles, markers, comments and tags of a source, in the form for an output.
+/// Chapters, stream titles, markers, comments and tags of a source, in the form that an output
+/// needs.
 struct CarriedDetails: Sendable {
   let source: PlayableSource
   let playback: PlaybackOptions
@@ -72,7 +73,7 @@ struct CarriedDetails: Sendable {
       + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output can hold")] : [])
   }
 
-  /// Warnings about languages with a region or script: muxers write neither.
+  /// Warnings about languages with a region or script, since muxers write only the plain language.
   private var unsupportedLanguages: [Warning] {
     let all = (videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)).compactMap { $0?.language }
       .filter { $0.plain != $0.whole }
@@ -95,8 +96,8 @@ struct CarriedDetails: Sendable {
     ]
   }
 
-  /// Warning about the number of plays of an animation, if the output is a video, which can't store
-  /// that number.
+  /// Warning about the number of plays of an animation, if the output is a video, since a video
+  /// can't store that number.
   private var unsupportedPlays: [Warning] {
     guard let plays = source.index.plays, plays > 1, container?.animation == nil else { return [] }
     return [Warning(.detailLeftOut, "left out: the number of times that the animation plays (\(plays))", count: 1)]
@@ -125,8 +126,8 @@ struct CarriedDetails: Sendable {
 }
 
 extension VideoSource {
-  /// Returns the caps of the frames for an encoder. Encoders read the field order from the caps,
-  /// even if each frame has the order in its flags (`gst_x264_enc_init_encoder`).
+  /// Returns the caps of the frames for an encoder. Encoders read the field order only from the
+  /// caps, even if the flags of each frame contain the order too (`gst_x264_enc_init_encoder`).
   func encodedCaps(isBackward: Bool) -> Caps {
     var caps = caps
     if caps.isInterlaced, caps.string("field-order") == nil, let isTopFieldFirst {
@@ -145,7 +146,7 @@ extension TagList {
     }
   }
 
-  /// The tags with the plain ``language``, which muxers know.
+  /// The tags, with ``language`` replaced by its plain form, which muxers know.
   var withPlainLanguage: TagList {
     guard let language, language.plain != language.whole,
       let tag = TagList("taglist, language-code=(string)\(Description.quoted(language.plain))")

@@ -2,7 +2,7 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// A codec, with the caps that identify it.
+/// Codec, with the caps that identify the codec.
 struct Codec: Sendable, Equatable {
   /// The caps as text, such as `audio/mpeg,mpegversion=4`.
   let text: String

@@ -2,7 +2,7 @@ public import Containers
 import GStreamer
 public import RetrogradeEngine
 
-/// Stream whose codec in the output differs from the source's.
+/// Stream whose codec in the output differs from its codec in the source.
 public struct CodecChange: Sendable, Hashable, CustomStringConvertible {
   public var kind: StreamKind
   /// Name of the source's codec, such as `HEVC` or `PCM`.
@@ -106,7 +106,7 @@ extension EncodingChoice {
 }
 
 extension Codec {
-  /// True if `other` is the same codec, even if its caps are written differently.
+  /// True if `other` is the same codec, even if the caps of `other` are written differently.
   fileprivate func isSame(as other: Codec) -> Bool { self == other || self == Codec(of: other.caps) }
 
   /// Value of `--video-codec` for this codec.
@@ -122,7 +122,7 @@ extension Codec {
       "h264": "H.264", "av1": "AV1", "theora": "Theora", "mpeg2": "MPEG-2", "mpeg4": "MPEG-4", "prores": "ProRes",
       "opus": "Opus", "vorbis": "Vorbis", "ac3": "AC-3", "eac3": "E-AC-3",
     ]
-    // GStreamer's description, without profile and level.
+    // A codec without a short name gets GStreamer's description, without profile and level.
     return known.map { usual[$0] ?? $0.uppercased() }
       ?? String(caps.codecName.prefix { $0 != "(" }).trimmingSuffix(" ")
   }

@@ -16,7 +16,8 @@ struct Container: Sendable {
   var holdsOneVideo = false
   /// Subtitle formats that the container holds, as caps, best first.
   var subtitles: [String] = []
-  /// True for MP4 and MOV: their edit lists can exclude codec priming from playback.
+  /// True for MP4 and MOV, since the edit lists of these containers can exclude codec priming from
+  /// playback.
   var hasEditLists = false
   /// True if the container has a language field for each stream, separate from the codec's tags.
   var carriesLanguages: Bool {
@@ -58,17 +59,18 @@ struct Container: Sendable {
   var holdsFieldOrder: Bool { isMatroska || caps == "video/quicktime,variant=apple" }
   /// True for Matroska and WebM.
   var isMatroska: Bool { ["video/x-matroska", "video/webm"].contains(caps) }
-  /// True if the container has no timestamps for frames (AVI, Y4M): frames are stored in
+  /// True if the container has no timestamps for frames (AVI, Y4M), so that frames are stored in
   /// presentation order and have equal durations.
   var lacksTimes = false
-  /// True for Ogg. Pages of Ogg count the frames of Theora, so all frames have equal durations.
+  /// True for Ogg. For Theora, Ogg pages store frame numbers instead of times, so all frames have
+  /// equal durations.
   var isOgg: Bool { caps == "application/ogg" }
   /// True for MPEG transport streams, whose muxers name pads after PIDs.
   var isTransportStream: Bool { caps?.hasPrefix("video/mpegts") ?? false }
   var isWave: Bool { caps == "audio/x-wav" }
   /// True if demuxers choose the size of the PCM buffers that they output: WAV has no packets, MOV
-  /// stores each sample, and AVI packets are split. From other containers, demuxers output the
-  /// packets as written.
+  /// stores each sample frame separately, and AVI packets are split. From other containers,
+  /// demuxers output the packets as written.
   var hasLooseSamples: Bool { isWave || caps == "video/x-msvideo" || caps == "video/quicktime,variant=apple" }
   /// True if audio in the container has no timestamps, and always starts with the file.
   var needsAudioFromStart = false
@@ -229,8 +231,8 @@ struct Container: Sendable {
 
   private static let sequenceEncoders = [
     "png": (encoder: "pngenc", opaque: opaque("RGB,GRAY8,GRAY16_BE")), "jpg": jpeg, "jpeg": jpeg,
-    // Use RGB, which libwebp converts to the YUV variant of WebP. If the input were YUV of another
-    // variant, webpenc would not convert the frames.
+    // Use RGB, because libwebp converts RGB to the YUV variant of WebP. If the input were YUV of
+    // another variant, webpenc would not convert the frames.
     "webp": (encoder: "webpenc quality=95", opaque: opaque("RGB")),
     "tiff": (encoder: "avenc_tiff", opaque: opaque("RGB,GRAY8,GRAY16_LE")),
     "bmp": (encoder: "avenc_bmp", opaque: opaque("BGR,GRAY8")),
@@ -265,7 +267,7 @@ struct Container: Sendable {
     return alone.first { !pipeline.elements(ofFactory: $0.0).isEmpty }.flatMap { byExtension[$0.1] }
   }
 
-  /// Names of the installed muxers for the container, best first; `encodebin` uses the first one
+  /// Names of the installed muxers for the container, best first; `encodebin` uses the first muxer
   /// that takes all streams. Empty if no muxer is needed.
   var muxers: [String] {
     guard let caps, let parsed = Caps(caps) else { return [] }
@@ -282,7 +284,7 @@ struct Container: Sendable {
     {
       return false
     }
-    // No demuxer could read the result.
+    // GStreamer could not read TTA back from Matroska.
     if isMatroska, codec.mediaType == "audio/x-tta", Quirk.matroskademuxTTA.applies { return false }
     return muxers.contains { Registry.factory($0, takes: codec) }
   }

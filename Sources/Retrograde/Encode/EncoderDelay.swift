@@ -8,8 +8,8 @@ import RetrogradeEngine
 /// Most encoders do not report the number (`Quirk.avencAACPriming`, `Quirk.lamemp3encPriming`). So
 /// the priming is measured: noise is encoded and decoded, then located in the decoded audio.
 struct EncoderDelay {
-  /// Priming in sample frames; 0 if the codec's stream itself declares the priming (Opus), or if it
-  /// can't be measured.
+  /// Priming in sample frames; 0 if measuring fails, or if the codec's stream itself declares the
+  /// priming (Opus).
   let samples: Int
 
   private static let length = 16_384
@@ -50,8 +50,8 @@ struct EncoderDelay {
     guard source.push(buffer) else { return 0 }
     source.endOfStream()
     var heard: [Float32] = []
-    // Wait without a timeout: the machine may be busy, and without a measured delay, the output
-    // would be out of sync.
+    // Wait without a timeout, because the machine may be busy, and without a measured delay, the
+    // output would be out of sync.
     while heard.count < length + reach, !sink.isEndOfStream {
       guard let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) else {
         if case .failed? = pipeline.nextMessage() { break }

@@ -13,8 +13,8 @@ struct EncoderSettings: Sendable {
   /// Average number of frames per second.
   var frameRate: Double
 
-  /// Ratio of the output's bit rate to the source's: encoding a second time needs a slightly higher
-  /// bit rate for the same quality (docs/quality.md).
+  /// Ratio of the output's bit rate to the source's bit rate. Encoding a second time needs a
+  /// slightly higher bit rate for the same quality (docs/quality.md).
   static let headroom = 1.25
 
   /// Lowest bit rate of video, in bits per second. At rates that round to 0 kbit/s, such as the
@@ -35,7 +35,7 @@ struct EncoderSettings: Sendable {
     "x264enc", "avenc_ffv1", "avenc_ffvhuff", "avenc_huffyuv", "avenc_utvideo", "avenc_magicyuv",
   ]
 
-  /// Supported width and height of encoders whose pad template allows sizes that do not work
+  /// Supported widths and heights, for encoders whose pad template allows sizes that do not work
   /// (`Quirk.x264encLargestSize`). FFmpeg divides an FFV1 frame into one slice per thread, so
   /// frames below the limit turn black, or encoding does not start (FFmpeg 5.1 and 8).
   static let sides = ["x264enc": 1...16_384, "avenc_ffv1": 4...Int.max]
@@ -75,7 +75,7 @@ struct EncoderSettings: Sendable {
   }
 
   /// Returns the `element-properties` for a video encoder. Values of enumerations are numbers,
-  /// since a GstStructure can't hold their names.
+  /// since a GstStructure can't hold the names of such values.
   /// - Throws: ``RetrogradeError`` of code `usage`, with the valid values, if the encoder does not
   ///   accept a requested value.
   func video(_ encoder: String, _ raw: Caps) throws -> [(name: String, value: String)] {
@@ -113,8 +113,8 @@ struct EncoderSettings: Sendable {
   private func wanted(_ raw: Caps) -> Int { options.bitrate ?? defaultBitrate(raw) }
 
   /// Returns the bit rate for x264 and x265 in kbit/s. These encoders divide the bit rate by the
-  /// frame rate in the caps, which is higher than the average frame rate if frames have different
-  /// durations.
+  /// frame rate in the caps. If frames have different durations, the frame rate in the caps is
+  /// higher than the average frame rate.
   private func kilobits(_ raw: Caps, _ encoder: String) throws -> String {
     let named = raw.fraction("framerate").flatMap {
       $0.denominator > 0 ? Double($0.numerator) / Double($0.denominator) : nil
@@ -141,8 +141,8 @@ struct EncoderSettings: Sendable {
     return set
   }
 
-  /// Uses no `option-string`: x265's options contain equals signs, which encoding profiles can't
-  /// express.
+  /// Uses no `option-string`, since x265's options contain equals signs, which encoding profiles
+  /// can't express.
   private func x265(_ raw: Caps) throws -> Properties {
     let speed = ("speed-preset", try number("speed-preset", "x265enc"))
     guard options.bitrate == nil, let crf else { return [speed, ("bitrate", try kilobits(raw, "x265enc"))] }
@@ -176,8 +176,8 @@ struct EncoderSettings: Sendable {
 
   private func av1(_ raw: Caps) throws -> Properties {
     let speed = try speed("cpu-used", "av1enc")
-    // Speeds of libaom from 7 on need the usage profile realtime (1); with good quality (0), these
-    // speeds act like speed 6.
+    // Speeds of libaom from 7 on need the usage profile realtime (1); with the usage profile good
+    // quality (0), these speeds act like speed 6.
     let isRealTime = Int(speed).map { $0 > 6 } ?? false
     let set = [("cpu-used", speed), ("usage-profile", isRealTime ? "1" : "0"), ("threads", "4"), ("row-mt", "true")]
     let quantizers = EncoderSettings.av1Quantizers
@@ -272,8 +272,8 @@ struct EncoderSettings: Sendable {
     if let sourceBitrate, options.quality == .source {
       return max(Int(Double(sourceBitrate) * EncoderSettings.headroom), EncoderSettings.leastBitrate)
     }
-    // A tenth of a bit per pixel: the source is raw or intra-only, so the source's bit rate says
-    // little.
+    // Use a tenth of a bit per pixel, because the source is raw or intra-only, and the bit rate of
+    // such a source says little.
     return Int(pixelRate(raw) * 0.1)
   }
 

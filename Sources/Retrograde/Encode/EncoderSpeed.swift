@@ -2,10 +2,10 @@
 ///
 /// The usual speeds are the knees of the curves in docs/quality.md, which `make quality` draws. At
 /// a knee, the next slower speed takes at least a quarter more time, but improves the similarity
-/// (SSIM) by less than 0.003. For HEVC, the speed is the slowest that is at least as fast as
-/// `medium` of x264, which is FFmpeg's default for such a source. For VP9, the speed is the fastest
-/// that keeps nearly still frames distinct: from speed 5 on, libvpx may make a frame look like its
-/// neighbour.
+/// (SSIM) by less than 0.003. For HEVC, the speed is the slowest that is at least as fast as x264
+/// with `medium`, the encoder and speed that FFmpeg uses by default. For VP9, the speed is the
+/// fastest that keeps nearly still frames distinct: from speed 5 on, libvpx may make a frame look
+/// like its neighbour.
 enum EncoderSpeed {
   private static let usual = [
     "x264enc": "superfast", "x265enc": "ultrafast", "vp9enc": "4", "vp8enc": "8", "av1enc": "7",

@@ -1,8 +1,8 @@
 import GStreamer
 import RetrogradeEngine
 
-// Checks for `--quality lossless`. Pixels that the codec can't hold exactly cause an error; rounded
-// audio samples cause a warning.
+// Checks for `--quality lossless`. Pixels that the codec can't hold exactly cause an error, or a
+// warning if the codec is FFV1. Rounded audio samples cause a warning.
 extension EncodingChoice {
   /// Returns the pixel format in which `codec` encodes frames like `raw` without changing any
   /// value. If FFV1 has no such format, adds a warning and returns nil.

@@ -35,8 +35,7 @@ extension EncodingChoice {
     }
   }
 
-  /// Checks that the encoder and the container accept frames of the size of `raw`: muxers have
-  /// limits too.
+  /// Checks that the encoder and the muxer accept the frame size in `raw`.
   static func check(_ raw: Caps, _ codec: Codec, _ container: Container, _ output: String) throws {
     guard let width = raw.int("width"), let height = raw.int("height"), !supportsSize(of: raw, codec, container) else {
       return

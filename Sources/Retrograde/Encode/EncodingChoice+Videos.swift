@@ -3,7 +3,7 @@ import MediaTime
 import RetrogradeEngine
 
 extension EncodingChoice {
-  /// Adds the video of an output in an image format, which has no audio or subtitles.
+  /// Adds the video of an output in an image format. Such an output has no audio and no subtitles.
   mutating func addImages(of streams: Streams, _ options: EncodingOptions, _ output: String) throws {
     guard let video = streams.videos.first else {
       throw RetrogradeError(.usage, about: output, "images can't be written, since the source has no video")
@@ -99,7 +99,8 @@ extension EncodingChoice {
     }
   }
 
-  /// Lossless codecs: their bit rate says nothing about the rate that a lossy codec needs.
+  /// Lossless codecs. The bit rate of a lossless stream says nothing about the bit rate that a
+  /// lossy codec needs.
   private static let lossless: Set<String> = [
     "image/png", "image/bmp", "image/tiff", "video/x-raw", "video/x-ffv", "video/x-huffyuv", "video/x-gst-av-ffvhuff",
     "video/x-gst-av-utvideo", "video/x-gst-av-magicyuv", "video/x-lagarith", "video/x-zmbv", "video/x-camtasia",

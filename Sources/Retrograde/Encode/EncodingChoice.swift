@@ -122,9 +122,10 @@ struct EncodingChoice: Sendable {
     profile = options.profile ?? profileOfAll
   }
 
-  /// Checks the profile and the settings for a video encoder. Such settings are an error if there
-  /// is a profile, which contains its own settings, or if the output can't have a video encoder. If
-  /// only the source has no video, the settings cause a warning.
+  /// Checks the profile and the settings for a video encoder. Settings for a video encoder are an
+  /// error if the output can't have a video encoder, or if there is a profile, since a profile
+  /// contains its own settings. If the settings are unused only because the source has no video,
+  /// they cause a warning.
   /// - Throws: ``RetrogradeError`` of code `usage`.
   private mutating func checkEncoderOptions(_ options: EncodingOptions, _ output: String, hasVideo: Bool) throws {
     if let profile = options.profile, !Registry.isEncodingProfile(profile) {
@@ -150,7 +151,7 @@ struct EncodingChoice: Sendable {
       throw RetrogradeError(.usage, "\(setting: option) can't be used: no video is encoded into \(output)")
     }
     if !hasVideo {
-      // A warning, not an error: the source may have video that can't be decoded.
+      // A warning, not an error, because the source may have video that can't be decoded.
       let names = Message.list(options.forOneEncoder, " and ")
       warnings.append(Warning(.detailLeftOut, "not used: \(names), since there is no video to encode"))
     }
@@ -171,15 +172,15 @@ struct EncodingChoice: Sendable {
     }
   }
 
-  /// Largest number of cover pictures in the output: one in Ogg with Vorbis or Opus
-  /// (`METADATA_BLOCK_PICTURE`).
+  /// Largest number of cover pictures in the output. Ogg can hold one picture if the audio is
+  /// Vorbis or Opus (`METADATA_BLOCK_PICTURE`).
   var mostCovers: Int {
     guard container.isOgg else { return container.mostCovers }
     return audioCodecs.contains { ["audio/x-vorbis", "audio/x-opus"].contains($0.caps.mediaType) } ? 1 : 0
   }
 
-  /// Encoding profile of the file. Each stream's profile needs `presence=1`: without `presence=1`,
-  /// `encodebin` uses the first profile of a kind for all streams of that kind.
+  /// Encoding profile of the file. Each stream's profile needs `presence=1`, since `encodebin`
+  /// otherwise uses the first profile of a kind for all streams of that kind.
   private var profileOfAll: String {
     let streams = videos.map(\.profile) + audioProfiles
     guard let container = container.caps else { return streams.joined(separator: ":") }

@@ -18,8 +18,8 @@ struct EncodingDescription {
   /// instead (EBU Tech 3306).
   var isLongWave = false
 
-  /// True if `encodebin` can't take all streams, because some streams are packets or subtitles.
-  /// Then each encoded stream has its own `encodebin`, and one muxer follows.
+  /// True if `encodebin` can't take all streams, because some streams are packets or subtitles. If
+  /// so, each encoded stream has its own `encodebin`, and one muxer follows.
   private var isInParts: Bool {
     copiesVideo || copiesAudio || !choice.subtitles.isEmpty || choice.videos.contains { $0.packets != nil }
   }
@@ -65,8 +65,8 @@ struct EncodingDescription {
           : audio(number, tags)).joined(separator: " ! "))
     }
     for (number, track) in choice.subtitles.enumerated() {
-      // The queue has no limits: all cues are pushed at once, while the muxer waits for other
-      // streams.
+      // The queue has no limits, because all cues are pushed at once while the muxer waits for
+      // other streams.
       lines.append(
         (["appsrc name=text\(number) format=time max-buffers=0 max-bytes=0"] + inject(track.tags)
           + ["queue max-size-buffers=0 max-size-bytes=0 max-size-time=0", "encode.subtitle_\(number)"])
@@ -99,7 +99,8 @@ struct EncodingDescription {
     return (encoding + form).joined(separator: " ! ")
   }
 
-  /// Returns a pad of the muxer, or of `encodebin`, which numbers the pads of all streams together.
+  /// Returns the name of a pad of the muxer or of `encodebin`. The pads of `encodebin` are numbered
+  /// across all kinds of streams.
   private func pad(_ kind: String, _ number: Int) -> String {
     if isInParts { return choice.container.isTransportStream ? "encode." : "encode.\(kind)_\(number)" }
     return "encode.\(kind)_\(kind == "audio" ? videos.count + number : number)"

@@ -51,8 +51,8 @@ final class EncodingPipeline: Sendable {
     var duration: ClockTime?
     /// Lower limit for `mirrorStart`.
     var lead = ClockTime.zero
-    /// Format and settings of an animation, which is written from the appsink `frames`; nil if a
-    /// muxer writes the file.
+    /// Format and settings of an animation; nil if a muxer writes the file. The animation is
+    /// written from the frames of the appsink `frames`.
     var animation: (format: AnimationFormat, settings: AnimationSettings)?
     /// Priming of the audio; nil: to be measured.
     var priming: AudioPriming?
@@ -179,7 +179,8 @@ final class EncodingPipeline: Sendable {
     }
   }
 
-  /// Adds a chroma site to VP9 caps without a chroma site, if the muxer would crash.
+  /// Adds a chroma site to VP9 caps that have none, if the lack of a chroma site would crash the
+  /// muxer.
   ///
   /// MP4 stores only whether a chroma sample is collocated with the top left of four pixels. By
   /// default, the sample is not collocated (VP Codec ISO Media File Format Binding,
@@ -210,8 +211,9 @@ final class EncodingPipeline: Sendable {
   }
 
   /// Starts writing.
-  /// - Parameter finishing: called after the last frame was pushed, with the finished amount and
-  ///   the total amount of the remaining work.
+  /// - Parameter finishing: called after the last frame of the first video was pushed, with the
+  ///   number of frames that have reached the muxer since that moment, and the number of frames
+  ///   that had not reached the muxer at that moment.
   /// - Throws: ``RetrogradeError`` if the pipeline can't start, because the file can't be opened or
   ///   an element fails.
   func start(_ finishing: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws {
@@ -245,8 +247,8 @@ final class EncodingPipeline: Sendable {
     isStopped.withLock { $0 } || cancellation.isCancelled || failure.withLock { $0 != nil }
   }
 
-  /// Waits until all data is written. If writing fails or is stopped, stops the pipeline, which
-  /// unblocks pushers; other threads only request the stop.
+  /// Waits until all data is written. If writing fails or is stopped, stops the pipeline, so that
+  /// pushers are unblocked. Other threads only request this stop.
   private func watchBus(_ finishing: (_ done: Int, _ total: Int) -> Void) {
     if !isWritten(finishing) { pipeline.set(.null) }
   }

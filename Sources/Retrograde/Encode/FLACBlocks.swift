@@ -1,7 +1,7 @@
 import Quirks
 
-/// Block size for short FLAC audio: small enough for two blocks if flacenc would lose a single
-/// block (`Quirk.flacencSingleBlock`).
+/// Block size for short FLAC audio. If flacenc would lose the only block of a stream
+/// (`Quirk.flacencSingleBlock`), the size is small enough for two blocks.
 enum FLACBlocks {
   /// Fewest sample frames that flacenc can write.
   static var fewestSamples: Int { Quirk.flacencSingleBlock.applies ? smallest + 1 : 1 }
@@ -11,7 +11,7 @@ enum FLACBlocks {
   private static let usual = 4608
 
   /// Returns a block size, in sample frames, that gives at least two blocks; nil if the default
-  /// size does.
+  /// size can be used.
   static func size(for samples: Int) -> Int? {
     guard Quirk.flacencSingleBlock.applies, samples <= usual else { return nil }
     return max(smallest, samples / 2)

@@ -27,7 +27,7 @@ struct Feed: Sendable {
   let pipeline: EncodingPipeline
   let work: Work
 
-  /// Delay of the output relative to `legs`: the duration of the title.
+  /// Delay of the output relative to `legs`, equal to the duration of the title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 
   /// Duration of the output, with the title.

@@ -2,8 +2,8 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// Header values that are written into a finished file, because the muxer does not write them. The
-/// values come from the data that reached the muxer, not from the plan.
+/// Header values that are written into a finished file, because the muxer does not write these
+/// values. The values come from the data that reached the muxer, not from the plan.
 struct FinishedHeader: Sendable {
   private enum Format: String {
     case mp4 = "MP4"
@@ -15,7 +15,7 @@ struct FinishedHeader: Sendable {
   /// Number of priming sample frames of each audio stream.
   let priming: [Int]
   private let contents: EncodingPipeline.Contents
-  /// nil if the muxer's header is complete.
+  /// Format of the header to complete; nil if the muxer's header is complete.
   private let format: Format?
 
   init(_ pipeline: Pipeline, _ contents: EncodingPipeline.Contents, priming: [Int]) {

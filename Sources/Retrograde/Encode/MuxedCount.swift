@@ -30,7 +30,7 @@ struct MuxedCount: Sendable {
   }
 
   private let packets = PacketCount()
-  /// Count at the encoder's input; nil if the stream is not encoded here.
+  /// Count at the encoder's input; nil if this pipeline does not encode the stream.
   private let raw: PacketCount?
   private let rateChangers: [Element]
   /// True if the user's pipeline has elements that change the number of frames or samples.
@@ -141,7 +141,8 @@ struct MuxedCount: Sendable {
         ? MuxedCount.missing(given - reached, of: given, "samples", pushed.missing(from: packets.span)) : nil)
   }
 
-  /// Counts sample frames that were encoded elsewhere, by the duration of the packets.
+  /// Counts the sample frames in packets that another pipeline encoded. The count is computed from
+  /// the duration of the packets.
   private func encoded(_ given: Int, _ packets: PacketCount.Total, rate: Int) -> MuxedData {
     let lasting = (packets.span?.duration ?? .zero) + packets.longest
     let missing = max(given - lasting.sampleIndex(rate: rate), 0)

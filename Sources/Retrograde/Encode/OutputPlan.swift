@@ -9,7 +9,7 @@ struct OutputPlan: Sendable {
   let source: PlayableSource
   let options: ReverseOptions
   private(set) var choice: EncodingChoice
-  /// Overlays on the frames, and the title before them.
+  /// Overlays on the frames, and the title before the first frame.
   let drawing: FrameDrawing
   /// If set, copies the packets of the video's forward legs.
   let copy: ForwardCopy?
@@ -124,8 +124,8 @@ struct OutputPlan: Sendable {
   }
 
   /// Number of sample frames in each pushed buffer. Without encoding, larger buffers are faster.
-  /// But each buffer may become a packet: players must wait for the whole packet, and the muxer
-  /// can't write a video frame inside a packet.
+  /// But each buffer may become a packet. Players must wait for a whole packet, and the muxer can't
+  /// write a video frame inside a packet, so packets must not be too large.
   private var audioPartSize: Int {
     guard videos.isEmpty, choice.audioCodecs.allSatisfy(\.isRaw) else { return AudioReader.partSize }
     return choice.container.hasLooseSamples ? 1 << 16 : 1 << 14
@@ -201,7 +201,7 @@ struct OutputPlan: Sendable {
   /// Video streams that are written.
   var videos: [VideoSource] { Array(source.videos.prefix(choice.videos.count)) }
 
-  /// Delay of the output: duration of the title.
+  /// Delay of the output, equal to the duration of the title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 }
 

@@ -1,7 +1,8 @@
 import RetrogradeEngine
 
 extension Container {
-  /// True for image formats with full transparency; pixels of GIF are either transparent or opaque.
+  /// True for image formats with full transparency. GIF is not one of them, since its pixels are
+  /// either transparent or opaque.
   var keepsAlpha: Bool { imageFormat != nil && animation != .gif && !lacksTimes && !isJPEG }
 
   /// True if FFV1 is one of the container's usual codecs.
@@ -9,7 +10,7 @@ extension Container {
 }
 
 extension OutputRequirements {
-  /// Requirements of the file `output` for the playback of the source.
+  /// Requirements that the container of `output` sets for the playback of the source.
   /// - Throws: ``RetrogradeError`` if no container has the extension of `output`.
   init(of output: String, _ encoding: EncodingOptions) throws {
     self.init(try Container.of(output, format: encoding.format), encoding)

@@ -25,16 +25,16 @@ struct PacketOutput: Sendable {
     playback = options.playback
   }
 
-  /// Returns the reason why frames have to be decoded and encoded instead; nil if the packets can
-  /// be copied.
+  /// Returns the reason why the packets can't be copied, so that the frames have to be decoded and
+  /// encoded; nil if the packets can be copied.
   func refusal(of video: VideoIndex) -> Message? {
     if let obstacle = video.obstacle { return "\(obstacle)" }
     if let setting = asked { return "\(setting: setting) requires encoding" }
     if let name = encoding.videoCodec, Codec(named: name) != Codec(of: video.caps) {
       return "\(setting: .videoCodec) \(name) is another codec"
     }
-    // Consecutive IDR pictures must differ in `idr_pic_id` (ITU-T H.264, 7.4.3). That is certain
-    // only for pictures that are neighbours in the source.
+    // Consecutive IDR pictures must differ in `idr_pic_id` (ITU-T H.264, 7.4.3). Only pictures that
+    // are neighbours in the source are certain to differ.
     if video.caps.mediaType == "video/x-h264", joinsUnrelatedFrames {
       return
         "with \(setting: .frameRate), \(setting: .count) or \(setting: .score), H.264 pictures with equal numbers "
@@ -76,7 +76,8 @@ struct PacketOutput: Sendable {
     ].first { $0.0 }?.1 ?? encoding.framing.settings.first ?? encoding.forOneEncoder.first
   }
 
-  /// Returns the form in which the container takes the packets; nil if there is none.
+  /// Returns the form in which the container takes the packets; nil if the container does not take
+  /// the packets.
   func form(of video: VideoIndex) -> PacketForm? {
     guard container.caps != nil, !container.videoCodecs.isEmpty else { return nil }
     // AVI does not store colorimetry. If the codec stores no colorimetry either, players would

@@ -22,8 +22,8 @@ extension Pipeline {
     }
   }
 
-  /// Sets x265's chroma location, if it is not the default (ITU-T H.265, figure E.1). `x265enc`
-  /// does not pass the location on to x265.
+  /// Sets x265's chroma location if the frames do not have the default location (ITU-T H.265,
+  /// figure E.1). `x265enc` does not pass the location on to x265.
   /// - Parameter streams: appsrc name and frame caps of each stream.
   func nameChromaSite(of streams: [(name: String, caps: Caps)]) throws(GStreamerError) {
     let numbers = ["jpeg": 1, "dv": 2, "v-cosited": 3]
@@ -91,8 +91,8 @@ extension Pipeline {
   }
 
   /// Sets the decoding times of `x265enc` for streams of one or two frames
-  /// (`Quirk.x265encFewFrames`). So few frames need no reordering, and are output only at the end
-  /// of the stream.
+  /// (`Quirk.x265encFewFrames`). A stream of so few frames needs no reordering, and the frames are
+  /// output only at the end of the stream.
   func setDecodingTimesOfFewFrames() {
     guard Quirk.x265encFewFrames.applies else { return }
     for encoder in elements(ofFactory: "x265enc") {
@@ -112,10 +112,10 @@ extension Pipeline {
 
   /// Limits the time between decoding and presentation of a frame to a second.
   ///
-  /// In x264 and x265, this delay equals the time between the first frame and the second or third.
-  /// A long first frame makes the delay too long for players. The first frame is long, for example,
-  /// if it was the last frame of a source whose audio is longer than the video. An MP4 muxer also
-  /// adds the delay to the duration.
+  /// In x264 and x265, this delay equals the time from the first frame to the second or third
+  /// frame. A long first frame makes the delay too long for players. The first frame is long, for
+  /// example, if it was the last frame of a source whose audio is longer than the video. An MP4
+  /// muxer also adds the delay to the duration.
   func limitDecodingDelay() {
     for encoder in elements(ofClass: "Encoder") {
       let first = Mutex<(shown: ClockTime, share: Double)?>(nil)
@@ -127,7 +127,7 @@ extension Pipeline {
           return known
         }
         guard share < 1, decoded < start else { return nil }
-        // Times are scaled, which keeps their order.
+        // Scaling the decoding times keeps their order.
         return packet.retimed(
           pts: shown, dts: start - ClockTime(seconds: (start - decoded).seconds * share), duration: duration)
       }

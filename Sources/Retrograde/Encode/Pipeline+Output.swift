@@ -22,7 +22,7 @@ extension Pipeline {
     try nameChromaSite(of: contents.videos.map { ($0.name, $0.caps) })
   }
 
-  /// Adds the pad probes that correct buffers, caps and events on their way to the muxer.
+  /// Adds the pad probes that correct the buffers, caps and events of all streams before the muxer.
   func correctStreams(of contents: EncodingPipeline.Contents) {
     if Quirk.h264parseDurations.applies { keepEncodedDurations() }
     if Quirk.flacparseLastBlock.applies { keepLastFLACBlocks() }

@@ -7,7 +7,7 @@ extension PlayableSource {
   /// if the rate is variable.
   ///
   /// - Parameter needsRate: true if the encoder needs a frame rate. If so, the average replaces a
-  ///   variable rate: x265 does not start without a frame rate, and uses the frame rate to
+  ///   variable rate, because x265 does not start without a frame rate, and uses the frame rate to
   ///   distribute bits. Timestamps stay unchanged.
   func framed(
     _ caps: Caps, _ video: VideoSource, _ playback: PlaybackOptions, needsRate: Bool

@@ -3,8 +3,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Writes a video file within a size limit. Encodes at the bit rate that the duration allows, and
-/// again at a lower bit rate if the file is too large.
+/// Writes a video file within a size limit. Encodes at the bit rate that the limit and the duration
+/// allow. If the file is too large, encodes again at a lower bit rate.
 struct SizeLimitedEncode {
   private let plan: OutputPlan
   /// Size limit in bytes.
@@ -50,7 +50,7 @@ struct SizeLimitedEncode {
     }
     usualRate = video.bitrate
     audioRates = plan.choice.audioBitrates.map { $0 ?? SizeLimitedEncode.usualAudio }
-    // Each packet has a header or a table entry; 24 bytes are assumed.
+    // Each packet has a header or a table entry, whose size is assumed to be 24 bytes.
     let packets = frameRate * Double(plan.choice.videos.count) + 50 * Double(audioRates.count)
     overhead = 4096 + seconds * 24 * packets
   }

@@ -11,7 +11,8 @@ extension SubtitleTrack {
       return container.hasEditLists
         ? mapped(text) { SubtitleText.plain($0.text) }.apart : mapped(text) { SubtitleText.marked($0.text) }
     }
-    // Every Matroska file stores a subtitle format in the same packets, so no conversion is needed.
+    // All Matroska files store a subtitle format in packets of the same form, so no conversion is
+    // needed.
     if accepted.contains(where: { $0.intersects(caps) }) { return self }
     if isScript, accepted.contains(where: { $0.intersects(text) }) {
       let lines = mapped(text) { SubtitleText.plain(SubtitleText.line($0.text)) }
@@ -65,7 +66,7 @@ extension SubtitleTrack {
   }
 
   /// Renumbers the lines of a script, because players ignore a line whose number has occurred
-  /// before. Returns other cues unchanged. `cues` must be in the order of play.
+  /// before. Returns the cues of other formats unchanged. `cues` must be in the order of play.
   func renumbered(_ cues: [Cue]) -> [Cue] {
     guard isScript else { return cues }
     return cues.enumerated().map { number, cue in
@@ -82,8 +83,8 @@ extension Cue {
 /// Conversions of subtitle text. They use no regular expressions, because each would take 50 µs per
 /// cue, and a file may have 100,000 cues.
 enum SubtitleText {
-  /// Converts Pango markup, which GStreamer uses, to SubRip markup: the same tags except `span`,
-  /// and characters instead of entities.
+  /// Converts Pango markup, which GStreamer uses, to SubRip markup: removes `span` tags, and
+  /// replaces entities with characters.
   static func marked(_ text: String) -> String { unescaped(kept(text) { $0.tag != "span" }) }
 
   /// Removes all markup, including SubRip markup that GStreamer passes on as text: fonts, and
@@ -180,8 +181,8 @@ enum SubtitleText {
     return result
   }
 
-  /// Returns the displayed text of a script line. In a packet, eight fields precede the text
-  /// (Matroska codec mappings, S_TEXT/ASS).
+  /// Returns the displayed text of a script line. In a packet of a script, eight fields precede the
+  /// text (Matroska codec mappings, S_TEXT/ASS).
   static func line(_ packet: String) -> String {
     let fields = packet.split(separator: ",", maxSplits: 8, omittingEmptySubsequences: false)
     guard let last = fields.count == 9 ? fields.last : nil else { return packet }

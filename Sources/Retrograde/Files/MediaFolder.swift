@@ -7,13 +7,13 @@ import Paths
 
 /// Media files in a folder.
 package enum MediaFolder {
-  /// Media file, or folder that can't be read, in the searched folder.
+  /// Media file, or unreadable subfolder, in the searched folder.
   package struct File: Sendable {
     package var path: String
     /// Path of the subfolder, relative to the searched folder; empty for the searched folder
     /// itself.
     package var subfolder: String
-    /// Reason why `path`, a folder, can't be read; nil for a file.
+    /// Reason why the folder at `path` can't be read; nil if `path` is a file.
     package var error: RetrogradeError?
 
     package init(_ path: String, subfolder: String = "", error: RetrogradeError? = nil) {
@@ -39,12 +39,12 @@ package enum MediaFolder {
   }
 
   /// Finds all media files except hidden ones, sorted by name. Includes a file that is not
-  /// recognised as media if it has the extension of a media format: the reversal then fails, and
-  /// the file is reported instead of skipped.
+  /// recognised as media if it has the extension of a media format, so that the failed reversal is
+  /// reported instead of the file being skipped.
   ///
   /// - Parameters:
   ///   - isDeep: true to search subfolders too.
-  ///   - excluded: folder for the outputs, which is not searched.
+  ///   - excluded: folder of the outputs; this folder is not searched.
   /// - Returns: the files, and the folders that can't be read, with their errors.
   /// - Throws: ``RetrogradeError`` of code `noInput` if there are neither files nor unreadable
   ///   folders.
@@ -114,8 +114,8 @@ package enum MediaFolder {
   package static func isMedia(_ path: String) -> Bool { content(path) == .media }
 
   /// True if a regular file should be reversed: its content is media, or its extension is that of a
-  /// media format. If the content is known not to be media, extensions that other kinds of files
-  /// have too don't count.
+  /// media format. An extension that non-media files have too (``shared``) does not count if the
+  /// content is known not to be media.
   package static func isTaken(_ path: String) -> Bool {
     switch content(path) {
     case .media: true

@@ -6,8 +6,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Record of the files in a watched folder, with the outcome of each file. Every batch, not only a
-/// watched folder, also records the files that crashed the process that read them.
+/// Record of the files in a watched folder, with the outcome of each file. A batch without a
+/// watched folder has a record too, but only of files that crashed the process that read them.
 ///
 /// The record is a hidden file beside the mirrors, with one line per file. Later runs read the
 /// record, so they don't try a file again even if its mirror was moved.
@@ -24,7 +24,7 @@ package final class WatchRecord: Sendable {
 
   package static let name = ".retrograde-watch"
   private let path: String
-  /// Entries, with the bytes of the path as the key.
+  /// Entries by path; the keys are the bytes of the paths.
   private let known: Mutex<[[UInt8]: Entry]>
 
   /// Current releases of this program and GStreamer. Other releases may be able to read a file that
@@ -36,7 +36,7 @@ package final class WatchRecord: Sendable {
     path = "\(folder)/\(WatchRecord.name)"
     let decoder = JSONDecoder()
     let text = String(decoding: fileBytes(at: path) ?? [], as: UTF8.self)
-    // Skip a line that is incomplete because the machine stopped while it was written.
+    // Skip an incomplete line. Such a line remains if the machine stops while the line is written.
     let entries = text.split(separator: "\n").compactMap { try? decoder.decode(Entry.self, from: Data($0.utf8)) }
     known = Mutex(Dictionary(entries.map { ($0.file.pathBytes, $0) }) { $1 })
   }

@@ -5,8 +5,8 @@ public import RetrogradeEngine
 public struct FoundLoop: Sendable, Hashable, Codable {
   /// Difference between the two sides of a loop's seam.
   public struct Fit: Sendable, Hashable, Codable {
-    /// Difference at the seam. For video, the mean difference of pixel lightness, in levels of 255;
-    /// for audio, the mean difference of the loudness of 333 Hz bands, in dB.
+    /// Difference at the seam. For video, the mean difference of pixel lightness, in 8-bit levels;
+    /// for audio, the mean difference in loudness over bands of 333 Hz, in dB.
     public var residual: Double
     /// Average difference between neighbouring frames, or between neighbouring intervals of audio,
     /// within the loop.
@@ -29,7 +29,7 @@ public struct FoundLoop: Sendable, Hashable, Codable {
   /// forth.
   public var audio: Fit?
 
-  /// Length of the blend at the seam in the written file; nil: a cut.
+  /// Length of the blend at the seam in the written file; nil if the seam is a cut.
   public var blend: ClockTime?
 
   /// True if neither video nor audio reveals the seam.

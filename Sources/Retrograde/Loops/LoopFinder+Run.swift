@@ -9,7 +9,7 @@ extension LoopFinder {
   public func start(to output: String, seam: LoopSeam = .cut, showing picture: String? = nil) -> Reversal {
     Reversal { work in
       try checkInput()
-      // Check before the long search.
+      // Check the outputs before the long search.
       try Reverser(input, options: options).checkOutput(output, besides: [])
       if let picture {
         try SeamPicture.check(picture, overwrites: options.output.overwrites, input: input)
@@ -63,7 +63,8 @@ extension LoopFinder {
       picture: found.picture, audio: found.audio)
   }
 
-  /// Passes all frames to `body`, forwards, in ``SeamSearch/form``, with their times in the source.
+  /// Decodes the source forwards, and passes the pixels of each frame to `body` in the format
+  /// ``SeamSearch/form``, with the frame's time in the source.
   private func look(
     at video: VideoSource, _ legs: PlaybackLegs, _ work: Work, _ body: ([UInt8], TimeSpan) -> Void
   ) throws {

@@ -1,8 +1,8 @@
 public import MediaTime
 public import RetrogradeEngine
 
-/// Finds the part of a source that loops most smoothly: its end matches its beginning in image,
-/// motion and audio.
+/// Finds the part of a source that loops most smoothly: the part's end matches the part's beginning
+/// in image, motion and audio.
 ///
 /// ```swift
 /// let finder = LoopFinder("waves.mp4", lengths: .seconds(2) ... .seconds(6))
@@ -11,9 +11,9 @@ public import RetrogradeEngine
 /// ```
 ///
 /// All frames are compared in one pass, at low resolution. Memory use: one kilobyte for each frame
-/// of the longest allowed loop, and 2,400 bytes for each second of the source's audio. The measure
-/// for frames is that of video textures: frames match if their neighbours match too, so that the
-/// motion continues (Schödl, Szeliski, Salesin, Essa: Video Textures, SIGGRAPH 2000, 3.1).
+/// of the longest allowed loop, and 2,400 bytes for each second of the source's audio. Two frames
+/// match only if their neighbours match too, so that the motion continues (Schödl, Szeliski,
+/// Salesin, Essa: Video Textures, SIGGRAPH 2000, 3.1).
 public struct LoopFinder: Sendable {
   public var input: String
   /// Range of loop lengths; nil: ``usualLengths``, with a smaller minimum for short sources.
@@ -44,8 +44,8 @@ public struct LoopFinder: Sendable {
   ///   - seam: transition that will be written later. A blend needs some of the source beyond the
   ///     loop.
   ///   - report: gets the progress; called on a thread of the finder.
-  /// - Throws: ``RetrogradeError`` of code `usage` if no loop has an allowed length; of other codes
-  ///   if the source can't be read.
+  /// - Throws: ``RetrogradeError``: code `usage` if no loop has an allowed length; other codes if
+  ///   the source can't be read.
   public func find(
     seam: LoopSeam = .cut, _ report: @escaping @Sendable (ReversalProgress) -> Void = { _ in }
   ) async throws -> FoundLoop {
@@ -63,8 +63,8 @@ public struct LoopFinder: Sendable {
       (reverser.options.playback.start, reverser.options.playback.end) = (.time(start), .time(end))
       return reverser
     }
-    // The file starts in the middle of the loop: the seam is then inside the file, and the file's
-    // end and beginning are adjacent in the source.
+    // The file starts in the middle of the loop, so that the seam is inside the file, and the
+    // file's end and beginning are adjacent in the source.
     let middle = start + found.span.duration / 2
     reverser.options.playback.score = Score(
       found.loop == .forward

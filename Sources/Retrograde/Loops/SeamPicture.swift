@@ -36,8 +36,7 @@ struct SeamPicture {
     try outputs.begin(path, isNumbered: false)
   }
 
-  /// Frames at the two ends of the loop: the one that is played last, then the one that is played
-  /// first.
+  /// Frames at the two ends of the loop: the last frame in the order of play, then the first frame.
   private func frames(_ work: Work) throws -> [Image] {
     var playback = PlaybackOptions(loop: .forward, streams: options.playback.streams, noAudio: true)
     (playback.start, playback.end) = (.time(found.span.start), .time(found.span.end))

@@ -3,8 +3,8 @@ import MediaTime
 /// Finds the two frames of a sequence that match best as the beginning and the end of a loop.
 ///
 /// A candidate is measured by the distances of three pairs: the two frames, the frames before them,
-/// and the frames after them. Therefore only three rows of the table of distances are needed, and
-/// only as many frames are kept as the longest loop has.
+/// and the frames after them. Therefore three rows of distances are enough, and only as many frames
+/// are kept as the longest loop has.
 struct SeamSearch {
   /// Caps of the compared frames.
   static let form = "video/x-raw,format=GRAY8,width=48,height=28,pixel-aspect-ratio=1/1,colorimetry=1:4:0:0"
@@ -48,7 +48,8 @@ struct SeamSearch {
   private static let leastMotion = 0.2
   /// Largest differences that are imperceptible even in still or quiet scenes, in levels and in dB.
   private static let hidden = (levels: 1.0, decibels: 3.0)
-  /// Largest unnoticeable difference at a seam, relative to the usual difference of neighbours.
+  /// Largest unnoticeable difference at a seam, as a multiple of the usual difference between
+  /// neighbouring frames or intervals of audio.
   private static let unnoticed = 1.5
 
   private let lengths: ClosedRange<ClockTime>

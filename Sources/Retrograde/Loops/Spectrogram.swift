@@ -27,7 +27,7 @@ struct Spectrogram {
       let source = try pipeline.appSource("in")
       source.setCaps(track.caps)
       pipeline.set(.playing)
-      // Pad with silence, so that intervals count from the start.
+      // Pad with silence, so that intervals count from the start of the presentation.
       var player = AudioPlayer(track, legs, isPadded: true)
       while let part = try player.next() {
         try cancellation.check()

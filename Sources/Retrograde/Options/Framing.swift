@@ -9,8 +9,8 @@ import RetrogradeEngine
 /// let story = Framing(crop: .shape(width: 9, height: 16), scale: .pad(width: 1080, height: 1920))
 /// ```
 public struct Framing: Sendable, Codable, Hashable {
-  /// Area of the frame to keep. `at` is the position of its upper left corner in the frame; nil:
-  /// centred.
+  /// Area of the frame to keep. `at` is the position of the area's upper left corner in the frame;
+  /// nil: centred.
   ///
   /// Sizes and positions are rounded down: in video, to even numbers; in images, to pixels that
   /// have a chroma sample (with 4:2:0, every second row and column).

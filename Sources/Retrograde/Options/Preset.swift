@@ -29,7 +29,8 @@ public struct Preset: Sendable, Hashable {
   private static let keys = ["crop", "date", "extensions", "fit", "max-seconds", "max-size", "pad"]
 
   /// Reads a preset from a file.
-  /// - Throws: ``RetrogradeError`` of code `usage`, which names the value that can't be parsed.
+  /// - Throws: ``RetrogradeError`` of code `usage`; the message names the value that can't be
+  ///   parsed.
   public init(path: String) throws {
     func refused(_ why: String) -> RetrogradeError { RetrogradeError(.usage, about: path, "\(why)") }
     let target: EncodingTarget

@@ -1,8 +1,8 @@
 import RetrogradeEngine
 import Synchronization
 
-/// Output files of one run. They get their names together, when all are complete and on disk. Until
-/// then, existing files with these names stay unchanged. If the run fails, no file is left.
+/// Output files of one run. All files get their names together, when they are complete and on disk.
+/// Until then, existing files with these names stay unchanged. If the run fails, no file is left.
 ///
 /// Lock order: none; the lock is not held during file operations.
 final class Outputs: Sendable {

@@ -1,8 +1,8 @@
 import Glibc
 import RetrogradeEngine
 
-/// Standard output. The file is written to the spool, and copied when it is complete, because
-/// headers are corrected last, and a failed run must output nothing.
+/// Standard output. The data is first written to the spool, and copied to standard output when it
+/// is complete, because muxers correct headers last, and a failed run must output nothing.
 final class StandardOutput: OutputPart {
   private static let name = "standard output"
   private let spool: Spool

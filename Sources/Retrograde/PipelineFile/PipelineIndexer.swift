@@ -55,7 +55,7 @@ struct PipelineIndexer: Sendable {
     let jobs = try sinks.map { element -> Job in
       let reader = StreamReader(try pipeline.appSink(element.name), tally)
       if let packets = PipelineIndexer.packets(before: element) {
-        // The index needs no decoded frames.
+        // Collect packets instead of frames, because the index needs no decoded frames.
         Log.index.info("\(name): appsink \(element.name): is indexed by its packets; its frames come out one by one")
         let isAsDecoded =
           element.upstream.dropFirst().first { !["queue", "capsfilter"].contains($0.factoryName) }?
@@ -94,7 +94,7 @@ struct PipelineIndexer: Sendable {
     try cancellation.check()
     guard result.video != nil || !result.audio.isEmpty else {
       // A sink that never started reports the end of its stream. This report may be read before the
-      // pipeline's error message.
+      // pipeline's error message, so look for an error message first.
       while let message = pipeline.nextMessage() { if case .failed(let error) = message { throw failure(error) } }
       throw RetrogradeError(.damagedInput, about: name, "its first half produced no data")
     }
@@ -114,7 +114,7 @@ struct PipelineIndexer: Sendable {
   /// Prepares the pipeline: no element waits for a clock, and no buffer is dropped.
   private static func prepare(_ pipeline: Pipeline, reading source: PipelineSource?) {
     // The content of a file must not make the pipeline open other files, unless the author of the
-    // pipeline lets it read network addresses.
+    // pipeline allows network addresses.
     if !pipeline.readsAddresses { pipeline.plugOnlyMedia() }
     if let source {
       source.prepare(pipeline)

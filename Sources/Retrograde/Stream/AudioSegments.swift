@@ -6,10 +6,10 @@ import Synchronization
 
 /// Segments of one audio stream, cut between packets of the encoder.
 ///
-/// Packets overlap, so each segment is encoded with some packets before its start, which are
-/// discarded afterwards, and with some samples after its end. The remaining packets equal those of
-/// a single encoding of the whole stream, because every encoding starts at a multiple of the packet
-/// length (``PacketGrid``).
+/// Packets overlap, so each segment is encoded with some extra packets before its start and some
+/// extra samples after its end. The extra packets are discarded afterwards. The remaining packets
+/// equal those of a single encoding of the whole stream, because every encoding starts at a
+/// multiple of the packet length (``PacketGrid``).
 struct AudioSegments: Sendable {
   private let source: PlayableSource
   private let track: AudioTrack

@@ -48,7 +48,7 @@ enum SegmentCodec: String {
   /// the source has it.
   var nameOfSourceCodec: String? { self == .h264 ? nil : rawValue.uppercased() }
 
-  /// Quality on x264's scale: x264's default. nil if ``settings(rate:buffer:)`` sets the quality.
+  /// x264's default quality, on x264's scale; nil if ``settings(rate:buffer:)`` sets the quality.
   var quality: Int? { self == .h264 ? 23 : nil }
 
   /// Speed preset. x264: a third faster than the preset used elsewhere, with files 1.5 times as

@@ -14,7 +14,8 @@ struct SegmentCuts: Sendable {
   /// Frames of each segment.
   let segments: [Range<Int>]
 
-  /// Approximate length of a fragment. A segment is delivered in fragments while it is being made.
+  /// Approximate length of a fragment. The first fragments of a segment are delivered while the
+  /// later ones are being made.
   static let piece = ClockTime.milliseconds(250)
 
   /// Largest accepted deviation from the target length, as a share of that length, if the next
@@ -43,7 +44,7 @@ struct SegmentCuts: Sendable {
       of: times, usual: max(target.sampleIndex(rate: timescale), 1), canCut: { played.canCut(before: $0) })
   }
 
-  /// Creates a division without reference to source frames.
+  /// Creates a division for which only the rounded times of frames are known.
   init(times: [Int], timescale: Int, segments: [Range<Int>]) {
     (self.times, self.timescale, self.segments) = (times, timescale, segments)
     shown = zip(times, times.dropFirst()).map {
@@ -55,8 +56,8 @@ struct SegmentCuts: Sendable {
   /// - Parameters:
   ///   - times: start of each frame, then the end of the last frame.
   ///   - usual: target length of a segment.
-  ///   - canCut: true for an index if the frame at that index and all later frames can be decoded
-  ///     without the frames that are decoded for earlier indexes.
+  ///   - canCut: true for an index if the frame at that index and the frame before it, in the order
+  ///     of play, do not need the same group of pictures.
   static func segments(of times: [Int], usual: Int, canCut: (Int) -> Bool) -> [Range<Int>] {
     guard let end = times.last, times.count > 1 else { return [] }
     let count = times.count - 1
@@ -92,8 +93,8 @@ struct SegmentCuts: Sendable {
     return found
   }
 
-  /// Index of the frame among `frames` that is shown at `time`; nil if the frame before `frames` is
-  /// still shown.
+  /// Index of the frame in `frames` that is shown at `time`; nil if the frame before `frames` is
+  /// still shown at that time.
   func place(of time: ClockTime, among frames: Range<Int>) -> Int? {
     // Times are rounded if the speed is not 1.
     let limit = time + ClockTime(nanoseconds: 1000)

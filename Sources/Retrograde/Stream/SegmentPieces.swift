@@ -11,7 +11,7 @@ final class SegmentPieces: Sendable {
     var places: [Int] = []
     /// Packets that are not emitted yet.
     var packets: [SegmentEncoder.Packet] = []
-    /// Time of the previous packet, in encoder time.
+    /// Presentation time of the latest packet, from the start of the encoded range.
     var latest: ClockTime?
     var count = 0
   }
@@ -39,7 +39,7 @@ final class SegmentPieces: Sendable {
   var count: Int { state.withLock { $0.count } }
 
   /// Announces a frame that is about to be pushed into the encoder.
-  /// - Returns: true if the frame is later than the previous one.
+  /// - Returns: true if the frame is later than the frame announced before.
   func note(_ place: Int) -> Bool {
     state.withLock { state in
       guard place > state.places.last ?? -1 else { return false }

@@ -39,7 +39,7 @@ extension SegmentedMirror.Settings {
         .usage, about: path, "can't be made into segments: it would last longer than \(Self.longest)",
         remedy: "lower \(setting: .count)")
     }
-    // Faster playback drops no frames, so count all frames of the source's time.
+    // Faster playback drops no frames, so count all source frames in the played ranges.
     let played = source.legs.all.reduce(0) { $0 + $1.span.duration.seconds }
     guard played * (source.video?.shown.timeline.frameRate ?? 0) <= Double(Self.mostFrames) else {
       throw RetrogradeError(

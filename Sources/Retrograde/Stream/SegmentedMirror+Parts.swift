@@ -5,10 +5,10 @@ extension SegmentedMirror {
   /// Settings for the playback of a source and its division into segments.
   package struct Settings: Sendable, Codable {
     package var playback: PlaybackOptions
-    /// Heights of the video renditions in pixels, at most the source's. Empty: one rendition with
-    /// the source's height, at most ``usualHeight``.
+    /// Heights of the video renditions in pixels, each at most the source's height. Empty: one
+    /// rendition with the source's height, at most ``usualHeight``.
     package var heights: [Int]
-    /// Limits for each of the segments that are made at the same time.
+    /// Resource limits of one segment. Several segments may be made at the same time.
     package var resources: Resources
     /// Approximate length of a segment; at least a second.
     package var target: ClockTime
@@ -60,8 +60,8 @@ extension SegmentedMirror {
     /// Language of audio as the source names it, in BCP 47 or ISO 639; nil if unknown.
     package let language: String?
     package let title: String?
-    /// Name of the codec, such as `VP9`, if this is a video in the source's codec, offered in
-    /// addition to H.264; nil for H.264 and audio.
+    /// Name of the codec, such as `VP9`, if this rendition has the source's video codec and is
+    /// offered in addition to H.264; nil for H.264 and audio.
     package let sourceCodec: String?
 
     package init(
@@ -78,7 +78,7 @@ extension SegmentedMirror {
   package struct Subtitles: Sendable, Codable {
     package let language: String?
     package let title: String?
-    /// Complete WebVTT file, in output time.
+    /// Complete WebVTT file, with times in the output.
     package let text: String
 
     package init(language: String?, title: String?, text: String) {

@@ -8,14 +8,14 @@ package import RetrogradeEngine
 /// samples. Requests can be made in any order and from several threads at once. Calls block until
 /// the work is done, so make them only on threads that may block.
 package final class SegmentedMirror: Sendable {
-  /// Renditions: videos first, by descending height; of two renditions with the same height, the
-  /// one in the source's codec is last.
+  /// Renditions: videos first, by descending height. At the same height, H.264 precedes the
+  /// source's codec.
   package let renditions: [Rendition]
   /// Length of the output.
   package let duration: ClockTime
   /// Start of each output frame, rounded as in the segments, ascending; empty if there is no video.
   package let frameStarts: [ClockTime]
-  /// Start of each output frame from the source's timestamps, exact to the nanosecond.
+  /// Start of each output frame, computed from the source's timestamps, exact to the nanosecond.
   package var frameTimes: [ClockTime] { videos.first?.cuts.shown.map(\.start) ?? [] }
   package let chapters: [Chapter]
   package let subtitles: [Subtitles]
@@ -61,7 +61,7 @@ package final class SegmentedMirror: Sendable {
     }
     let length = source.legs.duration ?? .zero
     let starts = cuts?.all.map(\.start) ?? settings.starts(until: length)
-    // Measure the headers in parallel: each needs a whole run of an encoder.
+    // Measure the headers in parallel, because each header needs a whole run of an encoder.
     let heard = try Worker("audio headers") {
       try SegmentedMirror.audio(of: source, starts, path, settings, cancellation)
     }

@@ -2,9 +2,9 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Loudness of audio along an output.
+/// Peaks of the audio along an output.
 struct Waveform {
-  /// Largest magnitude of the samples in each point, 0 to 1.
+  /// Largest magnitude of the samples in the interval of each point, 0 to 1.
   private(set) var peaks: [Float]
   private let points: Range<Int>
   /// Number of points in the whole output.

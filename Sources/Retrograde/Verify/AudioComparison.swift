@@ -17,7 +17,7 @@ struct AudioComparison {
   var lag: Int?
   /// Largest variation of the lag, in sample frames.
   var drift = 0
-  /// Findings of short windows.
+  /// Findings for short windows of samples.
   private(set) var windows: SampleWindows
   /// Correlation of both streams; 1 if they differ at most in level; nil if both are silent.
   var correlation: Double?
@@ -61,8 +61,8 @@ struct AudioComparison {
       let samples = try stream(source, from: ClockTime(sampleIndex: start, rate: rate), order: order).take(
         AudioLag.length)
       let wanted = Array(samples.prefix(AudioLag.length * channels))
-      // Read the mirror's samples from `reach` before the expected place to `reach` after the
-      // probe.
+      // Read the mirror's samples around the probe's expected place, with `reach` more sample
+      // frames on each side.
       let first = start + late - AudioLag.reach
       let silence = [Float32](repeating: 0, count: max(0, -first) * channels)
       let count = wanted.count / channels + 2 * AudioLag.reach
@@ -100,7 +100,7 @@ struct AudioComparison {
       }
       report(ClockTime(sampleIndex: start, rate: rate))
     }
-    // The last block may be short, and may be the only block.
+    // Close the last block even if it is short, because it may be the only block.
     close()
     return blocks
   }

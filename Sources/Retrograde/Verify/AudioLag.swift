@@ -1,8 +1,8 @@
 /// Delay of a mirror's audio relative to its source's, by normalised cross-correlation of a few
 /// short excerpts (probes).
 ///
-/// All probes are compared at the same lag: a periodic signal resembles itself one period later,
-/// but several probes rarely share a period.
+/// All probes are compared at the same lag, because a periodic signal resembles itself one period
+/// later, but several probes rarely share a period.
 struct AudioLag {
   /// Excerpt of the source's audio, with the mirror's audio around the expected place.
   struct Probe {
@@ -80,7 +80,8 @@ struct AudioLag {
     let scores = places.map { CrossCorrelation.score(correlations, at: $0) ?? -1 }
     guard let best = scores.max(), best > -1 else { return nil }
     let least = best - (margin ?? 0.001 + 0.1 * (1 - best))
-    // The best place always counts as a peak; others only if neither neighbour is higher.
+    // The best place always counts as a peak. Any other place counts only if neither neighbour is
+    // higher.
     let peaks = scores.indices.filter { index in
       guard scores[index] >= least else { return false }
       let isInside = index > 0 && index < scores.count - 1

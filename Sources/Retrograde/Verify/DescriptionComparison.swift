@@ -113,7 +113,7 @@ enum DescriptionComparison {
   }
 
   /// Checks the loudspeaker positions of audio channels, if both files declare positions, and the
-  /// mirror's format can store the source's.
+  /// mirror's format can store the source's positions.
   static func loudspeakers(
     _ source: AudioTrack, _ mirror: AudioTrack, _ label: String, _ container: Container
   ) -> [Verification.Check] {
@@ -140,7 +140,7 @@ enum DescriptionComparison {
   /// containers.
   private static func light(_ source: Caps, _ mirror: Caps, _ label: String) -> [Verification.Check] {
     let fields = ["mastering-display-info", "content-light-level"]
-    // GIF, JPEG and similar formats have a different range, and lack this data.
+    // GIF, JPEG and similar formats convert frames to another range, and can't store HDR10 data.
     guard !source.isRGB, !mirror.isRGB, mirror.string("colorimetry") == source.string("colorimetry") else { return [] }
     return fields.compactMap { field in
       guard let own = source.string(field) else { return nil }
@@ -301,7 +301,7 @@ extension PlayableSource {
 }
 
 extension SubtitleTrack {
-  /// Text of a cue: with markup such as `<i>`, except for lines of a script.
+  /// Text of a cue. Markup such as `<i>` stays, except in lines of a script.
   fileprivate func text(of cue: Cue) -> String {
     let text = String(decoding: cue.bytes.prefix { $0 != 0 }, as: UTF8.self)
     let shown = isScript ? SubtitleText.plain(SubtitleText.line(text)) : SubtitleText.marked(text)

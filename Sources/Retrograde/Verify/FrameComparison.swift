@@ -16,9 +16,9 @@ struct FrameComparison {
   private(set) var conversion: (source: String, mirror: String, isRounded: Bool)?
   /// Smallest likeness of a frame to its source frame in dB, and the number of the frame.
   var worst = (likeness: 99.0, frame: 0)
-  /// Numbers of frames that resemble a neighbour of their source frame more than the source frame.
+  /// Numbers of frames that resemble a neighbour of their source frame more than that source frame.
   var misplaced: [Int] = []
-  /// Comparison, block by block, of those frames that are not identical.
+  /// Comparison of blocks of pixels, for the frames that are not identical to their source frames.
   var picture = PictureComparison()
   /// Check of the source's frames against a plain decode (``PlainFrames``); nil if there was no
   /// plain decode.
@@ -42,7 +42,7 @@ struct FrameComparison {
   ///   - isTransparent: true if the source's frames have transparency.
   ///   - isHalved: true if the mirror's codec subsampled the chroma, whatever its decoder outputs.
   ///   - comparesPixels: true to convert frames of a different format, and compare every pixel.
-  ///   - plain: source's frames from a plain decode; nil to skip that check.
+  ///   - plain: source's frames from a plain decode; nil: do not check the source's frames.
   init(
     _ source: VideoPlayer, _ mirror: VideoPlayer, orientations: (source: String?, mirror: String?),
     geometry: FrameGeometry?, isForRGB: Bool, isTransparent: Bool, isHalved: Bool,
@@ -210,8 +210,8 @@ private struct SquaredFrames {
     if let turn = other.orientation, turn.hasSuffix("90") || turn.hasSuffix("270") {
       swap(&size.width, &size.height)
     }
-    // Compare in the mirror's colorimetry, in which the mirror's encoder received the frames,
-    // because another conversion of subsampled chroma would exceed the range of YUV.
+    // Compare in the mirror's colorimetry, because the mirror's encoder received the frames in it.
+    // Another conversion of subsampled chroma would exceed the range of YUV.
     let colours =
       !other.caps.isRGB ? other.caps.withRange.string("colorimetry") : isHalved ? SquaredFrames.coloursInWebP : nil
     let isTransparent = other.caps.hasAlpha

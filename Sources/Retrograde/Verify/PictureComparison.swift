@@ -4,7 +4,7 @@ import Glibc
 /// Compares blocks of frames with the blocks of their source frames, to find differences that the
 /// likeness of whole frames hides.
 ///
-/// Lossy codecs change the mean of a block by a few levels of 255 at most, and do not change the
+/// Lossy codecs change the mean of a block by a few 8-bit levels at most, and do not change the
 /// average brightness.
 struct PictureComparison {
   /// Findings for one plane.
@@ -15,8 +15,9 @@ struct PictureComparison {
     /// around the source block. The difference is in levels. Codecs blur and shift edges, but
     /// create no new levels.
     var worst = (difference: 0.0, frame: 0, x: 0, y: 0)
-    /// Differences by the block's level in the source, in 16 ranges: the number of blocks, and the
-    /// sum of their differences in sixteenths of a level.
+    /// Differences in 16 ranges of levels. A block belongs to the range of its level in the source.
+    /// For each range: the number of blocks, and the sum of their differences in sixteenths of a
+    /// level.
     var byLevel = [(count: Int, sum: Int)](repeating: (0, 0), count: 16)
     /// Largest mean difference of a frame, in levels.
     var worstFrame = (difference: 0.0, frame: 0)

@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Audio in the order of play, from the start of the presentation, as 32-bit floats, converted to
-/// one sample rate and number of channels.
+/// Audio in the order of play, from the start of the presentation, as 32-bit floats with the
+/// requested sample rate and number of channels.
 final class SampleStream {
   private var player: AudioPlayer
   private let pipeline: Pipeline

@@ -1,7 +1,7 @@
 import Glibc
 import MediaTime
 
-/// Compares two streams of samples in short windows, for each channel separately. It finds
+/// Compares two streams of samples in windows of 50 ms, for each channel separately. This finds
 /// differences that the correlation of whole streams hides.
 struct SampleWindows {
   /// Sums over one channel of one window.
@@ -43,14 +43,14 @@ struct SampleWindows {
 
   /// Length of a window in milliseconds.
   static let milliseconds = 50
-  /// Number of parts of a window, 10 ms each. A part is searched for short silence.
+  /// Number of 10 ms intervals in a window. Each interval is checked for silence.
   private static let parts = 5
-  /// Smallest share of a loud part's energy that a codec keeps. AAC, MP3, Opus and Vorbis at 24 to
-  /// 128 kbit/s kept 0.28 or more of audio below the frequency of their low-pass filter. Where 20
-  /// ms were silenced, 0.012 or less was left in 49 of 50 cases.
+  /// Smallest share of a loud interval's energy that a codec keeps. AAC, MP3, Opus and Vorbis at 24
+  /// to 128 kbit/s kept 0.28 or more of audio below the frequency of their low-pass filter. Where
+  /// 20 ms were silenced, 0.012 or less was left in 49 of 50 cases.
   private static let leastOfPart = 0.05
   /// First window to check for silence. If a stream is read without its first packet, the next
-  /// packet fades in: for 128 ms in AAC at 8 kHz.
+  /// packet fades in. In AAC at 8 kHz, the fade takes 128 ms.
   private static let firstWhole = 3
 
   private let channels: Int
@@ -67,7 +67,7 @@ struct SampleWindows {
     part = [(own: Double, other: Double)](repeating: (0, 0), count: self.channels)
   }
 
-  /// Adds the next samples of both streams: equally many, interleaved.
+  /// Adds the next samples of both streams. Both slices are interleaved and have the same length.
   mutating func add(_ own: ArraySlice<Float32>, _ other: ArraySlice<Float32>) {
     own.withUnsafeBufferPointer { own in
       other.withUnsafeBufferPointer { other in

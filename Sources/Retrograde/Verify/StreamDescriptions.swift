@@ -77,9 +77,9 @@ enum StreamDescriptions {
     ]
   }
 
-  /// Checks stream titles, if the mirror's container holds them. Ignores streams without a title in
-  /// the source, and titles equal to the file's: some GStreamer encoders copy the file's title to
-  /// their stream.
+  /// Checks stream titles, if the mirror's container can store them. Ignores streams without a
+  /// title in the source. Ignores titles equal to the file's title too, because some GStreamer
+  /// encoders copy the file's title to their stream.
   static func titles(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
@@ -133,7 +133,7 @@ extension AudioTrack {
 
   /// True if the codec's priming is played, because `container` can't mark the priming for removal.
   func isPrimed(in container: Container) -> Bool {
-    // Priming of Speex can't be marked in Ogg either.
+    // Ogg can't mark the priming of Speex.
     let isCut =
       container.hasEditLists || container.isOgg && !modelsSpeech || container.tagger != nil
       || codec.mediaType == "audio/x-opus"

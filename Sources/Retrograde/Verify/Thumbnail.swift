@@ -52,8 +52,8 @@ struct Thumbnail {
 
   /// Likeness in dB above which frames can't be distinguished.
   private static let same = 45.0
-  /// Likeness in dB above which frames are nearly the same, and the share of the change that a
-  /// frame must show there to count as the neighbour.
+  /// Likeness in dB above which two frames are nearly the same. Above this likeness, a frame counts
+  /// as the neighbour only if it shows at least the share `leastChange` of the change.
   private static let (nearlySame, leastChange) = (36.0, 0.85)
 
   /// Sum of squared differences.

@@ -70,7 +70,7 @@ extension FrameComparison {
 }
 
 extension FrameComparison {
-  /// Largest accepted difference of a block from its source block, for any codec, in levels of 255.
+  /// Largest accepted difference of a block from its source block, for any codec, in 8-bit levels.
   private static let mostDifference = 24.0
   /// Largest accepted change of lightness or colour, in levels: on average over all frames, in
   /// blocks of one range of levels, and in one frame.
@@ -199,7 +199,7 @@ extension AudioComparison {
     let mostDrift =
       switch exactness {
       case .same, .rounded: 0
-      // Low notes correlate nearly as well a few samples off.
+      // Low notes correlate nearly as well at a lag that is wrong by a few samples.
       case .alike: max(2, rate / 2000)
       case .modelled: Int.max
       }

@@ -2,7 +2,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Checks whether a file is the exact mirror of a source, by decoding both.
+/// Checks whether a file is the exact mirror of a source, by decoding both files.
 ///
 /// ```swift
 /// let verification = try await Verifier("holiday.mp4", mirror: "yadiloh.mp4").verify()

@@ -52,9 +52,9 @@ package struct AudioPlayer {
     }
   }
 
-  /// Skips `count` sample frames. They are not read, unless later sample frames depend on them.
+  /// Skips `count` sample frames. Skipped sample frames are read only if later ones depend on them.
   /// Call this before ``next()``, and only if the player is not descending.
-  /// - Returns: number of these sample frames that were not skipped.
+  /// - Returns: `count` minus the number of skipped sample frames.
   package mutating func skip(_ count: Int) throws -> Int {
     let joint = legs.joint.sampleIndex(rate: track.rate)
     var left = max(count, 0)
@@ -65,7 +65,7 @@ package struct AudioPlayer {
         continue
       }
       if left >= rest + joint {
-        // The skip reaches beyond this leg and its crossfade into the next one.
+        // The skip continues in the next leg, beyond this leg and its crossfade.
         left -= rest
         guard let next = nextReader() else { return left }
         reader = next
@@ -78,7 +78,8 @@ package struct AudioPlayer {
     return 0
   }
 
-  /// Number of sample frames from the start of the next leg to the end; nil for endless loops.
+  /// Number of sample frames from the start of the next leg to the end of the output; nil for
+  /// endless loops.
   package var sampleCount: Int? {
     guard legs.count != nil else { return nil }
     var player = self

@@ -36,7 +36,7 @@ package struct AudioReader: LegAudio {
       : leg.start + (leg.span.end - ClockTime(sampleIndex: range.upperBound, rate: track.rate))
   }
 
-  /// Output time of the first sample; nil if there is none.
+  /// Output time of the first sample; nil if there are no samples.
   var start: ClockTime? { range.isEmpty ? nil : max(origin, leg.start) }
 
   var count: Int { range.count }
@@ -83,8 +83,8 @@ package struct AudioReader: LegAudio {
 }
 
 extension AudioTrack {
-  /// Returns the sample frames of `range` in the given direction. Outside the track, they are
-  /// silent.
+  /// Returns the sample frames of `range` in the given direction. Sample frames outside the track
+  /// are silent.
   func samples(_ range: Range<Int>, _ direction: Direction) throws -> [UInt8] {
     var samples = [UInt8](repeating: 0, count: range.count * bytesPerFrame)
     try samples.withUnsafeMutableBytes { bytes in

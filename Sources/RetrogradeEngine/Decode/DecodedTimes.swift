@@ -6,8 +6,8 @@ import Synchronization
 /// Needed if packets have no times, or if packet times differ from frame times. Examples are MPEG-2
 /// with times for only some pictures, raw video, and packets without a frame.
 ///
-/// The whole video is decoded once, forwards, and no frame is kept. Each packet carries a number
-/// that identifies the packet of each frame.
+/// The whole video is decoded once, forwards, and no frame is kept. Each packet carries a number,
+/// and the frame from this packet carries the same number.
 struct DecodedTimes {
   /// Index with the decoder's times. Packets without a frame are hidden.
   let video: VideoIndex
@@ -78,7 +78,7 @@ struct DecodedTimes {
   /// frame lasts one frame period of the video's rate, or one and a half (`repeat_first_field`,
   /// ISO/IEC 13818-2, 6.3.10).
   /// - Parameters:
-  ///   - stated: time of each frame's packet, in display order; nil if the packet has none.
+  ///   - stated: time of each frame's packet, in display order; nil if the packet has no time.
   ///   - decoded: time of each frame according to the decoder.
   /// - Returns: nil if the decoder's times are consistent, or if the known times do not fit the
   ///   rate.
@@ -95,7 +95,8 @@ struct DecodedTimes {
     ClockTime(sampleIndex: frames * rate.denominator, rate: rate.numerator)
   }
 
-  /// Frame times. Frames without a known time are evenly spaced between frames with one.
+  /// Frame times that include all known times; the other frames are evenly spaced between the known
+  /// times. nil if the known times do not fit the rate.
   private static func between(_ stated: [ClockTime?], _ rate: FrameRate) -> [ClockTime]? {
     let known = stated.indices.compactMap { frame in stated[frame].map { (frame: frame, time: $0) } }
     let pairs = zip(known, known.dropFirst())
@@ -147,7 +148,7 @@ extension SourceIndex {
 }
 
 extension DecodingRecipe {
-  /// Recipe for reading the whole source that also calls `change` before the pipeline starts.
+  /// Recipe that reads the whole source, and calls `change` before the pipeline starts.
   fileprivate func preparing(_ change: @escaping @Sendable (Pipeline) -> Void) -> DecodingRecipe {
     var recipe = ofWhole
     let own = recipe.prepare

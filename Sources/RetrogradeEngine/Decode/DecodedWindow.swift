@@ -23,8 +23,9 @@ package final class DecodedWindow: Sendable {
 
   package var count: Int { entries.withLock { $0.count } }
 
-  /// Adds a frame by reference. A frame from a bounded pool, as hardware decoders have, is copied:
-  /// if this window kept the pool's frames, the decoder would wait for their release.
+  /// Adds a frame by reference. A frame from a bounded pool, such as the pool of a hardware
+  /// decoder, is copied. If this window kept the pool's frames, the decoder would wait for their
+  /// release.
   package func push(_ frame: Buffer) {
     let frame = frame.isOfBoundedPool ? frame.deepCopy() : frame
     let bytes = frame.size

@@ -31,7 +31,7 @@ final class DecoderOutput: Sendable {
   /// Purpose of decoding frames.
   enum Use {
     case windows
-    /// For comparison with frames of windows. The elements choose their memory and number of
+    /// For comparison with frames of windows. Each element chooses its own memory and number of
     /// threads.
     case plain
     /// Like `plain`, but with as many threads as `windows`.
@@ -117,8 +117,8 @@ final class DecoderOutput: Sendable {
     while true {
       try cancellation.check()
       // An element may continue after an error. If no element is streaming any more, all remaining
-      // samples are in the appsink. After a read error, do not wait for the elements: an element
-      // may read bytes that do not exist (avdemux_gif does so forever).
+      // samples are in the appsink. After a read error, do not wait for the elements, because an
+      // element may read bytes that do not exist (avdemux_gif does so forever).
       let failed = failure.withLock { $0 }
       let isOver = failed.map { $0.kind == .inputOutput || !pipeline.isStreaming } ?? false
       if let sample = sink.pull(timeout: DecoderOutput.step) {

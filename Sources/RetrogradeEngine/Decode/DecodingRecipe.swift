@@ -21,16 +21,17 @@ package struct DecodingRecipe: Sendable {
   /// True if the decoder outputs wrong times (`Quirk.avdecGIFTimestamps`), so that windows can't be
   /// checked.
   package var stampsWrongTimes = false
-  /// True if all frames are one group of pictures: no frame is output before all are decoded.
+  /// True if all frames are one group of pictures, so that no frame is output before all frames are
+  /// decoded.
   private(set) var isOneGroup = false
   /// Size of the largest packet in bytes, if the output is undecoded packets; nil if it is frames.
   var largestPacket: Int?
   /// Two halves of the pipeline, in `gst-launch-1.0` syntax. `packets` outputs the packets as they
   /// enter the decoder, `decoder` decodes them. nil unless all packets go to one decoder.
   private var parts: (packets: String, decoder: String)?
-  /// True if most seeks are slow or inexact. Without an index in the file, a demuxer guesses
-  /// positions, or reads everything before them. Without timestamps, packets can't be identified
-  /// after a seek.
+  /// True if most seeks are slow or inexact. Without an index in the file, a demuxer guesses the
+  /// file position of a time, or reads everything before that position. Without timestamps, packets
+  /// can't be identified after a seek.
   private(set) var estimatesSeekPositions = false
   /// See ``VideoIndex/declaresDurations``.
   private var declaresDurations = false
@@ -60,8 +61,8 @@ package struct DecodingRecipe: Sendable {
     return recipe
   }
 
-  /// Recipe that keeps the container's packet durations, which show the frame within which an edit
-  /// begins.
+  /// Recipe that keeps the container's packet durations. If an edit begins within a frame, these
+  /// durations show in which one.
   private var keepingDurations: DecodingRecipe {
     func keeping(_ prepare: @escaping @Sendable (Pipeline) -> Void) -> @Sendable (Pipeline) -> Void {
       { [sink] pipeline in
@@ -123,7 +124,7 @@ package struct DecodingRecipe: Sendable {
   /// packets (`Quirk.jpegdecChroma`, `Quirk.openjpegdecChroma`); nil to use GStreamer's choice.
   ///
   /// FFmpeg's JPEG 2000 decoder is used only for some formats, because it drops transparency, and
-  /// outputs RGB of more than eight bits in a pixel format that has no name in GStreamer.
+  /// because its pixel format for RGB with more than eight bits has no name in GStreamer.
   ///
   /// - Parameter packet: first packet of the stream.
   static func decoder(of caps: Caps, startingWith packet: UnsafeRawBufferPointer) -> String? {
@@ -148,8 +149,8 @@ package struct DecodingRecipe: Sendable {
   /// Creates a recipe that decodes a video.
   /// - Parameters:
   ///   - name: name of the appsink.
-  ///   - wantsAlpha: also decode the transparency in a second stream beside the video (VP8 and
-  ///     VP9).
+  ///   - wantsAlpha: true to also decode the second stream of VP8 and VP9, which contains the
+  ///     transparency.
   /// - Throws: ``RetrogradeError`` of code `missingPlugin` if no decoder is installed.
   init(
     _ video: VideoIndex, _ path: StreamPath, in topology: Topology, name: String = "video", wantsAlpha: Bool = false

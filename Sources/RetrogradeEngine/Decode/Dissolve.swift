@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 
 /// Cross-dissolve from one leg to the next. Frames that would continue the first leg are mixed into
-/// the frames of the second leg. The proportion follows from the middle of each frame's display
-/// time.
+/// the frames of the second leg. The middle of each frame's display time determines the proportion
+/// of the mix.
 struct Dissolve {
   private let start: ClockTime
   private let length: ClockTime
@@ -48,8 +48,8 @@ struct Dissolve {
 }
 
 extension PlaybackLeg {
-  /// Leg with the frames that would be shown for `time` after the end of this leg. It starts at
-  /// output time 0 with the frame on which this leg ends.
+  /// Leg with the frames that would be shown for `time` after the end of this leg. The returned leg
+  /// starts at output time 0 with the last frame of this leg.
   fileprivate func goingOn(for time: ClockTime, in presentation: TimeSpan) -> PlaybackLeg {
     let distance = heldAfter > .zero ? .zero : ClockTime(seconds: time.seconds * speed.last)
     let one = ClockTime(nanoseconds: 1)

@@ -3,8 +3,8 @@ import MediaTime
 import Synchronization
 
 /// Converts the frames of a video to the format of its first frame, because an output stream can
-/// have only one format. Records the frames whose format differed, and these formats. Also records
-/// if frames have captions, because no mirror keeps captions.
+/// have only one format. Records the frames in other formats, and the names of these formats. Also
+/// records whether frames have captions, because no mirror keeps captions.
 ///
 /// All decoders of a video share one instance, so a frame that is decoded twice counts once.
 final class FormatChanges: Sendable {
@@ -40,7 +40,7 @@ final class FormatChanges: Sendable {
   private let hasCaptions = Atomic(false)
 
   /// Converts a frame to `first`, the caps of the video's first frame.
-  /// - Throws: ``GStreamerError`` if it can't be converted.
+  /// - Throws: ``GStreamerError`` if the frame can't be converted.
   func fit(_ sample: Sample, to first: Caps) throws -> Sample {
     guard let caps = sample.caps, !caps.isEqual(first) else { return sample }
     if caps.formName != first.formName {

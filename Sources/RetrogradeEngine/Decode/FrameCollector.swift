@@ -18,8 +18,8 @@ package struct FrameCollector {
     self.given = given
   }
 
-  /// - Returns: false if the frame starts at or after `limit`. Neither this frame nor any later one
-  ///   is then wanted.
+  /// - Returns: false if the frame starts at or after `limit`, so that neither this frame nor any
+  ///   later frame is wanted.
   package mutating func add(_ sample: Sample, before limit: ClockTime? = nil) throws -> Bool {
     guard let time = FrameCollector.time(of: sample, after: times, given: given) else { return true }
     if let limit, time >= limit { return false }
@@ -35,7 +35,7 @@ package struct FrameCollector {
     guard
       let time = given.map({ times.count < $0.count ? $0[times.count] : nil }) ?? sample.presentationTime ?? times.last
     else { return nil }
-    // Frames that begin before an edit or after its end are not part of the presentation.
+    // Frames outside an edit are not part of the presentation.
     return time < sample.segment.time ? nil : time
   }
 
@@ -57,7 +57,7 @@ package struct FrameCollector {
   /// Strictly ascending copy of `times`, and the number of times that were changed.
   static func ascending(_ times: [ClockTime]) -> (times: [ClockTime], moved: Int) {
     if isAscending(times) { return (times, 0) }
-    // If all times are equal, the stream has no times: assume 25 frames per second.
+    // If all times are equal, the stream has no times. In this case, assume 25 frames per second.
     if times.count > 2, times.allSatisfy({ $0 == times[0] }) {
       return (times.indices.map { times[0] + ClockTime(sampleIndex: $0, rate: 25) }, times.count - 1)
     }
@@ -65,8 +65,8 @@ package struct FrameCollector {
     var moved = 0
     var first = 0
     while first < times.count {
-      // Spread the frames from this one up to the next later start evenly over the time between
-      // both.
+      // `next` is the first frame with a later start than the frame `first`. Spread the frames
+      // before `next` evenly over the time between these two starts.
       let next = times[first...].firstIndex { $0 > times[first] } ?? times.count
       let step = next < times.count ? times[next] - times[first] : ClockTime(nanoseconds: 40_000_000)
       for frame in first + 1..<next {
@@ -76,8 +76,8 @@ package struct FrameCollector {
       }
       first = next
     }
-    // If there are more frames than nanoseconds between two times, use 25 frames per second
-    // instead.
+    // If there are more frames than nanoseconds between two times, the starts do not ascend. Use 25
+    // frames per second instead.
     return isAscending(result) ? (result, moved) : (result.indices.map { ClockTime(sampleIndex: $0, rate: 25) }, moved)
   }
 }

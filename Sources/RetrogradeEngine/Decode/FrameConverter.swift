@@ -44,7 +44,8 @@ package final class FrameConverter: Sendable {
     while !sink.isEndOfStream, idle.length < FrameConverter.stall {
       try cancellation.check()
       if let sample = sink.pull(timeout: FrameConverter.step) {
-        // An element may split a frame into several output frames, one per field: return only one.
+        // An element may split a frame into several output frames, one per field. Return only one
+        // of these.
         if sample.buffer.pts == frame.pts { return sample.buffer }
         continue
       }
@@ -67,7 +68,7 @@ package final class FrameConverter: Sendable {
 }
 
 extension Caps {
-  /// Caps with the colorimetry that GStreamer assumes if a video does not specify its own
+  /// Caps with a colorimetry. If the video specifies none, GStreamer's assumption is used
   /// (`set_default_colorimetry` in video-info.c; `Quirk.videoconvertUnsaidColorimetry`).
   package var withColorimetry: Caps {
     guard !has("colorimetry"), !isRGB else { return self }
@@ -83,9 +84,8 @@ extension Caps {
     return withUsedChromaSite.setting("colorimetry", colours.hasPrefix("0:") ? "2" + colours.dropFirst() : colours)
   }
 
-  /// Caps with the chroma site that GStreamer's converter uses. The converter ignores a declared
-  /// chroma site if the caps declare no colorimetry, as those of DV video
-  /// (`set_default_colorimetry`).
+  /// Caps with the chroma site that GStreamer's converter uses. If the caps declare no colorimetry
+  /// (as for DV video), the converter ignores a declared chroma site (`set_default_colorimetry`).
   fileprivate var withUsedChromaSite: Caps {
     guard has("chroma-site"), !has("colorimetry"), !isRGB else { return self }
     return setting("chroma-site", "(string)\(isHighDefinition ? "mpeg2" : "none")")

@@ -14,7 +14,7 @@ final class LazyAudioStore: Sendable {
   }
 
   private struct State {
-    /// Decoded parts; the part used last is at the end.
+    /// Decoded parts; the most recently used part is at the end.
     var recent: [IndexedRange]
     /// Audio of the whole source, once it is decoded.
     var whole: [AudioTrack]?
@@ -24,7 +24,7 @@ final class LazyAudioStore: Sendable {
   private let settings: PlaybackSettings
   private let state: Mutex<State>
   /// Reads one part at a time. Not locked while the whole source is decoded, so that players of
-  /// known parts need not wait.
+  /// decoded parts need not wait.
   private let indexer = Mutex<RangeIndexer?>(nil)
   /// Locked while the whole source is decoded.
   private let decoding = Mutex(())
@@ -87,8 +87,7 @@ final class LazyAudioStore: Sendable {
     guard index.audio.count == reader.trackCount else {
       throw InexactRange(reason: "a part of it has fewer audio streams than the whole")
     }
-    // The part that leaves the cache is released after the lock, because `gone` keeps it until
-    // then.
+    // Keep the part that leaves the cache in `gone`, so that the part is released outside the lock.
     let gone: IndexedRange? = state.withLock { state in
       state.recent.append(IndexedRange(span: span, tracks: index.audio))
       return state.recent.count > LazyAudioStore.most ? state.recent.removeFirst() : nil

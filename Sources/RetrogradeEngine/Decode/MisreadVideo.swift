@@ -35,8 +35,8 @@ enum MisreadVideo {
       remedy: "convert it first: ffmpeg -i \(Shell.quoted(source)) -c:v ffv1 -c:a copy video.mkv")
   }
 
-  /// Name, for messages, of a kind of video on which GStreamer's decoders crash or which they
-  /// decode wrongly; nil for other kinds.
+  /// Name, for messages, of the kind of video if GStreamer's decoders crash on it or decode it
+  /// wrongly; nil for other kinds of video.
   static func misreadKind(_ caps: Caps, firstPacket packet: UnsafeRawBufferPointer) -> String? {
     switch caps.mediaType {
     case "image/png" where Quirk.pngdecDeepRGB.applies && PNGPacket.isDeepRGB(packet):

@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Feeds a decoder with the packets of a store, beginning with the first packet. After a seek, it
-/// begins with the packet set by ``begin(atPacket:)``.
+/// Feeds a decoder with the packets of a store, beginning with the first packet. After a seek, the
+/// feed continues with the packet set by ``begin(atPacket:)``.
 final class PacketFeed: Sendable {
   private struct State {
     /// Place of the next packet in the store.

@@ -5,7 +5,8 @@ import MediaTime
 /// The packets of a video as they enter its decoder, in decoding order. The packets' bytes are in a
 /// spool file without a name, or still in the source; everything else is in memory.
 ///
-/// Decoding from the store needs no seek of a demuxer, which behaves differently in each container.
+/// Decoding from the store needs no seek of a demuxer. Demuxer seeks behave differently in each
+/// container.
 final class PacketStore: Sendable {
   private struct Entry {
     var header: PacketHeader
@@ -22,9 +23,10 @@ final class PacketStore: Sendable {
 
   private let bytes: Bytes
   private let entries: [Entry]
-  /// Buffers without memory, which contain the packets' metadata (`GstMeta`), by packet place.
+  /// Metadata of the packets (`GstMeta`), in buffers without memory. The keys are the packets'
+  /// places.
   private let metas: [Int: Buffer]
-  /// Different caps of the packets, in the order of their first use.
+  /// Distinct caps of the packets, in the order of their first use.
   private let forms: [Caps]
   /// Place of the index's first packet in the store. Earlier places contain the codec's headers,
   /// and packets that the index omits.

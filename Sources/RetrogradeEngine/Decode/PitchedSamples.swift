@@ -4,8 +4,8 @@ import MediaTime
 /// Audio at another speed and the same pitch, made by GStreamer's `pitch` element (SoundTouch).
 /// Beyond the end of the part, the audio is silent.
 ///
-/// The total length is exact to the sample. Within it, the audio may be a few hundredths of a
-/// second early or late, because SoundTouch moves sections of the audio so that they join smoothly.
+/// The total length is exact to the sample. Sections of the audio may be a few hundredths of a
+/// second early or late, because SoundTouch moves the sections so that they join smoothly.
 final class PitchedSamples: PacedSamples {
   private let track: AudioTrack
   private let direction: Direction

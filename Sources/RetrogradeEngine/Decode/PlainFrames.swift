@@ -10,8 +10,8 @@ package struct PlainFrames: Sendable {
   package struct Frame: Sendable {
     /// Start in stream time.
     package var time: ClockTime
-    /// Hash of the pixels; nil if the decoder reports this frame as damaged or failed before
-    /// reaching it. Such a frame may decode differently each time.
+    /// Hash of the pixels; nil if the decoder reported this frame as damaged, or failed before this
+    /// frame. The decoder may output such a frame differently each time.
     package var hash: UInt64?
 
     package init(time: ClockTime, hash: UInt64?) { (self.time, self.hash) = (time, hash) }
@@ -49,7 +49,7 @@ package struct PlainFrames: Sendable {
 }
 
 extension VideoSource {
-  /// Decodes the video in one pass, as far as the video is presented.
+  /// Decodes in one pass all frames that belong to the presentation.
   /// - Parameters:
   ///   - inThreadsOfWindows: true to use as many threads as the decoder of windows.
   ///   - report: called with the time of each frame.

@@ -2,8 +2,8 @@ package import Containers
 package import GStreamer
 package import MediaTime
 
-/// Frames that arrive one by one, in display order, and can't be requested again. Until they are
-/// played, the last frames stay in memory, and the earlier ones in the spool.
+/// Frames that arrive one by one, in display order, and can't be requested again. Until the frames
+/// are played, the last ones stay in memory, and the earlier ones stay in the spool.
 package struct RecordedVideo {
   private let caps: Caps
   private let planner: Planner
@@ -66,7 +66,7 @@ package struct RecordedVideo {
 }
 
 extension VideoSource {
-  /// Creates a video without its frames, which can be described but not played.
+  /// Creates a video without frames. The video can be described but not played.
   /// - Parameters:
   ///   - starts: start of each frame.
   ///   - lastDelay: duration of the last frame.

@@ -16,7 +16,7 @@ final class StoredSamples: SampleStore {
   private let descriptor: Int32
   private let source: String
   private let runs: [Range<Int>]
-  /// Byte offset of each run, relative to the first sample of the track.
+  /// Byte offset of each contiguous run of samples, relative to the first sample of the track.
   private let starts: [Int]
 
   /// - Throws: ``RetrogradeError`` if the file can't be opened.

@@ -28,7 +28,7 @@ final class VideoDecoder: Sendable {
   let arePackets: Bool
   /// First sample, pulled in order to learn the caps. ``next(_:)`` returns it later.
   private let first: Mutex<Sample?>
-  /// True after a window could be decoded only by starting at the keyframe before the window's own.
+  /// True after a window could be decoded only from the keyframe before the window's own keyframe.
   private let startsEarlier = Mutex(false)
 
   /// Starts decoding at the beginning of the video.
@@ -69,7 +69,7 @@ final class VideoDecoder: Sendable {
   /// True if the packets come from a ``PacketStore``.
   var readsStore: Bool { output.feed != nil }
 
-  /// Warnings about data in frames and packets that no mirror keeps.
+  /// Warnings about frame or packet data that no mirror keeps.
   func leftOut(of video: VideoIndex) -> [Warning] {
     guard !arePackets, !video.dynamicMetadata.isEmpty else { return leftOut }
     let names = video.dynamicMetadata.joined(separator: " and ")
@@ -82,7 +82,7 @@ final class VideoDecoder: Sendable {
   func next(_ cancellation: Cancellation) throws -> Sample? {
     if let sample = first.withLock({ $0.take() }) { return sample }
     guard let sample = try output.pull(cancellation) else { return nil }
-    // Packets need no conversion: according to the index, all of them have the same format.
+    // Packets need no conversion, because according to the index they all have the same format.
     if arePackets, !isRaw { return sample }
     changes.noteDetails(of: sample)
     do {
@@ -114,7 +114,7 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// Decodes up to the next frame, and returns true if the decoder got the first packet expected by
+  /// Decodes up to the next frame. Returns true if the decoder got the first packet expected by
   /// ``start(at:isKeyframe:fromPacket:_:)``, and no packet that differs from the index.
   /// ``next(_:)`` then returns the frame.
   func reachesExpectedPackets(_ cancellation: Cancellation) throws -> Bool {
@@ -188,8 +188,9 @@ final class VideoDecoder: Sendable {
     var isKeyframe: Bool
     /// True to end the stream after the window's packets, instead of at the end of the source.
     var isEnding: Bool
-    /// True to start decoding at the keyframe before the window's own. Needed if the demuxer loses
-    /// bytes of the first packet, or the decoder loses a frame (`Quirk.avdecGapFrames`).
+    /// True to start decoding at the keyframe before the window's own keyframe. Needed if the
+    /// demuxer loses bytes of the first packet, or the decoder loses a frame
+    /// (`Quirk.avdecGapFrames`).
     var isEarlier = false
 
     mutating func startEarlier() {
@@ -227,11 +228,11 @@ final class VideoDecoder: Sendable {
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     var spooled = 0
-    // Seek without a stop position. With one, several demuxers end a frame or two early, and frames
-    // displayed before a keyframe may follow the keyframe in the file. The index shows which frames
-    // are wanted. For a window of one frame, wait for another frame or the end, because the first
-    // output may be the previous frame, clipped: decoders assume 40 ms for frames without durations
-    // (`gst_video_decoder_clip_and_push_buf`).
+    // Seek without a stop position. If there is a stop position, several demuxers end a frame or
+    // two early. Also, frames displayed before a keyframe may follow the keyframe in the file. The
+    // index shows which frames are wanted. For a window of one frame, wait for another frame or the
+    // end, because the first output may be the previous frame, clipped. The reason is that decoders
+    // assume 40 ms for frames without durations (`gst_video_decoder_clip_and_push_buf`).
     let isSingle = expected.count == 1
     while isSingle || times.count < expected.count || (times.last.map { $0 + tolerance < to } ?? true) {
       guard let sample = try next(cancellation), let time = sample.presentationTime else { break }
@@ -245,8 +246,8 @@ final class VideoDecoder: Sendable {
         throw Mismatch()
       }
       if let last = times.last, time <= last + tolerance {
-        // The last output was the frame before the window. It overlaps the start of the window, so
-        // it was clipped to the start of the window's first frame.
+        // The last output frame is the frame before the window. This frame overlaps the start of
+        // the window, so the decoder clipped it to the start of the window's first frame.
         try decoded.replaceLast(with: sample.buffer)
         times[times.count - 1] = time
         continue
@@ -277,8 +278,8 @@ final class VideoDecoder: Sendable {
     return decoded
   }
 
-  /// Largest allowed difference between a frame's time and its time in the index. Containers round
-  /// times.
+  /// Largest allowed difference between a frame's time and its time in the index. The times may
+  /// differ because containers round them.
   static func tolerance(of times: ArraySlice<ClockTime>) -> ClockTime {
     let gap = zip(times, times.dropFirst()).map { $1.nanoseconds - $0.nanoseconds }.min() ?? 3_000_000
     return ClockTime(nanoseconds: min(1_000_000, gap / 3))
@@ -299,8 +300,8 @@ final class VideoDecoder: Sendable {
       } catch let error as RetrogradeError where error.code != .inputOutput && !collector.times.isEmpty {
         return (collector, error)
       }
-      // Errors of the spool are thrown, not caught as damage of the source: the frames so far would
-      // be incomplete.
+      // Throw errors of the spool. If they were treated as damage of the source, the frames so far
+      // would be incomplete.
       guard let sample, try collector.add(sample, before: limit) else { return (collector, nil) }
     }
   }

@@ -13,7 +13,7 @@ package final class VideoPlayer {
     package var direction: Direction
     /// Source number of the frame; nil if the frame is a mix of several frames.
     package var number: Int?
-    /// Number of the leg, and display time in the output without holds (`moving`).
+    /// Number of the leg (`leg`), and display time in the output without holds (`moving`).
     var leg: Int
     var moving: TimeSpan
   }
@@ -147,8 +147,9 @@ package final class VideoPlayer {
       let leg: PlaybackLeg?
       let span: TimeSpan?
       if clock.borrowed != nil, !isDescending {
-        // Each frame has the display time of another frame. If the first `skipped` times are not
-        // played, the last `skipped` frames of the source are not shown.
+        // Each frame has the display time of another frame, so the leg can't be clipped by time.
+        // Instead, if the first `skipped` display times are not played, leave out the last
+        // `skipped` frames of the source.
         let skipped = clock.skip(to: from)
         span = video.shown.timeline.clipped(to: whole.span).timeline.span(leaving: skipped, in: whole.span)
         leg = whole
@@ -174,7 +175,7 @@ package final class VideoPlayer {
 }
 
 extension VideoTimeline {
-  /// Returns `whole` without the last `count` frames; nil if none is left.
+  /// Returns `whole` without its last `count` frames; nil if no frame is left.
   fileprivate func span(leaving count: Int, in whole: TimeSpan) -> TimeSpan? {
     if count == 0 { return whole }
     guard count < starts.count else { return nil }
@@ -183,8 +184,8 @@ extension VideoTimeline {
 }
 
 extension PlaybackLegs {
-  /// Number of the last leg played before `time`; if `time` is nil or after the end, number of the
-  /// last leg of all. nil for endless loops.
+  /// Number of the last leg that is played before `time`, or before the end if `time` is nil or
+  /// after the end; nil for endless loops.
   func last(before time: ClockTime?) -> Int? {
     guard let duration else { return nil }
     let end = min(time ?? duration, duration)

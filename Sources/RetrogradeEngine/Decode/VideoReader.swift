@@ -26,7 +26,8 @@ final class VideoReader: Sendable {
 
   private struct State {
     var part: Part?
-    /// Frames of the store or of the forward decoder that are not yet output.
+    /// Frames that are not yet output. Used only if frames come from the store or the forward
+    /// decoder.
     var left: Range<Int>
     var forward: ForwardDecoding?
   }
@@ -95,7 +96,8 @@ final class VideoReader: Sendable {
 
   private func nextJoined(_ reader: PartReader) throws -> SourceFrame? {
     while let (buffer, number) = try reader.next() {
-      // If a source can't be read in windows, it may have frames that the index lacks: skip those.
+      // A source that can't be read in windows may have frames that the index lacks. Skip such
+      // frames.
       guard frames.contains(number) else { continue }
       return SourceFrame(buffer: buffer, span: timeline.span(of: number - frames.lowerBound), number: number)
     }
@@ -145,8 +147,8 @@ final class VideoReader: Sendable {
         let spans = window.frames.map { timeline.span(of: $0 - frames.lowerBound) }
         guard parts.give(Part(window: decoded, firstFrame: window.frames.lowerBound, spans: spans)) else { break }
       } catch is VideoDecoder.Mismatch {
-        // Seeks to this window and to earlier windows are inexact, or the source is damaged: decode
-        // all frames up to the window's end once, forwards.
+        // Seeks to this window and to earlier windows are inexact, or the source is damaged.
+        // Therefore decode all frames up to the window's end once, forwards.
         let upper = window.frames.upperBound
         Log.decode.warning(
           "fallback: frames 0 to \(upper - 1) are decoded once, forwards: from here on they are not as the index says")
@@ -190,8 +192,8 @@ private final class ForwardDecoding: Sendable {
     var decoder: VideoDecoder?
     var next: Int
     var pending: (buffer: Buffer, number: Int)?
-    /// Indexed frames that the decoder did not output: their number, and the first and last of
-    /// them.
+    /// Count of the indexed frames that the decoder did not output, and numbers of the first and
+    /// the last of these frames.
     var lost: (count: Int, first: Int, last: Int)?
     var warnings: [Warning] = []
 
@@ -231,8 +233,8 @@ private final class ForwardDecoding: Sendable {
         }
       }
       let found: (Buffer, Int)?? = state.withLock { state in
-        // The frame that overlaps the start may be output twice, first clipped, then whole: use the
-        // later one.
+        // The frame that overlaps the start may be output twice, first clipped, then whole. Use the
+        // whole one.
         if let pending = state.pending, time <= starts[pending.number] + tolerance {
           state.pending?.buffer = sample.buffer
           return nil

@@ -3,8 +3,8 @@ package import GStreamer
 package import MediaTime
 import Synchronization
 
-/// The video of a source, and the way to read it. If seeks are exact, windows are decoded. If not,
-/// all frames are decoded once, forwards, and read from a store.
+/// The video of a source, and the way to read it. If seeks are exact, windows are decoded. If seeks
+/// are inexact, all frames are decoded once, forwards, and then read from a store.
 package final class VideoSource: Sendable {
   package let video: VideoIndex
   let recipe: DecodingRecipe?
@@ -27,8 +27,7 @@ package final class VideoSource: Sendable {
   private let found: [Warning]
   /// Recorder of format changes, shared by all decoders of the video.
   let changes: FormatChanges
-  /// Store of all frames, if neither the source nor its stored packets can be decoded as the index
-  /// says; nil otherwise.
+  /// Store of all frames; nil if windows can be decoded from the source or from its stored packets.
   package let store: DecodedWindow?
   /// Stored packets from which windows are decoded; nil if windows are decoded from the source.
   private let packets: Mutex<PacketStore?>
@@ -49,11 +48,11 @@ package final class VideoSource: Sendable {
   /// delay the consumer and use more memory.
   private static let packetBudget = 32 << 20
 
-  /// Duration of the end of the video that is decoded first, if a user waits for the first frame
-  /// and the last group of pictures does not fit in memory.
+  /// Length of the end of the video. If a user waits for the first frame and the last group of
+  /// pictures does not fit in memory, this end is decoded first.
   private static let watchedLength = ClockTime(seconds: 1.5)
 
-  /// Finds out how to read the source by reading its last window.
+  /// Reads the last window of the source, to find out how the source can be read.
   /// - Parameters:
   ///   - range: range of the source to play, in stream time; nil for the whole source.
   ///   - part: part of the range to read; nil for the whole range.
@@ -281,7 +280,7 @@ package final class VideoSource: Sendable {
     guard store == nil, let plan = planner.plan(frames: frames, keyframes: video.keyframes) else {
       return Plan(method: .forward, windows: [], budget: planner.budget, frameBytes: planner.frameBytes)
     }
-    // If the end of a group is already decoded, plan a separate window for it.
+    // If the end of the last group is already decoded, plan a separate window for this end.
     guard let known = ready.withLock({ $0?.window.frames }), let first = plan.windows.first?.frames,
       known.upperBound == first.upperBound, first.lowerBound < known.lowerBound
     else { return plan }
@@ -315,8 +314,8 @@ package final class VideoSource: Sendable {
     return try VideoDecoder(recipe, changes, from: store, cancellation)
   }
 
-  /// Returns a decoder whose next output is `frame` and the frames after it; some earlier frames
-  /// may be output first.
+  /// Returns a decoder that outputs `frame` and all later frames. Some earlier frames may come
+  /// first.
   func decoder(from frame: Int, _ cancellation: Cancellation) throws -> VideoDecoder {
     guard let recipe else { throw VideoDecoder.Mismatch() }
     let decoder = try takeDecoder(cancellation)
@@ -362,7 +361,7 @@ package final class VideoSource: Sendable {
     if let known = ready.withLock({ $0.take() }), known.window.frames.upperBound == window.frames.upperBound,
       known.window.frames.lowerBound <= window.frames.lowerBound
     {
-      // A window that begins later needs only the last of these frames.
+      // If `window` begins later than the decoded window, only the last decoded frames are needed.
       known.frames.dropFirst(window.frames.lowerBound - known.window.frames.lowerBound)
       return known.frames
     }
@@ -409,8 +408,8 @@ package final class VideoSource: Sendable {
 }
 
 extension Warning {
-  /// Warning about frames whose times were corrected, because each was not later than the frame
-  /// before it.
+  /// Warning about frame times that were corrected, because each of these times was not later than
+  /// the time of the previous frame.
   static func moved(_ count: Int) -> Warning {
     Warning(
       .timesRepaired,

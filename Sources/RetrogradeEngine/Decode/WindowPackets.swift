@@ -6,11 +6,11 @@ import Synchronization
 /// Checks that the packets that enter a decoder after a seek are those of the index.
 ///
 /// After a seek, a demuxer may lose bytes, or give packets other times than in a pass from the
-/// beginning (`Quirk.tsdemuxSeekTimes`). Decoders conceal lost bytes, and only this comparison
-/// shows wrong times.
+/// beginning (`Quirk.tsdemuxSeekTimes`). Decoders conceal lost bytes, so only this comparison shows
+/// lost bytes and wrong times.
 ///
-/// Also ends the stream after the packets of a window. A decoder with frame threads reads one
-/// packet per thread ahead of its output, and would decode the same packets again for the next
+/// This type also ends the stream after the packets of a window. A decoder with frame threads reads
+/// one packet per thread ahead of its output, and would decode the same packets again for the next
 /// window. With groups of 30 frames, one frame in six was decoded twice.
 final class WindowPackets: Sendable {
   /// Packets expected after a seek.
@@ -22,15 +22,15 @@ final class WindowPackets: Sendable {
     /// Display time of the last indexed frame. If only a part of the source is indexed, later
     /// packets are not in the index.
     var end = ClockTime(nanoseconds: .max)
-    /// Display times of the wanted frames, after whose packets the stream may end; nil to end with
-    /// the source.
+    /// Display times of the wanted frames. The stream may end after the packets of these frames. If
+    /// this is nil, the stream ends with the source.
     var ending: [ClockTime]?
   }
 
   /// Progress of the packets of a window.
   private struct Progress {
     let wanted: Wanted
-    /// True once the seek has flushed the pad. Earlier packets are ignored.
+    /// True once the seek has flushed the pad. Packets that come before the flush are ignored.
     var isFlushed: Bool
     /// Position in `wanted.packets` of the next expected packet.
     var next: Int
@@ -50,8 +50,8 @@ final class WindowPackets: Sendable {
     }
 
     /// Compares a packet with the next expected one. Packets before the first expected packet are
-    /// ignored: they are decoded only because later packets depend on them. Packets after the last
-    /// expected packet are ignored too: they belong to no frame of the window.
+    /// ignored, because they are decoded only for later packets that depend on them. Packets after
+    /// the last expected packet are ignored too, because they belong to no frame of the window.
     mutating func compare(_ buffer: Buffer, in segment: Segment, _ caps: Caps) {
       guard !differs, wanted.packets.indices.contains(next) else { return }
       let packet = wanted.packets[next]
@@ -120,8 +120,8 @@ final class WindowPackets: Sendable {
   }
 
   /// Display time of a packet's frame, as in the index. If an edit begins within the frame, the
-  /// time is 0. Other frames are not clipped to the GStreamer segment, because it begins at the
-  /// target of the seek.
+  /// time is 0. Other frames are not clipped to the GStreamer segment, because the GStreamer
+  /// segment begins at the target of the seek.
   private static func time(of buffer: Buffer, in segment: Segment) -> ClockTime? {
     guard let time = buffer.pts.map({ segment.streamTime(of: $0) }) else { return nil }
     return time < .zero ? buffer.presentationTime(in: segment) : time

@@ -58,8 +58,8 @@ struct Fetch {
 
   // MARK: playlists
 
-  /// Fetches the media of a playlist as one file. If there are several variants, the one with the
-  /// highest bit rate is used.
+  /// Fetches the media of a playlist as one file. If there are several variants, the variant with
+  /// the highest bit rate is fetched.
   /// - Parameter reader: element that reads the playlist. Files that the playlist names are read
   ///   only with the same kind of element.
   func media(of playlist: Playlist, from reader: String, at location: String) throws -> (Spool, [Warning]) {
@@ -284,7 +284,7 @@ extension GStreamerError {
   /// True if souphttpsrc requested a range of the file, but the server sent the whole file.
   fileprivate var isRefusedRange: Bool { debug?.contains("does not accept Range") ?? false }
 
-  /// Reason for a failed transfer. It is in the debug text, because the message is not specific:
+  /// Reason for a failed transfer, from the debug text, because the message is not specific.
   /// souphttpsrc adds the server's answer to this text ("Not Found (404), URL: …"), and adaptive
   /// demuxers add the address.
   fileprivate var reasonInTransfer: String {

@@ -18,7 +18,7 @@ struct Playlist {
   let kind: Kind
   let text: String
 
-  /// - Parameter bytes: contents of a file, or the first bytes.
+  /// - Parameter bytes: contents of a file, or the file's first bytes.
   /// - Returns: nil if the bytes are not a playlist.
   init?(_ bytes: [UInt8]) {
     let all = String(pathBytes: bytes)
@@ -57,8 +57,9 @@ struct Playlist {
 
   /// Names of files and further playlists in the playlist.
   ///
-  /// The search compares Unicode scalars, like GStreamer. As a Swift `Character`, a quote followed
-  /// by a combining mark would not be a quote.
+  /// The search compares Unicode scalars, like GStreamer. It does not compare Swift `Character`
+  /// values, because a quote and a following combining mark form one `Character` that is not a
+  /// quote.
   var names: [String] {
     switch kind {
     case .hls:
@@ -69,8 +70,8 @@ struct Playlist {
         let line = String(line).trimmed
         if line.isEmpty { return [] }
         guard line.hasPrefix("#") else { return [line] }
-        // Skip lines without a URI: the regular expression takes 30 µs a line, and a playlist may
-        // have a million lines.
+        // Skip lines without a URI, because the regular expression takes 30 µs a line, and a
+        // playlist may have a million lines.
         guard line.utf8.firstRange(of: "URI=".utf8) != nil else { return [] }
         return line.matches(of: value).map { String($0.1 ?? $0.2 ?? "") }
       }
@@ -220,8 +221,9 @@ struct Playlist {
 
   /// True for a path in the playlist's own folder or a subfolder.
   ///
-  /// The check compares bytes. As a Swift `Character`, a slash followed by a combining mark would
-  /// not be a slash, but the file system would still treat the slash as a separator.
+  /// The check compares bytes, not Swift `Character` values. A slash and a following combining mark
+  /// form one `Character` that is not a slash, but the file system still treats the slash as a
+  /// separator.
   private static func isBeside(_ name: String) -> Bool {
     let bytes = Array(name.utf8)
     return !bytes.contains(UInt8(ascii: ":")) && bytes.first != UInt8(ascii: "/")
@@ -249,7 +251,8 @@ struct Playlist {
     self.init(bytes ?? [])
   }
 
-  /// Maximum size in bytes. A playlist with one-second media segments for a day needs half of it.
+  /// Maximum size in bytes. A playlist with one-second media segments for a day needs half of this
+  /// size.
   static let longest = 16 << 20
 
   /// Throws if a file is a playlist whose origin is unknown.

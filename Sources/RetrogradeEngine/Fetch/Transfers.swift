@@ -11,7 +11,7 @@ final class Transfers: Sendable {
     var come: Set<String> = []
   }
 
-  /// Factory of the only source elements that are allowed.
+  /// Name of the element factory of all allowed source elements.
   private let reader: String
   private let state = Mutex(State())
 
@@ -32,8 +32,8 @@ final class Transfers: Sendable {
     }
   }
 
-  /// Releases the elements, to break a cycle: this object holds the elements, and their pads hold
-  /// this object.
+  /// Releases the elements, to break a cycle. This object holds the elements, and the elements'
+  /// pads hold this object.
   func releaseElements() { state.withLock { $0 = State() } }
 
   /// - Parameters:

@@ -1,7 +1,7 @@
 import MediaTime
 
-/// Anchor for the position of audio that is decoded from the middle of a source. It shows where a
-/// full pass would place this audio. Pure arithmetic.
+/// Anchor for the position of audio that is decoded from the middle of a source. The anchor shows
+/// where a full pass would place this audio. This type uses only arithmetic.
 ///
 /// A full pass counts samples from the first timestamp (`AudioLayout`), but timestamps in the
 /// middle may be rounded to a millisecond. The lengths of all packets have a common divisor, so the
@@ -30,8 +30,8 @@ struct AudioAnchor: Hashable, Sendable {
     guard let start = positions.first else { return nil }
     let settled = AudioAnchor.settling.sampleIndex(rate: rate)
     guard let first = positions.firstIndex(where: { $0 - start >= settled }) else { return nil }
-    // Ignore the last two buffers, which draining a decoder may shorten, and the buffers after a
-    // gap.
+    // Ignore the last two buffers, because they may be shortened when the decoder is drained. Also
+    // ignore the buffers after a gap.
     var numbers: [Int] = []
     for number in first..<max(first, buffers.count - 2) {
       if let last = numbers.last, positions[last] + buffers[last].count != positions[number] { break }

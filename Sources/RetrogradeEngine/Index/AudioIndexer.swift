@@ -24,16 +24,16 @@ package struct AudioDecoder: Sendable {
     }
     guard !caps.isALS else { return nil }
     let candidates = Registry.factories(.decoder, sinks: caps)
-    // Prefer FFmpeg's decoders: they output one buffer per packet without delay, so the packet of
-    // each buffer is known. The decoders that GStreamer ranks first (a52dec, mpg123) drop the first
-    // frame or change the level.
+    // Prefer FFmpeg's decoders, because they output one buffer per packet without delay, so that
+    // the packet of each buffer is known. The decoders that GStreamer ranks first (a52dec, mpg123)
+    // drop the first frame or change the level.
     let isMPEG = ["audio/mpeg", "audio/x-ac3", "audio/x-eac3", "audio/x-private1-ac3"].contains(caps.mediaType)
     let isExchanged =
       caps.mediaType == "audio/x-flac" && caps.int("channels").map { 7...8 ~= $0 } ?? false
       && Quirk.flacdecSurround.applies
-    // If the rate changes, flacparse outputs caps without `streamheader`, which flacdec 1.26
-    // refuses. If only the depth changes, use flacdec: the caps do not contain the depth, so
-    // flacdec works, but FFmpeg's decoder fails.
+    // If the rate changes, flacparse outputs caps without `streamheader`, and flacdec 1.26 refuses
+    // such caps. If only the depth changes, use flacdec, because FFmpeg's decoder fails. flacdec
+    // works, because the caps do not contain the depth.
     let isRefused = change == .rateOrChannels
     guard
       let best = (isMPEG || isExchanged || isRefused ? candidates.first { $0.hasPrefix("avdec_") } : nil)
@@ -89,8 +89,8 @@ package final class AudioIndexer: Sendable {
     self.spoolDirectory = spoolDirectory
   }
 
-  /// Creates an indexer of the same stream, with facts from `path` that were unknown when the
-  /// pipeline was created.
+  /// Creates an indexer of the same stream as `known`. Adds facts from `path` that were unknown
+  /// when the pipeline was created.
   package convenience init(_ known: AudioIndexer, of path: StreamPath) {
     self.init(
       name: known.name, codec: path.caps, tags: path.tags, spoolDirectory: known.spoolDirectory, trim: path.trim,
@@ -110,8 +110,8 @@ package final class AudioIndexer: Sendable {
     // running.
     let queue = stream.isFile || decoder.factory == nil ? "" : "queue name=queue\(number) ! "
     // A parser's caps are limited to those that the decoder accepts, apart from the channel mask.
-    // `capssetter` removes this limit: opusdec decodes streams whose header names a rate that Opus
-    // does not have (44.1 kHz), but opusdec's caps exclude such rates.
+    // `capssetter` removes this limit, because opusdec decodes streams whose header names a rate
+    // that Opus does not have (44.1 kHz), but opusdec's caps exclude such rates.
     let loudspeakers = stream.loudspeakers ?? (stream.caps.lacksChannelMask ? 0 : nil)
     // With more than two channels, a channel mask of 0 means that no loudspeakers are assigned
     // (`Quirk.wavparseChannelMask`).

@@ -25,7 +25,7 @@ struct DecodedAudio: Hashable, Sendable {
   var segment = 0
 }
 
-/// Calculates the position of decoded audio in the presentation. Pure arithmetic.
+/// Calculates the position of decoded audio in the presentation. This type uses only arithmetic.
 struct AudioLayout: Sendable {
   var rate: Int
   var segment: Segment
@@ -136,7 +136,7 @@ struct AudioLayout: Sendable {
     return zip(buffers.indices, nominals).map { index, nominal in
       var position = next ?? nominal ?? 0
       if fillings.contains(index) { return position }
-      // Ignore timestamps that run backwards: the audio remains contiguous.
+      // Ignore timestamps that run backwards, so that the audio remains contiguous.
       if let nominal, let next {
         let undecoded = undecoded(before: index, in: buffers)
         if undecoded > 0, abs(nominal - next - undecoded) < buffers[index].count / 2 {
@@ -150,8 +150,8 @@ struct AudioLayout: Sendable {
     }
   }
 
-  /// Total length of the packets without output since the previous buffer. Each of these packets
-  /// counts as long as this buffer.
+  /// Total length of the packets without output since the previous buffer. Each of these packets is
+  /// assumed to be as long as the buffer at `index`.
   private func undecoded(before index: Int, in buffers: [DecodedAudio]) -> Int {
     guard index > 0, let before = buffers[index - 1].packet, let packet = buffers[index].packet else { return 0 }
     return max(packet - before - 1, 0) * buffers[index].count
@@ -183,8 +183,8 @@ struct AudioLayout: Sendable {
   ///
   /// Later timestamps show the actual start. Two cases are known:
   /// - oggdemux gives time 0 to all packets that start before 0, if the first page of an Opus
-  ///   stream ends before its content. RFC 7845, 4.1, forbids such pages, but live streams have
-  ///   them. opusdec then drops too little audio.
+  ///   stream declares an end before the end of the page's audio. RFC 7845, 4.1, forbids such
+  ///   pages, but live streams have them. opusdec then drops too little audio.
   /// - matroskademux gives time 0 to Opus that begins within its priming
   ///   (`Quirk.matroskademuxOpusStart`).
   private func beginning(_ buffers: [DecodedAudio], _ nominals: [Int?]) -> Int? {

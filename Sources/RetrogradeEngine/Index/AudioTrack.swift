@@ -2,8 +2,8 @@ package import Containers
 package import GStreamer
 import MediaTime
 
-/// One decoded audio stream, in the spool or in the source file, which can be read in any
-/// direction.
+/// One decoded audio stream, which can be read in any direction. The audio is in the spool or in
+/// the source file.
 package struct AudioTrack: Sendable {
   /// Caps of the interleaved samples.
   package let caps: Caps

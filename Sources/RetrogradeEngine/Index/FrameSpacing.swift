@@ -40,7 +40,7 @@ struct FrameSpacing: Sendable {
   ///     only if the frames are not evenly spaced.
   func lastDuration(_ own: ClockTime?, isDeclared: Bool) -> ClockTime {
     // Parsers mistake the time base of variable-rate video for its frame rate. No real frame is
-    // shorter than a millisecond.
+    // shorter than a millisecond, so ignore shorter durations.
     guard let own, own >= .milliseconds(1) else { return median }
     guard isConstant else { return own }
     let isLikeTheOthers = max(own, median) - min(own, median) < FrameSpacing.rounding

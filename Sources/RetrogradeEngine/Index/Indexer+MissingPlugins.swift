@@ -3,8 +3,8 @@ import GStreamer
 
 extension Indexer {
   /// Warnings about streams without an installed decoder.
-  /// - Parameter others: media types of streams that are left out anyway, so the plugins that they
-  ///   need do not matter.
+  /// - Parameter others: media types of streams that are left out for other reasons. Missing
+  ///   plugins for these streams do not matter.
   /// - Throws: ``RetrogradeError`` of code `missingPlugin` if no video or no audio can be decoded,
   ///   because the user did not ask for a result without video or audio.
   func undecodable(

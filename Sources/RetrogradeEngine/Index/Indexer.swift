@@ -24,7 +24,8 @@ struct Indexer: Sendable {
   /// Called with the progress of the pass.
   let progress: @Sendable (IndexProgress) -> Void
 
-  /// Longest time without a packet, a read or an end of stream. After it, the source is stalled.
+  /// Longest time without a packet, a read or an end of stream. After this time, the source counts
+  /// as stalled.
   var stall = ClockTime(seconds: 10)
 
   func run() throws -> SourceIndex {
@@ -130,8 +131,8 @@ struct Indexer: Sendable {
     if let failure = reading.failure {
       let isEmpty = (reading.videos.first?.packets.isEmpty ?? true) && audio.isEmpty
       if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
-      // The end of a stream may be the result of an error. The output so far may be everything that
-      // the element could produce.
+      // The error may have ended a stream early. If not, the output so far may nevertheless be
+      // everything that the failed element could produce.
       let what =
         failure.kind == .inputOutput
         ? "reading failed at \(position)" : "read only until \(position), where GStreamer reports"

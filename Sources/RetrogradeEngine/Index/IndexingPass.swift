@@ -31,7 +31,8 @@ package struct IndexingPass: Sendable {
     package var hasReaderFailed = false
     /// Time without a message from the pipeline since the last report.
     package var silence = ClockTime.zero
-    /// True if the source is waiting for bytes of the file, because disks can be slow.
+    /// True if the source is waiting for bytes of the file. The pass is then not stalled, because
+    /// disks can be slow.
     package var isReading = false
     /// True if any element is still running; set only after an element has failed.
     package var isStreaming = true

@@ -10,8 +10,8 @@ final class IndexingPipeline {
     var videos: [VideoIndex] = []
     var subtitles: [SubtitleTrack] = []
     var audio: [(track: AudioTrack?, anchor: AudioAnchor?, warnings: [Warning])] = []
-    /// Reason for the end of the pass, last position of the pass (`position`), and first error that
-    /// an element posted (`failure`).
+    /// Reason for the end of the pass (`end`), last position of the pass (`position`), and first
+    /// error that an element posted (`failure`).
     var end: IndexingPass.End
     var position: ClockTime
     var failure: GStreamerError?
@@ -74,8 +74,8 @@ final class IndexingPipeline {
   /// Stops the pipeline.
   func stop() { pipeline.set(.null) }
 
-  /// Seeks to the last keyframe at or before `time` for another pass. All streams must have ended
-  /// before.
+  /// Seeks to the last keyframe at or before `time` for another pass. All streams must already have
+  /// ended.
   /// - Returns: false if the seek fails.
   func seek(toKeyframeBefore time: ClockTime) throws -> Bool {
     streams.tracks.forEach { $0.resetNotes() }

@@ -9,8 +9,8 @@ import Synchronization
 final class LateStreams: Sendable {
   private struct State {
     var names: Set<String> = []
-    /// Demuxers that have announced all their pads. In a short file, a demuxer may do so before the
-    /// first packet leaves the pipeline.
+    /// Demuxers that have announced all their pads. In a short file, a demuxer may announce its
+    /// last pad before the first packet leaves the pipeline.
     var complete: Set<String> = []
     var count = 0
     /// Stream time of the packets that the demuxer has output. Some of these packets may still be

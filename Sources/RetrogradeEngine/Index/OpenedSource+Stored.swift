@@ -2,10 +2,10 @@ import GStreamer
 import MediaTime
 
 extension OpenedSource {
-  /// Opens a video whose index is known, so that only the decoded part is read.
+  /// Opens a video whose index is known. Only the part to decode is read from the source.
   ///
   /// - Parameters:
-  ///   - number: number of the video among those that are played.
+  ///   - number: number of the video, counted over the videos that are played.
   ///   - range: range of the source to play, in stream time; nil for the whole source.
   ///   - part: part of `range` to read.
   /// - Throws: ``RetrogradeError``.

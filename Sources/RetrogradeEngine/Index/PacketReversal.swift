@@ -74,8 +74,8 @@ struct PacketReversal {
 }
 
 extension Caps {
-  /// Codec configuration from the container, for streams whose units have a length prefix; nil for
-  /// streams with start codes.
+  /// Codec configuration from the container if the stream's NAL units have a length prefix; nil if
+  /// the NAL units have start codes.
   var configuration: [UInt8]? {
     string("stream-format") == "byte-stream" ? nil : buffer("codec_data") ?? []
   }

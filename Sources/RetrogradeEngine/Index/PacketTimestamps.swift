@@ -4,7 +4,7 @@ import MediaTime
 import Quirks
 import Synchronization
 
-/// Finds the packet of each output buffer of a decoder.
+/// Finds the packet from which a decoder made each output buffer.
 package final class PacketTimestamps: Sendable {
   /// Packet that entered the decoder.
   struct Packet: Sendable {
@@ -41,9 +41,10 @@ package final class PacketTimestamps: Sendable {
   }
   private let state = Mutex(State())
 
-  /// Opens the GStreamer segments before `element`, so that neither this element nor any later one
-  /// clips buffers. Decoders clip by timestamps that can be wrong (see AudioLayout). Parsers drop
-  /// packets before the segment's start, although later packets overlap them.
+  /// Opens the GStreamer segments before `element` (removes their limits), so that neither this
+  /// element nor any later one clips buffers. Decoders clip by timestamps that can be wrong (see
+  /// AudioLayout). Parsers drop packets before the segment's start, although later packets overlap
+  /// them.
   func openSegments(before element: Element) {
     element.staticPad("sink")?.openSegments { [self] in segment($0) }
   }
@@ -83,8 +84,8 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// Last GStreamer segment, with the limits that it had before it was opened; nil if none was
-  /// opened.
+  /// Last GStreamer segment that was opened (see ``openSegments(before:)``), with its original
+  /// limits; nil if no GStreamer segment was opened.
   var segment: Segment? { state.withLock { $0.segment } }
 
   /// Decoded audio of each GStreamer segment, in order. A GStreamer segment that continues the
@@ -109,7 +110,7 @@ package final class PacketTimestamps: Sendable {
     return edits
   }
 
-  /// Copies the GStreamer segments of `other`, which opened them before an earlier element.
+  /// Copies the GStreamer segments that `other` opened before an earlier element.
   func takeSegments(of other: PacketTimestamps) {
     let segments = other.state.withLock { $0.segments }
     state.withLock { $0.segments = segments }
@@ -158,8 +159,8 @@ package final class PacketTimestamps: Sendable {
     state.withLock { $0.blocks = blocks }
   }
 
-  /// Counts a packet as lost if the decoder muted one of the packet's blocks. In this case, fewer
-  /// channels than blocks contain audio.
+  /// Counts a packet as lost if the decoder muted one of the packet's blocks. A block was muted if
+  /// fewer channels than blocks contain audio.
   private func compareBlocks(with samples: Buffer) {
     let blocks = state.withLock { $0.blocks }
     let (count, channels) = (blocks.first?.samples ?? 0, blocks.reduce(0) { $0 + $1.channels })
@@ -217,7 +218,8 @@ package final class DecoderWatch: Sendable {
       known.withLock { known in known.first { $0.element.isSame(as: element) }?.clock }
     }
     guard let found = clock(of: decoder) else { return nil }
-    // The parser's object opened the GStreamer segment before the decoder received it.
+    // Only the parser's object knows the original limits, because the GStreamer segment was opened
+    // before the parser.
     if let other = chain.parser.flatMap(clock), other.segment != nil { found.takeSegments(of: other) }
     return found
   }

@@ -10,7 +10,8 @@ package struct PipelineSource: Sendable {
   /// The source file and its facts.
   package var stored: Source { opened.stored }
 
-  /// - Returns: nil if the path is not a regular file, or if the file by itself contains no media.
+  /// - Returns: nil if `path` is not the path of a regular file, or if the file alone contains no
+  ///   media.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`, or `CancellationError`.
   package init?(_ path: String, _ settings: PlaybackSettings) throws {
     guard Source.isReopenable(path) else { return nil }
@@ -31,7 +32,7 @@ package struct PipelineSource: Sendable {
   /// True if decoders output no timestamps, so that the packets' timestamps are used.
   package var isTimedByPackets: Bool { opened.topology.isGIF }
 
-  /// Stream of the file from which `sink`, an appsink of a running pipeline, receives data; nil if
+  /// Stream whose data `sink`, an appsink of a running pipeline, receives from the file; nil if
   /// unknown.
   package func stream(of kind: StreamKind, before sink: Element) -> StreamPath? {
     let origins = sink.origins

@@ -50,7 +50,7 @@ enum QuickIndex {
     } catch let error as InexactRange {
       Log.index.info("\(opened.name): all of it is indexed: \(error.reason)")
     } catch let error as RetrogradeError {
-      // A full pass will report the error and find what is still playable.
+      // A full pass will report the error and find the streams that are still playable.
       Log.index.info("\(opened.name): all of it is indexed: \(error.message)")
     }
     return nil

@@ -56,14 +56,15 @@ final class RangeGate: Sendable {
     }
   }
 
-  /// Upper bound for reordering: a packet is shown at most this long before an earlier packet.
+  /// Upper bound for reordering. A packet is shown at most this long before any packet that
+  /// precedes it in the stream.
   private static let reordering = ClockTime(seconds: 10)
 
   private let state = Mutex(State())
   private let pads = Mutex<[Pad]>([])
 
-  /// Watches the stream that ends in `sink` at the demuxer's output, before the GStreamer segment
-  /// of the stream is changed. Call this before the pipeline starts.
+  /// Watches the stream that ends in `sink`. The watched pad is at the demuxer's output, before the
+  /// GStreamer segment of the stream is changed. Call this before the pipeline starts.
   /// - Returns: false if no demuxer leads to `sink`.
   func watch(_ sink: Element, _ kind: StreamKind) -> Bool {
     // Demuxers are linked only after they find the streams of the file.
@@ -95,7 +96,7 @@ final class RangeGate: Sendable {
 
   /// Start of the first packet of each stream; nil if the stream had no packet.
   var firstTimes: [ClockTime?] { state.withLock { $0.streams.map(\.first) } }
-  /// True for each stream that the gate ended, false if the source ended the stream.
+  /// True for each stream that the gate ended; false for each stream that the source ended.
   var closed: [Bool] { state.withLock { $0.streams.map(\.isClosed) } }
 
   /// - Returns: effect of the packet at `time` on stream `number`.

@@ -2,7 +2,7 @@ import Containers
 import GStreamer
 import MediaTime
 
-/// Indexes parts of a source exactly as a full pass would, without reading the rest.
+/// Indexes parts of a source exactly as a full pass would, without reading the rest of the source.
 ///
 /// The indexer first reads the beginning of the source, to find the start of the presentation and
 /// the audio anchors. For each part, the indexer then seeks, by the container's index, to the last
@@ -27,22 +27,25 @@ final class RangeIndexer {
   private let preRolls: [ClockTime]
   private let hole: TimeSpan?
   private let placesAudio: Bool
-  /// True for each audio stream that has begun but has no anchor.
+  /// True for each audio stream that begins in the first seconds but has no anchor.
   private let isUnplaced: [Bool]
 
-  /// Length of the beginning of the source that is indexed first.
+  /// Length of the range at the source's beginning that is indexed first.
   private static let head = ClockTime(nanoseconds: 1_500_000_000)
-  /// Largest distance in a file, in time, between packets of two streams with the same timestamp.
+  /// Largest distance in a file, measured as media time, between packets of two streams that have
+  /// the same timestamp.
   private static let interleaving = ClockTime(seconds: 1)
-  /// Extra time to seek back in each attempt, until all streams are covered.
+  /// Extra time to seek back, for each attempt. Attempts stop when the packets of all streams begin
+  /// early enough.
   private static let steps = [0.0, 8, 24, 56].map { ClockTime(seconds: $0) }
-  /// Limits of the time that may be read before and after a part.
+  /// Longest time spans that may be read before and after a part.
   static let reach = (before: ClockTime(seconds: 63), behind: ClockTime(seconds: 12))
-  /// Limit of the time read at the beginning, from the first packet of each stream.
+  /// Longest time span that is read at the source's beginning, counted from the first packet of
+  /// each stream.
   private static let mostOfHead = ClockTime(seconds: 12)
   /// Demuxers that seek without reading all earlier data, and output the same timestamps after a
-  /// seek. The list lacks tsdemux, because its timestamps differ by a nanosecond after a seek, and
-  /// mpegpsdemux, because its seeks are inaccurate.
+  /// seek. tsdemux is not listed, because timestamps from tsdemux differ by a nanosecond after a
+  /// seek. mpegpsdemux is not listed, because its seeks are inaccurate.
   private static let demuxers: Set = ["qtdemux", "matroskademux", "avidemux", "oggdemux", "flvdemux"]
 
   /// - Parameters:
@@ -144,8 +147,8 @@ final class RangeIndexer {
     let audios = preRolls.enumerated().allSatisfy { number, preRoll in
       let stream = streams.videos.count + number
       if let time = first[stream], time <= start - preRoll { return true }
-      // Reading from an earlier time found the same first packet, because the stream begins there,
-      // or again found no packet, because the stream has ended.
+      // This attempt began at an earlier time. If it found the same first packet, the stream begins
+      // with that packet. If it again found no packet, the stream has ended.
       return before.map { $0[stream] == first[stream] && (anchors[number] == nil || first[stream] == nil) } ?? false
     }
     return videos && audios
@@ -192,8 +195,8 @@ extension VideoIndex {
   fileprivate var firstKeyframe: ClockTime? { packets.first { $0.isKeyframe && !$0.isHidden }?.time }
 
   /// Returns the index without frames that may be undecodable or incomplete. The frames shown
-  /// before the first keyframe are removed. Only the first frame from `end` on is kept, because its
-  /// start gives the duration of the previous frame.
+  /// before the first keyframe are removed. Among the frames at `end` or later, only the first is
+  /// kept, because its start gives the duration of the previous frame.
   fileprivate func complete(until end: ClockTime?) -> VideoIndex {
     guard let first = packets.firstIndex(where: { $0.isKeyframe && !$0.isHidden }), let start = packets[first].time
     else { return self }
@@ -238,8 +241,8 @@ extension StreamPath {
   /// AAC and AC-3 may fill bands with the decoder's own noise (ISO/IEC 14496-3, 4.6.13, PNS; ATSC
   /// A/52, 7.3.4, dither). The noise depends on the position in a random sequence, so it differs
   /// after a seek, just as it differs between decoders. FFmpeg's integer decoders of MPEG-1 audio
-  /// carry rounding errors from sample to sample. A value may stay off by one forever, so no
-  /// pre-roll is long enough.
+  /// carry rounding errors from sample to sample. After a seek, samples may differ by one forever,
+  /// so no pre-roll is long enough.
   fileprivate var preRoll: ClockTime? {
     if caps.mediaType == "audio/mpeg", caps.int("mpegversion") == 1 { return nil }
     return switch caps.mediaType {

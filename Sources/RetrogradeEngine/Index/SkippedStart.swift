@@ -33,7 +33,8 @@ final class SkippedStart: Sendable {
   var warning: Warning? {
     state.withLock { state in
       guard let begun = state.begun, let first = state.waiting.first else { return nil }
-      // A parser may delay a packet until the next packet arrives, but does not change its time.
+      // A parser may delay a packet until the next packet arrives, but does not change the packet's
+      // time.
       let skipped = state.waiting.count { $0 < begun - ClockTime(nanoseconds: 1_000_000) }
       guard skipped > 0 else { return nil }
       return Warning(

@@ -46,7 +46,7 @@ extension SourceIndex {
     if part == nil { warnings += declared.laterFiles(after: found.map(\.end).max() ?? .zero) }
   }
 
-  /// Warning about subtitles that begin after audio and video have ended; nil if none do.
+  /// Warning about subtitles that begin after audio and video have ended; nil if no subtitle does.
   package func lateSubtitles(in tracks: [SubtitleTrack]) -> Warning? {
     let end = presentationEnd
     let count = tracks.reduce(0) { sum, track in sum + track.cues.count { $0.span.start >= end } }
@@ -99,8 +99,8 @@ extension [ContainerDetail] {
     } + (others > 0 ? [rest] : [])
   }
 
-  /// Largest number of details with their own warning. The rest share one warning, because a file
-  /// may contain any number of non-text tags.
+  /// Largest number of details that each get a warning of their own. The other details share one
+  /// warning, because a file may contain any number of non-text tags.
   private static var mostNamed: Int { 50 }
 }
 

@@ -6,7 +6,7 @@ package import MediaTime
 package struct VideoPacket: Hashable, Sendable {
   /// Presentation time in stream time; nil if the container does not state it.
   var time: ClockTime?
-  /// Decoding time in stream time. In AVI, packets have no other time.
+  /// Decoding time in stream time. AVI packets have only this time.
   var decodingTime: ClockTime?
   var duration: ClockTime?
   var isKeyframe: Bool
@@ -50,21 +50,21 @@ package struct VideoIndex: Sendable {
   package var caps: Caps
   package var tags: TagList?
   package var disposition: Disposition?
-  /// In decoding order.
+  /// Packets in decoding order.
   var packets: [VideoPacket]
   /// End of the stream's GStreamer segment; nil if the segment has no end.
   var segmentEnd: ClockTime?
 
-  /// True if the container states only decoding times, as AVI does.
-  /// Frames are then shown at the decoding times, in display order. Timestamps from decoders would
-  /// jump back at keyframes if there are B-frames (`Quirk.avidemuxKeyframeTimes`).
+  /// True if the container states only decoding times, as AVI does. Frames are then shown at the
+  /// decoding times, in display order. Timestamps from decoders would jump back at keyframes if the
+  /// video has B-frames (`Quirk.avidemuxKeyframeTimes`).
   let isUntimed: Bool
   /// Start times in display order; nil unless every shown packet has a distinct time. Windows can
   /// be planned only if these times exist.
   package let starts: [ClockTime]?
-  /// Positions of the packets in decoding order, one for each entry in `starts`.
+  /// Position in `packets` of the frame that starts at each entry in `starts`.
   private let places: [Int32]
-  /// Positions of the keyframes in display order.
+  /// Numbers of the keyframes, counted in display order.
   package let keyframes: [Int]
   /// True if the packet durations come from the container, not from a parser.
   let declaresDurations: Bool
@@ -80,10 +80,10 @@ package struct VideoIndex: Sendable {
   var decoder: String?
   /// Pixel format of FFV1, which its caps do not state; nil if unknown or for other codecs.
   var pixelFormat: FFV1PixelFormat?
-  /// Kind of video, named for messages, that GStreamer decodes incorrectly; nil if the first packet
-  /// is of no such kind.
+  /// Name, for messages, of a kind of video that GStreamer decodes incorrectly; nil if the first
+  /// packet is not of such a kind.
   var misreadKind: String?
-  /// True if the first packet is a single field of HEVC.
+  /// True if the first packet contains a single HEVC field.
   var isFields = false
   /// True if only the container describes the colours. The packets alone would be decoded with
   /// wrong colours.
@@ -113,7 +113,7 @@ package struct VideoIndex: Sendable {
 
   /// Returns the packets needed to decode `frames`.
   /// - Parameters:
-  ///   - frames: in display order.
+  ///   - frames: frame numbers in display order.
   ///   - keyframe: keyframe at which decoding begins, in display order.
   ///   - tolerance: largest allowed difference between a packet's time and the index.
   func packets(
@@ -132,7 +132,7 @@ package struct VideoIndex: Sendable {
   func keyframe(before frame: Int) -> Int { keyframes[..<keyframes.endOfPrefix { $0 < frame }].last ?? 0 }
 
   /// Returns the position in ``packets`` at which decoding begins for a frame. Packets before the
-  /// first keyframe belong to that keyframe.
+  /// first keyframe count as packets of that keyframe.
   /// - Parameter frame: a keyframe or the first frame, in display order.
   func packetPlace(ofFrame frame: Int) -> Int {
     frame > 0 && places.indices.contains(frame) ? Int(places[frame]) : 0
@@ -154,7 +154,7 @@ package struct VideoIndex: Sendable {
     let shown = packets.filter { !$0.isHidden }
     let isUntimed =
       shown.count(where: { $0.time == nil }) * 2 > shown.count && shown.allSatisfy { $0.decodingTime != nil }
-      // A program stream states a PTS, but no DTS, for the first frame in each of its packets.
+      // A program stream states a PTS, but no DTS, for the first frame in each PES packet.
       && shown.allSatisfy { $0.time == nil || $0.time == $0.decodingTime }
     let timed = packets.enumerated().compactMap { place, packet in
       packet.isHidden
@@ -170,9 +170,9 @@ package struct VideoIndex: Sendable {
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
     rhythm = FrameSpacing(timed.map(\.time))
     var own = timed.last?.packet.duration
-    // In MP4, a packet's duration lasts until the next packet in decoding order. So if the frame
-    // shown last is not the last in decoding order, the time left until the end is the duration of
-    // another packet: the last in decoding order.
+    // In MP4, a packet's duration is the time until the next packet in decoding order. If the frame
+    // that is shown last is not the last frame in decoding order, the duration of the last packet
+    // in decoding order is therefore the time from the start of the frame shown last to the end.
     if declaresDurations, let end = segmentEnd, let last = timed.last?.time, last < end,
       let left = shown.last?.duration, left > (own ?? .zero) + FrameSpacing.rounding
     {
@@ -195,7 +195,7 @@ package struct SourceIndex: Sendable {
 
   /// Pipeline that decodes all streams, in `gst-launch-1.0` syntax.
   package var decoding = ""
-  /// Pipeline that reads the video's packets, without the sink, in `gst-launch-1.0` syntax.
+  /// Pipeline, without its sink, that reads the video's packets, in `gst-launch-1.0` syntax.
   package var packets: String?
   /// Recipe for decoding the video.
   var recipe: DecodingRecipe?
@@ -211,9 +211,9 @@ package struct SourceIndex: Sendable {
   /// not an animation.
   package var plays: Int?
   package var warnings: [Warning]
-  /// Facts about the rest of the source, if only a part of it was indexed.
+  /// Facts about the rest of the source; nil if the whole source was indexed.
   var part: Part?
-  /// End of the source as the container declares it, if data before this end is missing.
+  /// End of the source as the container declares it; nil unless data before this end is missing.
   package internal(set) var declaredEnd: ClockTime?
 
   package init(

@@ -27,12 +27,12 @@ package struct StreamPath: Sendable {
   /// (`Quirk.matroskademuxProResTimes`); nil otherwise.
   private(set) var unstampedTrack: Int?
   /// Container's channel mask, if GStreamer does not report the mask: one bit for each
-  /// `GstAudioChannelPosition`; 0 means no loudspeakers.
+  /// `GstAudioChannelPosition`; 0 means that no channel belongs to a loudspeaker.
   private(set) var loudspeakers: UInt64?
   /// Container's sample format, if GStreamer does not report the format (`Quirk.qtdemuxByteOrder`).
   private(set) var sampleFormat: String?
-  /// Format change between packets; nil if there is none. Timestamps are counted at each packet's
-  /// own sample rate.
+  /// Format change between packets; nil if there is none. Timestamps are computed with each
+  /// packet's own sample rate.
   var formChange: FLACChange?
   /// Sample format of a Wave64 file.
   var wave64: PCMFormat?
@@ -52,10 +52,9 @@ package struct StreamPath: Sendable {
 }
 
 extension [StreamPath] {
-  /// Returns the streams of each kind in file order.
-  /// `parsebin` outputs streams without a parser first, and sorts the others by ID
-  /// (`sort_end_pads`). In Ogg and transport streams the IDs end in stream numbers, so sorting by
-  /// ID gives an arbitrary order.
+  /// Returns the streams of each kind in file order. `parsebin` outputs streams without a parser
+  /// first, and sorts the other streams by ID (`sort_end_pads`). In Ogg and transport streams the
+  /// IDs end in stream numbers, so sorting by ID gives an arbitrary order.
   /// - Parameter numbers: stream numbers of Ogg and transport streams, in file order; streams
   ///   without a number come last.
   func inOrder(of numbers: [Int]) -> [StreamPath] {
@@ -132,8 +131,8 @@ extension StreamPath {
   func completed(from facts: ContainerFacts) -> StreamPath {
     var stream = self
     // Limit the duration to the stored audio. GStreamer reads Wave64 with libsndfile, which decodes
-    // the padding of the last Wave64 chunk as audio. Other bytes may follow the audio in a file
-    // that is read to its end. If the file is truncated, sfdec pads its last buffer.
+    // the padding of the last Wave64 chunk as audio. In a file that is read to its end, other bytes
+    // may follow the audio. If the file is truncated, sfdec pads the last buffer.
     if isFile || facts.wave?.isCutShort == true { stream.trim.duration = facts.wave?.held }
     if isFile || steps.map(\.factory) == ["wavparse"] {
       (stream.stored, stream.wave64) = (facts.wave?.stored, facts.wave?.wave64)
@@ -213,9 +212,9 @@ extension TagList {
     var known: [String: NamedTag] = [:]
     var others: [String] = []
     for comment in comments {
-      // Many tags can have only one value, so a comment does not replace a different value. ID3 is
-      // an exception: the tag may have only the year, and a comment the full date. The file's
-      // language is not the language of any stream.
+      // Many tags can have only one value, so a comment does not replace a different value.
+      // Exception: an ID3 date tag may state only the year, and a comment the full date. The file's
+      // language is not used, because it is not the language of any stream.
       if let named = NamedTag(comment: comment)?.withoutUnknownLanguage, let tag = TagList.tag(named: named.name),
         tag != "language-code", known[tag] == nil, !has(tag) || texts(of: tag) == [named.text] || isPart(of: named, tag)
       {
@@ -231,7 +230,7 @@ extension TagList {
     .merging(TagList(comments: others)) ?? self
   }
 
-  /// True if the list's date is the year or month of the more exact date in `named`.
+  /// True if the list's date is only the year, or the year and month, of the date in `named`.
   private func isPart(of named: NamedTag, _ tag: String) -> Bool {
     guard tag == "datetime", let partialDate else { return false }
     return named.text.hasPrefix("\(partialDate)-")
@@ -308,8 +307,8 @@ extension StreamPath {
     var next: Pad? = pad
     while let current = next, let origin = current.origin, let factory = origin.element.factoryName {
       guard factory != "typefind" else { break }
-      // parsebin's capsfilters can be left out: they only restrict a parser's output, and linking
-      // does the same.
+      // parsebin's capsfilters can be left out, because they only restrict a parser's output, and
+      // linking the parser to the next element restricts that output in the same way.
       if factory != "capsfilter" {
         steps.insert(Step(element: number(origin.element), factory: factory, pad: origin.pad.name), at: 0)
         let named = origin.element.firstSinkPad?.caps?.mediaType

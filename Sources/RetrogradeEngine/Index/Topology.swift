@@ -40,8 +40,8 @@ package struct Topology: Sendable {
     return text
   }
 
-  /// Tags of the file, including those that its demuxer does not read.
-  /// If Ogg or a file without a container has only one stream, the stream's tags are included
+  /// Tags of the file, including tags that the demuxer does not read. If an Ogg file or a file
+  /// without a container has only one stream, that stream's tags are included
   /// (`Quirk.mpegaudioparseFileTags`).
   var fileTags: TagList? {
     var tags = streams.compactMap(\.globalTags).reduce(nil as TagList?) { $0?.merging($1) ?? $1 }
@@ -82,8 +82,8 @@ package struct Topology: Sendable {
     }
   }
 
-  /// Sets the pixel aspect ratio, and the field order of codecs that do not mark fields, if the
-  /// demuxer does not. See `Quirk.qtdemuxPixelAspect`, `Quirk.qtdemuxFieldOrder` and
+  /// Sets two values that the demuxer does not set: the pixel aspect ratio, and the field order of
+  /// codecs that do not mark fields. See `Quirk.qtdemuxPixelAspect`, `Quirk.qtdemuxFieldOrder` and
   /// `Quirk.matroskademuxFieldOrder`. Parsers such as `pngparse` drop both values, so both are also
   /// set after the parser.
   private func nameShapes(_ pipeline: Pipeline) {
@@ -145,8 +145,8 @@ package struct Topology: Sendable {
       pipeline.correct(correction)
     }
     if Quirk.matroskademuxStartTime.applies { pipeline.keepMatroskaTimes() }
-    // For Quirk.flvdemuxEarlyAudio, Quirk.mpegpsdemuxStart, and fragmented MP4. Other GStreamer
-    // segments are unaffected.
+    // Needed for Quirk.flvdemuxEarlyAudio, Quirk.mpegpsdemuxStart, and fragmented MP4. The
+    // GStreamer segments of other files do not change.
     pipeline.keepEarlyPackets()
     pipeline.preferColorsOfStreams()
   }
@@ -193,7 +193,7 @@ extension Topology {
     if Quirk.avdemuxEnd.applies { pipeline.endFFmpegDemuxers(withFile: path) }
     defer {
       pipeline.set(.null)
-      // Break the reference cycle: the pipeline keeps the signals' closures, and these keep
+      // Break the reference cycle: the pipeline keeps the signals' closures, and the closures keep
       // `shared`.
       shared.releaseElements()
     }
@@ -226,7 +226,7 @@ extension Topology {
       case nil:
         hasStopped = !pipeline.isStreaming
         idle.add(step, count: 0)
-        // Nothing is being read, so an element waits for data that will never arrive.
+        // No data is being read, so an element waits for data that will never arrive.
         if idle.length > ClockTime(seconds: 10) {
           Log.index.warning("\(path): nothing more is found")
           if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
@@ -251,8 +251,8 @@ extension Topology {
       }
     }
     self.facts = facts
-    // Since 1.24 (095356b67e) parsebin outputs streams without a decoder; earlier releases announce
-    // a missing plugin.
+    // Since 1.24 (095356b67e) parsebin outputs streams for which no decoder is installed; earlier
+    // releases announce a missing plugin.
     missing += found.filter { !$0.isDecodable }.map { MissingPlugin(decoderOf: $0.caps) }
     missing += pipeline.unparsedStreams(besides: found)
     streams = found.filter(\.isDecodable).inOrder(of: facts.report?.streamNumbers ?? [])
@@ -297,7 +297,7 @@ extension Topology {
       }
       guard isFirst, let element = pad.origin?.element else { return }
       let elements = element.upstream.compactMap(\.factoryName)
-      // FLV has one stream of video and one of audio.
+      // FLV has at most one video stream and one audio stream, so no pads follow.
       if elements.contains("flvdemux"), pads.count == 2 { return complete() }
       let isSole = element.factoryName.map(Shared.sole.contains) ?? false
       guard isSole || elements.contains(where: Shared.prompt.contains) else { return }
@@ -311,8 +311,8 @@ extension Topology {
     }
 
     /// Demuxers that know all streams before they output the first packet. At that packet, parsebin
-    /// has all pads, but does not announce that no pads follow (gst_parse_bin_expose). Other
-    /// demuxers may find streams later.
+    /// has all pads, but does not announce that no further pads follow (gst_parse_bin_expose).
+    /// Other demuxers may find streams later.
     private static let prompt: Set = ["tsdemux", "qtdemux", "matroskademux", "avidemux"]
 
     /// Elements that never output more than one stream: PCM in a WAVE file, or a file that is
@@ -321,7 +321,7 @@ extension Topology {
 
     func refuse(_ element: RefusedElement) { found.withLock { $0.refused.append(element) } }
 
-    /// First refused element, if neither audio nor video was found.
+    /// First refused element; nil if audio or video was found.
     var refused: RefusedElement? {
       found.withLock { found in
         found.pads.contains { $0.caps.map { StreamKind(mediaType: $0.mediaType) != .other } ?? false }

@@ -106,7 +106,7 @@ extension AudioTrack {
     return try track(min(end - start, try spool.size / other.bytesPerFrame), spool)
   }
 
-  /// Upper bound of the sample frames that the resampler delays, with rounding.
+  /// Largest number of sample frames that the resampler delays, including rounding.
   private static let echo = 64
   /// Number of sample frames converted at a time.
   private static let block = 1 << 14

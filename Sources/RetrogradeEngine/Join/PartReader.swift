@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Reads a range of joined videos, frame by frame, in one direction.
-/// Only one of the videos is open at a time, so no more memory is used than for a single video.
+/// Reads a range of frames of joined videos, one by one, in one direction. Only one of the videos
+/// is open at a time, so no more memory is used than for a single video.
 final class PartReader: Sendable {
   private struct Open: Sendable {
     var part: VideoPart
@@ -27,8 +27,8 @@ final class PartReader: Sendable {
   }
 
   /// Number of frames at the end of each video that are passed on in buffers outside the decoder's
-  /// buffer pool. This is more than encoders keep for lookahead. While any buffer of the pool is in
-  /// use, the pool frees no memory (gstbufferpool.c, `gst_buffer_pool_set_active`).
+  /// buffer pool. Encoders keep fewer frames for lookahead. While any buffer of the pool is in use,
+  /// the pool frees no memory (gstbufferpool.c, `gst_buffer_pool_set_active`).
   private static let mostHeld = 128
 
   private let direction: Direction

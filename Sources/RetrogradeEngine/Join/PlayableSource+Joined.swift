@@ -120,7 +120,7 @@ extension SourceIndex {
 }
 
 extension Warning {
-  /// Warning about `count` left-out streams of a kind; none if `count` is 0 or less.
+  /// Warning about `count` left-out streams of a kind; an empty list if `count` is 0 or less.
   fileprivate static func leftOut(_ kind: String, _ count: Int, of name: String, _ span: TimeSpan) -> [Warning] {
     guard count > 0 else { return [] }
     return [

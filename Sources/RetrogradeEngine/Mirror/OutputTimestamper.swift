@@ -24,8 +24,8 @@ package struct OutputTimestamper: Sendable {
 
   /// Returns the output time of the next frame.
   ///
-  /// The leg's last frame, in source order, stays on screen until the leg's span ends, so that a
-  /// mirror shows a frame from its very start.
+  /// The frame that is last in the source within the leg's span stays on screen until the span
+  /// ends, so that a mirror begins with a frame on screen.
   /// - Parameter span: time span of the frame in the source.
   package mutating func next(_ span: TimeSpan) -> TimeSpan {
     defer { given += 1 }

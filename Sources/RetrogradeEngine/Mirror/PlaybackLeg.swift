@@ -9,12 +9,14 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
   package var start: ClockTime
   package var speed = Speed.natural
   package var audio = Score.Audio.mirror
-  /// How long the first frame stays on screen, without audio, before the leg moves. First and last
-  /// are in the order of play.
+  /// Time for which the leg's first frame in the order of play stays on screen, without audio,
+  /// before the leg moves.
   package var heldBefore = ClockTime.zero
-  /// How long the last frame stays on screen, without audio, after the leg has moved.
+  /// Time for which the leg's last frame in the order of play stays on screen, without audio, after
+  /// the leg has moved.
   package var heldAfter = ClockTime.zero
-  /// Part of the source over which the speed changes. ``span`` is this part or a range within it.
+  /// Part of the source over which the speed changes. ``span`` is this part or a range within this
+  /// part.
   private var whole: TimeSpan
 
   package init(direction: Direction, span: TimeSpan, start: ClockTime) {
@@ -24,12 +26,12 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
   /// Length of the part of `whole` that was cut off before ``span``, in the order of play.
   private var skipped: ClockTime { direction == .forward ? span.start - whole.start : whole.end - span.end }
 
-  /// Output time that it takes to play the first `distance` of the span.
+  /// Output duration of the first `distance` of the span.
   func time(toPlay distance: ClockTime) -> ClockTime {
     speed.time(toPlay: skipped + distance, of: whole.duration) - speed.time(toPlay: skipped, of: whole.duration)
   }
 
-  /// Output time span without the holds.
+  /// Time span of the leg in the output, without the holds.
   package var moving: TimeSpan {
     let first = start + heldBefore
     return TimeSpan(start: first, end: first + time(toPlay: span.duration))
@@ -44,7 +46,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     speed == .natural && heldBefore == .zero && heldAfter == .zero && audio != .mute
   }
 
-  /// Output time span of `other`, which is a part of ``span``.
+  /// Time span in the output during which `other`, a part of ``span``, is played.
   package func place(_ other: TimeSpan) -> TimeSpan {
     let first = start + heldBefore
     return switch direction {
@@ -57,8 +59,8 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
 
   /// Output time of a frame that is shown during `span` in the source.
   ///
-  /// The leg's last frame, in source order, stays on screen until the leg's span ends, so that a
-  /// mirror shows a frame from its very start.
+  /// The frame that is last in the source within the leg's span stays on screen until the span
+  /// ends, so that a mirror begins with a frame on screen.
   /// - Parameters:
   ///   - isFirst: true for the leg's first frame, in the order of play.
   ///   - isLast: true for the leg's last frame, in the order of play.
@@ -89,14 +91,14 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     leg.start =
       speed == .natural || shown.start <= moving.start ? from : start + heldBefore + self.time(toPlay: cut.head)
     guard shown.start >= shown.end || leg.span.start >= leg.span.end else { return leg }
-    // Only a hold is left: play one instant, at which the held frame is on screen.
+    // Only a hold is left, so play one instant at which the held frame is on screen.
     (leg.span, leg.start) = (instant(isFirst: to <= moving.start), from)
     (leg.heldBefore, leg.heldAfter) = (.zero, .zero)
     leg.heldAfter = to - leg.moving.end
     return leg
   }
 
-  /// Source length that is played in the first `time` of the motion.
+  /// Distance in the source that the leg plays during the first `time` of its motion.
   private func distance(after time: ClockTime) -> ClockTime {
     let before = speed.time(toPlay: skipped, of: whole.duration)
     return min(max(speed.distance(after: before + time, of: whole.duration) - skipped, .zero), span.duration)
@@ -129,12 +131,13 @@ extension PlaybackLeg {
   /// True if `next` begins where this leg ends, in the same direction.
   func isContinuous(with next: PlaybackLeg) -> Bool { direction == next.direction && last == next.first }
 
-  /// True if a frame shared by the end of this leg and the start of `next` stays on screen, so that
-  /// it is output once.
+  /// True if a frame shared by the end of this leg and the start of `next` stays on screen and is
+  /// therefore output only once.
   package func leaves(onShow next: PlaybackLeg) -> Bool { direction != next.direction || isContinuous(with: next) }
 
-  /// True if `next` does not begin where this leg ends in the source. Compares the legs as they
-  /// were before they were shortened, because the time removed at a turn was on screen.
+  /// True if `next` does not begin where this leg ends in the source. Compares the legs before they
+  /// were shortened, because the time removed at a turn belongs to a frame that is already on
+  /// screen.
   func leaps(to next: PlaybackLeg) -> Bool {
     let last = direction == .forward ? whole.end : whole.start
     return last != (next.direction == .forward ? next.whole.start : next.whole.end)

@@ -18,12 +18,13 @@ package struct PlaybackLegs: Sendable, Codable {
   package let interpolates: Bool
   /// True if audio keeps its pitch at another speed.
   package let keepsPitch: Bool
-  /// Highest frame rate of the output; nil if unlimited. Always nil if all legs are natural: the
-  /// source's frames are thinned instead, so that the same frames are kept in both directions.
+  /// Highest frame rate of the output; nil if unlimited. Always nil if all legs are natural,
+  /// because the source's frames are then thinned instead, so that the same frames are kept in both
+  /// directions.
   package let frameRate: FrameRate?
   /// Legs of the first round.
   private let opening: [PlaybackLeg]
-  /// Legs of each round between the first and the last.
+  /// Legs of each round except the first and the last round.
   private let middle: [PlaybackLeg]
   /// Legs of the last round.
   private let closing: [PlaybackLeg]
@@ -33,8 +34,8 @@ package struct PlaybackLegs: Sendable, Codable {
   ///   - timeline: timeline of the video; nil for audio alone.
   ///   - dropsSeam: true to drop the last frame of the output if it repeats the first frame, for
   ///     files that players loop.
-  ///   - keepsForwardWhole: true to drop the frame at a backward-to-forward turn from the backward
-  ///     leg instead of the forward leg.
+  ///   - keepsForwardWhole: true if, at a turn from backward to forward, the backward leg drops the
+  ///     repeated frame instead of the forward leg.
   package init(
     _ round: [PlaybackLeg], count: Int?, _ presentation: Presentation, timeline: VideoTimeline?,
     dropsSeam: Bool = false,
@@ -71,7 +72,7 @@ package struct PlaybackLegs: Sendable, Codable {
   /// Number of legs in a round.
   package var perRound: Int { opening.count }
 
-  /// Leg `number`, counted from 0; nil after the last. Legs may be empty.
+  /// Leg `number`, counted from 0; nil after the last. A leg may be empty.
   package subscript(number: Int) -> PlaybackLeg? {
     guard number >= 0, perRound > 0 else { return nil }
     let (round, place) = number.quotientAndRemainder(dividingBy: perRound)
@@ -112,14 +113,14 @@ package struct PlaybackLegs: Sendable, Codable {
   package func number(at time: ClockTime) -> Int? {
     var number = 0
     if count != 1, time >= length(opening), length(middle) > .zero {
-      // Rounds are alike: skip those that are past.
+      // The middle rounds are alike, so skip the rounds that are past.
       let past = (time - length(opening)).nanoseconds / length(middle).nanoseconds
       let last = (count ?? Int.max / max(perRound, 1) / 4) - 1
       number = perRound * min(1 + Int(past), last)
     }
     while let leg = self[number] {
       if leg.end > time { return number }
-      // Past the largest possible time.
+      // The leg ends at the largest possible time, so no later leg is played.
       if leg.end.nanoseconds == .max { return nil }
       number += 1
     }
@@ -132,7 +133,7 @@ package struct PlaybackLegs: Sendable, Codable {
   }
 }
 
-/// Cuts legs at the turns of a round.
+/// Shortens legs at the turns of a round.
 private struct Turns {
   let legs: [PlaybackLeg]
   /// Timeline of the frames that may be shown; nil without video.

@@ -12,8 +12,8 @@ public struct TimeSpan: Hashable, Sendable, Codable {
 
   public var duration: ClockTime { end - start }
 
-  /// Part of this range inside `other`. If the two do not overlap, an empty range at the nearest
-  /// end of `other`.
+  /// Part of this range inside `other`. If the ranges do not overlap, this is an empty range at the
+  /// nearest end of `other`.
   func clamped(to other: TimeSpan) -> TimeSpan {
     TimeSpan(start: min(max(start, other.start), other.end), end: max(min(end, other.end), other.start))
   }
@@ -23,7 +23,7 @@ public struct TimeSpan: Hashable, Sendable, Codable {
 /// `[a, b)` in the source is shown during `[T-b, T-a)` in the mirror, where T is the length of the
 /// presentation.
 package struct Presentation: Hashable, Sendable, Codable {
-  /// From the earliest start of any stream to the latest end of any stream.
+  /// Time span from the earliest start of any stream to the latest end of any stream.
   package var span: TimeSpan
 
   package init(_ span: TimeSpan) { self.span = span }
@@ -39,7 +39,7 @@ package struct Presentation: Hashable, Sendable, Codable {
 
 /// Timing of the mirror's frames.
 public enum Timing: String, Sendable, CaseIterable, Codable {
-  /// Each frame is shown as long as in the source: a variable frame rate is reversed too.
+  /// Each frame is shown as long as in the source, so a variable frame rate is reversed too.
   case mirror
   /// The i-th frame of the output starts at the same time as the i-th frame of the source.
   case source
@@ -54,7 +54,7 @@ package struct VideoTimeline: Hashable, Sendable {
 
   /// - Parameters:
   ///   - starts: start of each frame, ascending.
-  ///   - end: end of the last frame; not before its start.
+  ///   - end: end of the last frame; not before that frame's start.
   package init(starts: [ClockTime], end: ClockTime) {
     self.starts = starts
     self.end = max(end, starts.last ?? end)
@@ -114,8 +114,8 @@ package struct VideoTimeline: Hashable, Sendable {
     var slot = 0
     for index in starts.indices {
       let span = span(of: index)
-      // Slots whose first quarter ends while the frame is on screen. They are computed without a
-      // loop, because times in damaged files jump by years.
+      // Slots whose first quarter ends while the frame is on screen. The slots are computed without
+      // a loop, because times in damaged files jump by years.
       let first = max(slot, rate.count(before: span.start - start - quarter))
       let next = rate.count(before: span.end - start - quarter)
       guard first < next else { continue }

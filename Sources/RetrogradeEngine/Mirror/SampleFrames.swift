@@ -1,7 +1,7 @@
 /// Reversal of audio samples.
 public enum SampleFrames {
   /// Reverses interleaved PCM in place, sample frame by sample frame. The samples of one instant
-  /// keep their order, so that left stays left.
+  /// keep their order, so that the left channel stays the left channel.
   ///
   /// - Parameters:
   ///   - bytes: whole sample frames, interleaved.

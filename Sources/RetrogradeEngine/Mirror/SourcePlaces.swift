@@ -9,7 +9,7 @@ struct SourcePlaces {
   let chapters: [Chapter]
 
   /// Converts a position to stream time.
-  /// - Parameter setting: setting that errors name; nil if the caller adds the name.
+  /// - Parameter setting: setting to name in errors; nil if the caller adds the setting's name.
   /// - Returns: stream time, possibly outside the source.
   /// - Throws: ``RetrogradeError`` of code `usage` if there is no such position.
   func time(of position: SourcePosition, for setting: Setting? = nil) throws -> ClockTime {

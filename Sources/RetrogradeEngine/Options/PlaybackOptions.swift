@@ -8,8 +8,8 @@ public struct PlaybackOptions: Sendable, Codable {
   /// Score that is played instead of ``loop``. Cannot be combined with ``start``, ``end``, a
   /// ``loop`` other than ``Loop/reverse``, or a ``timing`` other than ``Timing/mirror``.
   public var score: Score?
-  /// Length of the audio crossfade between two parts whose cut would click. If nil, ``Score/joint``
-  /// for a ``score``, and no crossfade for a ``loop``.
+  /// Length of the audio crossfade between two parts, if a cut between them would click. If nil, a
+  /// ``score`` uses ``Score/joint``, and a ``loop`` has no crossfade.
   public var joint: ClockTime?
   /// Length of the cross-dissolve between two parts that are not adjacent in the source; 0 for a
   /// cut. During the dissolve, the first part continues with the source's next frames; at the end

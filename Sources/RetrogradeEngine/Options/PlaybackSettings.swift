@@ -32,7 +32,7 @@ package struct PlaybackSettings: Sendable {
     self.cancellation = cancellation
   }
 
-  /// Limit on the source's frame rate. There is none if a score changes the speed, because the
+  /// Limit on the source's frame rate. There is no limit if a score changes the speed, because the
   /// output's frame rate is limited instead.
   var sourceRate: FrameRateLimit {
     playback.score?.changesSpeed ?? false ? FrameRateLimit() : FrameRateLimit(playback, output)

@@ -71,6 +71,6 @@ extension SourcePosition: ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral
 }
 
 extension Double {
-  /// The number without a trailing `.0`: 4, 2.5.
+  /// The number without a trailing `.0`, such as 4 or 2.5.
   package var plain: String { self == rounded() && magnitude < 1e15 ? "\(Int(self))" : "\(self)" }
 }

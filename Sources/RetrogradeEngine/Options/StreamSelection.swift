@@ -39,7 +39,7 @@ public struct StreamSelection: Hashable, Sendable, Codable {
 }
 
 extension PlaybackOptions {
-  /// True if stream `number` of a kind is wanted, counted from 0 within the kind.
+  /// True if stream `number` of a kind is wanted; `number` counts from 0 within the kind.
   func wants(_ kind: StreamKind, _ number: Int = 0) -> Bool {
     wantsAny(kind) && streams?.contains(kind, number) ?? true
   }

@@ -4,9 +4,10 @@ import MediaTime
 public struct Window: Hashable, Sendable, Codable {
   /// Frames of the window, in display order, counted from 0.
   public var frames: Range<Int>
-  /// Keyframe (in display order) at which decoding starts. The window's frames depend on it.
+  /// Keyframe (in display order) at which decoding starts. The window's frames depend on this
+  /// keyframe.
   public var keyframe: Int
-  /// Number of frames in the spool: the first frames of the window. The others are in memory.
+  /// Number of the window's first frames that are in the spool. The other frames are in memory.
   public var spooled: Int
 
   /// Number of frames in memory.
@@ -33,8 +34,8 @@ public struct Plan: Hashable, Sendable, Codable {
   /// Size of a decoded frame, in bytes.
   public var frameBytes: Int
 
-  /// Largest number of bytes that the plan keeps in memory at once. Memory contains two windows:
-  /// one is decoded while the previous one is encoded.
+  /// Largest number of bytes that the plan keeps in memory at once. Memory contains two windows,
+  /// because one window is decoded while the previous window is encoded.
   public var peakBytes: Int {
     let held = windows.map(\.held)
     let pairs = zip(held, held.dropFirst()).map(+)
@@ -59,8 +60,8 @@ public struct Plan: Hashable, Sendable, Codable {
 
 extension Plan {
   /// Plan with its first window split in two halves. The half with the later frames is read first.
-  /// This half begins at `frame`, or after `frame` if memory has no room for so many frames. It
-  /// needs no spool, but the frames of the other half are decoded twice.
+  /// The later half begins at `frame`, or after `frame` if memory has no room for so many frames.
+  /// The later half needs no spool, but the frames of the other half are decoded twice.
   func split(before frame: Int) -> Plan {
     guard let first = windows.first else { return self }
     let room = budget / max(frameBytes, 1)

@@ -20,7 +20,7 @@ extension Planner {
   }
 
   /// Throws an error if the frames exceed the budget in any pixel format. A few bytes of a file can
-  /// declare a huge frame, and a decoder would allocate all of it.
+  /// declare a huge frame, and a decoder would allocate memory for the whole frame.
   ///
   /// Only the frame size from a parser counts, because the container may state a wrong size.
   /// Smaller frames are checked by ``init(_:frameBytes:isLeast:)``, which knows the exact size.

@@ -6,7 +6,7 @@ package struct Planner: Sendable {
   package var frameBytes: Int
   /// Bytes that the spool has room for.
   package var spoolRoom: Int
-  /// True if a user waits for the last frames: the first window is then a single group of pictures.
+  /// True if a user waits for the last frames, so the first window is a single group of pictures.
   package var isWatched = false
 
   package init(budget: Int, frameBytes: Int, spoolRoom: Int) {
@@ -15,13 +15,14 @@ package struct Planner: Sendable {
     self.spoolRoom = max(0, spoolRoom)
   }
 
-  /// Largest number of frames in one window. The budget covers two windows: one is encoded while
-  /// the next is decoded.
+  /// Largest number of frames in one window. The budget covers two windows, because one window is
+  /// encoded while the next is decoded.
   package var framesPerWindow: Int { budget / 2 / frameBytes }
 
   /// Largest number of frames in a window that is merged from several groups of pictures. Larger
-  /// windows gain nothing: the encoder waits longer for the first window, the decoder is idle
-  /// during the last window, and memory that is reused soon needs no new pages.
+  /// windows gain nothing, because the encoder waits longer for the first window, and the decoder
+  /// is idle longer during the last window. The memory of small windows is reused soon, so it needs
+  /// no new pages.
   package var framesPerMerger: Int { min(framesPerWindow, max(1, Planner.mergedBytes / frameBytes)) }
 
   private static let mergedBytes = 64 << 20
@@ -101,7 +102,7 @@ package struct Planner: Sendable {
   private func windowsOf(_ group: Group) -> [Window] {
     let excess = group.frames.count - framesPerWindow
     if excess <= 0 { return [Window(frames: group.frames, keyframe: group.keyframe, spooled: 0)] }
-    // The spool needs room for two windows: one is read while the next is written.
+    // The spool needs room for two windows, because one is read while the next is written.
     if spoolRoom / frameBytes / 2 >= excess {
       return [Window(frames: group.frames, keyframe: group.keyframe, spooled: excess)]
     }

@@ -5,8 +5,8 @@ import Paths
 /// A temporary file without a name, so that nothing is left behind, however the process ends
 /// (`O_TMPFILE`, open(2)).
 ///
-/// Some file systems (NFS, FAT, FUSE) do not support this. The file then has a name that begins
-/// with `.retrograde-`.
+/// Some file systems (NFS, FAT, FUSE) do not support files without a name. On these file systems,
+/// the file has a name that begins with `.retrograde-`.
 package final class TemporaryFile: Sendable {
   package let descriptor: Int32
   /// Name of the file, if the file has one; the code that created this object removes the file.

@@ -3,8 +3,8 @@ import Synchronization
 /// Flag that stops all threads of one operation. Each thread checks the flag at least every 100 ms.
 ///
 /// Cancelling never blocks, so the main actor may cancel. A thread that runs a pipeline stops the
-/// pipeline when it sees the flag, which wakes the threads that are blocked in the pipeline's
-/// appsinks and appsrcs.
+/// pipeline when the flag is set. Stopping the pipeline wakes the threads that are blocked in the
+/// pipeline's appsinks and appsrcs.
 package final class Cancellation: Sendable {
   private let flag = Atomic(false)
 

@@ -8,7 +8,7 @@ final class Handoff<Value: Sendable>: @unchecked Sendable {
   private var isFinished = false
   private var isClosed = false
 
-  /// Passes `next` on, and waits until the consumer has taken it.
+  /// Passes `next` on, and waits until the consumer has taken `next`.
   /// - Returns: false if the consumer has closed the handoff.
   func give(_ next: Value) -> Bool {
     monitor.locked {

@@ -1,7 +1,7 @@
 package import MediaTime
 
-/// Time without progress. It counts waits instead of reading a clock, so that a suspended machine
-/// does not look like a stalled pipeline.
+/// Time without progress. The time is a sum of waits and is not read from a clock, so that a
+/// suspended machine does not look like a stalled pipeline.
 package struct IdleTime: Sendable {
   package private(set) var length = ClockTime.zero
   private var seen: Int

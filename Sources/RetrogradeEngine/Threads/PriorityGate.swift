@@ -1,4 +1,5 @@
-/// Pauses background work during urgent work, because both would take twice as long at once.
+/// Pauses background work during urgent work, because each would take twice as long if both ran at
+/// once.
 final class PriorityGate: @unchecked Sendable {
   private let monitor = Monitor()
   // Guarded by `monitor`.
@@ -14,8 +15,8 @@ final class PriorityGate: @unchecked Sendable {
   /// True while urgent work runs.
   var isUrgent: Bool { monitor.locked { takers > 0 } }
 
-  /// Waits while urgent work runs. A cancelled caller also waits, but not for long: the urgent work
-  /// belongs to the same operation, so cancellation ends it too.
+  /// Waits while urgent work runs. A cancelled caller also waits, but not for long, because the
+  /// urgent work belongs to the same operation, so cancellation also ends the urgent work.
   func waitForUrgentWork() {
     monitor.locked { monitor.wait { takers > 0 } }
   }

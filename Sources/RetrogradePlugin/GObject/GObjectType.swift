@@ -8,7 +8,7 @@ protocol ElementBody: AnyObject, Sendable {
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn
 }
 
-/// Link between C elements and their Swift objects.
+/// Link between GstElements and their Swift objects.
 enum ElementType {
   private static let quark = g_quark_from_string("retrograde-body")
 

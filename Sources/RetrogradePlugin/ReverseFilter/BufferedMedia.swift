@@ -4,7 +4,7 @@ import MediaTime
 import RetrogradeEngine
 
 /// Buffers received since the GStreamer segment began, in order. Up to the budget, buffers stay in
-/// memory; beyond it, the oldest buffers move to the spool.
+/// memory; beyond the budget, the oldest buffers move to the spool.
 final class BufferedMedia {
   struct Item {
     /// Start in the GStreamer segment's time; nil if the buffer has no timestamp.
@@ -17,7 +17,7 @@ final class BufferedMedia {
   }
 
   private(set) var items: [Item] = []
-  /// Caps of the following buffers.
+  /// Caps of the buffers that are added next.
   private var caps: Caps?
   private let window: DecodedWindow
   private let gauge: MemoryGauge
@@ -32,7 +32,7 @@ final class BufferedMedia {
     window = DecodedWindow(spool: try Spool(directory: spoolDirectory), gauge: gauge)
   }
 
-  /// Sets the caps of the following buffers.
+  /// Sets the caps of the buffers that are added next.
   func setCaps(_ new: Caps) {
     if caps.map({ $0.isEqual(new) }) != true { caps = new }
   }
@@ -47,12 +47,12 @@ final class BufferedMedia {
     }
   }
 
-  /// Appends audio to the last item if the audio follows without a gap: audio buffers are short,
-  /// and bookkeeping for each buffer would double the memory.
+  /// Appends audio to the last item if the audio follows without a gap. Audio buffers are short, so
+  /// bookkeeping for each buffer would double the memory.
   /// - Returns: true if the audio was appended.
   func extendLast(with buffer: Buffer, start: ClockTime?, end: ClockTime?) -> Bool {
-    // A GstBuffer can hold at most 16 GstMemory objects. If more are added, all are copied into
-    // one.
+    // A GstBuffer can hold at most 16 GstMemory objects. If more objects are added, GStreamer
+    // copies all of them into one.
     guard let last = items.last, !last.isGap, last.caps === caps, merged < 16, spooled < window.count,
       let before = last.end, let start, (start - before).nanoseconds.magnitude < 100_000
     else { return false }

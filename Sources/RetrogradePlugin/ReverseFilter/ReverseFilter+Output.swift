@@ -100,9 +100,9 @@ extension ReverseFilter {
   func drain(_ held: BufferedMedia) throws -> GstFlowReturn {
     let isPingPong = settings.isPingPong
     let end = end(of: held)
-    // Source time `turn` maps to output time `origin`. Without a ping-pong, they are the end of the
-    // source and the start of the GStreamer segment. In a ping-pong, they are the turn and the end
-    // of the forward half.
+    // Source time `turn` maps to output time `origin`. Without a ping-pong, `turn` is the end of
+    // the source, and `origin` is the start of the GStreamer segment. In a ping-pong, `turn` is the
+    // time of the turn, and `origin` is the end of the forward half.
     var turn = end
     var origin = start
     var next: ClockTime?
@@ -165,7 +165,8 @@ extension ReverseFilter {
   }
 
   func push(_ given: Buffer, _ caps: Caps) throws -> GstFlowReturn {
-    // This flag of the pad is set when the pad is linked, and when downstream has changed.
+    // The pad's NEED_RECONFIGURE flag is set when the pad is linked, and when downstream has
+    // changed.
     if gst_pad_check_reconfigure(source) != 0 { takesLayouts = source.peerSupports(kind.layoutMeta(), caps) }
     let buffer = takesLayouts ? given : try kind.plain(given, caps)
     if isFirst {

@@ -10,8 +10,8 @@ extension ReverseFilter {
     guard let event = raw else { return 0 }
     switch event.pointee.type {
     case GST_EVENT_QOS:
-      // Ignore QoS: upstream cannot use it to skip frames, because frames are output at other
-      // times.
+      // Ignore QoS: upstream cannot use QoS to skip frames, because this element outputs frames at
+      // other times.
       release(event)
       return 1
     case GST_EVENT_SEEK:
@@ -27,7 +27,7 @@ extension ReverseFilter {
     }
   }
 
-  /// Seeks in the output: positions are counted from the source's end.
+  /// Seeks in the output, where positions are counted from the source's end.
   func seek(_ event: UnsafeMutablePointer<GstEvent>) -> gboolean {
     var rate = 0.0
     var format = GST_FORMAT_UNDEFINED

@@ -44,7 +44,7 @@ final class ReverseFilter: @unchecked Sendable {
     var position: ClockTime?
     /// Seek that was sent upstream, and its target in the output.
     var seek: (number: UInt32, time: ClockTime)?
-    /// Time left out at the turn of a ping-pong; nil if the caps do not determine it.
+    /// Time left out at the turn of a ping-pong; nil if the caps do not determine this time.
     var turn: ClockTime?
   }
 
@@ -59,7 +59,7 @@ final class ReverseFilter: @unchecked Sendable {
 
   // The following properties are guarded by the stream lock.
   var held: BufferedMedia?
-  /// Caps of the stored buffers, in system memory.
+  /// Caps of the stored buffers, changed to system memory.
   var caps: Caps?
   /// True if input buffers are not in system memory.
   var isElsewhere = false
@@ -121,7 +121,7 @@ final class ReverseFilter: @unchecked Sendable {
     }
   }
 
-  /// Changes the state; resets everything on the way to READY.
+  /// Changes the state; resets everything on the way from PAUSED to READY.
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn {
     let result = ElementType.parentChangeState(element, transition)
     if transition == GST_STATE_CHANGE_PAUSED_TO_READY { reset() }

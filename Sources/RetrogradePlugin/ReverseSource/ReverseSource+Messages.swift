@@ -19,8 +19,8 @@ extension ReverseSource {
 
   func debug(_ text: @autoclosure () -> String) { ReverseSource.log.write(.debug, text(), about: element) }
 
-  /// Posts the warnings that are new: decoder problems are known only after the frames were
-  /// decoded.
+  /// Posts the warnings that were not posted before. May be called repeatedly, because decoder
+  /// problems are known only after decoding.
   func warn(of warnings: [Warning]) {
     let new = state.withLock { state in
       warnings.map(\.message.inProperties).filter { state.warned.insert($0).inserted }

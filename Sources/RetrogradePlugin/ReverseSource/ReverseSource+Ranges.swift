@@ -8,8 +8,8 @@ import RetrogradeEngine
 extension ReverseSource {
   /// Part of a stream to play from `time` on.
   /// - Parameter name: name of the pad.
-  /// - Returns: nil if the whole source must be indexed first, or playback was stopped. Video does
-  ///   not wait for audio that has no position yet.
+  /// - Returns: nil if the whole source must be indexed first, or if playback was stopped. Video
+  ///   does not wait for audio that has no position yet.
   func part(at time: ClockTime, of name: String) throws -> SourceStream.Part? {
     do {
       guard let stretch = try state.withLock({ $0.stretches })?.stretch(at: time) else { return nil }

@@ -21,7 +21,7 @@ extension ReverseSource {
       return 1
     // Ignore QoS: late frames say nothing about the next window.
     case GST_EVENT_QOS: return 1
-    // The event tells that the sinks have changed their rate. Nothing has to be done for it here.
+    // This event reports that the sinks have changed their rate, so this element has nothing to do.
     case GST_EVENT_INSTANT_RATE_SYNC_TIME: return 1
     default: return 0
     }
@@ -188,7 +188,7 @@ extension ReverseSource {
 }
 
 extension GstSegment {
-  /// True if a seek starts after its stop. For such a seek, gst_segment_do_seek would log a
+  /// True if a seek's start is after its stop. For such a seek, gst_segment_do_seek would log a
   /// critical message.
   ///
   /// - Parameters:
@@ -209,7 +209,7 @@ extension GstSegment {
     }
     guard let end = place(stop, self.stop) else { return false }
     let beginning = place(start, self.start) ?? 0
-    // gst_segment_do_seek treats a negative start as after the end.
+    // gst_segment_do_seek treats a negative start like a start after the end.
     let first = length.map { beginning < 0 ? $0 : min(beginning, $0) } ?? max(beginning, 0)
     return first > length.map { min(max(end, 0), $0) } ?? max(end, 0)
   }

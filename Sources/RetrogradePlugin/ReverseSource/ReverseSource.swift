@@ -251,7 +251,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     gst_element_no_more_pads(element)
     seeking.withLock { last in
       if run.isCancelled { return }
-      // A seek received while pads were added has already started playback.
+      // A seek received while the pads were being added has already started playback.
       if streams.contains(where: { $0.0.shared.withLock { $0.order != nil } }) { return }
       if let early {
         if apply(early, isFlushing: false) { last = gst_event_get_seqnum(early) }

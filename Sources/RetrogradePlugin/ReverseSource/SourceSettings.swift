@@ -26,7 +26,7 @@ struct SourceSettings: Sendable {
       interpolates
   }
 
-  /// URI schemes by which players find the element, and their orders of play.
+  /// URI schemes by which players find the element, each with its order of play.
   static let schemes: [(name: String, loop: Loop)] = [("reverse+file", .reverse), ("pingpong+file", .pingPong)]
 
   private static let loopType = EnumType.register(

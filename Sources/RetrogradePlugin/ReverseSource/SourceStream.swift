@@ -21,7 +21,7 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
-  /// Range to play, and the GStreamer segment that downstream receives for it.
+  /// Range to play, and the GStreamer segment that downstream receives for this range.
   struct Order: @unchecked Sendable {
     // GstSegment is plain data.
     var segment: GstSegment
@@ -65,7 +65,7 @@ final class SourceStream: @unchecked Sendable {
     /// True if the task has paused until the whole source is indexed.
     var awaitsWhole = false
 
-    /// True unless a seek has replaced this order.
+    /// True unless a seek has replaced `order`.
     func isPlaying(_ order: Order) -> Bool { self.order?.cancellation === order.cancellation }
   }
 
@@ -203,8 +203,8 @@ final class SourceStream: @unchecked Sendable {
   private func step() {
     let (current, isNew, isLinked, links) = shared.withLock { shared -> (Order?, Bool, Bool, Int) in
       guard let order = shared.order, !order.cancellation.isCancelled else {
-        // Pause under the lock: the next order restarts the task, and a later pause would stop it
-        // again.
+        // Pause under the lock, because the next order restarts the task, and a pause after that
+        // restart would stop the task again.
         gst_pad_pause_task(pad)
         return (nil, false, false, 0)
       }
@@ -257,8 +257,8 @@ final class SourceStream: @unchecked Sendable {
       defer { shared.hasBegun = true }
       return (true, !shared.hasBegun)
     }
-    // Wake the others only once. If each pause woke them, two finished streams would wake each
-    // other until a third stream has begun.
+    // Wake the other streams only once. If each pause woke them, two finished streams would wake
+    // each other until a third stream has begun.
     if isFirst { owner.wakeFinished() }
     return isPaused
   }
@@ -323,7 +323,8 @@ final class SourceStream: @unchecked Sendable {
 
   /// Frame in a layout that downstream supports.
   private func readable(_ frame: Buffer, _ caps: Caps) throws -> Buffer {
-    // This flag of the pad is set when the pad is linked, and when downstream has changed.
+    // The pad's NEED_RECONFIGURE flag is set when the pad is linked, and when downstream has
+    // changed.
     if gst_pad_check_reconfigure(pad) != 0 { takesLayouts = pad.peerSupports(gst_video_meta_api_get_type(), caps) }
     return takesLayouts ? frame : try frame.inPlainLayout(caps)
   }
@@ -333,7 +334,8 @@ final class SourceStream: @unchecked Sendable {
     guard pause(order) else { return }
     // decodebin3 before 1.24 (952f252104) treats a stream that ends before another stream's first
     // buffer as removed, and drops the ended stream (unblock_pending_input in
-    // gstdecodebin3-parse.c). Demuxers interleave their streams, so they never trigger this.
+    // gstdecodebin3-parse.c). Demuxers interleave their streams, so streams from demuxers never
+    // cause this failure.
     guard owner.allStreamsStarted(before: position) else {
       shared.withLock { $0.isFinished = true }
       if owner.allStreamsStarted(before: position) { wakeIfFinished() }
@@ -354,7 +356,7 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
-  /// Resumes a stream that waits for other streams before it sends EOS.
+  /// Resumes this stream if it waits for other streams before it sends EOS.
   func wakeIfFinished() {
     let waits = shared.withLock { shared in
       defer { shared.isFinished = false }

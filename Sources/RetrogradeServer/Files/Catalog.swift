@@ -10,7 +10,7 @@ package final class Catalog: Sendable {
   struct File: Sendable {
     let id: String
     let path: String
-    /// Display name: the file name, with its subfolder of the named folder.
+    /// Display name: the file name, preceded by the file's subfolder in the named folder.
     let name: String
     let folder: String
   }
@@ -29,12 +29,12 @@ package final class Catalog: Sendable {
   private let folders: [String]
   private let state = Mutex(State())
 
-  /// Limits of the number of files and of the folder depth.
+  /// Limits on the number of files and on the folder depth.
   static let most = (files: 5000, depth: 8)
 
   /// Reads the named files and folders. Blocks.
-  /// - Throws: ``RetrogradeError`` of code `noInput` if a named file or folder does not exist or
-  ///   there are no media files, or of code `damagedInput` if a named file is not media.
+  /// - Throws: ``RetrogradeError``. The code is `noInput` if a named file or folder does not exist,
+  ///   or if no media files were found. The code is `damagedInput` if a named file is not media.
   package init(_ names: [String]) throws {
     self.names = names
     for name in names where access(name.cPath, R_OK) != 0 {
@@ -62,7 +62,7 @@ package final class Catalog: Sendable {
   /// True if exactly one file was named, and no folder.
   var isSingle: Bool { folders.isEmpty && names.count == 1 }
 
-  /// Opens the file with this ID, even if it was added to a folder later. Blocks.
+  /// Opens the file with this ID, even if the file was added to a named folder later. Blocks.
   /// - Returns: nil if there is no such file, or the file is no longer in the named folder.
   func open(_ id: String) -> (file: File, content: OpenFile)? {
     if state.withLock({ $0.byID[id] }) == nil, !folders.isEmpty { refreshSometimes() }

@@ -1,8 +1,8 @@
 import GStreamer
 import Paths
 
-/// ID of a file in addresses: the letters and digits of its name, and a unique digest. Stable
-/// between runs.
+/// ID of a file in addresses: the letters and digits of its name, and a unique digest. The ID is
+/// the same in each run.
 enum FileID {
   private static let longestStem = 40
 
@@ -23,7 +23,7 @@ enum FileID {
     return plain.isEmpty ? digits : (plain.hasSuffix("-") ? plain : plain + "-") + digits
   }
 
-  /// True if a text has the format of these IDs.
+  /// True if a text has the format of a file ID.
   static func isPossible(_ text: String) -> Bool {
     (8...longestStem + 9).contains(text.utf8.count)
       && text.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 }

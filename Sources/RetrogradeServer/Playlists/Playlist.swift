@@ -5,8 +5,8 @@ import Retrograde
 ///
 /// The parameter `suffix` of these functions is a text after each address, such as `?token=…`.
 enum Playlist {
-  /// Master playlist of a stream, without renditions in the source's codec: players switch between
-  /// variants during playback, and a switch of codecs was not tested with any player.
+  /// Master playlist of a stream, without renditions in the source's codec, because players switch
+  /// between variants during playback, and a switch of codecs was not tested with any player.
   /// - Parameter base: path of the stream's parts, relative to the playlist.
   static func master(_ stream: some MirrorStream, at base: String, suffix: String = "") -> String {
     let videos = stream.renditions.filter { $0.isVideo && $0.sourceCodec == nil }

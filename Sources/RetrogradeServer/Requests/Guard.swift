@@ -2,8 +2,8 @@
 struct Guard: Sendable {
   /// Required token; nil if clients need no token.
   let token: String?
-  /// Loopback address of the server, which Host must name; nil if the server listens at another
-  /// address.
+  /// Loopback address at which the server listens, and which the Host header of requests must name;
+  /// nil if the server listens at another address.
   let loopback: String?
 
   /// Name of the cookie that contains the token.
@@ -18,10 +18,11 @@ struct Guard: Sendable {
   }
 
   /// - Parameters:
-  ///   - isPage: true if the path is that of an HTML page.
+  ///   - isPage: true if `path` names an HTML page.
   ///   - field: returns a header field by its lower-case name.
   func check(_ path: RequestPath, isPage: Bool, _ field: (String) -> String?) -> Answer {
-    // Blocks DNS rebinding: a name that was redirected to this machine still appears in Host.
+    // Blocks DNS rebinding, because a name that was redirected to this machine still appears in
+    // Host.
     if let loopback, !Guard.isName(field("host") ?? "", of: loopback) {
       return .refused(421, "This server answers only under the names \(loopback) and localhost.")
     }

@@ -89,7 +89,7 @@ final class RequestHandler: Sendable {
     return answer.conditioned { request.fields[$0] }
   }
 
-  /// Answer of `body`, or the answer for its error.
+  /// Returns the answer of `body`, or the answer for an error that `body` throws.
   private func checked(_ body: () async throws -> Answer) async -> Answer {
     do {
       return try await body()
@@ -143,7 +143,8 @@ final class RequestHandler: Sendable {
     }
   }
 
-  /// Errors use the file's name in the list: clients never see the file's path.
+  /// Returns the answer for a part of a stream. Errors name the file as in the list, because
+  /// clients must never see the file's path.
   private func answer(
     _ part: StreamPart, of id: String, _ name: StreamName, _ query: [String: String], _ suffix: String
   ) async throws -> Answer {
@@ -162,7 +163,7 @@ final class RequestHandler: Sendable {
     }
   }
 
-  /// Suffix of addresses in answers: the token, if the request had it in its query.
+  /// Suffix of addresses in answers: the token, if the request's query contained the token.
   private func suffix(_ isByQuery: Bool) -> String {
     isByQuery ? settings.token.map { "?token=\($0.percentEncoded)" } ?? "" : ""
   }
@@ -220,7 +221,7 @@ final class RequestHandler: Sendable {
       return Answer(StreamInfo.encoded(StreamInfo.marks(mirror.chapters)), .json).kept(forever: true).secured()
     case .initialization(let name):
       guard let rendition = stream.rendition(name) else { return RequestHandler.nothing }
-      // Available without waiting, so prefetching need not stop.
+      // The initialization part is available without waiting, so prefetching need not stop.
       return Answer(try mirror.initialization(rendition, Cancellation()), RequestHandler.type(part, mirror))
         .kept(forever: true).secured()
     case .frames, .segment, .waveform, .picture:

@@ -10,8 +10,8 @@ struct RequestPath: Equatable, Sendable {
   static let longest = 4096
 
   /// - Returns: nil if `target` is too long, does not begin with a slash, has an empty component in
-  ///   the middle, a `.` or `..` component, or an invalid percent encoding. Also nil if the decoded
-  ///   text is not UTF-8, or contains a slash, a backslash or a control character.
+  ///   the middle, has a `.` or `..` component, or has an invalid percent encoding. Also nil if the
+  ///   decoded text is not UTF-8, or contains a slash, a backslash or a control character.
   init?(_ target: String) {
     let bytes = Array(target.utf8)
     guard bytes.count <= RequestPath.longest, bytes.first == UInt8(ascii: "/") else { return nil }

@@ -11,8 +11,8 @@ struct DownloadRange: Hashable, Sendable {
 
   init(from: ClockTime? = nil, to: ClockTime? = nil) { (self.from, self.to) = (from, to) }
 
-  /// - Parameter query: `from` and `to` of a request, in seconds.
-  /// - Returns: nil if `from` or `to` is not a time, or if they are in the wrong order.
+  /// - Parameter query: parameters of a request; `from` and `to` are times in seconds.
+  /// - Returns: nil if `from` or `to` is not a time, or if `from` is not before `to`.
   init?(_ query: [String: String]) {
     for (name, key) in [("from", \DownloadRange.from), ("to", \DownloadRange.to)]
       as [(String, WritableKeyPath<DownloadRange, ClockTime?>)]
@@ -24,9 +24,8 @@ struct DownloadRange: Hashable, Sendable {
     if let from, let to, from >= to { return nil }
   }
 
-  /// Playback options that output only this range. If the stream loops, the options limit the
-  /// loop to the source times that are shown at the start and end of the range. A score is played
-  /// unchanged.
+  /// Playback options that output only this range: the options trim the source to the times that
+  /// are shown at the start and end of the range. A score is not trimmed.
   func playback(_ stream: OpenStream) -> PlaybackOptions {
     var playback = stream.playback
     guard playback.score == nil, from != nil || to != nil else { return playback }

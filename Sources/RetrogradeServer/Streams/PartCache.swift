@@ -33,7 +33,8 @@ final class PartCache: Sendable {
   func part(_ part: PartID, of stream: OpenStream) async throws -> Found? {
     let key = stream.version + "/" + part.name
     guard let recipe = PartCache.recipe(part, stream) else { return nil }
-    // This part is the end of a whole segment, so a cached segment contains this part, too.
+    // The requested part may be the end of a segment. If the whole segment is cached, it contains
+    // the part.
     let all = PartCache.whole(part).map { stream.version + "/" + $0.name }
     let found = found(key, or: all, recipe, stream) { [weak self] in self?.makeNext(part, of: stream) }
     guard case .begun(let reader) = found else {
@@ -179,7 +180,7 @@ final class PartCache: Sendable {
       }
       return Recipe(.high, isLong: true) { try mirror.segment(number, from: piece, of: rendition, $0, $1) }
     case .frames:
-      // The list has several megabytes for a long source.
+      // For a long source, the list has several megabytes.
       return Recipe(.usual) { $1(mirror.frameStarts.seconds) }
     case .picture(let milliseconds):
       let time = ClockTime(nanoseconds: Int64(milliseconds) * 1_000_000)

@@ -39,7 +39,7 @@ struct StreamInfo: Encodable {
   var version: String
   var duration: Double
   var frames: Int
-  /// Duration of a fragment. A player can start a segment at each of its fragments.
+  /// Duration of a fragment. A player can start playback at any fragment of a segment.
   var piece: Double
   var renditions: [Rendition]
   var subtitles: [Track]

@@ -28,11 +28,11 @@ final class OpenFile: Sendable {
 
   /// Opens a non-empty regular file.
   ///
-  /// The path is looked up only once, because a link in it may change at any moment. Type and real
-  /// path are then read from the file that was found. Devices and pipes are not opened.
+  /// The path is looked up only once, because a link in the path may change at any moment. Type and
+  /// real path are then read from the file that was found. Devices and pipes are not opened.
   /// - Parameter root: real path of the folder that must contain the file after links are resolved;
-  ///   nil: any folder.
-  /// - Returns: nil if there is no such file, or if it cannot be read.
+  ///   nil for any folder.
+  /// - Returns: nil if there is no such file, or if the file cannot be read.
   init?(plainFile path: String, in root: String? = nil) {
     let found = system_find(path.cPath)
     guard found >= 0 else { return nil }

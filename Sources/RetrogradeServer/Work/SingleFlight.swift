@@ -25,7 +25,8 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Number of callers that wait for a job.
   func waiting(for key: Key) -> Int { state.withLock { $0.flights[key]?.waiting ?? 0 } }
 
-  /// Result of `body`, or of a running job with the same key; `body` is then not run.
+  /// Runs `body` and returns its result. If a job with the same key is running, waits for the
+  /// result of that job instead.
   ///
   /// - Parameter body: receives a cancellation, which is set when the last waiting caller is
   ///   cancelled.

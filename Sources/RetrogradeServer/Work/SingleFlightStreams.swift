@@ -39,7 +39,7 @@ final class SingleFlightStreams: Sendable {
   /// Like ``reader(_:_:)``, but starts no job for a stored part.
   ///
   /// A part is stored before its job ends. A client that arrives between these two moments joins
-  /// the job, so its `onMade` is called after the first client's.
+  /// the job, so the `onMade` of this client is called after that of the first client.
   /// - Parameters:
   ///   - find: looks up a stored part.
   ///   - onMade: called if and when the part is complete. The first client's `onMade` is called
@@ -49,7 +49,7 @@ final class SingleFlightStreams: Sendable {
   ) -> Found {
     state.withLock { state in
       if let reader = state.flights[key]?.join(onMade) { return .begun(reader) }
-      // Look up under the lock: a job that ends now must not be started again.
+      // Look up under the lock, because a job that ends now must not be started again.
       if let kept = find() { return .whole(kept) }
       return .begun(begin(key, onMade, make, &state))
     }
@@ -70,7 +70,7 @@ final class SingleFlightStreams: Sendable {
     return PartReader(flight)
   }
 
-  /// Cancels all work, also work that starts later.
+  /// Cancels all work, including work that starts later.
   func close() {
     let flights = state.withLock { state in
       state.isClosed = true
@@ -216,7 +216,7 @@ final class Flight: Sendable {
     }
   }
 
-  /// Wakes all waiting readers. Each checks whether it is still needed.
+  /// Wakes all waiting readers. Each reader then checks whether its client still waits.
   func wake() { change { _ in } }
 }
 

@@ -4,7 +4,7 @@ import Synchronization
 /// queue refuses jobs.
 final class WorkLine: Sendable {
   enum Urgency: Int, Comparable, Sendable {
-    /// Decoration of a page. Starts only if all running jobs have low urgency.
+    /// Thumbnails and waveforms of a page. A job starts only if all running jobs have low urgency.
     case low
     /// Work that a client waits for.
     case usual
@@ -49,8 +49,8 @@ final class WorkLine: Sendable {
   /// - Parameters:
   ///   - slots: number of concurrent jobs; at least 1.
   ///   - longest: maximum number of waiting jobs.
-  ///   - onUrgent: called when prefetching must stop: a job of high urgency starts, or a job above
-  ///     low urgency has to wait.
+  ///   - onUrgent: called when prefetching must stop, because a job of high urgency starts or a job
+  ///     above low urgency has to wait.
   init(slots: Int, longest: Int, onUrgent: @escaping @Sendable () -> Void = {}) {
     self.slots = max(slots, 1)
     self.longest = longest
@@ -64,7 +64,7 @@ final class WorkLine: Sendable {
   /// Number of running and waiting jobs.
   var load: (running: Int, waiting: Int) { state.withLock { (slots - $0.free, $0.line.count) } }
 
-  /// Runs `body` when its turn comes.
+  /// Runs `body` as soon as a slot is free for it.
   /// - Throws: ``Busy``, `CancellationError` while waiting, or errors of `body`.
   func perform<Value: Sendable>(
     _ urgency: Urgency, _ body: @Sendable () async throws -> Value

@@ -9,12 +9,12 @@ import RetrogradeEngine
 enum AnimationFormat: Sendable {
   case gif, webp, apng
 
-  /// Highest frame rate that players keep; nil: no limit. Browsers show a GIF frame with a delay
-  /// below 2/100 s for 10/100 s.
+  /// Highest frame rate that players keep; nil: no limit. If the delay of a GIF frame is below
+  /// 2/100 s, browsers use 10/100 s instead.
   var fastest: FrameRate? { self == .gif ? FrameRate(50, 1) : nil }
 
   /// Elements before the appsink, in `gst-launch-1.0` syntax.
-  /// - Parameter isHalved: true if the frames have subsampled chroma, which the output may keep.
+  /// - Parameter isHalved: true if the frames have 4:2:0 chroma, which WebP keeps.
   func preparation(hasAlpha: Bool, isHalved: Bool) -> [String] {
     switch self {
     case .gif: ["video/x-raw,format=RGBA"]

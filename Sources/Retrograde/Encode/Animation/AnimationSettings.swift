@@ -42,7 +42,7 @@ struct AnimationLevel: Sendable {
 
   /// Levels in ascending order of loss; each level gives a smaller file than the previous level. A
   /// GIF first loses colours and small changes between frames; a WebP first loses quality. After
-  /// that, both lose frame size, then frame rate.
+  /// that, both formats lose frame size, then frame rate.
   static func ladder(_ format: AnimationFormat, from first: AnimationLevel) -> [AnimationLevel] {
     var all = [first]
     func add(_ change: (inout AnimationLevel) -> Void) {
@@ -63,7 +63,7 @@ struct AnimationLevel: Sendable {
     return all
   }
 
-  /// Losses compared with `first`, in words; empty if there are none.
+  /// Losses compared with `first`, in words; empty if nothing is lost.
   /// - Parameter width: width of the frames at `first`, in pixels.
   func qualityReductions(against first: AnimationLevel, _ format: AnimationFormat, width: Int) -> [String] {
     var lost: [String] = []

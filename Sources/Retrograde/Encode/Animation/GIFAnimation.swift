@@ -87,7 +87,7 @@ final class GIFAnimation: AnimationFile {
     try file.close()
   }
 
-  /// Makes each pixel transparent that differs from the shown pixel by at most `tolerance`, so that
+  /// Makes a pixel transparent if it differs from the shown pixel by at most `tolerance`, so that
   /// the shown pixel stays.
   private func keep(
     _ values: inout [UInt8], where pixels: UnsafeRawBufferPointer, isNear shown: [UInt8], _ tolerance: Int,

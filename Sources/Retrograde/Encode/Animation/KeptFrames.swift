@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Frames of an animation, stored in the spool: each attempt to write the file reads the frames
-/// again.
+/// Frames of an animation, stored in the spool because each attempt to write the file reads the
+/// frames again.
 final class KeptFrames {
   private let spool: Spool
   private var frames: [(offset: Int, count: Int, shown: TimeSpan)] = []
@@ -21,8 +21,8 @@ final class KeptFrames {
   var width: Int { caps?.int("width") ?? 0 }
   var height: Int { caps?.int("height") ?? 0 }
 
-  /// Passes to `body` the frames that `level` keeps: the scaled pixels, time span and number of
-  /// each.
+  /// Passes to `body` the frames that `level` keeps: the scaled pixels, the time span and the
+  /// number of each frame.
   func read(
     _ level: AnimationLevel, _ isStopped: () -> Bool, _ body: (UnsafeRawBufferPointer, TimeSpan, Int) throws -> Void
   ) throws {
@@ -51,8 +51,8 @@ final class KeptFrames {
 extension KeptFrames {
   /// Calls `make` with several levels, to find the first level whose file fits the size limit.
   /// - Parameters:
-  ///   - report: called with the number of processed frames in all attempts, and the largest number
-  ///     that may be needed.
+  ///   - report: called with the number of frames processed in all attempts so far, and the largest
+  ///     number of frames that all attempts may process.
   ///   - make: makes the file, reports the number of finished frames, and returns the size in
   ///     bytes.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if the file can't be made small

@@ -3,8 +3,8 @@ import Images
 import MediaTime
 import RetrogradeEngine
 
-/// WebP writer. Without a size limit, it encodes frames as they arrive. With a limit, it reads the
-/// frames from the spool for each attempt.
+/// WebP writer. Without a size limit, frames are encoded as they arrive. With a limit, each attempt
+/// reads the frames from the spool.
 final class WebPAnimationFile: AnimationFile {
   private let path: String
   private let target: String

@@ -16,7 +16,7 @@ struct ForwardCopy: Sendable {
   private let reading: String
   private let target: String
 
-  /// Time from the start of the output to its first frame.
+  /// Time in the output at which the first frame starts.
   var lead: ClockTime { clock?.lead ?? .zero }
 
   /// Codecs that have no out-of-band headers, and in which each packet is a frame.
@@ -83,7 +83,7 @@ struct ForwardCopy: Sendable {
       throw refused("\(family) does not accept this variant of \(codec.caps.codecName); use .mkv")
     }
     let times = video.video.timesInDecodingOrder
-    // With the properties set here, x264 reorders at most two frames.
+    // With the properties set in this initializer, x264 reorders at most two frames.
     let depth = max(DTSGenerator.depth(times), isH264 ? 2 : 0)
     let step = video.timeline.span(of: 0).duration
     clock = hasDecodeTimes ? DTSGenerator(depth: depth, step: step) : nil
@@ -209,7 +209,7 @@ private struct PacketEncoder: Sendable {
     return caps
   }
 
-  /// Encodes the frames of a player, which runs on a separate thread.
+  /// Encodes the frames that a player outputs. The player runs on a separate thread.
   /// - Parameter frames: numbers of the player's frames to encode; other frames are skipped.
   func run(
     _ begin: @escaping @Sendable () -> VideoPlayer, frames: Range<Int>, _ target: String, _ cancellation: Cancellation,
@@ -234,7 +234,8 @@ private struct PacketEncoder: Sendable {
     }
     do {
       while let sample = try stream.next(cancellation) {
-        // A packet's stream time equals the time of its frame (Quirk.x264encLateSegment).
+        // The stream time of a packet equals the time of the packet's frame
+        // (Quirk.x264encLateSegment).
         guard let time = sample.streamTime else { continue }
         try give(sample.buffer, TimeSpan(start: time, end: time + (sample.buffer.duration ?? .zero)))
       }

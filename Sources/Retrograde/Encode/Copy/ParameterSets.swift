@@ -1,5 +1,6 @@
 /// H.264 parameter sets from an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1). A
-/// decoder needs the sets before the first picture; MP4 and Matroska store them outside the stream.
+/// decoder needs the parameter sets before the first picture; MP4 and Matroska store the sets
+/// outside the stream.
 struct ParameterSets: Equatable {
   /// Profile, profile compatibility and level: one byte each.
   private var profile: [UInt8]
@@ -42,7 +43,7 @@ struct ParameterSets: Equatable {
       + list(pictures) + rest
   }
 
-  /// Identifier that no sequence or picture parameter set has, 0 to 31; nil if all are in use.
+  /// Identifier from 0 to 31 that no sequence or picture parameter set uses; nil if all are in use.
   var freeNumber: Int? {
     let taken = Set(
       (sequences.map { number(in: $0, at: 4) } + pictures.map { number(in: $0, at: 1) }).compactMap { $0 })
@@ -53,7 +54,7 @@ struct ParameterSets: Equatable {
   /// 7.3.2.1.1 and 7.3.2.2).
   private func number(in set: [UInt8], at place: Int) -> Int? {
     let bits = set.dropFirst(place).flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
-    // The code of an identifier has at most eight bits after its leading zeros.
+    // The code of an identifier has at most eight bits after the leading zeros.
     guard let zeros = bits.firstIndex(of: 1), zeros < 16, bits.count > 2 * zeros else { return nil }
     return bits[zeros...2 * zeros].reduce(0) { $0 << 1 | Int($1) } - 1
   }
@@ -69,7 +70,8 @@ struct ParameterSets: Equatable {
       sequences.count + other.sequences.count < 32, pictures.count + other.pictures.count < 256
     else { return nil }
     var joined = self
-    // Decoders check profile and level, so use the higher value of the two streams.
+    // Decoders check profile and level, so use the higher profile and the higher level of the two
+    // streams.
     joined.profile = zip(profile, other.profile).map { max($0, $1) }
     joined.profile[1] = profile[1] & other.profile[1]
     joined.sequences += other.sequences

@@ -16,7 +16,7 @@ struct CroppedFrame: Sendable {
   init(_ frame: ShownFrame, _ crop: Framing.Crop, chroma: (x: Int, y: Int), isFilm: Bool) throws {
     let whole = frame.size
     let (wanted, place) = try CroppedFrame.wanted(crop, of: whole)
-    // Both ranges count stored pixels, in display orientation.
+    // Both ranges count stored pixels, but along the width and height of the displayed frame.
     let isSideways = frame.turn.isSideways
     let pixel = isSideways ? Size(width: 1, height: frame.aspect) : Size(width: frame.aspect, height: 1)
     let x = try CroppedFrame.span(
@@ -53,8 +53,8 @@ struct CroppedFrame: Sendable {
     case .area(let width, let height, let at):
       (size, place) = (Size(width: Double(width), height: Double(height)), at)
     }
-    // With non-square pixels, the display size is seldom a whole number, so accept up to a pixel
-    // more.
+    // With non-square pixels, the display size is seldom a whole number, so accept a rectangle that
+    // exceeds the frame by less than a pixel.
     let (left, top) = (Double(place?.x ?? 0), Double(place?.y ?? 0))
     guard left >= 0, top >= 0, left + size.width < whole.width + 1, top + size.height < whole.height + 1 else {
       func text(_ size: Size) -> String { "\(Int(size.width.rounded()))x\(Int(size.height.rounded()))" }

@@ -7,7 +7,8 @@ extension FrameConverter {
   ///   - preparation: elements before the conversion, in `gst-launch-1.0` syntax.
   ///   - orientation: value of the tag GST_TAG_IMAGE_ORIENTATION, by which frames are rotated
   ///     upright; nil: not rotated.
-  ///   - form: output caps, in caps syntax. When scaling down, pixels are averaged.
+  ///   - form: output caps, in caps syntax. If the output is smaller than the input, pixels are
+  ///     averaged.
   convenience init(
     _ caps: Caps, _ preparation: [String] = [], orientation: String?, to form: String, _ cancellation: Cancellation
   ) throws {

@@ -5,7 +5,7 @@ import RetrogradeEngine
 extension FrameFit {
   /// Conversion of a video's frames to the size, format and orientation of another video. Frames
   /// are scaled to fit as displayed, with bars if the aspect ratios differ.
-  /// - Returns: nil if the frames of both videos are already alike.
+  /// - Returns: nil if the frames need no conversion.
   init?(_ video: VideoSource, like first: VideoSource) {
     let (own, wanted) = (video.shownFrame, first.shownFrame)
     let turn = own.turn.then(wanted.turn.inverse)
@@ -36,8 +36,8 @@ extension FrameFit {
     )
   }
 
-  /// True if interlaced frames are made progressive: fields can't be scaled or rotated, and the
-  /// field order must be the first file's.
+  /// True if interlaced frames have to be made progressive, because fields can't be scaled or
+  /// rotated, or because the first file is progressive or has another field order.
   private static func losesFields(_ video: VideoSource, like first: VideoSource) -> Bool {
     let (own, wanted) = (video.shownFrame, first.shownFrame)
     return video.caps.isInterlaced

@@ -79,7 +79,7 @@ struct FrameGeometry: Sendable {
   private static func scaled(_ shown: Size, _ scale: Framing.Scale?, isFilm: Bool, isSquare: Bool) throws -> (
     size: (width: Int, height: Int), picture: (width: Int, height: Int)
   )? {
-    // GIF, WebP and PNG have no pixel aspect ratio: the pixels must be square.
+    // GIF, WebP and PNG have no pixel aspect ratio, so the pixels must be square.
     guard scale != nil || !isFilm && !isSquare, shown.width > 0, shown.height > 0 else { return nil }
     // Most video has chroma for only half of the lines and columns, so sizes must be even.
     let step = isFilm ? 2 : 1
@@ -158,9 +158,9 @@ extension FrameGeometry {
   /// Elements that make interlaced frames progressive.
   static let deinterlacing = [
     // Only the mode auto-strict refuses formats that `deinterlace` can't process; other modes pass
-    // such frames through. Methods that use more fields lose timestamps. Only the top field is
-    // kept, so the output does not depend on the field order. `tff` is set because if the top field
-    // were second, each frame would wait for the next frame.
+    // frames in such formats through. Methods that use more fields lose timestamps. Only the top
+    // field is kept, so the output does not depend on the field order. `tff` is set because if the
+    // top field were second, each frame would wait for the next frame.
     "videoconvert n-threads=2 dither=none", "deinterlace mode=auto-strict method=linear fields=top tff=tff",
   ]
 
