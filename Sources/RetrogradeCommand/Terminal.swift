@@ -23,7 +23,7 @@ enum Terminal {
   /// file. Writing to standard output or standard error still fails.
   static func holdStandardDescriptors() {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
-      // open(2) returns the lowest free number, which is this descriptor.
+      // The system call returns the lowest free number, which is this descriptor.
       _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
   }
