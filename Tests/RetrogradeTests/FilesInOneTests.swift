@@ -37,10 +37,10 @@ import Testing
     let folder = try TemporaryFolder()
     let (path, whole) = try write(kind, to: folder)
     let first = try await Reverser(path).reverse(to: folder.path("first.mkv"))
-    #expect(!first.warnings.contains { $0.message.contains("files that are joined in this one") })
+    #expect(!first.warnings.contains { $0.message.contains("files joined together") })
     try (whole + whole).write(to: URL(fileURLWithPath: path))
     let mirror = try await Reverser(path).reverse(to: folder.path("mirror.mkv"))
-    let warning = try #require(mirror.warnings.first { $0.message.contains("files that are joined in this one") })
+    let warning = try #require(mirror.warnings.first { $0.message.contains("files joined together") })
     #expect(warning.message.contains("split it at byte \(whole.count)"))
     #expect(mirror.frames == first.frames && mirror.samples == first.samples)
     #expect(mirror.duration == first.duration)
@@ -55,7 +55,7 @@ import Testing
     let type = whole[..<size]
     try (type[..<4] + Data("free".utf8) + whole[8...] + type).write(to: URL(fileURLWithPath: path))
     let mirror = try await Reverser(path).reverse(to: folder.path("mirror.mkv"))
-    #expect(!mirror.warnings.contains { $0.message.contains("files that are joined in this one") })
+    #expect(!mirror.warnings.contains { $0.message.contains("files joined together") })
   }
 
   /// `IEND` marks the end of a PNG.
