@@ -13,8 +13,8 @@ struct SeveralFilesArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "With --into: pattern for the output names. {stem} is the input's name without its extension, {ext} is the "
-        + "extension. If Retrograde can't write the format of that extension, the output is an mkv: a.flv becomes a.mkv, or a.flv.mkv if "
-        + "another output is named a.mkv.",
+        + "extension. If Retrograde can't write the format of that extension, the output is an mkv: "
+        + "a.flv becomes a.mkv, or a.flv.mkv if another output is named a.mkv.",
       valueName: "name"))
   var name = OutputName.same
 

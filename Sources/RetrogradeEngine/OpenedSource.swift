@@ -36,7 +36,8 @@ package struct OpenedSource: Sendable {
         .damagedInput,
         about: input, "its index (moov) is missing: the file is incomplete, or its recording was interrupted",
         remedy:
-          "get the complete file, or rebuild the index with a repair program that is given an intact recording of the same device"
+          "get the complete file, or rebuild the index with a repair program that is given an intact recording of "
+          + "the same device"
       )
     }
     let plugins =

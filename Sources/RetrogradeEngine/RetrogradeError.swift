@@ -87,7 +87,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     case .notMedia where error.element.map(particular.contains) ?? false:
       RetrogradeError(
         .missingPlugin, about: path,
-        "not supported: GStreamer\(error.element.map { " (\($0))" } ?? "") can't read the file, which is damaged or of an unknown variant: \(error.cause)",
+        "not supported: GStreamer\(error.element.map { " (\($0))" } ?? "") can't read the file, "
+          + "which is damaged or of an unknown variant: \(error.cause)",
         remedy: "convert it with another program", underlying: error)
     case .notMedia, .other:
       RetrogradeError(

@@ -1,3 +1,5 @@
+import Foundation
+import MediaTime
 import TestSupport
 import Testing
 
@@ -63,5 +65,26 @@ import Testing
     let header = MP4Initialization(
       kind: .video(width: -1, height: 1 << 40), description: [], timescale: .max, duration: .min, language: "Ä")
     #expect(!header.bytes.isEmpty)
+  }
+
+  @Test("lengths of damaged fragments do not overflow when added up")
+  func lengthsOfDamagedFragments() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("fragments.mp4")
+    let header = MP4Initialization(kind: .audio, description: .zeros(8), timescale: 1, duration: 0)
+    try Data(header.bytes).write(to: URL(fileURLWithPath: path))
+    let file = try #require(RandomAccessFile(path))
+    var chain = FragmentChain(try #require(MP4Index(file)))
+    // Only the first fragment declares its start. Each declares 2³² - 1 samples of 2³² - 1 s.
+    for number in 1...300 {
+      let run = Box.full("trun", .big(UInt32.max))
+      let start = number == 1 ? Box.full("tfdt", .big(UInt32(0))) : []
+      chain.add(
+        Box.full("mfhd", .big(UInt32(number)))
+          + Box.bytes(
+            "traf", Box.full("tfhd", flags: 8, .big(UInt32(1)), .big(UInt32.max)), start, run, run, run))
+    }
+    #expect(chain.end == ClockTime(seconds: .infinity))
+    #expect(chain.gaps?.start == .zero)
   }
 }

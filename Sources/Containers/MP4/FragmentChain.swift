@@ -74,8 +74,10 @@ struct FragmentChain {
       let runs = FragmentChain.runs(of: part.body, header, fragment, track.sampleDuration)
       isUnreadable = isUnreadable || !runs.areWhole
       let first = start ?? track.end
-      spans.append((first ?? 0, (first ?? 0) + runs.length, track.timescale))
-      if let first { track.end = first + runs.length }
+      // Without a declared start, the lengths of many damaged fragments add up.
+      let end = min((first ?? 0) + runs.length, FragmentChain.longest)
+      spans.append((first ?? 0, end, track.timescale))
+      if first != nil { track.end = end }
       tracks[identifier] = track
     }
     guard isUnreadable else { return }

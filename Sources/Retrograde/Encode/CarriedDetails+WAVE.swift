@@ -21,7 +21,8 @@ extension CarriedDetails {
       : [
         Warning(
           .detailLeftOut,
-          "left out: \(leftOut.unique.joined(separator: ", ")) of the WAVE file, since this data may be wrong for the output",
+          "left out: \(leftOut.unique.joined(separator: ", ")) of the WAVE file, since this data may be wrong "
+            + "for the output",
           count: leftOut.count)
       ]
     return (kept, warnings, !wave.chunks.markers.isEmpty)

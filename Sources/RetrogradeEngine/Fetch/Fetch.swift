@@ -84,7 +84,8 @@ struct Fetch {
     guard try media.allSatisfy({ try $0.hasTimes }) else {
       throw RetrogradeError(
         .damagedInput, about: name,
-        "is a playlist with audio and video in separate transport streams, which can't be synchronised with the accuracy of a sample",
+        "is a playlist with audio and video in separate transport streams, which can't be synchronised with the "
+          + "accuracy of a sample",
         remedy: "convert it to one file first: ffmpeg -i \(Shell.quoted(name)) -c copy video.mkv")
     }
     return (try joined(media), warnings)
