@@ -16,8 +16,8 @@ package struct ContainerFacts: Sendable {
   package private(set) var report: ContainerReport?
   /// Tracks of all kinds, in file order. MP4, MOV, Matroska, WebM, AVI and AIFF only.
   package private(set) var tracks: [ContainerTrack] = []
-  /// Details that cannot be kept in any output. MP4, MOV, Matroska, WebM, transport streams, AIFF,
-  /// ASF, FLAC, MP3, WavPack and GIF only.
+  /// Contents to report to the user, because no output can store them. MP4, MOV, Matroska, WebM,
+  /// transport streams, AIFF, ASF, FLAC, MP3, WavPack and GIF only.
   package private(set) var details: [ContainerDetail] = []
   /// Tags of the whole file that GStreamer's demuxer does not read. MP4, MOV, Matroska, WebM, AIFF,
   /// ASF, AVI, FLV, WAVE, MP3 and WavPack only.
@@ -72,8 +72,8 @@ package struct ContainerFacts: Sendable {
   /// for other formats.
   private var walked: String?
 
-  /// System error (errno(3)) if the file could not be read; nil without an error. After an error,
-  /// facts may be missing.
+  /// System error number (`errno`) if the file could not be read; nil without an error. After an
+  /// error, facts may be missing.
   package private(set) var readingFailure: Int32?
 
   /// Reads the facts of a file.

@@ -19,7 +19,7 @@ package struct ContainerTrack: Sendable {
   package var fieldOrder: String?
   /// True if the edit list plays more than one range of the media. MP4 and MOV only.
   package var isEdited = false
-  /// Track number used in Matroska's blocks.
+  /// Track number used in Matroska's blocks; nil for other formats.
   package var number: Int?
   /// Channel mask of PCM, one bit per `GstAudioChannelPosition`; nil if not declared. GStreamer's
   /// demuxers do not read the mask. MOV and AIFF only.

@@ -1,9 +1,9 @@
 /// Colour or gradient to fill or stroke a shape with.
 public enum Paint: Hashable, Sendable {
   case color(Color)
-  /// Gradient along a line; the place of a stop is from 0 (start of the line) to 1 (its end).
+  /// Gradient along a line; the `place` of a stop is 0 at the start of the line, 1 at its end.
   case linear(from: Point, to: Point, stops: [Stop])
-  /// Gradient around a point; the place of a stop is from 0 (the centre) to 1 (at `radius`).
+  /// Gradient around a point; the `place` of a stop is 0 at the centre, 1 at the distance `radius`.
   case radial(center: Point, radius: Double, stops: [Stop])
 
   /// Colour at a position in a gradient.

@@ -10,7 +10,7 @@ public struct Path: Hashable, Sendable {
     case move(Point)
     case line(Point)
     case curve(Point, Point, Point)
-    /// Angles in radians, clockwise from the right.
+    /// Clockwise arc; angles are in radians, and 0 points right.
     case arc(center: Point, radius: Double, from: Double, to: Double)
     case close
   }
@@ -55,8 +55,8 @@ public struct Path: Hashable, Sendable {
   public mutating func addCurve(to point: Point, control1: Point, control2: Point) {
     elements.append(.curve(control1, control2, point))
   }
-  /// Adds a clockwise arc; angles are in radians from the right. A line joins the current point to
-  /// the start of the arc.
+  /// Adds a clockwise arc; angles are in radians, and 0 points right. A line joins the current
+  /// point to the start of the arc.
   public mutating func addArc(center: Point, radius: Double, from start: Double, to end: Double) {
     elements.append(.arc(center: center, radius: radius, from: start, to: end))
   }

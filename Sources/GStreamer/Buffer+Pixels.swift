@@ -82,14 +82,15 @@ extension Buffer {
   }
 }
 
-/// Means of the 8x8 blocks of a plane, in sixteenths.
+/// Mean of each 8x8 block of a plane, in sixteenths of a pixel value.
 package struct PlaneMeans: Sendable {
   package static let side = 8
   package let columns: Int
   /// Means in row order.
   package let values: [UInt16]
 
-  /// Least and greatest mean among a block and its neighbours.
+  /// Least and greatest mean among a block and its up to eight neighbours.
+  /// - Parameter place: index of the block in ``values``.
   package func levels(around place: Int) -> ClosedRange<UInt16> {
     let (row, column) = (place / columns, place % columns)
     var (least, greatest) = (values[place], values[place])
@@ -109,7 +110,8 @@ package struct PlaneMeans: Sendable {
     columns = (width + side - 1) / side
     var values: [UInt16] = []
     values.reserveCapacity(columns * ((rows + side - 1) / side))
-    // Select every other byte, so that the sums of eight rows fit in 16 bits.
+    // Mask that selects every other byte of a word, so that each byte has 16 bits for its sum over
+    // eight rows.
     let mask: UInt64 = 0x00FF_00FF_00FF_00FF
     for top in Swift.stride(from: 0, to: rows, by: side) {
       let height = min(side, rows - top)
@@ -155,7 +157,8 @@ package struct ByteHash {
     value = hash
   }
 
-  /// Multiplying by an odd factor is reversible, so different hashes stay different.
+  /// Mixes a word into a hash. Multiplying by an odd factor is reversible, so different hashes stay
+  /// different if the same word is mixed in.
   private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
     let mixed = (hash ^ word) &* 0xD6E8_FEB8_6659_FD93
     return mixed ^ (mixed >> 32)
@@ -163,8 +166,8 @@ package struct ByteHash {
 }
 
 extension GstVideoInfo {
-  /// Number of rows of each plane, and number of bytes per row without row padding. For formats
-  /// whose pixels share bytes, the number includes the row padding.
+  /// Number of rows of each plane, and number of bytes per row without row padding. In formats
+  /// whose pixels share bytes, `rowBytes` includes the row padding.
   var planes: [(rows: Int, rowBytes: Int)] {
     guard let format = finfo?.pointee else { return [] }
     var planes = [(rows: Int, rowBytes: Int)](repeating: (0, 0), count: Int(format.n_planes))

@@ -80,7 +80,7 @@ package final class Buffer: @unchecked Sendable {
   /// Copy that has new times, and shares the memory and the metas (`gst_buffer_copy`); no pixel is
   /// copied.
   /// - Parameter isMirrored: true to swap the field order of interlaced frames
-  ///   (`GST_VIDEO_BUFFER_FLAG_TFF`).
+  ///   (`GST_VIDEO_BUFFER_FLAG_TFF`), and to remove captions.
   package func retimed(pts: ClockTime?, duration: ClockTime?, isMirrored: Bool) -> Buffer {
     let copy = shallowCopy()
     copy.setTimes(pts: pts, dts: nil, duration: duration, isMirrored: isMirrored)
@@ -121,7 +121,7 @@ package final class Buffer: @unchecked Sendable {
     }
   }
 
-  /// Copy of the packet with other times.
+  /// Copy of the packet with the given times; shares the memory.
   package func retimed(pts: ClockTime, dts: ClockTime?, duration: ClockTime) -> Buffer {
     let copy = shallowCopy()
     copy.stamp(pts: pts, duration: duration)
@@ -160,7 +160,7 @@ package final class Buffer: @unchecked Sendable {
     return copy
   }
 
-  /// Sets the times of a buffer that is not shared yet.
+  /// Sets PTS and duration of a buffer that is not shared yet.
   package func stamp(pts: ClockTime, duration: ClockTime) {
     raw.pointee.pts = pts.raw
     raw.pointee.duration = duration.raw

@@ -11,7 +11,7 @@ package struct DebugCategory: @unchecked Sendable {
     case warning
     /// A decision and its reason.
     case info
-    /// A step.
+    /// A single step of the work.
     case debug
 
     fileprivate var raw: GstDebugLevel {

@@ -17,8 +17,8 @@ extension Element {
     g_object_set_property(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, &value)
   }
 
-  /// Replaces the text of each path property, as set by a pipeline description, with the path's raw
-  /// bytes.
+  /// Restores the raw bytes of each path property that a pipeline description set: in the
+  /// description, characters stand for bytes that are not UTF-8.
   func setDescribedPaths() {
     for property in Element.paths {
       if let path = text(of: property, { String(cString: $0) }), path.hasRawBytes { setPath(property, path) }

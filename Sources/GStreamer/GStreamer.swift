@@ -1,5 +1,5 @@
 import CGStreamer
-// MediaTime declares the type of a buffer's times.
+// MediaTime declares `ClockTime`, the type of a buffer's times.
 import MediaTime
 import Paths
 

@@ -9,7 +9,9 @@ package struct PacketHeader: Sendable {
   /// `GstBufferFlags` and `GstVideoBufferFlags`.
   private let flags: UInt32
 
-  /// True if the frame is only decoded as a reference (``Buffer/isOutside(_:)``).
+  /// True if the frame is decoded only as a reference and not shown, because the frame lies outside
+  /// the GStreamer segment. Without `showsCutFrames`, also true if the frame begins outside that
+  /// segment.
   package let isHidden: Bool
 
   /// - Parameters:
@@ -20,7 +22,7 @@ package struct PacketHeader: Sendable {
   package init(_ buffer: Buffer, in segment: Segment, showsCutFrames: Bool) {
     let decoded = buffer.dts.map { segment.streamTime(of: $0) }
     isHidden = buffer.isOutside(segment) || !showsCutFrames && buffer.pts.map { !segment.presents($0) } ?? false
-    // The clamped PTS of a hidden packet does no harm, because its frame is dropped.
+    // Times before 0 become 0. For a hidden packet, this is harmless, because its frame is dropped.
     pts = buffer.presentationTime(in: segment).map { max($0, .zero).raw } ?? UInt.max
     // Clamping is harmless, since a decoder needs only the order of decoding times.
     dts = decoded.map { max($0, .zero).raw } ?? UInt.max
@@ -30,7 +32,7 @@ package struct PacketHeader: Sendable {
     flags = UnsafeRawPointer(buffer.raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags & ~own & ~0xF
   }
 
-  /// Presentation time.
+  /// PTS in stream time; nil if missing.
   package var time: ClockTime? { ClockTime(raw: pts) }
 
   package mutating func show(at time: ClockTime) { pts = time.raw }

@@ -93,12 +93,12 @@ package final class Pad: @unchecked Sendable {
   @discardableResult
   package func link(to sink: Pad) -> Bool { gst_pad_link(raw, sink.raw) == GST_PAD_LINK_OK }
 
-  /// Calls `body` for each buffer, on the streaming thread. A returned buffer replaces the
-  /// original.
+  /// Calls `body` for each buffer, on the streaming thread. A buffer that `body` returns replaces
+  /// the original; nil keeps the original.
   package func onBuffer(_ body: @escaping @Sendable (Buffer) -> Buffer?) { onBuffer { buffer, _ in body(buffer) } }
 
-  /// Calls `body` for each buffer, with the pad, which `body` must not retain. A returned buffer
-  /// replaces the original.
+  /// Calls `body` for each buffer, with the pad, which `body` must not retain. A buffer that `body`
+  /// returns replaces the original; nil keeps the original.
   package func onBuffer(_ body: @escaping @Sendable (Buffer, Pad) -> Buffer?) {
     addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }

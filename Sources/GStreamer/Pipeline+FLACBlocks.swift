@@ -12,8 +12,9 @@ extension Pipeline {
 }
 
 extension Pad {
-  /// Drops the first GStreamer segment in BYTES format, and all later buffers and BYTES segments,
-  /// because with that first segment the encoder seeks back to rewrite its header.
+  /// Drops the encoder's rewritten header. To rewrite the header, the encoder first sends a
+  /// GStreamer segment in BYTES format (a seek in the file). Drops this segment, and all later
+  /// buffers and BYTES segments.
   fileprivate func dropRewrites() {
     let isRewriting = Atomic(false)
     let buffers = GST_PAD_PROBE_TYPE_BUFFER.rawValue

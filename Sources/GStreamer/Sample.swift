@@ -42,7 +42,8 @@ extension Segment {
 }
 
 extension Buffer {
-  /// See ``Sample/presentationTime``.
+  /// PTS in stream time; nil if the buffer has no PTS. If the frame begins before `segment` and
+  /// ends within it, the value is the stream time of the segment's start.
   package func presentationTime(in segment: Segment) -> ClockTime? {
     pts.map { segment.presentation(of: $0, lasting: duration) ?? segment.streamTime(of: $0) }
   }

@@ -1,8 +1,8 @@
 import CGStreamer
 
 extension TagList {
-  /// Creates tags from names that other containers use. Tags with unknown names become
-  /// `extended-comment`. nil if `tags` is empty.
+  /// Creates tags from pairs of a name, such as the name of a Vorbis comment, and a text. Tags with
+  /// unknown names become `extended-comment`. nil if `tags` is empty.
   package convenience init?(named tags: [(name: String, text: String)]) {
     guard !tags.isEmpty, (try? GStreamer.initialize()) != nil, let raw = gst_tag_list_new_empty() else { return nil }
     for (name, text) in tags {

@@ -41,7 +41,7 @@ package struct APNGFrames {
   package let plays: Int
   /// True if the file ends before the PNG chunk `IEND`.
   package let isCut: Bool
-  /// Byte offset of another PNG file after this one; nil if there is none.
+  /// Byte offset of another PNG file appended to this one; nil if there is none.
   package let next: Int?
 
   /// True if a file with these first bytes is a PNG, animated or not.

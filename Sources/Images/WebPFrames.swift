@@ -26,7 +26,7 @@ package struct WebPFrames {
   package private(set) var damage: Damage?
   /// Number of plays; 0 loops forever.
   package private(set) var plays = 0
-  /// Byte offset of another file after this one; nil if no other file follows.
+  /// Byte offset of another RIFF file appended to this one; nil if there is none.
   package let next: Int?
   /// Bytes of the file, up to the end of the last complete frame.
   private let whole: [UInt8]

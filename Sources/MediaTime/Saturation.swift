@@ -15,7 +15,8 @@ extension Int64 {
     return isOver ? ((self < 0) != (other < 0) ? .min : .max) : product
   }
 
-  /// Division by 0 returns the limit with the sign of the dividend; 0 for 0 / 0.
+  /// Divides. Division by 0 returns the minimum or maximum, with the sign of the dividend; 0 / 0 is
+  /// 0.
   func saturatingDivide(_ other: Int64) -> Int64 {
     if other == 0 { return self == 0 ? 0 : self < 0 ? .min : .max }
     let (quotient, isOver) = dividedReportingOverflow(by: other)

@@ -1,5 +1,5 @@
-// Types of lower targets that are part of this library's interface. A client that imports
-// Retrograde need not import the modules of these types.
+// Types of other modules that this library's public interface uses. The aliases spare clients from
+// importing those modules.
 
 public import Containers
 public import Drawing

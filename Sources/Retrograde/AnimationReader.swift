@@ -20,7 +20,7 @@ struct AnimationReader {
   /// Duration of each frame.
   private let delays: [ClockTime]
   private let caps: Caps
-  /// Resources, with the memory budget that remains for decoded frames.
+  /// Limits on memory and spool; the memory budget is what remains for decoded frames.
   private let resources: Resources
   private let playback: PlaybackOptions
   private let output: OutputRequirements
@@ -34,8 +34,8 @@ struct AnimationReader {
     for output: OutputRequirements = OutputRequirements(),
     _ resources: Resources
   ) throws {
-    // Read only the header at first, because the file may be a WAV or AVI file of any size: these
-    // formats are RIFF like WebP.
+    // Read only the header at first: WAV and AVI files, which can be very large, begin with a RIFF
+    // header like WebP files.
     guard let file = RandomAccessFile(location) else { return nil }
     let path = name ?? location
     let start = file.read(0..<min(64, file.size)) ?? []
@@ -43,8 +43,8 @@ struct AnimationReader {
     // A read error must not make the file look like a still image.
     try file.checkReading(path)
     guard let canvas else { return nil }
-    // Memory is needed for the bytes of the file, both raw and parsed, the canvas, the canvas
-    // before the frame, and frames that are being passed on.
+    // Memory is needed for the file's bytes (raw and parsed) and for five canvases: the current
+    // canvas, the canvas before the current frame, and frames in flight downstream.
     let needed = file.size * (WebPFrames.isAnimated(start) ? 2 : 3) + canvas.width * canvas.height * 4 * 5
     guard needed < resources.memory.bytes else {
       throw RetrogradeError(
@@ -95,7 +95,7 @@ struct AnimationReader {
 
   private var rate: FrameRateLimit { FrameRateLimit(playback, output) }
 
-  /// Source for a report only: its frames can't be played.
+  /// Source that only describes the file, for a report. The frames of this source can't be played.
   func described(_ gauge: MemoryGauge) throws -> PlayableSource {
     try source(
       try VideoSource.described(caps, starts: starts, lastDelay: delays.last, rate: rate, resources, gauge), [])

@@ -31,7 +31,7 @@ enum BareForm {
     throw unknown(first, known, ", and no file of that name")
   }
 
-  /// First words that show that no command was omitted.
+  /// Possible first arguments of a command line that does not omit the command.
   static func firstWords(_ commands: [any ParsableCommand.Type]) -> [String] {
     names(of: commands) + WorkCommand.names + own.sorted()
   }

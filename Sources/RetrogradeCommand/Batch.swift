@@ -22,8 +22,8 @@ struct MirrorJob: Sendable {
   }
 }
 
-/// Jobs for several files. No job starts if an output exists and may not be replaced, or would
-/// replace another output.
+/// Jobs for several files. No job starts if an output exists and may not be overwritten, or if two
+/// jobs would write the same output.
 struct Batch {
   private(set) var jobs: [MirrorJob] = []
 
@@ -44,7 +44,8 @@ struct Batch {
       let (path, format) = (source.reverser.input, source.reverser.options.encoding.format)
       return "\(source.folder)/\(name.name(of: path, format: format, isFull: isFull))"
     }
-    // `a.flv` and `a.mkv` in one folder become `a.flv.mkv` and `a.mkv`.
+    // Outputs that would have the same name get longer names. The outputs of `a.flv` and `a.mkv`
+    // would both be `a.mkv`, because FLV cannot be written; so the first becomes `a.flv.mkv`.
     let outputs = Dictionary(grouping: sources) { output($0).pathBytes }
     jobs = sources.enumerated().map { number, source in
       let isShared = (outputs[output(source).pathBytes]?.count ?? 0) > 1
@@ -106,8 +107,8 @@ struct Batch {
   }
 
   private func checkNames() throws {
-    // Compare bytes, because Swift strings are equal even if the letters in them are encoded
-    // differently.
+    // Compare bytes: two file names with different bytes may be equal as Swift strings, because
+    // letters such as `é` have several encodings in Unicode.
     var inputs: [[UInt8]: String] = [:]
     for job in jobs where job.refusal == nil {
       guard job.input != "-" else {

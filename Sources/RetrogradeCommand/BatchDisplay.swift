@@ -159,7 +159,7 @@ final class BatchDisplay: Sendable {
   private func draw(_ state: inout State) {
     guard display.form == .line, !state.running.isEmpty else { return }
     state.drawn = .now
-    // A line that fills the last column may wrap.
+    // Leave the last column empty, because a line that fills it may wrap.
     let width = Terminal.width - 1
     let names = state.running.map { $0.job.input.lastPart.withoutControls() }
     let nameWidth = min(names.map(\.columns).max() ?? 0, width / 3)

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Retrograde
 
-/// Folder of chunks.
+/// Argument for the folder of a reversal in chunks, which are parts of the output that are encoded
+/// separately.
 struct ChunkFolderArguments: ParsableArguments {
   @Argument(help: "Folder that `retrograde work split` or `reverse --work` created.", completion: .directory)
   var folder: String

@@ -25,7 +25,7 @@ struct DataFolders {
   /// The environment variables follow the XDG Base Directory Specification; relative paths in them
   /// are ignored.
   /// - Parameters:
-  ///   - name: name of the folder in `retrograde`.
+  ///   - name: name of the folder below `retrograde`, such as `pipelines`.
   ///   - executable: path of the running program, `…/bin/retrograde`.
   init(
     _ name: String, _ pathExtension: String,

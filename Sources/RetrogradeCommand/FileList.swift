@@ -3,7 +3,7 @@ import ArgumentParser
 /// File names after `reverse`: `INPUT OUTPUT`, or only inputs if the outputs' names are derived
 /// from them.
 ///
-/// A `+` between inputs, as a word of its own, joins them into one source.
+/// A separate argument `+` between two inputs joins these inputs into one source.
 struct FileList {
   /// Files of each source; several if they are joined.
   var inputs: [[String]]

@@ -21,7 +21,7 @@ final class FolderWatch: Sendable {
   private let ends: (read: Int32, write: Int32)
   private let worker: Worker<Void>
 
-  /// - Parameter tell: gets the events; called on the watch's thread.
+  /// - Parameter tell: receives the events, on the thread that waits for them.
   /// - Throws: ``RetrogradeError`` of code `noInput` if the folder cannot be watched.
   init(_ folder: String, _ tell: @escaping @Sendable (Event) -> Void) throws {
     let kernel = inotify_init1(O_CLOEXEC | O_NONBLOCK)

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Retrograde
 
-/// Options for the loop search and the seam of the loop.
+/// Options for finding a loop in a file, and for the seam, which is the cut from the loop's end to
+/// its start.
 struct LoopSearchArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp("Minimum and maximum length of the loop, in seconds. (default: 2..6)", valueName: "from..to"))
@@ -23,7 +24,8 @@ struct LoopSearchArguments: ParsableArguments {
   var seam: [String] = []
 }
 
-/// Option for an image of the loop's seam.
+/// Option that writes an image of the frames at the loop's seam, which is the cut from the loop's
+/// end to its start.
 struct SeamImageArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(

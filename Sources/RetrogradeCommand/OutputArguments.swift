@@ -181,7 +181,7 @@ struct FormatArguments: ParsableArguments {
 }
 
 extension CaptionStyle {
-  /// Parses an argument.
+  /// Parses the argument of `--caption-style`.
   @Sendable static func argument(_ text: String) throws -> CaptionStyle {
     do {
       return try CaptionStyle(parsing: text)

@@ -29,7 +29,7 @@ struct PresetFolders {
 }
 
 extension Preset {
-  /// Parses an argument.
+  /// Loads the preset that the argument of `--for` names.
   @Sendable static func argument(_ name: String) throws -> Preset {
     do {
       return try PresetFolders().preset(name)

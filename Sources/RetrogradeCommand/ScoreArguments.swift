@@ -4,7 +4,7 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// Options for a score, which is used instead of a loop.
+/// Options for a score: a list of source ranges to play in order, instead of `--loop`.
 struct ScoreArguments: ParsableArguments {
   @OptionGroup(title: "What to play") var parts: ScorePartArguments
 
@@ -28,7 +28,7 @@ struct ScoreArguments: ParsableArguments {
   }
 }
 
-/// Options for the parts of a score.
+/// Option that lists the parts of a score, which are source ranges and pauses.
 struct ScorePartArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -71,7 +71,7 @@ struct ScoreAudioArguments: ParsableArguments {
 }
 
 extension Score {
-  /// Parses the text of an argument, or the file that the argument names.
+  /// Parses the score in `text`, or in the file that `text` names after `@`.
   @Sendable static func argument(_ text: String) throws -> Score {
     do {
       guard text.hasPrefix("@") else { return try Score(parsing: text) }

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Retrograde
 
-/// Options for the seam of a loop.
+/// Option for the seam, which is the cut from the last frame to the first one when a player repeats
+/// the file.
 struct SeamArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -12,7 +13,8 @@ struct SeamArguments: ParsableArguments {
   func apply(to playback: inout PlaybackOptions) { playback.dropsSeam = seam.map { $0 == .drop } }
 }
 
-/// Treatment of the frame that is shown twice at the seam when a player loops the file.
+/// Treatment of the last frame if it equals the first one, so that a player that loops the file
+/// would show it twice.
 enum Seam: String, ExpressibleByArgument, CaseIterable {
   case keep, drop
 }

@@ -123,7 +123,8 @@ struct Serve: AsyncParsableCommand {
     let server = try Server(
       settings, catalog, Child.runner(limits),
       onLine: { path, line in
-        // The path of an open file in /proc is a symbolic link to the file's real path.
+        // `path` may be the path of an open file in /proc, which is a link. Print the file's real
+        // path instead.
         Terminal.error("retrograde: \(realPath(path) ?? path): \(line)")
       },
       onCrash: { Terminal.error("retrograde: \($0.message.inOptions)") })

@@ -69,7 +69,7 @@ extension ByteCount: ExpressibleByArgument {
 }
 
 extension SourcePosition {
-  /// Parses an argument.
+  /// Parses an argument that is a position in the source.
   @Sendable static func argument(_ text: String) throws -> SourcePosition {
     guard let position = SourcePosition(parsing: text) else {
       throw ValidationError(

@@ -99,7 +99,7 @@ struct Submit: AsyncParsableCommand {
       ?? "the plan is in \(jobs.folder): run the same command on a machine with sbatch, or make the chunks "
       + "with `retrograde work chunk`"
     Terminal.error(lines: "retrograde: the \(what) of \(jobs.folder) can't be submitted to Slurm: \(reason); \(remedy)")
-    // EX_UNAVAILABLE, EX_SOFTWARE
+    // EX_UNAVAILABLE if sbatch cannot be run, otherwise EX_SOFTWARE.
     throw ExitCode(ending == nil ? 69 : 70)
   }
 

@@ -66,7 +66,7 @@ enum Terminal {
     let encoder = JSONEncoder()
     encoder.userInfo = Setting.jsonNaming
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // Plain values with finite numbers always encode.
+    // Encoding fails only for infinite numbers and NaN; `value` contains none.
     if let line = try? encoder.encode(value) {
       write(String(decoding: line, as: UTF8.self).safeJSON + "\n", to: STDERR_FILENO)
     }

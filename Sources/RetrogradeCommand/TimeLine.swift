@@ -1,7 +1,8 @@
 import Retrograde
 import RetrogradeEngine
 
-/// Drawing of a score: one line for each part, with the source's time from left to right.
+/// Text drawing of a score, which is a list of source ranges to play in order. Each range is one
+/// line, with the source's time from left to right.
 struct TimeLine {
   private let report: SourceReport
   private static let width = 40

@@ -2,7 +2,7 @@ import ArgumentParser
 import Retrograde
 import RetrogradeEngine
 
-/// Options of the checks.
+/// Options of `retrograde verify` for the comparison and its report.
 struct VerifyArguments: ParsableArguments {
   @Flag(help: "Require that every pixel and sample is the same.")
   var lossless = false

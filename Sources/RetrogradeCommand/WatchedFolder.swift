@@ -8,8 +8,9 @@ import Paths
 /// Watched folder. Each complete file in it is reversed once, into another folder.
 final class WatchedFolder: Sendable {
   private struct State {
-    /// Stamps of queued and running files, taken when the files were queued. The keys are the bytes
-    /// of the file names, because strings in different Unicode forms would be equal.
+    /// Stamps (inode, size and modification time) of queued and running files, taken when the files
+    /// were queued. The keys are the bytes of the file names, because strings in different Unicode
+    /// forms would be equal.
     var underWay: [[UInt8]: FileStamp] = [:]
     /// Names of queued or running files that have changed since they were queued.
     var again: Set<[UInt8]> = []

@@ -1,6 +1,6 @@
 extension Array {
-  /// Returns the length of the prefix whose elements satisfy `belongs`. No element after the prefix
-  /// may satisfy `belongs`.
+  /// Returns, by binary search, the length of the prefix whose elements satisfy `belongs`. No
+  /// element after the prefix may satisfy `belongs`.
   package func endOfPrefix(where belongs: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

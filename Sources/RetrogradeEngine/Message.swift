@@ -16,6 +16,7 @@ public struct Message: Sendable, Hashable, CustomStringConvertible {
   /// Text with the settings named as in the Swift library, in backquotes.
   public var description: String { naming { "`\($0.rawValue)`" } }
 
+  /// Returns the text, with the settings named by `name`.
   /// - Parameter name: returns the displayed name of a setting.
   public func naming(_ name: (Setting) -> String) -> String {
     parts.map { part in

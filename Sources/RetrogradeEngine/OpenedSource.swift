@@ -11,7 +11,7 @@ package struct OpenedSource: Sendable {
   private(set) var topology: Topology
   /// Pauses the full indexing pass during urgent work.
   let priorityGate = PriorityGate()
-  /// Excerpt with the end of the source; nil if the end is not needed soon.
+  /// Excerpt of the MP4 tables for the end of the source; nil if the end is not needed soon.
   private let tail: (span: TimeSpan, excerpt: MP4Excerpt)?
 
   /// - Parameters:
@@ -30,7 +30,7 @@ package struct OpenedSource: Sendable {
     stored = try Source(
       input, fetched: fetched, sequenceRate: playback.sequenceRate, resources: settings.resources,
       cancellation: settings.cancellation)
-    // qtdemux can take half a minute to detect a missing index.
+    // Check this first, because qtdemux can take half a minute to detect a missing index.
     if stored.facts.lacksIndex, stored.facts.boxedImage == nil {
       throw RetrogradeError(
         .damagedInput,
@@ -61,8 +61,8 @@ package struct OpenedSource: Sendable {
     tail = try span.flatMap { span in try excerpt?.join().map { (span, $0) } }
   }
 
-  /// Returns the source with a demuxer that receives only the beginning of the file and the packets
-  /// of `span`.
+  /// Returns the source with an excerpt of its MP4 tables, which lists only the packets in the
+  /// beginning of the source and in `span`.
   /// - Parameter span: range in stream time.
   /// - Returns: the source, and the omitted range (hole) between the beginning and `span`; nil if
   ///   an excerpt has no advantage.
@@ -74,7 +74,7 @@ package struct OpenedSource: Sendable {
     return (reading(excerpt), TimeSpan(start: OpenedSource.beginning, end: span.start))
   }
 
-  /// Returns the source with an excerpt for the demuxer.
+  /// Returns the source, whose demuxer reads `excerpt` instead of the full MP4 tables.
   func reading(_ excerpt: MP4Excerpt) -> OpenedSource {
     var opened = self
     opened.topology = topology.reading(excerpt)
@@ -88,6 +88,7 @@ package struct OpenedSource: Sendable {
   /// Length of the source's beginning that each excerpt contains.
   private static let beginning = ClockTime(seconds: 16)
 
+  /// Creates an indexer of this source.
   /// - Parameters:
   ///   - givesWay: true to pause during urgent work.
   ///   - progress: called with the progress of a pass.

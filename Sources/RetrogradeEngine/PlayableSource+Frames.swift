@@ -44,7 +44,7 @@ extension PlayableSource {
       let (source, isExact) = try parts(places, opened, index, settings)
       return isExact ? source : nil
     } catch let error as RetrogradeError where error.code == .damagedInput || error.code == .usage {
-      // The full pass describes the error better.
+      // Index the whole source instead, because the full pass describes the error better.
       return nil
     }
   }
@@ -54,7 +54,7 @@ extension PlayableSource {
   ) throws -> (source: PlayableSource, isExact: Bool) {
     var index = index
     index.furtherVideos = []
-    // To check that windows are exact, decode the window of the first requested frame.
+    // Decode the window of the first requested frame, to check that decoding after a seek is exact.
     let near = try index.video.flatMap { video in
       try video.starts.map { starts in
         let timeline = VideoTimeline(starts: starts, end: video.end(afterLast: starts))

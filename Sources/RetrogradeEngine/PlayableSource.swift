@@ -29,7 +29,7 @@ package struct PlayableSource: Sendable {
     return all.isEmpty ? nil : all.reduce(0, +)
   }
 
-  /// Indexes only the part of a source that is to be played.
+  /// Indexes only the part of a source that is to be played, or the whole source if necessary.
   ///
   /// - Parameters:
   ///   - seam: stream time from which another source plays the frames and samples; nil if there is
@@ -48,7 +48,8 @@ package struct PlayableSource: Sendable {
       return
     }
     var index = try PlayableSource.index(all: opened, indexer)
-    // The bounds of a part are frame numbers or times in the index of the whole source.
+    // The start and end of the played part refer to frame numbers or times in the full index. If
+    // packets have no times, get the times from the decoder.
     if settings.playback.start != nil || settings.playback.end != nil { try index.askDecoderForTimes(settings) }
     let parts = try SourceParts(index, settings, PlayableSource.range(in: index, settings.playback), until: seam)
     self = try PlayableSource(opened, index, parts, settings)
@@ -114,7 +115,7 @@ package struct PlayableSource: Sendable {
       let parts = try SourceParts(index, settings, range(in: index, settings.playback), until: seam)
       return parts.isExact ? parts : nil
     } catch let error as RetrogradeError where error.code == .damagedInput || error.code == .usage {
-      // The full pass describes the error better.
+      // Index the whole source instead, because the full pass describes the error better.
       return nil
     }
   }

@@ -32,7 +32,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   }
 
   public let code: Code
-  /// File, device or place in a pipeline file that was being read or written; nil if there is no
+  /// File, device or position in a pipeline file that was being read or written; nil if there is no
   /// subject, or if the reason names the subject.
   public let subject: String?
   /// Operation that failed, and the reason.
@@ -190,7 +190,7 @@ extension RetrogradeError {
 extension RetrogradeError {
   /// - Parameters:
   ///   - name: name of the file in messages.
-  ///   - number: reason, as an errno(3) value.
+  ///   - number: reason, as an `errno` value.
   package init(reading name: String, errno number: Int32) {
     self.init(.inputOutput, about: name, "can't be read: \(String(cString: strerror(number)))")
   }

@@ -55,7 +55,7 @@ package struct Source: Sendable {
           ?? "cut: the file ends inside its first frame")
     }
     // avdemux_gif waits for the rest of a GIF that is truncated (Quirk.avdemuxEnd) or broken in the
-    // middle, so spool a complete GIF with only the frames before the damage.
+    // middle. Therefore spool a valid GIF with only the frames before the damage.
     let whole = try Spool(directory: resources.spoolDirectory)
     try whole.append(blocks, of: path)
     Log.index.info(
@@ -146,8 +146,8 @@ package struct Source: Sendable {
     if let fault = facts.fault {
       throw RetrogradeError(.damagedInput, about: name, "too damaged to read: \(fault)")
     }
-    // For a WAVE file without audio, wavparse reaches the end before any element downstream
-    // receives audio, or outputs headers as audio.
+    // Report WAVE files without audio here. wavparse would reach the end before any element
+    // downstream receives audio, or output headers as audio.
     if facts.isEmptyWave {
       throw RetrogradeError(
         .damagedInput,
@@ -166,7 +166,8 @@ package struct Source: Sendable {
     if let image = StillImage(facts) {
       return try image.sourceDescription(path, name: name, memory: resources.memory)
     }
-    // Quirk.wavparseSize: after a queue, wavparse cannot seek.
+    // Quirk.wavparseSize: after a queue, wavparse cannot seek, and with `ignore-length` reads to
+    // the end of the file.
     return "filesrc name=source location=\(Description.quoted(path))"
       + (facts.wave?.isCutShort == true ? " ! queue" : "")
   }
@@ -179,9 +180,9 @@ package struct Source: Sendable {
     defer { bytes.deallocate() }
     var total = 0
     while true {
-      // A pipe may stay silent indefinitely, even before the pipe has a writer, because poll
-      // reports POLLHUP only after the last writer has left. Polling lets cancellation take effect
-      // quickly.
+      // Poll with a timeout, so that cancellation takes effect quickly. A pipe may stay silent
+      // indefinitely, even without a writer: poll reports POLLHUP only after the last writer has
+      // left.
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let ready = poll(&waiting, 1, 100)
       try cancellation.check()

@@ -9,7 +9,7 @@ struct SourceParts {
 
   var videos: [VideoSource] { [video].compactMap { $0 } + further }
 
-  /// True if all indexed video can be read in windows.
+  /// True if all video streams can be opened and read in windows, without storing all frames first.
   var isExact: Bool { videos.allSatisfy { $0.store == nil } && warnings.isEmpty }
 
   /// - Parameter video: the only video stream; nil without video.

@@ -145,7 +145,8 @@ extension SourceRange {
     _ opened: OpenedSource, _ settings: PlaybackSettings, _ stretches: RangeIndexer, from beginning: ClockTime,
     to end: ClockTime?, of whole: TimeSpan?
   ) throws {
-    // The demuxer's seek may take as long as all other work here, so open the decoder meanwhile.
+    // Open the decoder on another thread, because the demuxer's seek may take as long as all other
+    // work here.
     let opening = try stretches.recipe.map { recipe in
       if recipe.largestPacket == nil { try Planner.refuseHugeFrames(of: recipe.packetCaps, settings.resources) }
       return try Worker("open decoder") {
@@ -172,8 +173,8 @@ extension SourceRange {
     let start = keyframe.flatMap { $0 < end ? $0 : nil } ?? beginning
     guard whole.start <= start, start < end else { return nil }
     let range = TimeSpan(start: start, end: end)
-    // Pads are created for the streams at the end of the source, so each part must contain all of
-    // these streams.
+    // The output's pads are created for the streams at the end of the source, so each part must
+    // contain all of these streams.
     guard index.audio.count == stretches.trackCount,
       index.audio.allSatisfy({ !$0.frames(during: range).isEmpty }),
       index.video.map({ $0.starts?.contains { range.start <= $0 && $0 < range.end } ?? false }) ?? true

@@ -46,7 +46,7 @@ public struct Warning: Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { message.description }
 
-  /// True if the warning counts as a loss: for every warning except corrected timestamps.
+  /// True for all warnings except corrected timestamps, which lose nothing.
   public var isLoss: Bool { code != .timesRepaired }
 }
 

@@ -2,8 +2,8 @@ public import FoundationEssentials
 public import RetrogradeEngine
 
 extension Player {
-  /// Creates a player for a file URL. The other parameters are those of the initializer with a
-  /// path.
+  /// Creates a player for a file URL. The other parameters are the same as for the initializer that
+  /// takes a path.
   public convenience init(
     _ input: URL, playback: PlaybackOptions = PlaybackOptions(), isEndless: Bool = false,
     resources: Resources = Resources(), videoSink: String? = nil, audioSink: String? = nil

@@ -23,7 +23,8 @@ import Synchronization
 /// immediately, and a seek decodes only one window of frames.
 public final class Player: Sendable {
   public enum Event: Sendable {
-    /// Current position; reported several times a second.
+    /// Current position, and duration (`of`), of the output; reported several times a second. The
+    /// duration is nil if playback is endless or the duration is unknown.
     case position(ClockTime, of: ClockTime?, isPaused: Bool)
     /// A key was pressed in the window: a character, or a name such as `space`, `Left`, `Right`.
     case key(String)

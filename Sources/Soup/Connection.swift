@@ -85,7 +85,8 @@ final class Connection {
   /// Called when an answer was sent or has failed.
   func requestEnded(isAnswered: Bool) {
     endWork(isAnswered: isAnswered)
-    // Invalidates the keys of exchanges for earlier requests.
+    // The key of an exchange contains this number, so exchanges for earlier requests can no longer
+    // write to the connection.
     requests += 1
     enter(.reading)
   }

@@ -45,7 +45,8 @@ final class Loop {
     accept(false)
     for job in queue.take(closing: true) { job(self) }
     for connection in connections.values { close(connection) }
-    // Work that libsoup started on other threads finishes in this context.
+    // Work that libsoup started on other threads finishes in this context, so dispatch until
+    // nothing is ready.
     while queue.context.iterate(mayBlock: false) {}
   }
 

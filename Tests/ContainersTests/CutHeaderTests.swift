@@ -16,7 +16,8 @@ import Testing
 
   // MARK: IVF
 
-  /// - Parameter step: ticks between frames.
+  /// VP8 in IVF. The header declares `declared` frames, or a duration of `declared` ticks.
+  /// - Parameter step: ticks between the timestamps of two frames.
   private func ivf(declared: UInt32, frames: Int, step: UInt32 = 1) -> [UInt8] {
     var file = bytes("DKIF", [UInt8]([0, 0, 32, 0]), "VP80", zeros(4))
     file += bytes(little(30 * step), little(1), little(declared), zeros(4))
@@ -99,7 +100,10 @@ import Testing
 
   // MARK: ASF
 
-  /// - Parameter data: declared size of the data object.
+  /// ASF file of 2 s.
+  /// - Parameters:
+  ///   - data: size of the data object that its header declares, in bytes.
+  ///   - actual: number of bytes after the data object's header.
   private func asf(flags: UInt32, data: UInt32, actual: Int) -> [UInt8] {
     func object(_ start: UInt32, _ size: Int, _ body: [UInt8]) -> [UInt8] {
       bytes(start, zeros(12), little(UInt32(size)), zeros(4), body)
@@ -130,15 +134,18 @@ import Testing
 
   // MARK: FLIC
 
-  /// - Parameter chunks: number of FLIC chunks in each frame. The last frame is the ring frame,
-  ///   which leads back to the first frame.
+  /// FLIC animation.
+  /// - Parameters:
+  ///   - declared: frame count in the header, without the ring frame.
+  ///   - chunks: number of FLIC chunks in each frame. The last frame is the ring frame, which leads
+  ///     back to the first frame.
   private func flic(declared: Int, chunks: [UInt8]) -> [UInt8] {
     var frames: [UInt8] = []
     for count in chunks {
       let size = count > 0 ? 116 : 16
       frames += bytes(little(UInt32(size)), [UInt8]([0xFA, 0xF1, count, 0]), zeros(size - 8))
     }
-    // Frame count, width, height, depth.
+    // Magic number, frame count, width, height, bit depth.
     let header: [UInt8] = [0x11, 0xAF, UInt8(declared), 0, 64, 0, 48, 0, 8, 0]
     return bytes(little(UInt32(128 + frames.count)), header, zeros(114), frames)
   }
@@ -188,7 +195,7 @@ import Testing
     return partition(2, place) + middle + partition(4, place)
   }
 
-  @Test("an MXF file without its whole declared footer is reported as truncated", arguments: [1, 108, 500])
+  @Test("an MXF file that lacks part or all of its declared footer is reported as truncated", arguments: [1, 108, 500])
   func cutMXF(_ lost: Int) throws {
     let report = try #require(try report(mxf(footer: nil).dropLast(lost)))
     #expect(report.isCut && report.end == ClockTime(seconds: 5))
@@ -203,7 +210,10 @@ import Testing
 
   // MARK: RealMedia
 
-  /// - Parameter data: declared and actual size of the `DATA` chunk.
+  /// RealMedia file of 2 s.
+  /// - Parameters:
+  ///   - index: offset of the index that the header declares; 0 for no index.
+  ///   - data: declared and actual size of the `DATA` chunk, in bytes.
   private func realMedia(flags: Int, index: Int = 0, data: (UInt32, Int)) -> [UInt8] {
     let size = UInt32(50)
     var file = bytes(".RMF", UInt32(18), zeros(10), "PROP", size, zeros(22), big(2000, 4))

@@ -51,7 +51,7 @@ import Testing
     #expect(bytes.integer(edit.lowerBound + 12) == 96_000 && bytes.integer(edit.lowerBound + 20) == 1024)
     let media = try #require(bytes.box("trak", "mdia", "mdhd", in: boxes[1].body))
     #expect(bytes.timescale(media) == 48_000)
-    // `deu` in 5 bits a letter: 4, 5, 21.
+    // Language code `deu`, with 5 bits per letter: d = 4, e = 5, u = 21.
     #expect(bytes.integer(media.lowerBound + 20) >> 16 == 4 << 10 | 5 << 5 | 21)
     #expect(bytes.box("mvex", "trex", in: boxes[1].body) != nil)
     #expect(bytes.box("mvhd", in: boxes[1].body)?.count == 100)

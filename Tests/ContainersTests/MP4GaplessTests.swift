@@ -17,7 +17,7 @@ import Testing
     return ContainerFacts(folder.path("a.m4a"))
   }
 
-  @Test("iTunes' tag gives priming and length")
+  @Test("the iTunSMPB tag of iTunes gives priming and duration")
   func iTunes() throws {
     let numbers = " 00000000 00000840 00000280 0000000000030D40" + String(repeating: " 00000000", count: 8)
     let tag = box(
@@ -38,7 +38,7 @@ import Testing
     #expect(gapless.duration == ClockTime(sampleIndex: 200_000, rate: 48_000))
   }
 
-  @Test("a missing tag, or one longer than the audio, gives nothing")
+  @Test("no gapless data is read from a missing tag, or from one that exceeds the audio")
   func damaged() throws {
     #expect(try file([]).gapless == nil)
     let numbers = Array(" 00000000 00000840 00000280 00000000FFFFFFFF".utf8)

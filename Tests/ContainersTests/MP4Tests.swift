@@ -79,7 +79,8 @@ import Testing
     let folder = try TemporaryFolder()
     let zero = UInt32(0)
     let most = UInt32(Int32.max)
-    // Three edits that start and last 2^31 - 1, at timescales as far apart as possible.
+    // Three edits whose start and duration are the same huge number of ticks, at timescales as far
+    // apart as possible.
     let edits = (0..<3).flatMap { _ in bytes(most, most, UInt32(0x10000)) }
     let track = box(
       "trak",
@@ -96,7 +97,7 @@ import Testing
     _ = ContainerFacts(path)
   }
 
-  /// A list of all boxes would take a gigabyte.
+  /// Without this limit, the list of all boxes in a damaged file could take a gigabyte.
   @Test("at most 2^20 empty MP4 boxes or EBML elements are read")
   func emptyBoxes() throws {
     let boxes = (0..<(1 << 20) + 10).flatMap { _ in [0, 0, 0, 8, 0x66, 0x72, 0x65, 0x65] as [UInt8] }
@@ -104,7 +105,8 @@ import Testing
     #expect(EBMLElement.all(in: [UInt8](repeating: 0x80, count: 1 << 22)).count == 1 << 20)
   }
 
-  /// A user's own muxer may write any timescale, so no timescale may trap.
+  /// A muxer in a user's pipeline may write any timescale, so no timescale may cause an overflow
+  /// trap.
   @Test(
     "a header with any timescale can be edited",
     arguments: [(1000, 48_000, 1000), (Int(UInt32.max), 1 << 40, nil as Int?)])

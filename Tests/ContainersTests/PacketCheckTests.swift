@@ -3,7 +3,8 @@ import Testing
 @testable import Containers
 
 @Suite struct PacketCheckTests {
-  /// Obstacle in each of the consecutive packets; nil for a packet without an obstacle.
+  /// Property of each packet that prevents reordering the packets; nil for a packet that can be
+  /// reordered.
   private func found(_ codec: PacketCheck.Codec, _ packets: [UInt8]...) -> [PacketCheck.Obstacle?] {
     var check = PacketCheck(codec)
     return packets.map { packet in packet.withUnsafeBytes { check.obstacle(in: $0) } }

@@ -156,8 +156,9 @@ import Testing
     }
   }
 
-  /// qtdemux accepts a file that begins with any of these boxes. Without the corrections in the
-  /// index, qtdemux loses the last packet.
+  /// qtdemux accepts a file that begins with any of these boxes, so `ContainerFacts` must read it,
+  /// too. Without the corrections that the engine makes from these facts, qtdemux loses the last
+  /// packet.
   @Test("an MP4 may begin with a box other than ftyp", arguments: ["free", "skip", "wide", "uuid", "pnot", "PICT"])
   func firstBox(_ type: String) throws {
     let folder = try TemporaryFolder()

@@ -37,7 +37,8 @@ import Testing
     try expect(.avdecWMAEnd) {
       let frames = try samples(
         of: "filesrc location=\(path) ! asfdemux ! avdec_wmav2 ! audioconvert ! audio/x-raw,format=S16LE")
-      // The decoder's first output is only its delay, not audio of the file.
+      // A packet holds 2,048 samples. The decoder's first output is only its delay, not audio of
+      // the file, so complete output would have more than 2,048 samples for each packet.
       return frames.reduce(0) { $0 + $1.buffer.size / 2 } <= packets * 2048
     }
   }

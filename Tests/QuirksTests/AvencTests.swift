@@ -157,7 +157,8 @@ import Testing
   @Test("opusdec decodes stereo as if for mono output")
   func phaseInversion() throws {
     try expect(.opusdecPhaseInversion) {
-      // The channels are out of phase, and the bit rate is so low that they share bands.
+      // The channels are out of phase. The bit rate is so low that the encoder derives one channel
+      // from the other.
       func decoded(_ setting: String) throws -> [UInt8] {
         try bytes(
           of: """

@@ -53,8 +53,8 @@ import Testing
                 }
               })
           else { return }
-          // The padding of `whole` is overwritten, so both runs must encode `whole` to the same
-          // bytes.
+          // `withRepeatedEdge` overwrites the row padding in `whole`, so `whole` must be encoded to
+          // the same bytes for both values of `padding`.
           guard let whole = try? frame.withRepeatedEdge(caps) else { return }
           for (number, frame) in [frame, whole].enumerated() {
             frame.stamp(pts: .milliseconds(number * 40), duration: .milliseconds(40))

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of mpegpsdemux") struct MPEGPSDemuxTests {
-  @Test("frames without a timestamp share that of the next timestamped frame")
+  @Test("a frame without a timestamp gets the timestamp of the next frame that has one")
   func missingTimes() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(

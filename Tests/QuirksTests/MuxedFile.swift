@@ -8,8 +8,9 @@ import Testing
 struct MuxedFile {
   let bytes: [UInt8]
 
-  /// - Parameter branches: the first is a pipeline that ends in the muxer; the others are linked to
-  ///   the muxer.
+  /// Runs a pipeline, and reads the file that its muxer writes.
+  /// - Parameter branches: the first branch ends in the muxer; the other branches are linked to the
+  ///   muxer.
   init(_ branches: String...) throws {
     let folder = try TemporaryFolder()
     let description = [branches[0] + " ! filesink location=\(folder.path("out"))"] + branches.dropFirst()

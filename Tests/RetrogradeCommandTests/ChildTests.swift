@@ -137,7 +137,8 @@ import Testing
     }
     #expect(result.status == 130)
     #expect(!result.errors.contains("interrupted"), "it did not wait for the child: \(result.errors)")
-    // The child is killed; the system closes its files one by one.
+    // The child was killed. The system closes its files one by one, so the test waits until the
+    // pipe is closed.
     let killed = try #require(stopped)
     while FileManager.default.hasOpen(scratch.path("in/a.mp4"), killed) {}
   }
@@ -153,7 +154,7 @@ import Testing
     ]
     var writer: Int32 = -1
     let result = try Command.run(arguments) { process, _ in
-      // filesrc blocks in read(2) until there is data, and cannot be interrupted.
+      // filesrc blocks in a read from the pipe until there is data, and cannot be interrupted.
       while writer < 0, process.isRunning { writer = open(scratch.path("in/pipe"), O_WRONLY | O_NONBLOCK | O_CLOEXEC) }
       // The first signal cancels the work. A signal that comes 0.2 s later counts as the second
       // one.
@@ -190,7 +191,7 @@ import Testing
     #expect(limit(.max, 0, .max) > 0)
   }
 
-  @Test("a child makes the same segments as this process")
+  @Test("a child process makes the same segments as the process of the test")
   func segments() throws {
     try makeClip("in/a.mp4", frames: 60)
     let path = scratch.path("in/a.mp4")

@@ -18,6 +18,7 @@ struct Command {
     init(_ ending: Program.Ending) { (status, output, errors) = (ending.status, ending.text, ending.errors) }
   }
 
+  /// Runs the command, and waits for its end.
   /// - Parameters:
   ///   - program: the program to run instead of the command.
   ///   - output: file for standard output, which is then not part of the result.

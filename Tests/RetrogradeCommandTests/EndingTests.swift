@@ -45,7 +45,8 @@ import Testing
   func failedWrite(name: String) throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
-    // Limits files to 1 KiB. A write then fails as on a full disk, but with another message.
+    // Limits files to 1 KiB. A write beyond this limit fails as on a full disk, but with the
+    // message `File too large`.
     let limited = ["-c", "ulimit -f 2; exec \"$@\"", "sh", Command.url.path]
     let arguments = ["reverse", scratch.path("a.mp4"), scratch.path(name), "--no-audio"]
     let result = try Command.run(limited + arguments, of: URL(fileURLWithPath: "/bin/sh"))
@@ -54,7 +55,7 @@ import Testing
     #expect(scratch.names == ["a.mp4"])
   }
 
-  /// The frames before the failure must not remain as the output.
+  /// The frames that were written before the failure must not remain as an output file.
   @Test("a spool that cannot be written ends the run")
   func spoolFailure() throws {
     let scratch = try Scratch()

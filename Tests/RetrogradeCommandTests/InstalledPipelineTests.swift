@@ -6,7 +6,7 @@ import Testing
 /// `retrograde run NAME`.
 @Suite struct InstalledPipelineTests {
   private let scratch: Scratch
-  /// Restricts the search to a test's own folders.
+  /// Environment in which the search for pipeline files is limited to folders of the test.
   private let environment: [String: String]
 
   init() throws {
@@ -30,8 +30,8 @@ import Testing
     try Data(text.utf8).write(to: pipelines.appending(path: "\(name).pipeline"))
   }
 
-  /// Lines of the list that start with these names. The list also contains the pipeline files in
-  /// this program's source.
+  /// Lines of `run --list` that start with `names`. The other lines are the pipeline files in this
+  /// project's source.
   private func listed(_ result: Command.Result, _ names: String...) -> [String] {
     result.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
       .filter { line in names.contains { line.hasPrefix("\($0) ") } }

@@ -8,7 +8,8 @@ import Testing
 
   init() throws { scratch = try Scratch() }
 
-  /// - Returns: the log lines of a successful run.
+  /// Runs the command successfully with GST_DEBUG.
+  /// - Returns: the lines of the log.
   private func log(_ arguments: [String], _ levels: String = "retrograde*:5") throws -> [String] {
     let environment = [
       "GST_DEBUG": levels, "GST_DEBUG_FILE": scratch.path("log"), "GST_DEBUG_NO_COLOR": "1",

@@ -3,8 +3,8 @@ import Testing
 
 /// Memory of the process, as counted by the kernel.
 @Suite struct MemoryTests {
-  /// Peak memory of a process so far (`VmHWM`, proc_pid_status(5)), in KiB; nil if the process has
-  /// ended.
+  /// Peak memory of a process so far (`VmHWM` in its `/proc` status), in KiB; nil if the process
+  /// has ended.
   private func peak(_ process: Int32) -> Int? {
     let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

@@ -72,7 +72,7 @@ import Testing
     #expect(chunks.status == 0 && names().contains("c\\xe9.mp4") && !names().contains("w\\xe9"), "\(chunks.errors)")
   }
 
-  @Test("the outputs of a folder keep the bytes of the file names")
+  @Test("the outputs for the files of a folder keep the bytes of the file names")
   func folders() throws {
     // In Swift strings, U+10E0E9 stands for the byte 0xE9. A name that really contains U+10E0E9
     // belongs to another file.

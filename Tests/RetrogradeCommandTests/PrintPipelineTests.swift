@@ -17,9 +17,10 @@ import Testing
 
   struct Case: Sendable, CustomTestStringConvertible {
     var option: String
-    /// The option, its value, and the options it needs. FOLDER stands for a folder.
+    /// The option, its value, and other options that it needs. FOLDER stands for the temporary
+    /// folder.
     var arguments: [String]
-    /// Name of the output; nil if the option replaces the output.
+    /// File name of the output; nil if the option takes the place of the output argument.
     var output: String?
     var outcome: Outcome
 
@@ -145,7 +146,7 @@ import Testing
     let info = try Command.run(["info", path, "--json"])
     #expect(info.status == 0, "\(info.errors)")
     return (description + media + info.output.split(separator: "\n").map(String.init)).filter {
-      // Pads of Ogg have random numbers as names.
+      // The value of "decoding" contains pad names, which are random numbers for Ogg.
       !$0.hasPrefix("creation_time=") && !$0.contains("\"decoding\"") && !$0.contains("date") && !$0.contains("bitrate")
     }
   }
@@ -185,8 +186,9 @@ import Testing
     for line in wanted.difference(from: found) { Issue.record("\(line)") }
     let warnings = [printed, run].map { $0.errors.split(separator: "\n").filter { $0.contains("warning: ") } }
     for warning in direct.errors.split(separator: "\n") where warning.contains("warning: ") {
-      // Encoding profiles repeat frames; since 1.28, they repeat the last frame, too. `run` does
-      // not count the frames of a user's pipeline.
+      // An encoding profile repeats frames (since 1.28, also the last one), so the direct run warns
+      // about too many frames. `run` does not count the frames of a user's pipeline, and gives no
+      // such warning.
       if given.option == "profile", warning.contains("too many") { continue }
       #expect(warnings.contains { $0.contains(warning) }, "\(warning)")
     }

@@ -91,7 +91,8 @@ import Testing
   func terminal() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 2)
-    // script(1) runs the command in a new terminal, and copies the terminal's contents.
+    // The program `script` runs the command in a new terminal, and copies the terminal's contents
+    // to its output.
     let result = try shell("script -qec \"'$1' reverse a.mp4 - --format mkv\" /dev/null", in: scratch)
     #expect(result.status == 64)
     #expect(result.output.contains("is a terminal") && result.output.contains("> out.mkv"), "\(result.output)")

@@ -48,7 +48,7 @@ import Testing
       environment: environment)
   }
 
-  /// PATH has no other folder, because this machine may have Slurm.
+  /// Environment whose PATH contains only the fake programs, because this machine may have Slurm.
   private var environment: [String: String] {
     ProcessInfo.processInfo.environment.merging(["PATH": scratch.path("bin")]) { $1 }
   }

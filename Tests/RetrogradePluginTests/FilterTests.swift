@@ -266,7 +266,7 @@ import Testing
     return count.value
   }
 
-  /// Counter for a GStreamer thread.
+  /// Thread-safe sum, because a GStreamer thread adds the sizes of buffers.
   private final class Counter: Sendable {
     private let state = Mutex(0)
     func add(_ more: Int) { state.withLock { $0 += more } }

@@ -181,7 +181,8 @@ import Testing
     #expect(try duration("audioreverse loop=ping-pong turn-duration=40000000", GuestTests.audio) == ms(1960))
   }
 
-  /// - Returns: a Bool that is true if the stream is seekable, and the end of the seekable range.
+  /// Sends a seeking query to a pad.
+  /// - Returns: true if the stream is seekable, and the end of the seekable range in nanoseconds.
   private func seekable(_ pad: UnsafeMutablePointer<GstPad>) throws -> (Bool, gint64) {
     let query = try #require(gst_query_new_seeking(GST_FORMAT_TIME))
     defer { unref(query) }
@@ -227,8 +228,8 @@ import Testing
     #expect(try latency("f") == (1, 20_000_000, isHeld ? GstClockTime.max : 50_000_000))
   }
 
-  /// A tool that sees progress messages waits for the last of them before it plays. A filter makes
-  /// no progress before the tool plays, so the tool would wait forever.
+  /// A tool that receives progress messages stays in PAUSED until the progress is complete. A
+  /// filter makes no progress in PAUSED, so the tool would wait forever.
   @Test("a filter posts no progress messages")
   func noProgress() throws {
     let exchange = try Exchange("videoreverse", caps: grey)

@@ -64,7 +64,7 @@ import Testing
     feeder.send(gst_event_new_gap(0, 40_000_000))
     try feeder.send(caps: caps)
     #expect(feeder.chain(try Exchange.frame(1, ms(40), ms(40))) == GST_FLOW_OK)
-    // A ping-pong shows the only frame of a video once.
+    // A ping-pong plays audio in both directions, but shows the only frame of a video once.
     #expect(feeder.count() == (element == "audioreverse loop=ping-pong" ? 2 : 1))
     #expect(feeder.sink.isEndOfStream)
   }

@@ -4,8 +4,8 @@ import Testing
 
 /// The plugin as other programs load it: from its file, in programs without Swift.
 @Suite struct LoadedPluginTests {
-  /// `make test` uses the release plugin, which includes the Swift runtime. The default is the
-  /// plugin beside the tests.
+  /// Folder of the plugin under test. `make test` selects the release plugin, which includes the
+  /// Swift runtime. The default is the plugin in the folder of the test program.
   private static let folder =
     ProcessInfo.processInfo.environment["RETROGRADE_PLUGIN_DIR"]
     ?? URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RetrogradeEngine
 
-/// `isStreaming`: true if a pipeline can still output data.
+/// `Pipeline.isStreaming`, which is true while data may still arrive.
 @Suite(.timeLimit(.minutes(10))) struct StreamingTests {
   private final class Gate: Sendable {
     let reached = Handoff<Void>()

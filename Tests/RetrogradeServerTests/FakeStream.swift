@@ -19,12 +19,14 @@ final class FakeStream: MirrorStream {
   let warnings: [Warning] = []
   private let gate: FakeGate?
   private let size: Int
-  /// Bytes of a segment except the last two. Made in advance, before a test starts to wait.
+  /// Bytes of a segment, without the last two, which are the numbers of the rendition and the
+  /// segment. Created in advance, so that no test has to wait for them.
   let content: [UInt8]
   private let ahead: Int
   private let fails: Bool
   private let code: RetrogradeError.Code
 
+  /// Creates a stream with two video renditions and one audio rendition.
   /// - Parameters:
   ///   - gate: blocks the segments until it is opened.
   ///   - size: number of bytes in a segment, without the last two.
@@ -102,7 +104,8 @@ final class FakeGate: Sendable {
   private let change = NSCondition()
   private let free: Int
 
-  /// - Parameter free: number of jobs that pass before the gate is opened.
+  /// Creates a closed gate.
+  /// - Parameter free: number of jobs that may pass while the gate is closed.
   init(free: Int = 0) { self.free = free }
 
   var seen: Counts { state.withLock { $0.counts } }
@@ -147,7 +150,7 @@ final class FakeGate: Sendable {
   struct Late: Error { let seen: Counts }
 }
 
-/// Counts calls.
+/// Thread-safe counter of calls.
 final class Counted: Sendable {
   private let calls = Mutex(0)
   var count: Int { calls.withLock { $0 } }
@@ -203,7 +206,7 @@ struct FakeRequestHandler {
 }
 
 extension Answer {
-  /// The complete bytes, after waiting for them.
+  /// All bytes of the answer's body; waits until they are available.
   var bytes: [UInt8] {
     get async throws {
       switch body {

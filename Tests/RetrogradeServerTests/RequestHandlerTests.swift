@@ -166,7 +166,7 @@ import Testing
     #expect(try await answer.bytes.count == (range == nil ? 102 : 10))
   }
 
-  @Test("a segment can be requested from any fragment on, and a complete segment is sent whole")
+  @Test("a segment can be requested from any fragment on; a finished segment is always sent in full")
   func pieces() async throws {
     let fake = try FakeRequestHandler(ServerSettings(), FakeStream())
     let base = "/\(fake.id)/usual/\(try await fake.version)/540"
@@ -261,7 +261,7 @@ import Testing
     let fake = try FakeRequestHandler(ServerSettings(jobs: 1), FakeStream(gate: gate))
     let version = try await fake.version
     let paths = (0..<3).flatMap { segment in ["540", "270", "audio"].map { "\($0)/\(segment).m4s" } }
-    // One segment is being made, and eight requests wait.
+    // One segment is being made, and eight other requests wait in the queue.
     let all = paths.map { path in Task { try await fake.ask("/\(fake.id)/usual/\(version)/\(path)").status } }
     try await gate.wait { $0.entered == 1 }
     while fake.handler.load.waiting < 8 { await Task.yield() }
@@ -312,7 +312,7 @@ import Testing
   }
 
   @Test(
-    "a range has its start before its end, in seconds",
+    "a range query needs a start before its end, both in seconds",
     arguments: [
       ("from=a", 400), ("from=2&to=1", 400), ("from=-1", 400), ("from=1e30", 400), ("from=nan", 400),
       ("from=&to=", 200),

@@ -30,8 +30,8 @@ import Testing
     #expect(RequestPath("/?a=1&b=%3D%26&a=2&c&&d=x=y")?.query == ["a": "1", "b": "=&", "c": "", "d": "x=y"])
   }
 
-  /// Random paths. No name leads up, down or out of the folder, and each path can be encoded in one
-  /// way only.
+  /// Random paths. No component of an accepted path is `.` or `..`, or contains a slash,
+  /// a backslash or NUL. Encoding the components again gives a path with the same components.
   @Test("no path leads out of the folder")
   func randomPaths() {
     var random = SeededGenerator(15)

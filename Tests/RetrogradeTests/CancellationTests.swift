@@ -128,7 +128,7 @@ import Testing
       if count <= 0 { break }
       written += count
     }
-    // A frame of noise would take more than one byte per pixel.
+    // All frames of noise would take more than one byte per pixel, so encoding stopped early.
     #expect(written < count * 200 * 200 / 4)
   }
 

@@ -7,8 +7,8 @@ import Testing
 
 /// Frames whose size, pixel aspect ratio or colorimetry changes mid-stream become one stream.
 @Suite struct CapsChangeTests {
-  /// Encoder for each codec. Matroska accepts the changed frames because the caps are fixed, or
-  /// because the stream contains the headers.
+  /// Elements after the raw frames, for each codec. matroskamux refuses changed caps, so the caps
+  /// are fixed, or the headers are in the stream instead of the caps.
   private static let codecs = [
     "vp8": "vp8enc deadline=1 keyframe-max-dist=8 ! \(fixed("video/x-vp8"))",
     "vp9": "vp9enc deadline=1 cpu-used=8 keyframe-max-dist=8 lag-in-frames=0 ! \(fixed("video/x-vp9"))",
@@ -19,8 +19,8 @@ import Testing
       "x265enc key-int-max=8 ! video/x-h265,stream-format=byte-stream ! h265parse ! video/x-h265,stream-format=hev1",
   ]
 
-  /// Encoders that encode each half separately, because x264enc ignored changed colorimetry before
-  /// 1.24 (d0d40c7845).
+  /// Encoders that need a separate instance for each half of the frames, because x264enc ignored
+  /// changed colorimetry before 1.24 (d0d40c7845).
   private static let halves = ["h264": "x264enc key-int-max=8 ! video/x-h264,stream-format=byte-stream !"]
 
   private static func fixed(_ codec: String) -> String {
@@ -96,7 +96,7 @@ import Testing
     #expect(warning.message.contains("from bt709 to bt601"))
     let span = try #require(warning.span)
     #expect(abs(span.start.seconds - 0.48) < 0.01 && abs(span.end.seconds - 0.92) < 0.01, "\(span)")
-    // All frames have the same red.
+    // All frames have the same colour, a red.
     let frames = try DecodedMedia.buffers(of: "filesrc location=\(folder.path("m.mkv")) ! matroskademux ! avdec_ffv1")
     #expect(frames.count == summary.frames)
     let first = try #require(frames.first)

@@ -43,7 +43,8 @@ import Testing
     }
   }
 
-  /// gstbufferpool.c discards a returned buffer if its memory is shared.
+  /// A buffer pool discards a returned buffer whose memory is shared (gstbufferpool.c), so retiming
+  /// must not share the memory.
   @Test("a retimed frame returns to its pool")
   func retimedFrame() throws {
     let pool = try pool(limit: 0)

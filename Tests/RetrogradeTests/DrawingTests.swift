@@ -53,7 +53,7 @@ import Testing
     #expect(read.times == (0..<100).map { ClockTime(nanoseconds: $0 * 40_000_000) })
   }
 
-  /// The next frame gets the time of the failed one.
+  /// The next frame gets the presentation time of the failed frame.
   @Test("a frame that fails to draw is left out")
   func failedFrame() async throws {
     let folder = try TemporaryFolder()

@@ -66,7 +66,7 @@ import Testing
     #expect(gaps.allSatisfy { (32...35).contains($0) })
   }
 
-  @Test("every forward leg of several rounds is complete")
+  @Test("the forward part of every round of a loop has all of its frames")
   func severalRounds() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

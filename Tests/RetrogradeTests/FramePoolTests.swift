@@ -34,14 +34,15 @@ import Testing
     #expect((1...3).contains(queries.count))
   }
 
-  /// Number of allocation queries that reached a pad.
+  /// Thread-safe counter of the allocation queries that reach a pad.
   private final class Counter: Sendable {
     private let value = Mutex(0)
     var count: Int { value.withLock { $0 } }
     func add() { value.withLock { $0 += 1 } }
   }
 
-  /// Pixels of all frames, read after the last one arrived.
+  /// Pixels of all frames. They are read only after the last frame has arrived, so that overwritten
+  /// frames are noticed.
   private static func frames(
     _ codec: String, width: Int = 320, count: Int = 40, isPooled: Bool, _ queries: Counter? = nil
   ) throws -> [[UInt8]] {

@@ -170,7 +170,8 @@ import Testing
     let expected = Array((try frames(first) + frames(second, fit)).reversed())
     #expect(output.count == 22 && expected.count == 22)
     for (place, pair) in zip(output, expected).enumerated() {
-      // The edges of scaled frames depend on the scaling method.
+      // The first 12 frames are from the second file and may be scaled. Their edges depend on the
+      // scaling method.
       #expect(difference(pair.0, pair.1) < (place < 12 ? 6 : 0.1), "frame \(place)")
     }
   }

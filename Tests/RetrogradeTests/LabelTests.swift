@@ -106,8 +106,8 @@ import Testing
     #expect(checks.filter { !$0.holds }.map(\.subject) == ["mastering display", "light level"])
   }
 
-  /// The language of PCM and the pixel aspect ratio of PNG are read from the file itself. PCM is
-  /// read in place.
+  /// The engine reads the language of PCM and the pixel aspect ratio of PNG from the file itself,
+  /// not from GStreamer. PCM samples are also read directly from the file.
   @Test("the PCM languages and pixel aspect ratio of MOV are kept")
   func movLabels() async throws {
     let folder = try TemporaryFolder()

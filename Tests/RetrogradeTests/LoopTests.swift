@@ -5,12 +5,13 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
+/// Order of play of loops. A leg is a part of the source that is played in one direction.
 @Suite struct LoopTests {
   private let tenFrames = VideoTimeline(
     starts: (0..<10).map { ClockTime(nanoseconds: $0 * 40) }, end: ClockTime(nanoseconds: 400))
   private var whole: Presentation { Presentation(TimeSpan(start: .zero, end: ClockTime(nanoseconds: 400))) }
 
-  /// Frames in display order, by the rules of the engine.
+  /// Numbers of the frames that the legs show, in the order of play.
   private func frames(_ legs: PlaybackLegs, _ timeline: VideoTimeline) -> [Int] {
     var shown: [Int] = []
     for leg in legs.all {

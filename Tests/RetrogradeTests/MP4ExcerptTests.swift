@@ -45,7 +45,9 @@ import Testing
   private let settings = PlaybackSettings(
     PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
 
-  /// - Parameter end: nil for the end of the file.
+  /// The source with shortened tables, which list only its first 16 s and the range from `start` to
+  /// `end`.
+  /// - Parameter end: end of the range; nil for the end of the file.
   private func excerpt(_ opened: OpenedSource, from start: ClockTime, to end: ClockTime?) throws -> OpenedSource {
     let kept = [ClockTime.seconds(-1)..<ClockTime.seconds(16), start..<(end ?? ClockTime(nanoseconds: .max))]
     let excerpt = try #require(

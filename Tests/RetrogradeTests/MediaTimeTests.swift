@@ -48,7 +48,8 @@ import Testing
     }
   }
 
-  /// Reference implementation: counts the slots one by one, as in the rule's definition.
+  /// Index and new start time of each frame that thinning to a lower frame rate keeps. This slow
+  /// reference implementation steps through the frame slots of the output one by one.
   private func thinnedByCounting(_ timeline: VideoTimeline, _ rate: FrameRate, from start: ClockTime) -> [Int:
     ClockTime]
   {
@@ -67,7 +68,7 @@ import Testing
     return kept
   }
 
-  @Test("a frame is kept if it is shown after the first quarter of a slot")
+  @Test("thinning keeps the frame that is shown a quarter into each frame slot of the output")
   func thinning() throws {
     var generator = SeededGenerator(13)
     for _ in 0..<300 {

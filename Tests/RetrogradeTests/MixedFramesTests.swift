@@ -4,7 +4,7 @@ import RetrogradeEngine
 import TestSupport
 import Testing
 
-/// Blended frames. The tests compute each pixel again.
+/// Blended frames. The tests compute the expected value of each pixel with separate code.
 @Suite struct MixedFramesTests {
   private static let frames = 50
 
@@ -53,7 +53,7 @@ import Testing
         expected.append(Self.mixed(played.source[frame], played.source[frame + 1], Double(part) / 4))
       }
     }
-    // The last frame is repeated, because fast playback is not blended.
+    // The fast part has no blended frames. Frame 9, at the turn, is not repeated.
     expected += (0..<9).reversed().map { played.source[$0] }
     #expect(played.output == expected)
     let slow = (0..<37).map { Double($0) * 0.04 }
@@ -67,13 +67,14 @@ import Testing
       $0.interpolation = .blend
       $0.frameRate = 5
     }
-    // Ten frames of 0.4 s each. At 5 fps, each becomes two frames, except the last.
+    // Ten source frames of 0.4 s each. At 5 fps, each of them gives two output frames, except the
+    // last, after which there is no frame to blend with.
     #expect(played.times == (0..<19).map { ClockTime(seconds: Double($0) * 0.2) })
     #expect(played.output[1] == Self.mixed(played.source[0], played.source[1], 0.5))
   }
 
-  /// Tests legs in both directions. During a dissolve, the outgoing leg continues with the next
-  /// frames of the source, or repeats the leg's last frame.
+  /// Tests ranges that play forwards and backwards. During a dissolve, the outgoing range continues
+  /// in its direction. At the end of the source, it repeats its last frame.
   @Test("cuts are cross-dissolved")
   func crossDissolve() async throws {
     let played = try await play("0..0.4, 1.4..1, 1.6..end, 0.8..1.2") { $0.dissolve = .seconds(0.2) }

@@ -124,8 +124,10 @@ import Testing
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
   }
 
-  /// Runs a pipeline file. In its encoding half, the elements `video` precede the video encoder,
-  /// and the elements `audio` precede the audio encoder.
+  /// Runs a pipeline file, whose encoding half is the pipeline after `---`.
+  /// - Parameters:
+  ///   - video: elements before the video encoder in the encoding half.
+  ///   - audio: elements before the audio encoder in the encoding half.
   private func run(_ video: String, _ audio: String, _ folder: TemporaryFolder) async throws -> (Summary, DecodedMedia)
   {
     let (source, media) = try clip(folder)
@@ -145,7 +147,7 @@ import Testing
 
   private func seconds(_ media: DecodedMedia) -> Double { Double(media.audio.count / 16) / 48_000 }
 
-  @Test("if an encoding half slows the media down, the summary counts all frames and samples")
+  @Test("if the encoding half of a pipeline file slows the media down, the summary counts all frames and samples")
   func slowedOutput() async throws {
     let folder = try TemporaryFolder()
     let (summary, mirror) = try await run("videorate rate=0.5", "pitch tempo=0.5", folder)
@@ -173,7 +175,7 @@ import Testing
     #expect(folder.names == ["source.mkv"])
   }
 
-  @Test("if an encoding half ends early, a warning reports the missing end")
+  @Test("if the encoding half of a pipeline file ends early, a warning reports the missing end")
   func earlyEnd() async throws {
     let folder = try TemporaryFolder()
     let (summary, mirror) = try await run("identity eos-after=21", "identity eos-after=6", folder)

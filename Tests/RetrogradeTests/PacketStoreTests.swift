@@ -7,8 +7,9 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Windows decoded from stored packets, without a seek of the demuxer.
-@Suite("Windows from packets") struct PacketStoreTests {
+/// Windows (frames that are decoded forwards and output in reverse) from stored packets, without a
+/// seek of the demuxer.
+@Suite("Windows decoded from stored packets") struct PacketStoreTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var name: String

@@ -4,6 +4,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
+/// Plans for reading a video backwards within a memory budget. A window is a range of frames that
+/// are decoded forwards, stored, and output in reverse.
 @Suite struct PlanTests {
   @Test("every frame is in exactly one window, and no window exceeds the budget")
   func randomPlans() throws {
@@ -74,7 +76,7 @@ import Testing
         == [Window(frames: 5..<25, keyframe: 5, spooled: 0)])
   }
 
-  @Test("a large GOP gets the memory that its neighbours leave")
+  @Test("a large GOP gets the memory that the windows beside it do not need")
   func largeGOP() throws {
     let planner = Planner(budget: 2000, frameBytes: 100, spoolRoom: 100_000)
     let plan = try #require(planner.plan(frames: 0..<40, keyframes: [0, 8, 36]))
@@ -108,7 +110,7 @@ import Testing
     #expect(split.decodingWork == 5.5)
   }
 
-  @Test("a budget below two frames has no plan")
+  @Test("there is no plan for a memory budget of less than two frames")
   func tinyBudget() {
     #expect(Planner(budget: 199, frameBytes: 100, spoolRoom: 1000).plan(frames: 0..<2, keyframes: [0]) == nil)
     #expect(Planner(budget: 200, frameBytes: 100, spoolRoom: 1000).plan(frames: 0..<2, keyframes: [0]) != nil)

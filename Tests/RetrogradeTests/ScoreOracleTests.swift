@@ -4,8 +4,8 @@ import RetrogradeEngine
 import TestSupport
 import Testing
 
-/// Scores, compared with ffmpeg's `trim`, `reverse`, `setpts` and `concat`, which share no code
-/// with this project.
+/// Playback of scores (lists of ranges to play), compared with ffmpeg's `trim`, `reverse`, `setpts`
+/// and `concat`, which share no code with this project.
 @Suite struct ScoreOracleTests {
   private static let frames = 60
   private static let samplesPerFrame = 1920

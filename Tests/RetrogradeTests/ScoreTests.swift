@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Scores, compared with plain arrays of frames and samples.
+/// Playback of scores (lists of ranges to play), compared with plain arrays of frames and samples.
 @Suite struct ScoreTests {
   private static let frames = 50
   private static let samplesPerFrame = 1920
@@ -18,8 +18,9 @@ import Testing
     return media
   }
 
-  /// Expected playback of two seconds: frames, their times in seconds, and ranges of audio samples.
-  /// A range of nil stands for `silence` sample frames of silence.
+  /// A score, and its expected playback from a source of two seconds: frames, their times in
+  /// seconds, and ranges of audio samples. A nil range stands for `silence` sample frames of
+  /// silence.
   struct Reading: Sendable, CustomTestStringConvertible {
     var score: String
     var frames: [Int]
@@ -93,7 +94,7 @@ import Testing
     #expect(summary.warnings.isEmpty)
     let samples = try Self.samples(DecodedMedia(source, like: Self.media).audio)
     let output = try DecodedMedia(folder.path("o.mkv"), like: Self.media)
-    // The frame at the turn is left out, so the second leg plays 0.36 s at half speed.
+    // The frame at the turn is not repeated, so the second range plays 0.36 s at half speed.
     #expect(Self.samples(output.audio) == Array(samples[..<82_560]))
     options.playback.count = 2
     let longer = try await Reverser(source, options: options).reverse(to: folder.path("p.mkv"))
@@ -204,8 +205,9 @@ import Testing
     #expect(try await samples("0..1, 1..0", joint: nil) == Array(whole[..<48_000] + whole[..<48_000].reversed()))
   }
 
-  /// If playback starts in the middle of a leg, each frame has the same time as in the whole leg.
-  @Test("a clipped leg keeps the times of the whole leg")
+  /// A leg is a part of the source that is played in one direction. If playback starts in the
+  /// middle of a leg, each frame has the same time as in the complete leg.
+  @Test("a clipped leg keeps the times of the complete leg")
   func clippedLeg() throws {
     var generator = SeededGenerator(14)
     func random(_ range: ClosedRange<Int64>) -> ClockTime {

@@ -6,7 +6,10 @@ import Testing
 
 /// Splitting streams into segments of the output.
 @Suite struct SegmentCutTests {
-  /// Segments of `frames` frames at 25 fps, in units of 1/100 s.
+  /// Frame range of each segment of a video with `frames` frames at 25 fps.
+  /// - Parameters:
+  ///   - groups: length of a GOP, in frames; nil for a video without keyframes.
+  ///   - target: usual length of a segment, in units of 1/100 s.
   private func cut(_ frames: Int, groups: Int?, target: Int = 400) -> [Range<Int>] {
     SegmentCuts.segments(of: (0...frames).map { $0 * 4 }, usual: target) { place in
       groups.map { place % $0 == 0 } ?? false

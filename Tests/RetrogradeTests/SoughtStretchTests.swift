@@ -53,7 +53,7 @@ import Testing
       let time = ClockTime(nanoseconds: milliseconds * 1_000_000)
       let stretch = try #require(try stretches.stretch(at: time))
       #expect(stretch.place.start <= time && time < stretch.place.end)
-      // A GOP has a length of 2 s.
+      // A GOP lasts 2 s, so the indexed range has at most five GOPs.
       #expect(stretch.range.duration <= ClockTime(seconds: 10))
       let end = min(stretch.place.end, time + ClockTime(seconds: 2))
       let (found, all) = (try played(stretch.source, from: time, to: end), try played(whole, from: time, to: end))

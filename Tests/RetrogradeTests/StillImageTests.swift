@@ -8,7 +8,7 @@ import Testing
 
 /// A file with a single image is a video of one frame.
 @Suite struct StillImageTests {
-  /// An image whose size exceeds one read of filesrc.
+  /// Pipeline for an image that is larger than one read of filesrc. A pixel format is appended.
   private static let raw = "videotestsrc num-buffers=1 pattern=snow ! video/x-raw,width=160,height=96,format="
 
   private func write(_ description: String, to path: String) throws -> String {

@@ -26,7 +26,7 @@ import Testing
 
   private static func value(_ tag: String) -> String { "some \(tag.replacing("-", with: ""))" }
 
-  /// FFmpeg's name of a tag.
+  /// FFmpeg's name of a GStreamer tag in files with the extension `ending`.
   private static func name(_ tag: String, in ending: String) -> String {
     let isVorbis = ["flac", "ogg"].contains(ending)
     let known =
@@ -221,7 +221,7 @@ import Testing
       let known = try [created].compactMap { $0 } + Self.known(folder.path(output))
       #expect(known.contains { $0.hasPrefix(time) }, "\(output)")
     }
-    // If a file has no other tags, no format needs a warning.
+    // If a file has no other tags, the recording time causes no warning in these formats.
     for output in ["m.avi", "m.ts", "m.gif"] {
       let (_, named) = try await Self.mirror(folder.path(name), folder.path(output))
       #expect(!named.contains("TIME") && !named.contains("date"), "\(output): \(named)")

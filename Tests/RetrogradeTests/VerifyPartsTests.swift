@@ -45,8 +45,8 @@ import Testing
     return Thumbnail(pixels: (0..<count).map { UInt8(100 + ($0 % 4 == 0 ? (share * level).rounded() : 0)) })
   }
 
-  /// A difference of 5 levels in a quarter of the pixels is 40 dB, a difference of 20 levels is 28
-  /// dB.
+  /// Between thumbnails, a difference of 5 levels in a quarter of the pixels is a PSNR of 40 dB. A
+  /// difference of 20 levels is 28 dB.
   @Test(
     "in a nearly still scene, a codec may keep some pixels of the previous frame",
     arguments: [(5.0, 0.6, false), (5, 1, true), (20, 0.6, true), (20, 0.4, false)])

@@ -319,7 +319,8 @@ import Testing
     let mirror = URL(fileURLWithPath: folder.path("m.mkv"))
     _ = try FFmpeg.bytes(picture + ["-vf", "reverse,\(marks)", "-c:v", "ffv1", mirror.path])
     if isFullRange {
-      // Matroska's Range, from limited to full: FFmpeg would convert the frames too.
+      // Changes Matroska's Range from limited to full in the file, because FFmpeg would also
+      // convert the frames.
       var bytes = try Data(contentsOf: mirror)
       bytes[try #require(bytes.range(of: Data([0x55, 0xB9, 0x81, 1]))).upperBound - 1] = 2
       try bytes.write(to: mirror)
@@ -390,7 +391,8 @@ import Testing
         ["-f", "lavfi", "-i", "sine=d=1", "-c:a", "aac", "-metadata", "\(name)=\(value)", folder.path(path)])
     }
     try write("s.m4a", 1)
-    // The text of the other value contains the first value.
+    // The other value, 21, contains the first value, 1, as text. A search for the text is not
+    // enough.
     try write("other.m4a", 21)
     let mirror = try await VerifyTests.mirror(folder.path("other.m4a"), to: folder.path("m.m4a")) {
       $0.encoding.quality = .source

@@ -6,7 +6,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Each window is decoded from its own packets, without later packets.
+/// Each window (frames that are decoded forwards and output in reverse) is decoded from its own
+/// packets, without later packets.
 @Suite struct WindowPacketsTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String

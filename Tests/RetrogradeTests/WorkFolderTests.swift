@@ -246,7 +246,7 @@ import Testing
     #expect((room.explaining(other) as? RetrogradeError)?.description == "is damaged")
   }
 
-  /// The chunks have the bit rate of the source, which the encoder reaches approximately.
+  /// The size is an estimate, because an encoder reaches a bit rate only approximately.
   @Test("the space for a chunk is computed from its bit rate")
   func chunkSpace() async throws {
     var reverser = reverser()
@@ -254,7 +254,7 @@ import Testing
     try await split(reverser)
     let chunks = try opened().1.chunks
     let bytes = chunks.map { ($0.bytes ?? 0) }
-    // Two thirds of a second at this bit rate.
+    // All chunks together last two thirds of a second. At 80,000 bit/s, this is 6,667 bytes.
     #expect(abs(bytes.reduce(0, +) - 6667) < 670, "\(bytes)")
     for chunk in chunks {
       let rate = chunk.settings["bitrate"].flatMap { Double($0) } ?? 80

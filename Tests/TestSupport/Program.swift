@@ -26,8 +26,8 @@ package final class Program {
 
   /// Starts the program.
   /// - Parameters:
-  ///   - variables: environment variables to add.
-  ///   - environment: the whole environment.
+  ///   - variables: environment variables that are added to `environment`.
+  ///   - environment: all other environment variables; by default those of this process.
   ///   - output: standard output, instead of the pipe that ``line()`` and ``end()`` read.
   ///   - errors: standard error, instead of the pipe that ``errorLine()`` and ``end()`` read.
   package init(

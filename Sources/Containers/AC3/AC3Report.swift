@@ -7,7 +7,8 @@ extension ContainerReport {
     return audio(end: nil, walk(file, from: start, size))
   }
 
-  /// - Returns: length of the frame that starts with `bytes`; nil if they are not a frame header.
+  /// Length in bytes of the AC-3 or E-AC-3 frame that starts with `bytes`; nil if `bytes` are not a
+  /// frame header.
   private static func ac3FrameSize(_ bytes: [UInt8]) -> Int? {
     guard bytes.number(0..<2) == 0x0B77 else { return nil }
     let rate = Int(bytes[4] >> 6)
@@ -27,7 +28,7 @@ extension ContainerReport {
     }
   }
 
-  /// Bit rates in kbit/s, by `frmsizecod / 2`.
+  /// Bit rates of AC-3 in kbit/s. The index is half of the frame size code (`frmsizecod`).
   private static let ac3Bitrates = [
     32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640,
   ]

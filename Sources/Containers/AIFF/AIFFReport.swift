@@ -22,7 +22,8 @@ extension ContainerReport {
       if size > file.size - place - 8, place < form + 8 { report.isCut = true }
       place += 8 + size + size % 2
     }
-    // The padding byte of the last AIFF chunk may be missing.
+    // The FORM size may count a padding byte that is missing at the end, so one missing byte is not
+    // a truncation.
     if form < 0xFFFF_FFFF, form - 1 > file.size - 8 { report.isCut = true }
     report.streams = [Stream(kind: .audio, frames: nil, end: report.end)]
     if end < file.size - 12, file.text(at: end + form % 2) == "FORM" { report.noteFile(at: end + form % 2) }
@@ -33,11 +34,11 @@ extension ContainerReport {
   struct AIFFChunks {
     /// Offset of the ID3 tag in the `ID3 ` chunk; nil if there is none.
     var tag: Int?
-    /// Texts from the file's text chunks, with the names of Vorbis comments.
+    /// Tags from the text chunks, named like the corresponding Vorbis comments.
     var texts: [NamedTag] = []
     /// Reason to refuse the file, as in ``ContainerFacts/fault``; nil if there is none.
     var fault: String?
-    /// Details for AIFF chunks that no output can keep.
+    /// AIFF chunks to report to the user, because no output can store their contents.
     var details: [ContainerDetail] = []
     /// Channel mask, one bit per `GstAudioChannelPosition`; nil if GStreamer has no such layout.
     var loudspeakers: UInt64?

@@ -35,7 +35,8 @@ enum APETag {
   /// any type, because the typefinder of apedemux has a higher rank than those of media types.
   static func fault(in file: RandomAccessFile) -> String? {
     var media = 0..<file.size
-    // Each pass skips the tags that one id3demux or apedemux would skip; a valid file has few tags.
+    // Each pass skips the tags that one id3demux or apedemux would skip. The limit bounds the time;
+    // a valid file has far fewer tags.
     for _ in 0..<1000 {
       let first = file.read(media.lowerBound..<min(media.lowerBound + 32, media.upperBound)) ?? []
       let last = media.count < 32 ? [] : file.read(media.upperBound - 32..<media.upperBound) ?? []

@@ -40,11 +40,12 @@ extension ContainerReport {
       }
       place += size
     }
-    // The duration of a complete file is not used, because some muxers write a wrong one.
+    // Report the duration only for a truncated file, because some muxers write a wrong one.
     return place > headerSize ? nil : ContainerReport(isCut: true, end: end)
   }
 
-  /// Compares the error correction flags of each packet with those of the first packet (5.2.1).
+  /// Finds the first damaged packet: its error correction flags differ from those of the first
+  /// packet (5.2.1).
   /// - Parameter data: range of the data object.
   /// - Returns: offset of the first packet with different flags; nil if there is none, or if the
   ///   first packet has no error correction data.
@@ -56,6 +57,8 @@ extension ContainerReport {
     }
   }
 
+  /// End of the presentation, from fields of the file header; nil if a field is missing or not
+  /// plausible, or if the duration does not exceed the preroll.
   /// - Parameters:
   ///   - duration: in units of 100 ns, including the preroll.
   ///   - preroll: in milliseconds.

@@ -1,6 +1,7 @@
 /// Tags of an ASF file that asfdemux ignores or misreads ("Advanced Systems Format Specification",
 /// Microsoft, 3.11 and 4.8).
 enum ASFTags {
+  /// Reads the tags that asfdemux ignores or misreads.
   /// - Returns: tags, named like the corresponding Vorbis comment if there is one; and details that
   ///   no output can keep.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
@@ -43,7 +44,7 @@ enum ASFTags {
 
   static let albumArtist = "ALBUMARTIST"
 
-  /// Maximum header size; a larger one is treated as damage.
+  /// Maximum header size in bytes; a larger one is treated as damage.
   private static let largest = 1 << 26
 
   private static func objects(in bytes: ArraySlice<UInt8>) -> [(id: [UInt8], body: ArraySlice<UInt8>)] {

@@ -1,8 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of a Sun or NeXT audio file ("Header Files: Audio File Format", Sun, audio_filehdr(4)).
-  /// The header declares the size of the audio data, or marks the size as unknown.
+  /// Report of a Sun or NeXT audio file ("Header Files: Audio File Format", Sun, manual page
+  /// audio_filehdr). The header declares the size of the audio data, or marks the size as unknown.
   static func au(_ file: RandomAccessFile) -> ContainerReport? {
     func field(_ number: Int) -> Int? { file.number(at: 4 * number, 4) }
     guard let start = field(1), let size = field(2), let encoding = field(3), let rate = field(4),

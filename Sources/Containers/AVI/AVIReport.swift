@@ -3,7 +3,8 @@ import MediaTime
 /// AVI ("AVI RIFF File Reference", Microsoft).
 extension ContainerReport {
   static func avi(_ file: RandomAccessFile) -> ContainerReport? {
-    // The slack is large, because muxers count variable-rate audio in different units.
+    // Tolerate a difference of 2 s between declared and actual end, because muxers count
+    // variable-rate audio in different units.
     var declared = ContainerReport(slack: ClockTime(seconds: 2))
     var place = 0
     // A long (OpenDML) file has another RIFF chunk for each GiB.
@@ -55,6 +56,8 @@ extension ContainerReport {
     return nil
   }
 
+  /// Returns the first offset in `list`, a `movi` or `rec ` list, at which a packet should start
+  /// but does not; nil if the list is valid.
   /// - Parameter isNested: true if `list` is a `rec ` list, which contains packets but no further
   ///   lists.
   private static func brokenPacket(

@@ -66,7 +66,8 @@ package final class RandomAccessFile {
 
   private func load(_ range: Range<Int>) -> [UInt8]? {
     if isCancelled() { return nil }
-    // For an empty range, Swift would write to the empty array that all threads share: a data race.
+    // Return early: for an empty range, Swift would write to the empty array that all threads
+    // share, which is a data race.
     guard !range.isEmpty else { return [] }
     let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { room, count in
       let target = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[..<range.count])
@@ -108,7 +109,7 @@ package final class RandomAccessFile {
 
 /// Failure to read or change an output file.
 package struct FileError: Error {
-  /// System error (errno(3)); nil if the file lacks a required structure.
+  /// System error number (`errno`); nil if the file lacks a required structure.
   package let number: Int32?
   /// Displayed name of the missing structure; empty for a system error.
   package let missing: String

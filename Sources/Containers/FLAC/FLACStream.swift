@@ -83,7 +83,7 @@ struct FLACStream {
   }
 
   private func isFrame(_ range: Range<Int>) -> Bool {
-    // The limit exceeds the largest possible frame.
+    // A range of 4 MiB or more cannot be a frame: frames are always smaller.
     guard range.count < 1 << 22, let bytes = file.read(range) else { return false }
     return FLACChecksum.frame(bytes) == 0
   }

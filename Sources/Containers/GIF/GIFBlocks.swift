@@ -42,7 +42,7 @@ package struct GIFBlocks: Sendable {
         further = GIFBlocks.images(in: file, from: place)
         isWhole = further == 0
         guard !isWhole else { return }
-        // The previous image is damaged, too, and does not count as complete.
+        // The image before the invalid block is damaged, too, so it does not count as complete.
         if images > before.images { further += 1 }
         brokenAt = place
         (images, end) = before
@@ -77,7 +77,7 @@ package struct GIFBlocks: Sendable {
     }
   }
 
-  /// Size of a colour table in bytes.
+  /// Size in bytes of the colour table that `flags` declare; 0 if they declare none.
   private static func colours(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
 
   /// Last byte of a GIF (section 27).

@@ -20,12 +20,14 @@ extension ContainerReport {
     // A length of 0 or 0xFFFFFFFF is unset: the writer could not seek back to set it.
     guard declared > frames.count, declared < 0xFFFF_FFFF, frames.count > 0 else { return report }
     if declared < frames.duration {
-      // A length below the actual duration must be a number of frames.
+      // A declared length below the actual duration cannot be a duration, so it is a number of
+      // frames.
       report.streams[0].frames = declared
       report.isCut = true
     } else if declared - frames.longest > frames.duration || frames.isCut {
       report.isCut = true
-      // With a frame on every tick, the number of frames equals the duration in ticks.
+      // If a frame starts on every tick, the declared length is the number of frames in either
+      // meaning.
       if frames.isRegular { report.streams[0].frames = declared }
       if rate > 0, scale > 0 {
         let ticks = Double(frames.first) + Double(declared)

@@ -25,9 +25,10 @@ enum ID3Tag {
     var details: [ContainerDetail] = []
   }
 
-  /// Maximum size of a tag; a larger value is treated as damage.
+  /// Maximum size of a tag in bytes; a larger value is treated as damage.
   private static let largest = 1 << 26
 
+  /// Reads those contents of the first tag that id3demux does not report.
   /// - Parameter start: offset of the first tag.
   static func unread(in file: RandomAccessFile, at start: Int) -> Unread {
     var found = Unread()
@@ -51,7 +52,7 @@ enum ID3Tag {
       guard size <= bytes.count - body else { break }
       defer { place = body + size }
       let name = bytes.text(place)
-      // Skip the frame before its body is copied, because an embedded picture may be large.
+      // Skip an ignored frame without copying its body, because an embedded picture may be large.
       if Unread.known.contains(name) { continue }
       let isStuffed = isNewest && (bytes[place + 9] & 2 != 0 || header[5] & 0x80 != 0)
       // A compressed or encrypted frame is not decoded.

@@ -3,7 +3,8 @@ package struct Box {
   package var type: String
   package var body: Range<Int>
 
-  /// Maximum number of sibling boxes. An empty box takes 8 bytes in the file, but 48 in memory.
+  /// Maximum number of sibling boxes. The number is limited because an empty box takes 8 bytes in
+  /// the file, but 48 in memory.
   fileprivate static let most = 1 << 20
 
   /// Reads the box header at `offset`; nil if there is no valid header, or if the box extends

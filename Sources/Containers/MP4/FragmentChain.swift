@@ -65,7 +65,7 @@ struct FragmentChain {
       guard var track = tracks[identifier] else { continue }
       let start = FragmentChain.start(of: part.body, fragment)
       if track.isSuspect, let end = track.end, let start, start > end,
-        // Times may have been rounded to another timescale, so smaller gaps are ignored.
+        // Ignore gaps of up to 10 ms: times may have been rounded to another timescale.
         Double(start - end) / Double(track.timescale) > 0.01
       {
         note(end, start, track.timescale)
@@ -74,7 +74,8 @@ struct FragmentChain {
       let runs = FragmentChain.runs(of: part.body, header, fragment, track.sampleDuration)
       isUnreadable = isUnreadable || !runs.areWhole
       let first = start ?? track.end
-      // Without a declared start, the lengths of many damaged fragments add up.
+      // Limit the end, so that it cannot overflow: if fragments declare no start, the lengths of
+      // many damaged fragments add up.
       let end = min((first ?? 0) + runs.length, FragmentChain.longest)
       spans.append((first ?? 0, end, track.timescale))
       if first != nil { track.end = end }

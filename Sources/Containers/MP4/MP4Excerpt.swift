@@ -38,7 +38,8 @@ package struct MP4Excerpt: FileCorrection {
     let movie = index.bytes
     var count = 0
     let kept = MP4Excerpt.rewritten(["trak"], 0..<movie.count, of: movie) { track in
-      // Other tracks stay complete, because chapters are read from the whole file.
+      // Tracks other than video and audio keep all samples, because chapters are read from the
+      // complete file, not only from `spans`.
       guard [.video, .audio].contains(MP4Track.kind(of: track, movie)) else { return Array(movie[track]) }
       guard let media = movie.box("mdia", "mdhd", in: track), let scale = movie.timescale(media), scale > 0,
         let table = movie.box("mdia", "minf", "stbl", in: track),

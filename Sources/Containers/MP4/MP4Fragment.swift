@@ -58,7 +58,7 @@ package struct MP4Fragment {
       Box.full("mfhd", .big(UInt32(clamping: number))),
       Box.bytes(
         "traf",
-        // default-base-is-moof
+        // The flag is default-base-is-moof: the data offset is relative to the start of `moof`.
         Box.full("tfhd", flags: 0x020000, .big(UInt32(1))),
         Box.full("tfdt", version: 1, .big(UInt64(clamping: start))),
         Box.full(
@@ -68,6 +68,6 @@ package struct MP4Fragment {
 
   /// Flags of a keyframe (8.8.3.1).
   private static let independent: UInt32 = 0x0200_0000
-  /// Flags of a dependent, non-sync sample.
+  /// Flags of a sample that depends on others, and so is not a sync sample.
   private static let dependent: UInt32 = 0x0101_0000
 }

@@ -109,8 +109,8 @@ extension ContainerReport {
       if let samples, header.isSelfContained(track), samples.end > file.size { isCut = true }
       let said = header.duration(overall, at: (20, 28)).map { ClockTime(seconds: Double($0) / Double(timescale)) }
       let presented = header.presentedEnd(of: track, timescale)
-      // The track header repeats the presentation duration. Some files express this duration in the
-      // timescale of the media instead of the movie's.
+      // The track header repeats the presentation duration. Some files express it in the timescale
+      // of the media instead of the movie's, so a duration that differs is ignored.
       let agrees = presented.flatMap { end in said.map { max($0, end) - min($0, end) <= slack } } ?? true
       streams.append(
         Stream(

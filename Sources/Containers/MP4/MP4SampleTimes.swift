@@ -2,12 +2,14 @@
 /// (ISO/IEC 14496-12, 8.6). The edit list is not applied. Only the tables are read, not the media.
 package struct MP4SampleTimes {
   package struct Sample {
-    /// Decoding time in units of the timescale.
+    /// Decoding time, in units of the timescale.
     package var decoded: Int
+    /// Presentation time, in units of the timescale.
     package var shown: Int
     /// Time until the next sample is decoded, in units of the timescale.
     package var duration: Int
     package var isKeyframe: Bool
+    /// Size in bytes.
     package var bytes: Int
   }
 

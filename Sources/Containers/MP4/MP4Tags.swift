@@ -79,7 +79,8 @@ struct MP4Tags {
     guard let data = bytes.box("data", in: item.body), data.count >= 8 else { return }
     let type = bytes.integer(data.lowerBound) & 0xFF_FFFF
     let whole = bytes[item.body.lowerBound - 8..<item.body.upperBound]
-    // A 64-bit size is not copied; only boxes of several gigabytes need one.
+    // An item whose box has a 64-bit size is reported, not copied. Only boxes of several gigabytes
+    // need such a size.
     guard bytes.integer(whole.startIndex) == whole.count else {
       details.append(ContainerDetail(file: "the tag \(name), which has a 64-bit size"))
       return

@@ -81,16 +81,19 @@ enum MP4Track {
       })
   }
 
+  /// Kind of a track, from its handler; `.other` if the handler is missing.
   /// - Parameter track: the body of a `trak` box.
   static func kind(of track: Range<Int>, _ bytes: [UInt8]) -> StreamKind {
     bytes.box("mdia", "hdlr", in: track).map { kind(ofHandler: $0, of: bytes) } ?? .other
   }
 
+  /// Identifier of a track (`track_ID`); nil if the track has no valid header.
   /// - Parameter track: the body of a `trak` box.
   static func identifier(of track: Range<Int>, _ bytes: [UInt8]) -> Int? {
     bytes.box("tkhd", in: track).flatMap { identifier(in: $0, of: bytes) }
   }
 
+  /// Kind of a track with this handler; `.other` if the handler type is unknown.
   /// - Parameter handler: the body of an `hdlr` box (ISO/IEC 14496-12, 8.4.3).
   static func kind(ofHandler handler: Range<Int>, of bytes: [UInt8]) -> StreamKind {
     guard handler.count >= 12 else { return .other }
@@ -102,6 +105,7 @@ enum MP4Track {
     }
   }
 
+  /// Identifier of a track (`track_ID`) in its header; nil if the header is truncated.
   /// - Parameter header: body of a `tkhd` box.
   static func identifier(in header: Range<Int>, of bytes: [UInt8]) -> Int? {
     guard header.count >= 24 else { return nil }

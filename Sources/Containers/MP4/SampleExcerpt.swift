@@ -98,7 +98,7 @@ struct SampleExcerpt {
     boxes = Array(written.joined())
   }
 
-  /// Splits all samples of the track into ranges that are kept and ranges that are not.
+  /// Splits the samples of the track into the ranges in `kept` and the ranges between them.
   private static func pieces(_ kept: [Range<Int>], of count: Int) -> [Piece] {
     var pieces: [Piece] = []
     var next = 0
@@ -177,8 +177,8 @@ struct SampleExcerpt {
     return numbers
   }
 
-  /// MP4 chunks of the excerpt. An MP4 chunk is a run of contiguous samples: its offset in the file
-  /// and its number of samples.
+  /// Offset in the file and number of samples of each MP4 chunk in the excerpt. An MP4 chunk is a
+  /// run of contiguous samples.
   /// - Returns: nil if MP4 chunks are missing or have impossible offsets.
   private static func chunks(_ table: SampleTable, _ pieces: [Piece]) -> [(place: Int, count: Int)]? {
     var chunks: [(place: Int, count: Int)] = []

@@ -9,8 +9,8 @@ struct SampleRuns {
   /// Range of the entries (eight bytes each).
   private let entries: Range<Int>
 
-  /// Maximum number of samples in a track; a larger number is treated as damage. A week of video
-  /// has fewer.
+  /// Maximum number of samples in a track; a larger number is treated as damage, because even a
+  /// week of video has fewer.
   static let most = 1 << 25
 
   /// - Parameters:

@@ -1,8 +1,8 @@
 /// Reports of MPEG program streams. A program stream consists of packs of packets. Each packet has
 /// a length and a stream identifier (ISO/IEC 13818-1, 2.5.3, table 2-22).
 extension ContainerReport {
-  /// Report of a program stream. mpegpsdemux silently skips bytes that are not a packet, and
-  /// streams that begin after the first packets of the file.
+  /// Report of a program stream: damage, truncation and streams. mpegpsdemux silently skips bytes
+  /// that are not a packet, and streams that begin after the first packets of the file.
   static func programStream(_ file: RandomAccessFile) -> ContainerReport {
     var report = ContainerReport()
     var streams: Set<UInt8> = []

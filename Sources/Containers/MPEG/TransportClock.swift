@@ -7,9 +7,9 @@ import MediaTime
 /// (PTS, ISO/IEC 13818-1, 2.4.3.7). If the presentation times have no jumps, all references are set
 /// to nearly the same time.
 struct TransportClock: FileCorrection {
-  /// Offsets of the six-byte references in the file, ascending.
+  /// Offsets in the file of the six-byte clock references, ascending.
   private let places: [Int]
-  /// New time of the references, in ticks of 90 kHz.
+  /// New time of the clock references, in ticks of 90 kHz.
   let time: Int
 
   /// Allowed differences between successive times of one stream, in ticks of 90 kHz. Any other
@@ -34,8 +34,8 @@ struct TransportClock: FileCorrection {
     return first < places.count && places[first] < range.upperBound
   }
 
-  /// Sets all references to nearly the same time: each is one tick of 27 MHz later than the one
-  /// before, because references must increase.
+  /// Sets all clock references to nearly the same time. Each is one tick of 27 MHz later than the
+  /// previous one, because clock references must increase.
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
     var number = places.partition { $0 + 6 > offset }
     while number < places.count, places[number] < offset + bytes.count {
@@ -57,16 +57,17 @@ struct TransportClock: FileCorrection {
 
 /// Clock references (PCR) of a transport stream, and jumps in the times of its media packets.
 struct ClockReferences {
-  /// Offsets of the six-byte references in the file.
+  /// Offsets in the file of the six-byte clock references.
   private(set) var places: [Int] = []
-  /// Last clock reference of each PID.
+  /// Last clock reference of each PID, in ticks of 90 kHz.
   private(set) var clocks: [Int: Int] = [:]
-  /// True if a reference is earlier than the previous one, or later by more than tsdemux tolerates.
+  /// True if a clock reference is earlier than the previous one, or later by more than tsdemux
+  /// tolerates (``gap``).
   private(set) var hasGap = false
   private(set) var hasJump = false
   /// Earliest decoding time, in ticks of 90 kHz.
   private(set) var earliest: Int?
-  /// Last decoding time of each PID.
+  /// Last decoding time of each PID, in ticks of 90 kHz.
   private var last: [Int: Int] = [:]
 
   /// True if a long step in a stream's times may come from a long frame, not from a jump: another

@@ -120,7 +120,7 @@ struct TransportPacket {
   private static func time(_ bytes: [UInt8], _ payload: Range<Int>) -> (shown: Int, decoded: Int)? {
     let body = payload.lowerBound
     guard payload.count >= 19, bytes[body] == 0, bytes[body + 1] == 0, bytes[body + 2] == 1 else { return nil }
-    // A time has 33 bits, with marker bits in between.
+    // A time has 33 bits in five bytes, with marker bits between groups of bits.
     func time(at field: Int) -> Int {
       let high = Int(bytes[field] >> 1 & 7) << 30 | Int(bytes[field + 1]) << 22
       return high | Int(bytes[field + 2] >> 1) << 15 | Int(bytes[field + 3]) << 7 | Int(bytes[field + 4] >> 1)

@@ -23,7 +23,7 @@ struct TransportScan {
     var references = ClockReferences()
     var clock = ElapsedTicks()
     var streams = [PacketStream](repeating: PacketStream(), count: 1 << 13)
-    // Lost bytes cannot be attributed to a PID.
+    // Gaps where bytes were lost. Lost bytes cannot be attributed to a PID.
     var bytesLost = TickGaps()
     let end = packets.walk(file) { step, bytes in
       guard case .packet(let packet) = step else {
@@ -74,7 +74,8 @@ private struct PacketStream {
   ///   jumps removed.
   mutating func add(_ packet: TransportPacket, at time: Int?) {
     guard !packet.payload.isEmpty else { return }
-    // Quirk.tsdemuxRepeatedPacket: a repeated packet also counts as a gap.
+    // A packet that is sent twice counts as a gap, because tsdemux then drops a frame
+    // (Quirk.tsdemuxRepeatedPacket).
     if count > 0, packet.counter != (counter + 1) & 0xF, !begins(packet) { gaps.open() }
     counter = packet.counter
     kind = kind ?? packet.kind
@@ -83,8 +84,8 @@ private struct PacketStream {
     self.time = packet.time?.decoded ?? self.time
   }
 
-  /// True if the continuity counter restarts without a loss, as at the start of a concatenated
-  /// file.
+  /// True if the continuity counter restarts at `packet` without lost packets, as at the start of a
+  /// concatenated file.
   private func begins(_ packet: TransportPacket) -> Bool {
     guard packet.isStart else { return false }
     let hasJumped =

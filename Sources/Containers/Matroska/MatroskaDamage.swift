@@ -142,8 +142,8 @@ struct MatroskaDamage {
     file.size - place < 12 && file.number(at: place, 1) != 0 && Element(file, place) == nil
   }
 
-  /// True if an unknown EBML element can be skipped, because a known one follows, or the parent
-  /// ends there.
+  /// True if an unknown EBML element can be skipped: a known element follows it, or its parent ends
+  /// there.
   private func isForeign(_ element: Element, _ known: Set<UInt32>, _ end: Int) -> Bool {
     guard let next = element.end, next <= end else { return false }
     return next == end || Element(file, next).map { known.contains($0.id) } ?? false
@@ -213,7 +213,8 @@ struct MatroskaDamage {
   /// Start of the next cluster within `range`, recognised by its identifier, a valid length, and a
   /// valid first EBML element.
   private func nextCluster(_ range: Range<Int>) -> Int? {
-    // The search starts with small reads that grow, because damaged clusters may be close together.
+    // Start with a small read, because damaged clusters may be close together. Further reads are
+    // larger, up to 64 KiB.
     var step = 1 << 10
     var place = range.lowerBound
     while place < range.upperBound {

@@ -92,8 +92,10 @@ enum MatroskaTags {
     return NamedTag(name: name, text: value)
   }
 
-  /// Details of a tag and of the tags nested in it.
-  /// - Parameter outer: names of the enclosing tags.
+  /// Reports of a tag, and of the tags nested in it, that no output can store.
+  /// - Parameters:
+  ///   - outer: names of the enclosing tags.
+  ///   - isOfOthers: true if the tag belongs to a chapter or an attachment.
   private static func details(
     of simple: EBMLElement, in outer: [String], isOfOthers: Bool
   ) -> [ContainerDetail] {

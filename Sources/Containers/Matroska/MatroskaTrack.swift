@@ -69,8 +69,7 @@ enum MatroskaTrack {
     let isSpherical = projection.contains { $0.id == MatroskaID.projectionType && $0.number != 0 }
     let crops = video.contains { MatroskaID.pixelCrops.contains($0.id) && $0.number != 0 }
     let turns = poses.compactMap { pose -> String? in
-      // Yaw and pitch of a 360° projection need no detail: the detail of the projection includes
-      // them.
+      // Skip yaw and pitch of a 360° projection: the report of the projection includes them.
       let isCovered = isSpherical && pose.id != MatroskaID.projectionPoseRoll
       let angle = projection.first { $0.id == pose.id }?.float ?? 0
       return isCovered || angle == 0 ? nil : "the rotation by \(angle)° (\(pose.name))"

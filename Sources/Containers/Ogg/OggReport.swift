@@ -35,8 +35,8 @@ extension ContainerReport {
     if declared.brokenAt == nil, place < file.size, !open.isEmpty, follows(place, in: file) {
       declared.brokenAt = place
     }
-    // A file whose last page has an end mark is complete, because some writers mark only the last
-    // page.
+    // Some writers set the end mark only on the last page of the file, not on the last page of each
+    // stream. Such a file is complete.
     declared.isCut = place > file.size || !isLast && !open.isEmpty && place == file.size
     return declared
   }

@@ -46,15 +46,17 @@ package enum JPEGPacket {
 
   private static func hasFields(_ marker: UInt8, _ body: UnsafeRawBufferPointer, _ height: Int?) -> Bool {
     switch marker {
-    // "AVI1", followed by the field number, or 0 for a whole frame (OpenDML AVI File Format
-    // Extensions 1.02, "Motion JPEG DIB").
+    // APP0 segment in AVI: "AVI1", then the field number, which is 0 for a complete frame (OpenDML
+    // AVI File Format Extensions 1.02, "Motion JPEG DIB").
     case 0xE0: body.count > 4 && body.prefix(4).elementsEqual("AVI1".utf8) && body[4] != 0
-    // Four reserved bytes, "mjpg", field size, padded field size, and offset of the next field, or
-    // 0 if there is no next field (QuickTime File Format, "Motion-JPEG").
+    // APP1 segment in QuickTime files: four reserved bytes, "mjpg", field size, padded field size,
+    // and offset of the next field, which is 0 if no field follows (QuickTime File Format,
+    // "Motion-JPEG").
     case 0xE1:
       body.count >= 20 && body[4..<8].elementsEqual("mjpg".utf8) && body[16..<20].contains { $0 != 0 }
-    // Frame header (T.81, B.2.2): precision and number of lines, or 0 if that number comes later. A
-    // field has half the lines of the frame. 0xC4, 0xC8 and 0xCC are not frame headers.
+    // Frame header (T.81, B.2.2): precision and number of lines, which is 0 if a later segment
+    // declares it. A field has half the lines of the frame. 0xC4, 0xC8 and 0xCC are not frame
+    // headers.
     case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
       isHalf(body, of: height ?? 0)
     default: false

@@ -9,7 +9,7 @@ struct UnitCheck: Sendable {
   private let configuration: [UInt8]?
   /// Size in bytes of the length field before each NAL unit.
   private let lengthSize: Int
-  /// Parameter sets in the first packet, except those in the configuration record; nil before the
+  /// Parameter sets in the first packet that are not in the configuration record; nil before the
   /// first packet.
   private var own: [[UInt8]]?
 

@@ -28,7 +28,7 @@ extension ContainerReport {
       // In a live stream, the sizes of the chunks are 0. An ID3 tag at the end is not a RealMedia
       // chunk.
       guard size >= 8, realMediaChunks.contains(name) else { break }
-      // The size of `DATA` that FFmpeg declares includes the header twice.
+      // FFmpeg counts the header of `DATA` (18 bytes) twice in the declared size of this chunk.
       let excess = name == "DATA" ? 18 : 0
       if size - excess > file.size - place { isCut = true }
       if name == "PROP" {

@@ -4,8 +4,8 @@ package import MediaTime
 /// and Sony's Wave64.
 package struct WAVEHeader: Sendable {
   package let duration: ClockTime
-  /// Duration of the complete sample frames in the file; less than ``duration`` if the file is
-  /// truncated.
+  /// Duration of the complete sample frames that are in the file; shorter than ``duration`` if the
+  /// file is truncated.
   package let held: ClockTime
   /// True if the file has more audio than wavparse reads (`Quirk.wavparseSize`).
   package let isCutShort: Bool

@@ -14,8 +14,8 @@ package struct WavPackBlock {
 
   package let samples: Int
   package let channels: Int
-  /// True if any sample is not 0; the block's checksum then differs from the checksum of silence.
-  /// nil for DSD, whose checksum is calculated differently.
+  /// True if any sample is not 0, so that the block's checksum differs from the checksum of
+  /// silence. Nil for DSD, whose checksum is calculated differently.
   package let holdsSound: Bool?
   private let size: Int
 

@@ -1,8 +1,9 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of a YUV4MPEG2 file (yuv4mpeg(5) of mjpegtools, and FFmpeg's additional pixel formats):
-  /// a header line, and a line before each frame. The header does not declare the number of frames.
+  /// Report of a YUV4MPEG2 file (manual page yuv4mpeg of mjpegtools, and FFmpeg's additional pixel
+  /// formats): a header line, and a line before each frame. The header does not declare the number
+  /// of frames.
   static func y4m(_ file: RandomAccessFile) -> ContainerReport? {
     guard let header = file.line(at: 0), let size = y4mFrameSize(header) else { return nil }
     var place = header.utf8.count + 1

@@ -5,7 +5,7 @@ extension Capture {
   /// Records from the source, and writes the clip.
   func run(to output: String, _ control: RecordingControl, _ work: Work) throws -> Summary {
     let requirements = try OutputRequirements(of: output, options.encoding)
-    // Check now, because an error after the recording would lose the recording.
+    // Check before recording, because an error afterwards would lose the recording.
     try options.output.place?.check(Container.fileName(output, format: options.encoding.format))
     Log.job.info("records from \(source) into \(output)")
     let (camera, counts, warnings) = try Outputs.write(
@@ -70,7 +70,7 @@ extension Capture {
     }
     let index = SourceIndex(
       recipe: nil, video: video.video, audio: found.audio.map(\.track), tags: found.tags, warnings: found.warnings)
-    // Audio before the first kept frame does not belong to the recording.
+    // Leave out audio before the first recorded frame, such as the audio of the countdown.
     let range = TimeSpan(start: start, end: video.timeline.end)
     let recording = try PlayableSource(
       source, index, video, playback: options.playback, count: options.playback.count, for: requirements,

@@ -16,17 +16,17 @@ import Synchronization
 /// let summary = try await session.reversal.summary()
 /// ```
 ///
-/// Frames are kept in memory up to the budget, then in the spool. A frame is copied only if it
-/// occupies one of the few buffers of a driver.
+/// Frames are stored in memory up to the budget, then in the spool (temporary files). A frame is
+/// copied only if its buffer comes from a small pool of the driver, which needs the buffer back.
 public struct Capture: Sendable {
-  /// GStreamer elements that output raw frames, in `gst-launch-1.0` syntax.
+  /// GStreamer elements that capture raw frames, in `gst-launch-1.0` syntax.
   public var source: String
-  /// GStreamer elements that output audio, in `gst-launch-1.0` syntax; nil for no audio.
+  /// GStreamer elements that capture audio, in `gst-launch-1.0` syntax; nil for no audio.
   public var microphone: String?
   /// True to show the camera's frames in a window. The preview never slows down the recording.
   /// Closing the window ends the recording.
   public var showsPreview: Bool
-  /// Time to wait, with the camera running, before frames are recorded.
+  /// Time between the start of the camera and the first recorded frame.
   public var countdown: ClockTime
   /// Number of frames to record; nil for no limit.
   public var frames: Int?
@@ -66,8 +66,8 @@ public struct Capture: Sendable {
     let wanted = [size.map { "width=\($0.width),height=\($0.height)" }, frameRate.map { "framerate=\($0)" }]
       .compactMap { $0 }.joined(separator: ",")
     let caps = wanted.isEmpty ? [] : ["\"video/x-raw(ANY),\(wanted);image/jpeg,\(wanted)\""]
-    // decodebin is needed because cameras output JPEG if raw frames exceed the bandwidth of their
-    // connection.
+    // decodebin is needed because a camera outputs JPEG if its connection is too slow for raw
+    // frames.
     self.init(source: ([device.source] + caps + ["decodebin"]).joined(separator: " ! "))
   }
 
@@ -108,7 +108,7 @@ public struct Capture: Sendable {
 
 /// Running recording.
 public struct CaptureSession: Sendable {
-  /// The running work: first the recording, then the writing of the clip.
+  /// Progress and result of the work: first the recording, then the writing of the clip.
   public let reversal: Reversal
   let control: Capture.Control
 

@@ -1,8 +1,8 @@
 import GStreamer
 import MediaTime
 
-/// Counts the frames that a live source dropped: from the frame numbers if the source numbers its
-/// frames, or else from the timestamps.
+/// Counts the frames that a live source dropped. Gaps in the source's frame numbers show dropped
+/// frames; without frame numbers, gaps in the timestamps do.
 struct FrameCount: Sendable {
   private(set) var lost = 0
   /// Time of the last frame.

@@ -34,8 +34,8 @@ final class RecordingControl: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - countdown: time before the first kept frame.
-  ///   - frames: largest number of kept frames; nil for no limit.
+  ///   - countdown: time before the first recorded frame.
+  ///   - frames: largest number of frames to record; nil for no limit.
   ///   - duration: length of the recording; nil for no limit.
   init(countdown: ClockTime, frames: Int?, duration: ClockTime?, _ work: Work) {
     self.countdown = countdown
@@ -52,10 +52,11 @@ final class RecordingControl: Sendable {
   /// Number of frames that the source dropped.
   var lost: Int { state.withLock { $0.frames.lost } }
 
-  /// Stream time of the first kept frame.
+  /// Stream time of the first recorded frame; nil before that frame.
   var start: ClockTime? { state.withLock { $0.began } }
 
-  /// Decides whether a frame is recorded, by its timestamp, so that no thread waits for a clock.
+  /// Decides whether to record a frame. The frame's timestamp decides, so no thread has to wait for
+  /// a clock.
   func takes(_ sample: Sample) -> Decision {
     let time = sample.streamTime ?? .zero
     let (decision, waited): (Decision, ClockTime) = state.withLock { state in
@@ -78,8 +79,8 @@ final class RecordingControl: Sendable {
     return decision
   }
 
-  /// Records that a frame was kept.
-  /// - Parameter count: number of frames kept so far.
+  /// Notes that a frame was stored.
+  /// - Parameter count: number of frames stored so far.
   func didKeepFrames(_ count: Int) {
     let position: ClockTime? = state.withLock { state in
       if let frames, count >= frames { state.isOver = true }

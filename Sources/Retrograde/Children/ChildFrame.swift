@@ -1,14 +1,15 @@
 import Glibc
 import RetrogradeEngine
 
-/// Message that a child process for segments writes to its standard output.
+/// Message that a child process writes to its standard output. The child process encodes streaming
+/// segments of one source.
 struct ChildFrame: Sendable {
   enum Kind: UInt8, Sendable {
     /// JSON of a ``SegmentsOpened``.
     case opened
     /// Progress of the indexing.
     case progress
-    /// Bytes of the response, appended to any earlier bytes.
+    /// Next bytes of the response.
     case bytes
     /// End of the response.
     case done
@@ -54,7 +55,7 @@ struct ChildFrame: Sendable {
   }
 }
 
-/// Description of a source. Sent once, after the source was opened for segments.
+/// Description of a source, which the child process sends once, after opening the source.
 struct SegmentsOpened: Codable, Sendable {
   var renditions: [SegmentedMirror.Rendition]
   /// Initialization segment of each rendition.

@@ -9,7 +9,7 @@ struct ChildLines {
   /// Largest length of a line in bytes. Longer lines are split.
   private static let longest = 64 << 20
 
-  /// Reads once from the pipe. Blocks if there is no data.
+  /// Makes one read call on the pipe. Blocks if the pipe has no data.
   /// - Returns: complete lines. After the other end of the pipe was closed, also an incomplete last
   ///   line.
   mutating func read(from descriptor: Int32) -> [[UInt8]] {

@@ -2,7 +2,8 @@ import FoundationEssentials
 package import MediaTime
 package import RetrogradeEngine
 
-/// ``SegmentedMirror`` in a child process, so that a crash on one file affects no other file.
+/// ``SegmentedMirror`` in a child process, so that a crash while reading one file does not affect
+/// other files.
 ///
 /// Methods can be called in any order, and by several threads at once. Each call blocks until its
 /// result is complete.

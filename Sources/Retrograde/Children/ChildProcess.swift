@@ -26,12 +26,13 @@ final class ChildProcess: Sendable {
   private let input: Mutex<Int32?>
   let output: Int32
   let errors: Int32
-  /// Pidfd, which is readable after the process has ended; -1 if the kernel has no pidfds.
+  /// Pidfd of the process, which becomes readable when the process ends; -1 if the kernel has no
+  /// pidfds.
   let end: Int32
 
   /// - Parameters:
   ///   - program: path of the program to run.
-  ///   - arguments: without the name of the program.
+  ///   - arguments: command-line arguments, without the name of the program.
   /// - Throws: ``RetrogradeError`` of code `inputOutput` if no process can be started.
   init(_ program: String, _ arguments: [String]) throws {
     var words: [UnsafeMutablePointer<CChar>?] = (["retrograde"] + arguments).map { strdup($0.cPath) } + [nil]
@@ -86,8 +87,7 @@ final class ChildProcess: Sendable {
     running.withLock { for process in $0 { _ = Glibc.kill(process, SIGKILL) } }
   }
 
-  /// Checks whether the process has ended, and reaps it if so. Must be called until the result is
-  /// not nil.
+  /// Reaps the process if it has ended. Callers must repeat the call until the result is not nil.
   func ending() -> Ending? {
     ChildProcess.running.withLock { running in
       var status: Int32 = 0

@@ -11,18 +11,19 @@ package enum ChildService {
   /// must end itself, because the parent may be dead.
   private static let grace = DispatchTimeInterval.seconds(10)
 
-  /// Ignores signals that a terminal sends to the whole process group. The parent handles them, and
-  /// closes the pipe.
+  /// Ignores the signals that a terminal sends to the whole process group. The parent handles these
+  /// signals, and then closes this process's standard input.
   package static func ignoreTerminalSignals() {
     system_become_child([SIGINT, SIGQUIT, SIGHUP, SIGPIPE], 4)
   }
 
-  /// Reads an order from standard input, performs its task, and reports progress and result on
+  /// Reads a request from standard input, performs its task, and reports progress and result on
   /// standard output.
   /// - Parameter userInfo: `userInfo` of the JSON encoder, such as ``Warning/naming``.
-  /// - Throws: ``RetrogradeError`` of code `usage` if standard input has no order.
+  /// - Throws: ``RetrogradeError`` of code `usage` if standard input has no request.
   package static func run(userInfo: [CodingUserInfoKey: any Sendable]) async throws {
-    // Plugins that print to standard output must not write between the reports.
+    // Redirect standard output to standard error, because text that plugins print must not mix with
+    // the reports.
     let output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
     dup2(STDERR_FILENO, STDOUT_FILENO)
     let (order, lines) = try await onOwnThread("order", Cancellation()) { try readOrder() }

@@ -1,6 +1,6 @@
 import RetrogradeEngine
 
-/// Order to a child process: the first line on its standard input, in JSON.
+/// Request to a child process: the first line on its standard input, in JSON.
 enum ChildRequest: Codable, Sendable {
   /// Perform one task, and exit.
   case once(ChildTask)

@@ -13,15 +13,15 @@ struct ChildWatch {
   var isOutputOpen = true
   /// Exit status or signal of the process; nil while it runs.
   private(set) var ending: ChildProcess.Ending?
-  /// Time since the last sign of progress.
+  /// Time since the process last reported progress.
   private var silence = Duration.zero
   private var sinceMemoryCheck = Duration.zero
   private var last = ContinuousClock.now
   /// Message about the limit that the process exceeded; nil if the process was not killed.
   private var exceeded: Message?
 
-  /// Longest time in milliseconds between two checks of the process, and so between a cancellation
-  /// and its effect.
+  /// Longest time in milliseconds between two checks of the process. A cancellation takes effect
+  /// within this time.
   static let step: Int32 = 100
   private static let memoryStep = Duration.milliseconds(200)
   /// Longest time that the process may take to clean up after a cancellation, or to exit after its
@@ -75,7 +75,8 @@ struct ChildWatch {
   mutating func noteProgress() { silence = .zero }
 
   /// Checks whether the process has ended, and kills it if it exceeds a limit.
-  /// - Parameter isEnding: true if the process was asked to end, or has sent its last report.
+  /// - Parameter isEnding: true if the process should end soon: it was asked to end, or has sent
+  ///   its last report.
   mutating func check(isEnding: Bool) {
     ending = process.ending()
     let now = ContinuousClock.now
@@ -97,7 +98,7 @@ struct ChildWatch {
     if exceeded != nil { process.kill() }
   }
 
-  /// Error for a child process that ended without a last report.
+  /// Error for a child process that ended without reporting a result.
   /// - Parameter input: name of the source.
   func crash(_ input: String) -> RetrogradeError {
     // EX_IOERR means that the process lacked memory or threads, so the input is not at fault. The

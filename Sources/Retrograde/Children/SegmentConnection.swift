@@ -39,7 +39,8 @@ final class SegmentAnswer: @unchecked Sendable {
   }
 }
 
-/// Connection to a child process for segments. A separate thread reads the child's output.
+/// Connection to a child process that encodes streaming segments. A separate thread reads the
+/// child's output.
 final class SegmentConnection: Sendable {
   private struct State {
     var answers: [UInt32: SegmentAnswer] = [:]
@@ -75,7 +76,7 @@ final class SegmentConnection: Sendable {
     return answer
   }
 
-  /// Sends a request. Blocks until the request is in the pipe to the process.
+  /// Sends a request. Blocks until the request is written to the pipe.
   func ask(_ part: SegmentRequest.Part, _ cancellation: Cancellation) throws -> SegmentAnswer {
     let answer = SegmentAnswer(cancellation)
     let (number, process) = try state.withLock { state in
@@ -153,7 +154,7 @@ final class SegmentConnection: Sendable {
     answer.finish(end)
   }
 
-  /// Cancels the child's work on requests that were cancelled in this process.
+  /// Tells the child to cancel the requests that were cancelled in this process.
   private func cancel() {
     let (gone, process) = state.withLock { state in
       let gone = state.answers.filter { $0.value.cancellation.isCancelled }

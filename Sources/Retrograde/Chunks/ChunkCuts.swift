@@ -1,8 +1,8 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Cuts a video into chunks at the boundaries of the source's groups of pictures, so that no frame
-/// is decoded for two chunks.
+/// Cuts a video into chunks, which are encoded separately. The cuts lie at boundaries of the
+/// source's groups of pictures, so that no frame is decoded for two chunks.
 struct ChunkCuts {
   /// Range of the output that becomes one chunk.
   struct Piece: Equatable {
@@ -19,7 +19,7 @@ struct ChunkCuts {
     played = PlayedFrames(video, legs, timing)
   }
 
-  /// Divides the output into pieces whose lengths are as equal as the groups of pictures allow.
+  /// Divides the output into pieces of nearly equal length, cut only between groups of pictures.
   /// - Parameter isWhole: true if the video can't be read in parts, so that one piece contains the
   ///   whole output.
   func pieces(_ length: ChunkLength, isWhole: Bool) -> [Piece] {
@@ -39,11 +39,11 @@ struct ChunkCuts {
     }
   }
 
-  /// Indices of the first frames of the pieces within one leg.
+  /// Indices of the first frame of each piece within one leg (a part played in one direction).
   private func cuts(in stretch: Range<Int>, _ length: ClockTime) -> [Int] {
     let start = frames[stretch.lowerBound].shown.start
     let whole = frames[stretch.upperBound - 1].shown.end - start
-    // 0.01 compensates for rounded frame times.
+    // Add 0.01 because rounded frame times can make the quotient slightly too small.
     let count = max(1, Int((whole / max(length, .milliseconds(1)) + 0.01).rounded(.down)))
     let possible = stretch.dropFirst().filter { played.canCut(before: $0) }
     var found = [stretch.lowerBound]
@@ -62,8 +62,8 @@ struct ChunkCuts {
 }
 
 extension ChunkLength {
-  /// Default length. Each joint costs a keyframe, and the encoder's first estimates of the bit rate
-  /// are poor. At this length, these two costs together are less than 1 % (docs/chunks.md).
+  /// Default length. Each chunk costs an extra keyframe, and the encoder's bit rate control starts
+  /// anew with poor estimates. At this length, these two costs add less than 1 % (docs/chunks.md).
   private static let usualTime = ClockTime(seconds: 60)
 
   /// Length of one chunk of a video whose length is `whole`.

@@ -20,7 +20,7 @@ struct ChunkJoin: Sendable {
     self.work = work
   }
 
-  /// Chunks whose files do not match the journal.
+  /// Numbers of the chunks whose files do not match the size and checksum in the journal.
   func lost() throws -> [Int] {
     try made.indices.filter { number in
       try work.cancellation.check()
@@ -35,7 +35,8 @@ struct ChunkJoin: Sendable {
   /// - Throws: ``RetrogradeError``.
   func run() throws -> (counts: Feed.Counts, warnings: [Warning]) {
     try Outputs.write(overwrites: plan.options.output.overwrites, inputs: [plan.source.path]) { outputs in
-      // The output is renamed last, because its existence means that everything is finished.
+      // Begin the output last: files are renamed in this order, and an existing output means that
+      // all files are finished.
       if let path = plan.subtitleOutput?.path { try outputs.begin(path, isNumbered: false) }
       try outputs.begin(plan.output)
       let location = try outputs.location(of: plan.output)
@@ -83,9 +84,9 @@ struct ChunkJoin: Sendable {
     let videos = try plan.videos.enumerated().map { number, video in
       let chunks = plan.chunks(.video, number)
       let packets = chunks.compactMap { made[$0].content?.caps }.compactMap { Caps($0) }
-      // A player gets one header for all chunks, so chunks with different headers can't be joined.
-      // Chunks encoded with the same settings have equal headers, except for the field order. The
-      // field order may differ, because each frame declares its own order too.
+      // The output has one codec header, so chunks with different headers can't be joined. Chunks
+      // encoded with the same settings have equal headers, except for the field order. The field
+      // order may differ, because each frame declares its own order too.
       let headers = Set(packets.map { $0.removing(["field-order"]).description })
       guard headers.count == 1, let own = packets.first, let raw = Caps(video.caps) else {
         throw RetrogradeError(
@@ -126,7 +127,7 @@ struct ChunkJoin: Sendable {
 
   private func made(audio number: Int) -> Journal.Event? { plan.chunks(.audio, number).first.map { made[$0] } }
 
-  /// DTS generator of each video; nil for Matroska and WebM, which store no DTS.
+  /// DTS generator of each video stream; nil for Matroska and WebM, which store no DTS.
   private var clocks: [DTSGenerator?] {
     plan.videos.enumerated().map { number, video in
       guard !["matroskamux", "webmmux"].contains(where: plan.joining.hasPrefix) else { return nil }

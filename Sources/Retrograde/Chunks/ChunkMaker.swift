@@ -3,7 +3,7 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Makes the chunks of a plan. All chunks share the opened source.
+/// Encodes the chunks of a plan. The source is opened once for all chunks.
 final class ChunkMaker: Sendable {
   private let folder: WorkFolder
   private let plan: ChunkPlan
@@ -13,8 +13,7 @@ final class ChunkMaker: Sendable {
   /// Indexes of the videos, by stream number.
   private let indexes = Mutex<[Int: VideoIndex]>([:])
 
-  /// - Parameter resources: limits for each chunk that this object makes; several chunks may be
-  ///   made at once.
+  /// - Parameter resources: limits for one chunk, since several chunks may be made at once.
   init(_ folder: WorkFolder, _ plan: ChunkPlan, _ resources: Resources, _ work: Work) {
     self.folder = folder
     self.plan = plan
@@ -24,7 +23,7 @@ final class ChunkMaker: Sendable {
 
   /// Makes chunk `number`. The chunk's file appears complete, or not at all.
   ///
-  /// - Parameter shown: called with the number of frames pushed so far.
+  /// - Parameter shown: called with the number of frames pushed to the encoder so far.
   /// - Returns: the event to add to the journal.
   /// - Throws: ``RetrogradeError``.
   func make(_ number: Int, shown: @Sendable (Int) -> Void) throws -> Journal.Event {
@@ -93,8 +92,9 @@ final class ChunkMaker: Sendable {
     let video = try source(settings).video(
       chunk.stream, try index(chunk.stream), range: plan.range, part: chunk.source, settings)
     guard let raw = Caps(stream.caps) else { throw damagedPlan }
-    // An encoder keeps the field order of the first caps that it gets, so these caps must have the
-    // field order of the chunk's first leg. `raw` has the field order of the plan's first leg.
+    // An encoder uses the field order of the first caps throughout, so these caps must have the
+    // field order of the chunk's first leg. `raw` has the field order of the plan's first leg,
+    // which may play in the other direction.
     let leg = plan.legs.number(at: chunk.span.start).flatMap { plan.legs[$0] }
     let isTurned = leg.map { $0.direction != plan.legs[0]?.direction } ?? false
     let pipeline = try EncodingPipeline(

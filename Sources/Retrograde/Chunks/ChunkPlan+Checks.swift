@@ -40,7 +40,7 @@ extension ChunkPlan {
     }
   }
 
-  /// Checks that the plan is for the requested work.
+  /// Checks that the plan has the requested source, options and output.
   /// - Throws: ``RetrogradeError`` of code `usage` that names the difference.
   func check(_ reverser: Reverser, _ output: String, in folder: String) throws {
     func refused(_ why: Message) -> RetrogradeError {

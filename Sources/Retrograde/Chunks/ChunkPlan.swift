@@ -7,14 +7,14 @@ import RetrogradeEngine
 
 /// IDs and date of an output file, stored so that every run writes the same file.
 struct FileOrigin: Codable, Sendable, Equatable {
-  /// Seed of the unique IDs of the file and its tracks.
+  /// Seed of the random number generator that makes the unique IDs of the file and its tracks.
   var seed: UInt32
   /// Creation date, in seconds since 1970.
   var date: Int
 }
 
-/// Warning, in the form that a plan stores. The message stores settings as key paths; the program
-/// that shows the message supplies the names of the settings.
+/// Warning, in the form that a plan file stores. The message stores settings as key paths; the
+/// program that shows the message supplies the names of the settings.
 struct Notice: Codable, Sendable {
   private var code: Warning.Code
   private var message: Message
@@ -28,7 +28,7 @@ struct Notice: Codable, Sendable {
   var warning: Warning { Warning(code, message, count: count, span: span) }
 }
 
-/// Change of codec, in the form that a plan stores.
+/// Change of codec, in the form that a plan file stores.
 struct StoredCodecChange: Codable, Sendable {
   private var kind: StreamKind
   private var source: String
@@ -66,7 +66,7 @@ struct ChunkPlan: Codable, Sendable {
       (subtitles, lettering) = (options.subtitles, options.lettering)
     }
 
-    /// Requested options, with the resources that a run may use.
+    /// All options: the stored options, with the limits `resources` of the current run.
     func all(_ resources: Resources) -> ReverseOptions {
       ReverseOptions(
         playback: playback, encoding: encoding, output: output, resources: resources, subtitles: subtitles,
@@ -78,7 +78,7 @@ struct ChunkPlan: Codable, Sendable {
   struct Video: Codable, Sendable {
     /// Name of the appsrc that gets the stream's frames.
     var name: String
-    /// Index of the source's video. The list of the video's packets is in the file `index-N`.
+    /// Index of the source's video, without the list of packets, which is in the file `index-N`.
     var index: StoredVideoIndex
     /// Caps of the raw frames that the encoder gets.
     var caps: String
@@ -90,7 +90,7 @@ struct ChunkPlan: Codable, Sendable {
     /// of threads, so that the output does not depend on the machine.
     var settings: [String: String]
     var frames: Int
-    /// Approximate duration of a frame.
+    /// Approximate duration of one frame.
     var step: ClockTime
     var disposition: Disposition?
     var orientation: String?
@@ -154,7 +154,7 @@ struct ChunkPlan: Codable, Sendable {
     var frames: Int
     /// Encoder properties that set this chunk's bit rate.
     var settings: [String: String]
-    /// Approximate size in bytes; nil if there is no bit rate.
+    /// Approximate size in bytes; nil if the encoder has no target bit rate.
     var bytes: Int?
   }
 
@@ -179,7 +179,7 @@ struct ChunkPlan: Codable, Sendable {
   var comments: [String]
   /// Tags of an MP4 or MOV source, as stored in the source.
   var mp4Tags: [MP4Tag]
-  /// Pipeline that joins the chunks.
+  /// Pipeline that joins the chunks, in `gst-launch-1.0` syntax.
   var joining: String
   /// True if the container has edit lists, which select the audio samples to play.
   var hasEditLists: Bool
@@ -218,10 +218,10 @@ extension ChunkPlan {
 }
 
 extension ChunkPlan {
-  /// Number of chunks to make at once so that all cores are used, since each encoder has only one
-  /// or two threads (`EncoderHeader`). Memory limits this number, since a chunk that can't keep a
-  /// few frames in memory would mostly wait for the spool.
-  /// - Parameter memory: budget that the chunks share.
+  /// Default number of chunks to make at once. All cores are used, although each encoder has only
+  /// one or two threads (`EncoderHeader`). Memory limits the number: a chunk with too little memory
+  /// for a few frames would mostly wait for the spool.
+  /// - Parameter memory: memory budget in total, for all chunks that are made at once.
   func usualJobs(with memory: ByteCount) -> Int {
     let frame = videos.compactMap { Caps($0.caps)?.frameSize }.max() ?? 0
     let fitting = memory.bytes / max(frame * ChunkPlan.framesOfAJob, 1)

@@ -8,7 +8,7 @@ struct ChunkRoom {
   /// Folder, with the needed and the free space on the folder's file system.
   private struct Place {
     var folder: String
-    /// Estimated need in bytes; may be too large for an `Int`.
+    /// Estimated need in bytes; a `Double`, because the estimate may be too large for an `Int`.
     var wanted: Double
     var free: Int
 
@@ -58,8 +58,8 @@ struct ChunkRoom {
     return stat(path.cPath, &info) == 0 ? info.st_dev : nil
   }
 
-  /// Checks, before the work begins, that enough space is free. The needed space is an estimate, so
-  /// the check fails only if less than three quarters of that space is free.
+  /// Checks, before the work begins, that enough space is free. The estimate may be too high, so
+  /// three quarters of the estimated space suffice.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   func check() throws {
     guard let place = places.first(where: { $0.wanted * 0.75 > Double($0.free) }) else { return }

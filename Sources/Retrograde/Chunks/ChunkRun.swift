@@ -11,14 +11,15 @@ final class ChunkRun: Sendable {
     var given: Set<Int> = []
     /// Number of chunks that may still be started.
     var left: Int
-    /// Number of frames in the wanted chunks; with a limit, in the started chunks.
+    /// Number of frames to make: in all wanted chunks or, if `limit` is set, in the chunks started
+    /// so far.
     var total = 0
     /// Number of finished frames out of `total`.
     var done = 0
     /// Number of finished frames of each chunk that is being made.
     var underWay: [Int: Int] = [:]
-    /// Largest number of frames reported so far, so that a retried chunk does not lower the
-    /// progress.
+    /// Largest number of frames reported so far; never lowered, so that a retried chunk does not
+    /// lower the progress.
     var shown = 0
   }
   private let folder: WorkFolder
@@ -55,7 +56,7 @@ final class ChunkRun: Sendable {
         try make(chunk)
       } catch let error where !(error is CancellationError) {
         try check()
-        // Retry once, since the failure may come from a short lack of resources.
+        // Retry once, since the cause may be a temporary lack of memory or threads.
         do {
           try make(chunk)
         } catch let error where !(error is CancellationError) {
@@ -72,13 +73,14 @@ final class ChunkRun: Sendable {
     }
   }
 
-  /// - Throws: an error if the work was cancelled or the folder is gone.
+  /// - Throws: `CancellationError` if the work was cancelled, or ``RetrogradeError`` if the work
+  ///   folder is gone.
   private func check() throws {
     try owner.cancellation.check()
     try folder.checkIsThere()
   }
 
-  /// Takes the lock of a wanted chunk that is neither finished nor being made.
+  /// Finds a wanted chunk that is neither finished nor being made, and takes its lock.
   private func next() throws -> (Int, FileLocks.Held)? {
     try owner.cancellation.check()
     return try state.withLock { state in
@@ -86,8 +88,8 @@ final class ChunkRun: Sendable {
       try state.states.update(from: folder.journal)
       for chunk in wanted where state.states.done[chunk] == nil && !state.given.contains(chunk) {
         guard let held = try folder.locks.take(chunk) else { continue }
-        // Meanwhile, another process may have finished this chunk, or finished the whole work and
-        // removed the journal.
+        // Read the journal again: before the lock was taken, another process may have finished this
+        // chunk, or all the work and removed the folder.
         try state.states.update(from: folder.journal)
         try folder.checkIsThere()
         if state.states.done[chunk] != nil { continue }

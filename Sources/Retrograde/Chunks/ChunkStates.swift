@@ -6,8 +6,8 @@ struct ChunkStates: Sendable {
   private(set) var last: [Journal.Event?]
   /// `done` event of each finished chunk; nil for unfinished chunks.
   private(set) var done: [Journal.Event?]
-  /// Stamps of the output and the subtitle file, taken when both files were complete but not yet
-  /// renamed.
+  /// Stamps of the output and the subtitle file, taken when both files were complete, but still had
+  /// temporary names.
   private(set) var joined: (output: FileStamp?, subtitles: FileStamp?)
   private var place = 0
 
@@ -23,7 +23,7 @@ struct ChunkStates: Sendable {
     for event in events { add(event) }
   }
 
-  /// Applies an event. Applying the same event again has no effect.
+  /// Updates the states with an event. Adding the same event twice has no further effect.
   mutating func add(_ event: Journal.Event) {
     if event.event == .joined { joined = (event.output, event.subtitles) }
     guard let chunk = event.chunk, last.indices.contains(chunk) else { return }
@@ -37,6 +37,6 @@ struct ChunkStates: Sendable {
     }
   }
 
-  /// Chunks that are not finished.
+  /// Numbers of the chunks that are not finished.
   var missing: [Int] { done.indices.filter { done[$0] == nil } }
 }

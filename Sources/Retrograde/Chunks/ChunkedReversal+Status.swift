@@ -1,7 +1,7 @@
 import RetrogradeEngine
 
 extension ChunkedReversal {
-  /// Finished and remaining chunks.
+  /// State of each chunk, and the estimated remaining time.
   func status() throws -> ChunkStatus {
     let plan = try folder.knownPlan()
     var states = ChunkStates(plan)
@@ -15,8 +15,7 @@ extension ChunkedReversal {
       } else if last?.event == .failed {
         state = .failed
       } else if last?.event == .begun, try folder.locks.isTaken(number) {
-        // The locks of a dead process are free, so a chunk of such a process does not count as
-        // running.
+        // The kernel releases the locks of a dead process, so a locked chunk is really being made.
         state = .running
       }
       let shown = state == .waiting ? nil : done ?? last

@@ -48,7 +48,8 @@ struct ChunkedReversal: Sendable {
         remedy: "give a file")
     }
     let identity = try ChunkPlan.SourceIdentity(reverser.input)
-    // Before any long work, check that the output can be created.
+    // Create a temporary output file now, so that an output that can't be created fails before any
+    // long work.
     let probe = Outputs(overwrites: reverser.options.output.overwrites, inputs: [reverser.input])
     defer { probe.clear() }
     try probe.begin(output)
@@ -61,7 +62,7 @@ struct ChunkedReversal: Sendable {
     let plan = try made.chunks(of: reverser.input, identity, length, work)
     try plan.checkSource(isRunning: true)
     let known = try folder.begin(plan, made.videos.map(\.video), work.cancellation)
-    // Another process may have written a plan at the same time.
+    // `known` may be another process's plan, written at the same time.
     try known.check(reverser, output, in: folder.path)
     return known
   }
@@ -71,7 +72,7 @@ struct ChunkedReversal: Sendable {
   /// Outcome of a run over several chunks.
   struct RunOutcome: Sendable {
     var chunks: [Int] = []
-    /// Chunks that failed, and why.
+    /// Chunks that failed, with the error of each chunk.
     var failed: [(chunk: Int, error: any Error)] = []
 
     /// - Returns: the chunks that were made.
@@ -82,8 +83,8 @@ struct ChunkedReversal: Sendable {
     }
   }
 
-  /// Makes several chunks at once, until every wanted chunk is finished, or is being made by
-  /// another process.
+  /// Makes chunks, several at once, until no wanted chunk is left to start: every wanted chunk is
+  /// finished, has failed, or is being made by another process.
   ///
   /// - Parameters:
   ///   - wanted: chunks to make; nil: all.
@@ -123,7 +124,7 @@ struct ChunkedReversal: Sendable {
     return ChunkRoom(plan, states, in: folder.path, wanted, isJoined: isJoined)
   }
 
-  /// Waits until no other process is making a chunk of `wanted`.
+  /// Waits until no other process is making a wanted chunk.
   /// - Returns: true if a wanted chunk is still unfinished, because its process died or failed.
   func hasAbandonedChunk(_ plan: ChunkPlan, _ wanted: Range<Int>) throws -> Bool {
     var states = ChunkStates(plan)
@@ -147,7 +148,8 @@ struct ChunkedReversal: Sendable {
     case lost
   }
 
-  /// If all chunks are finished, joins the chunks into the output and removes the folder.
+  /// Joins the chunks into the output, and removes the folder. Does nothing if a chunk is
+  /// unfinished.
   private func join(_ plan: ChunkPlan, _ resources: Resources) throws -> Joining {
     let held = try folder.locks.wait(for: WorkFolder.Lock.join, work.cancellation)
     defer { withExtendedLifetime(held) {} }
@@ -166,8 +168,8 @@ struct ChunkedReversal: Sendable {
     let lost = try join.lost()
     for chunk in lost { try folder.note(Journal.Event(.lost, chunk)) }
     guard lost.isEmpty else { return .lost }
-    // An earlier run was interrupted after it had renamed only the subtitle file. So the subtitle
-    // file is this work's own, and may be replaced.
+    // An earlier run was interrupted after it had renamed the subtitle file, but not the output.
+    // The stamp in the journal shows that the file comes from that run, so the file may be removed.
     if let path = plan.subtitleOutput?.path, let made = states.joined.subtitles, made == FileStamp(path) {
       unlink(path.cPath)
     }
@@ -238,7 +240,7 @@ struct ChunkedReversal: Sendable {
     } ?? summary(plan)
   }
 
-  /// Makes all chunks, including those that other processes leave unfinished.
+  /// Makes all chunks, including chunks that other processes leave unfinished.
   private func makeAll(_ plan: ChunkPlan, _ resources: Resources, jobs: Int) throws {
     repeat {
       let made = try make(plan, resources, jobs: jobs)

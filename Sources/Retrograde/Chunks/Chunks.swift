@@ -4,7 +4,7 @@ public import RetrogradeEngine
 
 /// Length of the chunks that a video is cut into.
 public enum ChunkLength: Sendable, Hashable {
-  /// Length at which the cost of chunks is negligible (docs/chunks.md).
+  /// Default length, at which cutting costs little bit rate and quality (docs/chunks.md).
   case usual
   /// Approximately this length; each chunk begins with a group of pictures.
   case about(ClockTime)
@@ -13,9 +13,9 @@ public enum ChunkLength: Sendable, Hashable {
 }
 
 extension Reverser {
-  /// Begins to write the mirror to `output` in chunks, which are kept in `folder`. If the folder
-  /// contains an interrupted run, resumes that run. Several processes, also on several machines,
-  /// can share the work. The folder is removed when the output is complete.
+  /// Begins to write the mirror (the reversed source) to `output`, in chunks that are stored in
+  /// `folder`. If the folder contains an interrupted run, resumes that run. Several processes, also
+  /// on several machines, can share the work. The folder is removed when the output is complete.
   ///
   /// - Parameters:
   ///   - output: path of the output; the extension selects the container.
@@ -30,8 +30,8 @@ extension Reverser {
     }
   }
 
-  /// Plans the mirror in chunks, and writes the plan into `folder`. Decodes only the audio, and one
-  /// window of video.
+  /// Plans the mirror (the reversed source) in chunks, and writes the plan into `folder`. For the
+  /// plan, only the audio and a short part of the video are decoded.
   ///
   /// - Parameters: see ``start(to:in:jobs:chunks:)``.
   /// - Throws: ``RetrogradeError``.
@@ -54,19 +54,19 @@ public struct ChunkFolder: Sendable {
 
   public init(_ path: String) { self.path = path }
 
-  /// Finished and remaining chunks.
+  /// State of each chunk, and the estimated remaining time.
   /// - Throws: ``RetrogradeError``.
   public func status() async throws -> ChunkStatus {
     try await Work.perform("status") { try ChunkedReversal(path, $0).status() }
   }
 
-  /// Makes the unfinished chunks among the wanted chunks. If another process is making one of these
-  /// chunks, waits for that process; if that process dies, makes the chunk. All wanted chunks are
-  /// finished on return.
+  /// Makes the wanted chunks that are unfinished. Waits for wanted chunks that other processes are
+  /// making; if such a process dies, makes its chunk. All wanted chunks are finished on return.
   ///
   /// - Parameters:
-  ///   - wanted: numbers of the chunks; nil: the next chunk that is not being made.
-  ///   - resources: limits on the machine's resources; the jobs share them.
+  ///   - wanted: numbers of the chunks; nil: only the next chunk that is neither finished nor being
+  ///     made.
+  ///   - resources: limits on memory and spool, in total for all jobs.
   ///   - jobs: number of chunks to make at once.
   /// - Returns: the numbers of the chunks that were made.
   /// - Throws: ``RetrogradeError`` of the first failed chunk, after all wanted chunks were tried.
@@ -104,8 +104,8 @@ public struct ChunkFolder: Sendable {
 
   /// Joins the chunks into the output. All chunks must be finished.
   ///
-  /// - Parameter resources: limits on the machine's resources, for the check of the output; unused
-  ///   if the plan does not ask for a check.
+  /// - Parameter resources: limits on memory and spool while the output is verified; unused if the
+  ///   plan's options do not request verification.
   /// - Returns: the progress and the result.
   /// - Throws: ``RetrogradeError``; of code `usage` if chunks are missing, of code `damagedInput`
   ///   if chunk files were changed.

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Zeroed memory for x264.
 ///
-/// x264's macroblock tree (mb-tree) reads memory that x264 never wrote, and x264's decisions depend
-/// on the bytes in that memory. With x264 0.164, some chunks therefore differ between processes. If
-/// `MALLOC_PERTURB_` is set, or if x264 runs without assembler code, chunks do not differ.
+/// x264's macroblock tree (mb-tree) reads uninitialized memory, whose bytes affect x264's
+/// decisions. With x264 0.164, the same chunk can therefore differ between processes. With
+/// `MALLOC_PERTURB_` set, or in x264 without assembler code, the chunks are equal.
 enum ClearedMemory {
   private static let users = Mutex(0)
 

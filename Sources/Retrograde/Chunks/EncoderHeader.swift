@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Encoder settings that give all chunks of a stream the same header, and each chunk the same bytes
-/// on every machine.
+/// Encoder settings with which all chunks of a stream get the same codec header, and each chunk
+/// gets the same bytes on every machine.
 enum EncoderHeader {
   /// Settings that make an encoder use one thread, by encoder. The output of x264 and x265 depends
   /// on the number of threads. Threads of libvpx and libaom busy-wait for each other: with more
@@ -15,13 +15,13 @@ enum EncoderHeader {
   ]
 
   /// Each encoder's option for the level of the stream. Without the option, an encoder derives the
-  /// level from the bit rate (ITU-T H.264, A.3).
+  /// level from the bit rate, which differs between chunks (ITU-T H.264, A.3).
   private static let level = ["x264enc": "level", "x265enc": "level-idc"]
 
   /// - Parameters:
   ///   - video: stream with the requested settings.
   ///   - chunks: for each chunk, the settings that differ between chunks.
-  /// - Returns: the settings that all chunks share.
+  /// - Returns: the settings to use for all chunks.
   static func settings(
     of encoder: String, _ video: ChunkPlan.Video, _ chunks: [[String: String]], _ resources: Resources, _ work: Work
   ) throws -> [String: String] {
@@ -29,7 +29,7 @@ enum EncoderHeader {
     guard let name = level[encoder], !(video.settings["option-string"] ?? "").contains("\(name)=") else {
       return settings
     }
-    // The highest bit rate needs the highest level.
+    // Use the chunk with the highest bit rate, because its level suffices for all chunks.
     func rate(_ chunk: [String: String]) -> Int { chunk["bitrate"].flatMap { Int($0) } ?? 0 }
     let highest = chunks.max { rate($0) < rate($1) } ?? [:]
     if Set(chunks.map(rate)).count > 1,
@@ -40,8 +40,8 @@ enum EncoderHeader {
     return settings
   }
 
-  /// Merges settings. The value in `second` wins, except that option strings are joined with a
-  /// colon; the encoder then uses the last value of each option.
+  /// Merges settings; values in `second` win. Two option strings are joined with a colon, and the
+  /// encoder uses the last value of each option, so `second` wins there too.
   private static func joined(_ first: [String: String], _ second: [String: String]) -> [String: String] {
     let strings = [first, second].compactMap { $0[string] }
     return first.merging(second) { $1 }.merging(strings.isEmpty ? [:] : [string: strings.joined(separator: ":")]) { $1 }
@@ -50,8 +50,8 @@ enum EncoderHeader {
   /// Property that holds all options of an encoder in one string.
   private static let string = "option-string"
 
-  /// Level of a stream that is encoded from one black frame, since the level does not depend on the
-  /// content.
+  /// Level that the encoder writes for these settings, found by encoding one black frame. The level
+  /// does not depend on the content of the frames.
   private static func level(
     _ video: ChunkPlan.Video, _ settings: [String: String], _ resources: Resources, _ work: Work
   ) throws -> String? {

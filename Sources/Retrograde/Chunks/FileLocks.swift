@@ -3,9 +3,9 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// Numbered locks, each on one byte of a file. The locks work between all processes that access the
-/// file, on any machine. The kernel releases the locks of a dead process; over NFS, the server
-/// releases the locks of a dead machine.
+/// Numbered locks; each lock covers one byte of a file. The locks work between all processes that
+/// open the file, also on different machines. The kernel releases the locks of a dead process; over
+/// NFS, the server releases the locks of a dead machine.
 final class FileLocks: Sendable {
   private let path: String
 
@@ -31,7 +31,8 @@ final class FileLocks: Sendable {
     let held = Held(descriptor)
     switch system_lock(descriptor, number) {
     case 0:
-      // If the file was removed meanwhile, the lock excludes no other process.
+      // Fail if the file was removed after it was opened: other processes would use a new lock
+      // file, so this lock would exclude none of them.
       guard let own = FileStamp(descriptor: descriptor), own.number == FileStamp(path)?.number else {
         errno = ENOENT
         throw failure
@@ -44,9 +45,9 @@ final class FileLocks: Sendable {
 
   /// Takes lock `number`, polling ten times a second while another owner holds it.
   ///
-  /// F_OFD_SETLKW would wait in the kernel. But if the work is cancelled, only a signal could end
-  /// that wait, and a library should not use the program's signals. Over NFS the kernel polls too,
-  /// since a server need not notify its clients (RFC 7530, 9.4).
+  /// F_OFD_SETLKW would wait in the kernel. But on cancellation, only a signal could end that wait,
+  /// and a library should not use the program's signals. Over NFS the kernel polls too, since a
+  /// server need not notify its clients (RFC 7530, 9.4).
   func wait(for number: Int, makesFile: Bool = false, _ cancellation: Cancellation) throws -> Held {
     while true {
       try cancellation.check()

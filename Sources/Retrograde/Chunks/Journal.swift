@@ -4,8 +4,8 @@ import MediaTime
 import RetrogradeEngine
 import Paths
 
-/// History of a plan's chunks: a file with one line per event. Each line is on disk before any
-/// process acts on the event.
+/// Log of the work on a plan's chunks: a file with one line per event. A line is synced to disk
+/// before any process relies on its event.
 final class Journal: Sendable {
   /// Size and checksum of a chunk's file.
   struct File: Codable, Sendable, Equatable {
@@ -21,7 +21,7 @@ final class Journal: Sendable {
     /// Start and end of the audio in the output.
     var span: TimeSpan?
     var priming: AudioPriming
-    /// Time in the chunk's file that corresponds to time 0 of the output.
+    /// Timestamp in the chunk's file that corresponds to time 0 of the output.
     var origin: ClockTime
   }
 
@@ -37,7 +37,7 @@ final class Journal: Sendable {
       case joined
     }
     var event: Kind
-    /// Number of the chunk; nil for an event of the whole work.
+    /// Number of the chunk; nil for an event that concerns all chunks.
     var chunk: Int?
     var host: String
     var process: Int32
@@ -65,7 +65,7 @@ final class Journal: Sendable {
   private let path: String
   private let locks: FileLocks
 
-  /// - Parameter locks: locks of the folder; one lock is taken while a line is written.
+  /// - Parameter locks: locks of the work folder. One of the locks is held while a line is written.
   init(_ path: String, _ locks: FileLocks) {
     self.path = path
     self.locks = locks
@@ -99,7 +99,7 @@ final class Journal: Sendable {
     let written = pwrite(file, line, line.count, max(end, 0))
     guard written == line.count, fsync(file) == 0 else {
       let reason = failure
-      // Remove the incomplete line, so that the next line is not appended to the incomplete line.
+      // Remove the incomplete line, because the next line would be appended to it.
       if end >= 0 { ftruncate(file, end) }
       throw reason
     }

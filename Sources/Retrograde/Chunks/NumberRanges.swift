@@ -1,4 +1,4 @@
-/// Compact list of numbers: `3, 7-9`.
+/// List of numbers that is printed as ranges, such as `3, 7-9`.
 package struct NumberRanges {
   private let ranges: [ClosedRange<Int>]
 

@@ -50,7 +50,8 @@ extension OutputPlan {
         sampleCount: stream.sampleCount, disposition: stream.disposition, title: stream.title,
         comments: stream.comments)
     }
-    // Audio chunks come first, because they are long, and a long chunk should not start last.
+    // Put audio chunks first: they are long, and a long chunk that starts last would delay the end
+    // of the work.
     chunks =
       sounds.indices.map {
         ChunkPlan.Chunk(
@@ -73,8 +74,8 @@ extension OutputPlan {
       chunks: chunks)
   }
 
-  /// Largest number of frames in a plan: 155 hours at 30 fps. There is a limit because planning
-  /// keeps a list of all frames in memory.
+  /// Largest number of frames in a plan (155 hours at 30 fps), limited because planning keeps a
+  /// list of all frames in memory.
   static let mostPlannedFrames = 1 << 24
 
   /// - Throws: ``RetrogradeError`` of code `usage` if the output would have more frames than
@@ -145,7 +146,7 @@ struct ChunkRates {
   private let video: VideoSource
   private let frame: EncodingChoice.VideoChoice
   private let encoder: String
-  /// Average number of source seconds played per second of the output.
+  /// Average speed: number of seconds of the source that are played per second of the output.
   private let meanSpeed: Double
   private let options: ReverseOptions
   private let raw: Caps
@@ -154,8 +155,8 @@ struct ChunkRates {
   /// For each packet, the number of bytes up to and including that packet.
   private let bytes: [Int]
 
-  /// Largest factor by which a chunk's bit rate may be above or below the average bit rate. The
-  /// factor is limited because one-pass encoders need some bits to begin with.
+  /// Largest factor between a chunk's bit rate and the average bit rate, up or down. Without a
+  /// lower limit, a one-pass encoder would have too few bits for the first frames of a chunk.
   private static let most = 8.0
 
   init(
@@ -191,7 +192,7 @@ struct ChunkRates {
     let own = Double(sum(before: piece.source.end) - sum(before: piece.source.start))
     let share = own / piece.span.duration.seconds / (Double(total) / length.seconds * meanSpeed)
     let rate = Double(whole) * min(max(share, 1 / ChunkRates.most), ChunkRates.most)
-    // 1 Pbit/s is more than any video needs.
+    // Limit the rate to 1 Pbit/s, more than any video needs, so that it fits into an `Int`.
     return Int(min(max(rate, 1000), 1e15))
   }
 

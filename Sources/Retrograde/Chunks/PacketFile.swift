@@ -11,21 +11,21 @@ struct PacketFile: Sendable {
   /// GStreamer elements that write a packet file, in `gst-launch-1.0` syntax.
   static let writing = ["gdppay", "filesink name=file"]
 
-  /// - Parameter target: output that the packets are for; named in error messages.
+  /// - Parameter target: path of the output that will contain the packets, for error messages.
   func open(for target: String) throws -> PacketStream {
     try PacketStream("filesrc location=\(Description.quoted(path)) ! gdpdepay", target)
   }
 
   /// Content of the file.
   struct Content: Sendable, Codable, Equatable {
-    /// Number of packets that are shown or played; packets with the same time count once.
+    /// Number of packets that are shown or played; packets with the same timestamp count once.
     var packets: Int
     /// Reordering depth: largest number of packets that come before a packet but have a later PTS.
     var reordering: Int
     var caps: String
   }
 
-  /// Reads the whole file.
+  /// Reads the complete file, to count its packets.
   func content(for target: String, _ cancellation: Cancellation) throws -> Content {
     let stream = try open(for: target)
     defer { stream.stop() }

@@ -4,8 +4,9 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// `plan.json` of a work folder. The file stays open after reading, so that no other file can get
-/// the same inode number. A plan that replaces the file therefore has another inode number.
+/// `plan.json` of a work folder. The file stays open after reading, so that its inode number is not
+/// reused. A plan that replaces the file therefore has another inode number, which reveals the
+/// replacement.
 final class PlanFile: Sendable {
   let path: String
   private let opened = Mutex<Int32>(-1)
@@ -49,7 +50,8 @@ final class PlanFile: Sendable {
   private var known: FileStamp? { opened.withLock { FileStamp(descriptor: $0) } }
 }
 
-/// Identity and state of a file. If a file is changed, or replaced by another, the stamp differs.
+/// Inode number, size and modification time of a file. If the file is changed or replaced, the
+/// stamp differs.
 package struct FileStamp: Codable, Sendable, Equatable {
   /// Inode number.
   var number: UInt64

@@ -8,7 +8,7 @@ struct PlayedFrames: Sendable {
     var shown: TimeSpan
     /// Start and end in the source.
     var source: TimeSpan
-    /// Number of the leg that plays the frame.
+    /// Number of the leg (a part played in one direction) that plays the frame.
     var leg: Int
   }
 
@@ -18,8 +18,8 @@ struct PlayedFrames: Sendable {
 
   init(_ video: VideoSource, _ legs: PlaybackLegs, _ timing: Timing) {
     let timeline = video.shown.timeline
-    // Keyframes come from the index, since the decoder may output fewer frames than the index
-    // lists.
+    // Take keyframe times from the index, since `timeline` lacks frames that the decoder does not
+    // output.
     keyframes = video.video.starts.map { starts in video.video.keyframes.map { starts[$0] } } ?? []
     var frames: [Frame] = []
     var last: (start: ClockTime, leg: PlaybackLeg)?
@@ -31,7 +31,7 @@ struct PlayedFrames: Sendable {
         let span = clipped.span(of: place)
         let shown = clock.next(span)
         let start = timeline.starts[places.lowerBound + place]
-        // VideoPlayer skips repeated frames by the same rule.
+        // Skip a frame that two adjacent legs share at a turn, as VideoPlayer does.
         if let last, last.start == start, last.leg.leaves(onShow: leg) { continue }
         last = (start, leg)
         frames.append(Frame(shown: shown, source: span, leg: number))

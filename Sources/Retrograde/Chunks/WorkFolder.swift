@@ -41,8 +41,8 @@ struct WorkFolder: Sendable {
     }
   }
 
-  /// True if the plan that was read is still there. The plan is removed before the journal, so if
-  /// the plan is still there, a journal that was read before this check was complete.
+  /// True if the plan that was read is still there. The plan is removed before the journal. So if
+  /// the plan is still there, a journal that was read before this check was not yet removed.
   var isThere: Bool { planFile.isThere }
 
   /// - Throws: ``RetrogradeError`` of code `noInput` if the plan is gone.
@@ -64,8 +64,8 @@ struct WorkFolder: Sendable {
   }
 
   /// Creates the folder, and writes a plan into the folder; `plan.json` is written last. If another
-  /// process was faster, keeps that process's plan. If not, first removes the remains of an earlier
-  /// plan.
+  /// process was faster, keeps that process's plan. Otherwise, first removes files that remain from
+  /// an earlier plan.
   ///
   /// - Returns: the plan that is now in the folder.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if the folder can't be created.
@@ -90,8 +90,8 @@ struct WorkFolder: Sendable {
       if mkdir(path.cPath, 0o777) != 0 {
         let reason = errno
         var info = stat()
-        // True if a file or a dangling link has this path. False if nothing has this path, because
-        // another process has just removed the folder.
+        // True if a file or a dangling link at this path prevents the creation of the folder. False
+        // if the path is unused, because another process has just removed the folder.
         let isInTheWay =
           lstat(path.cPath, &info) == 0 && (stat(path.cPath, &info) != 0 || info.st_mode & S_IFMT != S_IFDIR)
         guard reason == EEXIST, !isInTheWay else {
@@ -151,19 +151,20 @@ struct WorkFolder: Sendable {
   /// Removes all files that Retrograde wrote, then the folder, unless other files are left in the
   /// folder.
   ///
-  /// The plan and the journal are removed last. The journal records that the output is complete, so
-  /// a later run recognises an interrupted removal.
+  /// The plan and the journal are removed last. If the removal is interrupted, the journal tells a
+  /// later run that the output is complete.
   func remove(_ cancellation: Cancellation) throws {
     let held = try locks.wait(for: Lock.plan, cancellation)
     defer { withExtendedLifetime(held) {} }
     clear()
   }
 
-  /// Completes a removal that was interrupted after the plan was removed. The output was complete
-  /// before the removal began.
+  /// Completes a removal that was interrupted after the plan was removed. No work is lost, because
+  /// a removal begins only after the output is complete.
   func removeLeftovers() throws {
     let names = fileNames(in: path) ?? []
-    // A process that is creating a plan holds the lock.
+    // If the lock is taken, another process is just creating a plan here, so there are no
+    // leftovers.
     guard !names.isEmpty, !names.contains("plan.json"), let held = try locks.take(Lock.plan, makesFile: true) else {
       return
     }

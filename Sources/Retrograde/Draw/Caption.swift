@@ -1,13 +1,13 @@
 import Drawing
 
-/// Caption in the frame.
+/// Text that is drawn over frames.
 struct Caption: Sendable {
   let text: String
   let style: CaptionStyle
-  /// True if the timecode is shown too. The caption then starts below the timecode.
+  /// True if the timecode is shown too, so that the caption must start below the timecode.
   let isBelowTimecode: Bool
 
-  /// Smallest legible font size.
+  /// Smallest legible font size, in pixels.
   private static let smallest = 4.0
 
   /// Draws the caption over one frame.
@@ -34,8 +34,8 @@ struct Caption: Sendable {
     context.draw(text, in: place)
   }
 
-  /// Returns the text in the requested size, or in a smaller size that fits, and the available
-  /// area.
+  /// Lays out the text in the requested font size, or in a smaller size that fits. Returns the
+  /// text, the size and the available area.
   private func fitted(_ context: DrawingContext) -> (Text, size: Double, room: Rectangle) {
     var size = style.size ?? min(context.size.width, context.size.height) / 14
     while true {

@@ -10,7 +10,7 @@ struct FrameDrawing: Sendable {
 
   var isEmpty: Bool { !isCode && lettering.overlay == nil }
 
-  /// True if a drawing is code of the calling program. Other processes do not have that code.
+  /// True if a drawing is a function of the calling program, which other processes can't run.
   var isCode: Bool { overlay != nil || title != nil }
 
   /// Delay of the whole source, caused by the title.
@@ -35,7 +35,7 @@ struct FrameDrawing: Sendable {
     return Int((title.duration / step).rounded(.up))
   }
 
-  /// Drawing over frames; nil if there is none.
+  /// All drawings over frames, combined; nil if there is none.
   var painting: Overlay? { Overlays.all([lettering.overlay, overlay].compactMap { $0 }) }
 }
 

@@ -27,7 +27,7 @@ struct FrameOrientation: Hashable, Sendable {
 
   private init() {}
 
-  /// This orientation with left and right exchanged.
+  /// This orientation, followed by an exchange of left and right.
   private var mirrored: FrameOrientation {
     var turn = self
     turn.isMirrored.toggle()
@@ -41,14 +41,15 @@ struct FrameOrientation: Hashable, Sendable {
     return turn
   }
 
-  /// This orientation, followed by another.
+  /// This orientation, followed by the orientation `other`.
   func then(_ other: FrameOrientation) -> FrameOrientation {
     (other.isMirrored ? mirrored : self).turned(by: other.quarters)
   }
 
   /// Orientation that undoes this orientation.
   var inverse: FrameOrientation {
-    // Mirroring after a rotation equals mirroring first and rotating the other way.
+    // An orientation with mirroring undoes itself: mirroring after a rotation equals mirroring
+    // first and rotating the other way.
     var turn = self
     if !isMirrored { turn.quarters = (4 - quarters) % 4 }
     return turn

@@ -1,7 +1,8 @@
 import RetrogradeEngine
 import Paths
 
-/// Text over the frames. Unlike an ``Overlay``, this text can be stored in a plan.
+/// Text over the frames. Unlike an ``Overlay``, which is code, the text can be stored in the plan
+/// of a work folder.
 public struct Lettering: Sendable, Codable, Hashable {
   /// Caption, as plain text: markup has no effect. Long lines are wrapped.
   public var caption: String?
@@ -18,7 +19,7 @@ public struct Lettering: Sendable, Codable, Hashable {
     self.showsTimecode = showsTimecode
   }
 
-  /// Overlay that draws the text; nil if there is none.
+  /// Overlay that draws the caption and the timecode; nil if there is neither.
   package var overlay: Overlay? {
     Overlays.all(
       [
@@ -27,7 +28,8 @@ public struct Lettering: Sendable, Codable, Hashable {
       ].compactMap { $0 })
   }
 
-  /// Largest caption in bytes of UTF-8. A word of 4096 bytes takes a second per frame to lay out.
+  /// Largest length of a caption in bytes of UTF-8, limited because the layout of a word of 4096
+  /// bytes takes a second per frame.
   static let longest = 1024
 
   /// - Throws: ``RetrogradeError`` of code `usage` if the caption is too long or its style is

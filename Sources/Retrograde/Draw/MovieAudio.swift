@@ -17,7 +17,7 @@ import RetrogradeEngine
 public struct MovieAudio: Sendable {
   /// Sample frames per second, from 1 to 768,000.
   public var sampleRate: Int
-  /// Number of channels, from 1 to 64. With up to 8 channels, the loudspeakers are GStreamer's
+  /// Number of channels, from 1 to 64. With up to 8 channels, the channel order is GStreamer's
   /// default for that number of channels: left, right, centre, low frequencies, and so on.
   public var channels: Int
   /// Returns any number of interleaved samples from -1 to 1, starting at the sample frame
@@ -45,8 +45,8 @@ public struct MovieAudio: Sendable {
   }
 
   /// Requests all samples in order.
-  /// - Parameter body: called with the samples of each request, and the number of sample frames
-  ///   before these samples.
+  /// - Parameter body: called with the samples of each request, and the position of the first one
+  ///   in sample frames.
   private func forEach(_ cancellation: Cancellation, _ body: ([Float], Int) throws -> Void) throws {
     var position = 0
     while true {

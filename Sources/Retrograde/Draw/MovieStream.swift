@@ -13,9 +13,9 @@ struct MovieStream: Sendable {
   /// Warnings about details that the container can't hold.
   let warnings: [Warning]
 
-  /// Assumed length of the movie, since the real length is unknown. If the pipeline knows a length,
-  /// the MP4 edit lists count in audio samples, so the edits are exact; the 32-bit numbers in edit
-  /// lists suffice for 12 hours at 48 kHz.
+  /// Assumed length of the movie, since the real length is unknown. With a length, the pipeline
+  /// uses a time unit of one audio sample for MP4 edit lists, so that edits are exact. The 32-bit
+  /// numbers in edit lists then suffice for 12 hours at 48 kHz.
   private static let expected = ClockTime.seconds(3600)
 
   /// - Throws: ``RetrogradeError`` if the container can't hold video, or if encoding fails to
@@ -25,7 +25,7 @@ struct MovieStream: Sendable {
     _ options: ReverseOptions, _ cancellation: Cancellation
   ) throws {
     let index = VideoIndex(caps: caps, tags: nil, packets: [], segmentEnd: nil)
-    // An empty recording describes the audio, since no samples are available yet.
+    // Use an empty recording to describe the audio, since no samples are available yet.
     let track = try audio.flatMap { try RecordedAudio(try $0.caps(), options.resources).track }
     let choice = try EncodingChoice(
       output: output,

@@ -22,7 +22,8 @@ import Synchronization
 /// converter reads; there is no intermediate frame. Each call waits until the encoder has room.
 /// Several tasks can add frames at once: frames are added one at a time, in the order in which the
 /// calls begin to run. If a drawing throws, the frame is skipped. With a loop other than `forward`,
-/// frames are kept within the memory budget, then in the spool, and are encoded by ``finish()``.
+/// frames are stored in memory up to the budget, then in the spool (temporary files), and are
+/// encoded by ``finish()``.
 ///
 /// Audio (``MovieAudio``) starts with the first frame. Without a loop, the audio is encoded while
 /// frames are added.
@@ -40,7 +41,8 @@ public final class MovieWriter: Sendable {
   private let work = Work()
   private let outputs: Outputs
   private let caps: Caps
-  /// Locked while a frame is added, so only threads that may block use this lock.
+  /// State of the movie. The lock is held while a frame is added, so only threads that may block
+  /// for long may take the lock.
   private let state: Mutex<State>
 
   private struct State: Sendable {
@@ -156,7 +158,7 @@ public final class MovieWriter: Sendable {
     }
   }
 
-  /// Finishes the movie. The complete file then appears.
+  /// Finishes the movie. The file appears only now, complete.
   /// - Returns: the summary.
   /// - Throws: ``RetrogradeError`` if writing fails, if no frame was added, or if the movie is
   ///   already finished.

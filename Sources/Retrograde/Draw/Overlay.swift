@@ -9,9 +9,9 @@ public struct OverlayFrame: Sendable {
   public var time: ClockTime
   /// Time in the source.
   public var sourceTime: ClockTime
-  /// Direction in which the frame's leg plays the source.
+  /// Direction in which the source is played at this frame.
   public var direction: Direction
-  /// Number of the frame in the output, from 0.
+  /// Number of the frame in the output, starting at 0.
   public var number: Int
 
   /// Creates a frame description without a video, for example to test a drawing.
@@ -27,7 +27,7 @@ public struct OverlayFrame: Sendable {
 /// Called for one frame at a time, on a thread of the engine.
 public typealias Overlay = @Sendable (DrawingContext, OverlayFrame) throws -> Void
 
-/// Drawing before the first frame, over black and without audio.
+/// Title frames before the first frame of the video, drawn over black and without audio.
 public struct Title: Sendable {
   public var duration: ClockTime
   /// Draws a frame of the title. Gets the time since the title's start.
@@ -39,7 +39,7 @@ public struct Title: Sendable {
   }
 }
 
-/// Overlays that are also available in the command.
+/// Ready-made overlays, which the `retrograde` command offers too.
 public enum Overlays {
   /// Caption in the middle of the lower edge, unless `style` has another place.
   public static func caption(_ text: String, style: CaptionStyle = CaptionStyle()) -> Overlay {
@@ -55,7 +55,7 @@ public enum Overlays {
   }
 
   private static func timecodeSize(_ context: DrawingContext) -> Double {
-    // The second value makes the 14 characters of a timecode fit into narrow frames.
+    // The limit by width makes the 14 characters of a timecode fit into narrow frames.
     min(context.size.height / 18, context.size.width / 9.5)
   }
 
@@ -90,8 +90,8 @@ struct FramePainter: Sendable {
   private let height: Int
   private let transform: (matrix: Transform, size: Size)
 
-  /// - Parameter transform: mapping from positions in the displayed frame to stored pixels, and the
-  ///   displayed size.
+  /// - Parameter transform: transform from positions in the displayed frame to stored pixels, and
+  ///   size of the displayed frame.
   init(_ caps: Caps, _ transform: (matrix: Transform, size: Size)) {
     self.caps = caps
     self.transform = transform

@@ -1,22 +1,25 @@
 package import GStreamer
 package import MediaTime
 
-/// Outputs an audio stream in the order of play, leg by leg.
+/// Outputs an audio stream leg by leg. A leg is one step of the order of play: a part of the
+/// source, played in one direction.
 package struct AudioPlayer {
   private let track: AudioTrack
   private let legs: PlaybackLegs
   private let from: ClockTime
   private let end: ClockTime?
-  /// True if silence is output before audio that starts late.
+  /// True to begin the output with silence if the first leg begins before its audio.
   private let isPadded: Bool
   /// True if buffers are output in descending order of their times. Samples within a buffer ascend,
-  /// as in GStreamer. Supported only for natural legs.
+  /// as in GStreamer's reverse playback. Supported only if all legs are natural
+  /// (``PlaybackLeg/isNatural``).
   private let isDescending: Bool
   private let partSize: Int
   private var number: Int?
   private var reader: (any LegAudio)?
   private var leg: PlaybackLeg?
-  /// Audio that would follow the end of the previous leg, to be faded out.
+  /// Sample frames that continue the previous leg beyond its end, to be faded out at the start of
+  /// the current leg; nil if no crossfade is due.
   private var fading: [UInt8]?
   private var hasBegun = false
 
@@ -119,7 +122,7 @@ package struct AudioPart {
   package var count: Int
 }
 
-/// Audio of one leg.
+/// Reader of the audio of one leg (one step of the order of play).
 protocol LegAudio {
   /// Total number of sample frames.
   var count: Int { get }
@@ -132,12 +135,13 @@ protocol LegAudio {
   /// Returns the buffers from the end of the leg to its start, one per call; nil after the leg's
   /// first buffer. Use either this method or ``next()``, not both.
   mutating func nextFromEnd() throws -> AudioPart?
-  /// Returns the `count` sample frames that would follow if the leg did not end.
+  /// Returns the `count` sample frames that would follow the leg's last sample frame if the leg did
+  /// not end.
   mutating func read(_ count: Int) throws -> [UInt8]
 }
 
 extension PlaybackLeg {
-  /// Copy of the leg that plays in the direction of the leg's audio.
+  /// Copy of the leg with the direction of its audio, which may be forward in a backward leg.
   var playedLeg: PlaybackLeg {
     var leg = self
     if audio == .forward { leg.direction = .forward }

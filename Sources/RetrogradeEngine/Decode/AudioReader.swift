@@ -5,8 +5,8 @@ import MediaTime
 package struct AudioReader: LegAudio {
   private let track: AudioTrack
   private let leg: PlaybackLeg
-  /// Sample frames to output, counted from stream time 0. Sample frames outside `presented` are
-  /// silent.
+  /// Sample frames to output (`range`), and sample frames with audio (`presented`). Both are
+  /// counted from stream time 0. Sample frames outside `presented` are silent.
   private let range: Range<Int>
   private let presented: Range<Int>
   private let origin: ClockTime
@@ -14,8 +14,8 @@ package struct AudioReader: LegAudio {
 
   /// Maximum number of sample frames in a buffer.
   private let partSize: Int
-  /// Default number of sample frames in a buffer: as many as a muxer can put between two video
-  /// frames.
+  /// Default maximum number of sample frames in a buffer: few enough for a muxer to interleave the
+  /// buffers with video frames.
   package static let partSize = 4096
 
   /// - Parameters:

@@ -7,7 +7,7 @@ import Synchronization
 /// with times for only some pictures, raw video, and packets without a frame.
 ///
 /// The whole video is decoded once, forwards, and no frame is kept. Each packet carries a number,
-/// and the frame from this packet carries the same number.
+/// and the frame decoded from the packet carries the packet's number.
 struct DecodedTimes {
   /// Index with the decoder's times. Packets without a frame are hidden.
   let video: VideoIndex
@@ -16,7 +16,8 @@ struct DecodedTimes {
 
   /// - Parameter store: all packets of `video`.
   /// - Returns: nil if the decoder does not report the packet of each frame, loses a keyframe, or
-  ///   conceals damage. A concealed frame may depend on everything decoded before it.
+  ///   conceals damage. Concealed pixels may depend on all frames decoded earlier, so another
+  ///   decode may give other pixels.
   /// - Throws: ``RetrogradeError`` if the source can't be read.
   init?(_ video: VideoIndex, _ store: PacketStore, _ recipe: DecodingRecipe, _ cancellation: Cancellation) throws {
     let count = Mutex(0)

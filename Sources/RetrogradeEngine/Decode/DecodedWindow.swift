@@ -1,8 +1,8 @@
 package import GStreamer
 import Synchronization
 
-/// Decoded frames, pushed in display order and popped in reverse. Each frame is in memory, by
-/// reference, or in the spool.
+/// Decoded frames, pushed in display order and popped in reverse. Each frame is in memory,
+/// referenced without a copy, or in the spool (a temporary file).
 package final class DecodedWindow: Sendable {
   private struct Entry: Sendable {
     /// The frame, without its memory if the memory is in the spool.

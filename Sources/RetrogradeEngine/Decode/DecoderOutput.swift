@@ -9,7 +9,8 @@ final class DecoderOutput: Sendable {
   let sink: AppSink
   /// True if the frames come from Matroska or WebM.
   let readsMatroska: Bool
-  /// Checks the packets that enter the decoder; nil unless all packets go to one decoder.
+  /// Compares the packets that enter the decoder with the index; nil unless all packets go to one
+  /// decoder.
   let packets: WindowPackets?
   /// Feeds stored packets to the decoder; nil if a demuxer reads the packets from the source.
   let feed: PacketFeed?
@@ -25,21 +26,22 @@ final class DecoderOutput: Sendable {
   /// fails.
   private let stall: ClockTime
   /// Longest single wait for a frame. After an error that ends reading or streaming, decoding fails
-  /// if a wait brings no frame.
+  /// if no frame arrives within one such wait.
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
   /// Purpose of decoding frames.
   enum Use {
     case windows
-    /// For comparison with frames of windows. Each element chooses its own memory and number of
-    /// threads.
+    /// For comparison with frames that were decoded in windows. Each element chooses its own memory
+    /// and number of threads.
     case plain
     /// Like `plain`, but with as many threads as `windows`.
     case plainInThreadsOfWindows
   }
 
   /// Starts decoding at the beginning of the video.
-  /// - Parameter store: store of the packets, for a recipe from ``DecodingRecipe/ofStore``.
+  /// - Parameter store: store of the packets, for a recipe from ``DecodingRecipe/ofStore``; nil for
+  ///   other recipes.
   init(_ recipe: DecodingRecipe, _ use: Use = .windows, from store: PacketStore? = nil, stall: ClockTime) throws {
     source = recipe.source
     self.stall = stall
@@ -118,7 +120,7 @@ final class DecoderOutput: Sendable {
       try cancellation.check()
       // An element may continue after an error. If no element is streaming any more, all remaining
       // samples are in the appsink. After a read error, do not wait for the elements, because an
-      // element may read bytes that do not exist (avdemux_gif does so forever).
+      // element may keep trying to read missing bytes (avdemux_gif does so forever).
       let failed = failure.withLock { $0 }
       let isOver = failed.map { $0.kind == .inputOutput || !pipeline.isStreaming } ?? false
       if let sample = sink.pull(timeout: DecoderOutput.step) {

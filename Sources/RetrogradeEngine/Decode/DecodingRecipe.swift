@@ -5,9 +5,10 @@ package import GStreamer
 package struct DecodingRecipe: Sendable {
   /// The pipeline in `gst-launch-1.0` syntax.
   package var description: String
-  /// Path to the decoded stream, if it differs from the path of the video.
+  /// Elements from the source to the decoder, if they differ from the path given to the
+  /// initializer; nil otherwise.
   private(set) var path: StreamPath?
-  /// Text of the description after the parser.
+  /// Part of ``description`` that follows the parser.
   package var tail = ""
   /// Name of the appsink that outputs the frames.
   package var sink = "video"
@@ -18,16 +19,17 @@ package struct DecodingRecipe: Sendable {
   package var packetCaps: Caps?
   /// True if the decoder outputs no display times, so that the packets' times are used.
   package var isTimedByPackets = false
-  /// True if the decoder outputs wrong times (`Quirk.avdecGIFTimestamps`), so that windows can't be
-  /// checked.
+  /// True if the decoder outputs wrong times (`Quirk.avdecGIFTimestamps`), so that decoded windows
+  /// can't be compared with the index.
   package var stampsWrongTimes = false
-  /// True if all frames are one group of pictures, so that no frame is output before all frames are
-  /// decoded.
+  /// True if all frames are one group of pictures, so that reversed output begins only after all
+  /// frames are decoded.
   private(set) var isOneGroup = false
-  /// Size of the largest packet in bytes, if the output is undecoded packets; nil if it is frames.
+  /// Size of the largest packet in bytes, if the output is undecoded packets; nil if the output is
+  /// decoded frames.
   var largestPacket: Int?
   /// Two halves of the pipeline, in `gst-launch-1.0` syntax. `packets` outputs the packets as they
-  /// enter the decoder, `decoder` decodes them. nil unless all packets go to one decoder.
+  /// enter the decoder; `decoder` decodes the packets. nil unless all packets go to one decoder.
   private var parts: (packets: String, decoder: String)?
   /// True if most seeks are slow or inexact. Without an index in the file, a demuxer guesses the
   /// file position of a time, or reads everything before that position. Without timestamps, packets
@@ -61,8 +63,8 @@ package struct DecodingRecipe: Sendable {
     return recipe
   }
 
-  /// Recipe that keeps the container's packet durations. If an edit begins within a frame, these
-  /// durations show in which one.
+  /// Recipe that keeps the container's packet durations. If an edit-list entry begins within a
+  /// frame, the durations show which frame that is.
   private var keepingDurations: DecodingRecipe {
     func keeping(_ prepare: @escaping @Sendable (Pipeline) -> Void) -> @Sendable (Pipeline) -> Void {
       { [sink] pipeline in

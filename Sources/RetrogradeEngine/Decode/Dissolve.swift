@@ -1,9 +1,9 @@
 import GStreamer
 import MediaTime
 
-/// Cross-dissolve from one leg to the next. Frames that would continue the first leg are mixed into
-/// the frames of the second leg. The middle of each frame's display time determines the proportion
-/// of the mix.
+/// Cross-dissolve from one leg (one step of the order of play) to the next. Frames that would
+/// continue the first leg are mixed into the frames of the second leg. The middle of each frame's
+/// display time determines the proportion of the mix.
 struct Dissolve {
   private let start: ClockTime
   private let length: ClockTime
@@ -48,7 +48,7 @@ struct Dissolve {
 }
 
 extension PlaybackLeg {
-  /// Leg with the frames that would be shown for `time` after the end of this leg. The returned leg
+  /// Leg with the frames that would follow if this leg continued for `time`. The returned leg
   /// starts at output time 0 with the last frame of this leg.
   fileprivate func goingOn(for time: ClockTime, in presentation: TimeSpan) -> PlaybackLeg {
     let distance = heldAfter > .zero ? .zero : ClockTime(seconds: time.seconds * speed.last)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Converts the frames of a video to the format of its first frame, because an output stream can
 /// have only one format. Records the frames in other formats, and the names of these formats. Also
-/// records whether frames have captions, because no mirror keeps captions.
+/// records whether frames have captions, because reversed output can't keep captions.
 ///
 /// All decoders of a video share one instance, so a frame that is decoded twice counts once.
 final class FormatChanges: Sendable {

@@ -1,8 +1,8 @@
 package import GStreamer
 package import MediaTime
 
-/// Collects decoded frames in display order, and records their times. The last frames stay in
-/// memory, earlier ones go to the spool.
+/// Collects decoded frames in display order, and records their times. The last ``held`` frames stay
+/// in memory; earlier frames go to the spool (a temporary file).
 package struct FrameCollector {
   package let frames: DecodedWindow
   /// Start of each frame according to the decoder, not necessarily ascending.

@@ -44,8 +44,8 @@ package final class FrameConverter: Sendable {
     while !sink.isEndOfStream, idle.length < FrameConverter.stall {
       try cancellation.check()
       if let sample = sink.pull(timeout: FrameConverter.step) {
-        // An element may split a frame into several output frames, one per field. Return only one
-        // of these.
+        // An element may split a frame into several output frames, one per field. Return only the
+        // one with the input frame's timestamp.
         if sample.buffer.pts == frame.pts { return sample.buffer }
         continue
       }

@@ -5,7 +5,7 @@ import MediaTime
 /// is a mix of its two neighbours, and is shown for as long as a frame of the source. No frames are
 /// made between legs, or while the leg holds a frame.
 struct Interpolation {
-  /// Shortest display time of a frame.
+  /// Shortest display time of a frame; 0 if the output frame rate is not limited.
   let shortest: ClockTime
   private var ahead: VideoPlayer.Frame?
   /// Interval between a frame and the next one. `parts` is the number of frames to output in this
@@ -26,7 +26,7 @@ struct Interpolation {
     return try part(of: (frame, next, parts, 0), offset)
   }
 
-  /// Number of frames to output for a source frame.
+  /// Number of frames to output for a source frame, including the frame itself.
   /// - Parameters:
   ///   - moving: display time in the output, without holds.
   ///   - source: display time in the source.

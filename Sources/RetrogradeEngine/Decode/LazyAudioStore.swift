@@ -23,14 +23,14 @@ final class LazyAudioStore: Sendable {
   private let opened: OpenedSource
   private let settings: PlaybackSettings
   private let state: Mutex<State>
-  /// Reads one part at a time. Not locked while the whole source is decoded, so that players of
-  /// decoded parts need not wait.
+  /// Reads one part at a time. Not locked while the whole source is decoded, so that other threads
+  /// can still read parts.
   private let indexer = Mutex<RangeIndexer?>(nil)
   /// Locked while the whole source is decoded.
   private let decoding = Mutex(())
 
-  /// Length of a part: about the length of a request, and much longer than the audio that has to be
-  /// decoded before the part.
+  /// Length of a part: about the length of a request, and much longer than the audio that must be
+  /// decoded before the part to get exact samples.
   private static let length = ClockTime(seconds: 8)
   /// Maximum number of cached parts, enough for several players at different positions, and for
   /// requests that span two parts.
@@ -41,7 +41,8 @@ final class LazyAudioStore: Sendable {
     self.opened = opened
     var settings = settings
     settings.playback.noVideo = true
-    // The client that opened the source may have disconnected by now.
+    // The client that opened the source may have disconnected and cancelled its settings'
+    // cancellation, so use a new one.
     settings.cancellation = Cancellation()
     self.settings = settings
     state = Mutex(State(recent: [IndexedRange(span: known.span, tracks: known.tracks)]))

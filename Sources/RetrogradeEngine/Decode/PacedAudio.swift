@@ -1,8 +1,8 @@
 import GStreamer
 import MediaTime
 
-/// Audio of a leg that holds a frame, is muted, or is played at another speed. The audio is as long
-/// as the leg, exact to the sample.
+/// Audio of a leg (one step of the order of play) that holds a frame, is muted, or is played at
+/// another speed. The audio is as long as the leg, exact to the sample.
 struct PacedAudio: LegAudio {
   private let track: AudioTrack
   private let leg: PlaybackLeg
@@ -73,14 +73,16 @@ struct PacedAudio: LegAudio {
     return AudioPart(buffer: buffer, shown: shown, count: size)
   }
 
-  /// Always nil: players call this only if all legs are natural, and such legs use ``AudioReader``.
+  /// Always nil and never called. Descending output is supported only if all legs are natural, and
+  /// natural legs use ``AudioReader``.
   mutating func nextFromEnd() throws -> AudioPart? { nil }
 
   mutating func read(_ count: Int) throws -> [UInt8] {
     moving.upperBound == range.upperBound ? try nextFrames(count) : track.silence(count)
   }
 
-  /// Audio of `part` of the output. Each call must continue where the previous call ended.
+  /// Returns the sample frames of `part`, a range of the output. Each call must continue where the
+  /// previous call ended.
   private mutating func take(_ part: Range<Int>) throws -> [UInt8] {
     let (from, to) = (part.clamped(to: moving).lowerBound, part.clamped(to: moving).upperBound)
     guard from < to else { return try ending(part, track.silence(part.count)) }

@@ -6,9 +6,9 @@ import Synchronization
 /// feed continues with the packet set by ``begin(atPacket:)``.
 final class PacketFeed: Sendable {
   private struct State {
-    /// Place of the next packet in the store.
+    /// Position in the store of the next packet to push.
     var next = 0
-    /// Place in the store of the packet to continue with after the next seek.
+    /// Position in the store of the packet to continue with after the next seek.
     var target = 0
     var caps: Caps?
     var failure: (any Error)?

@@ -7,7 +7,8 @@ import Synchronization
 final class PacketReplay: Sendable {
   private let recipe: DecodingRecipe
   private let cancellation: Cancellation
-  /// Running reader, and the place of the next packet that the reader returns.
+  /// Running reader, and the position, in decoding order, of the next packet that the reader
+  /// returns; nil if no reader is running.
   private let reading = Mutex<(output: DecoderOutput, next: Int)?>(nil)
 
   /// - Parameter recipe: recipe that outputs the packets as they enter the decoder
@@ -16,12 +17,12 @@ final class PacketReplay: Sendable {
     (self.recipe, self.cancellation) = (recipe, cancellation)
   }
 
-  /// Fills `bytes` with the packet at `place`.
+  /// Fills `bytes` with the packet at `place`, a position in decoding order.
   /// - Throws: ``RetrogradeError`` if the source can't be read, or if the packet's size differs
   ///   from that of `bytes`.
   func read(_ bytes: UnsafeMutableRawBufferPointer, ofPacketAt place: Int) throws {
     try reading.withLock { reading in
-      // After an error, the place of the next packet is unknown.
+      // Take the reader out of the state, because its position is unknown after an error.
       var known = reading.take()
       if let (output, next) = known, next > place {
         output.close()

@@ -24,12 +24,12 @@ final class PacketStore: Sendable {
   private let bytes: Bytes
   private let entries: [Entry]
   /// Metadata of the packets (`GstMeta`), in buffers without memory. The keys are the packets'
-  /// places.
+  /// positions in the store.
   private let metas: [Int: Buffer]
   /// Distinct caps of the packets, in the order of their first use.
   private let forms: [Caps]
-  /// Place of the index's first packet in the store. Earlier places contain the codec's headers,
-  /// and packets that the index omits.
+  /// Position in the store of the index's first packet. Earlier positions contain the codec's
+  /// headers, and packets that the index omits.
   private let first: Int
   /// True if some MPEG pictures are known to be displayed in an order other than decoding order.
   let isReordered: Bool
@@ -105,7 +105,7 @@ final class PacketStore: Sendable {
     self.isReordered = isReordered
   }
 
-  /// First place from which `times` match the times of `packets`; nil if there is none.
+  /// First position in `times` from which the times match those of `packets`; nil if there is none.
   private static func firstPlace(of packets: [VideoPacket], in times: [ClockTime?]) -> Int? {
     (0...max(times.count - packets.count, 0)).first { place in
       place + packets.count <= times.count
@@ -113,13 +113,13 @@ final class PacketStore: Sendable {
     }
   }
 
-  /// Place in the store of packet `number` of the index.
+  /// Position in the store of the packet with number `number` in the index.
   func place(ofPacket number: Int) -> Int { first + number }
 
   /// Number of packets.
   var count: Int { entries.count }
 
-  /// The packet at `place`, and its caps.
+  /// Returns the packet at position `place` of the store, and the packet's caps.
   func packet(at place: Int) throws -> (buffer: Buffer, caps: Caps) {
     let entry = entries[place]
     let buffer = try Buffer(entry.header, size: entry.bytes) { room in

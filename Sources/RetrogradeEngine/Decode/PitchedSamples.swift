@@ -2,7 +2,7 @@ import GStreamer
 import MediaTime
 
 /// Audio at another speed and the same pitch, made by GStreamer's `pitch` element (SoundTouch).
-/// Beyond the end of the part, the audio is silent.
+/// Beyond the end of the leg's part of the source, the audio is silent.
 ///
 /// The total length is exact to the sample. Sections of the audio may be a few hundredths of a
 /// second early or late, because SoundTouch moves the sections so that they join smoothly.
@@ -59,7 +59,7 @@ final class PitchedSamples: PacedSamples {
     return taken + track.silence(count - taken.count / track.bytesPerFrame)
   }
 
-  /// Appends decoded audio to `ready`.
+  /// Appends output of `pitch` to `ready`.
   /// - Returns: false at the end of the audio.
   private func readMore() throws -> Bool {
     if let sample = sink.pull(timeout: hasEnded ? ClockTime(nanoseconds: 100_000_000) : .zero) {

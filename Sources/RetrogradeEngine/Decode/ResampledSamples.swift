@@ -1,8 +1,8 @@
 import GStreamer
 import MediaTime
 
-/// Audio at another speed, with its pitch changed as on a tape. Beyond the end of the part, the
-/// audio continues at the part's last speed.
+/// Audio at another speed, with its pitch changed as on a tape. Beyond the end of the leg's part of
+/// the source, the audio continues at the leg's last speed.
 ///
 /// The speed is the ratio of the converter's two rates. GStreamer's resampler allocates memory in
 /// proportion to the output rate, so the rates are low and the ratio is coarse. If a block becomes
@@ -63,9 +63,9 @@ final class ResampledSamples: PacedSamples {
 
   /// Sets the rate that gives the next block its correct length.
   private func setRate(of converter: AudioConverter) {
-    // The new speed also applies to sample frames that are still in the converter. The number of
-    // these sample frames increases with the speed, and the speed is calculated from their number,
-    // so count at most half a block.
+    // The new speed also applies to sample frames that are still in the converter. Their number
+    // depends on the speed, and the speed is calculated from their number. To limit this feedback,
+    // count at most half a block.
     let end = read + block - (leg.speed.isConstant ? 0 : min(converter.latency, block / 2))
     let count = min(block, end)
     let wanted = max(time(toPlay: end) - given, 1)
@@ -75,7 +75,7 @@ final class ResampledSamples: PacedSamples {
   }
 
   /// Number of output sample frames for the first `count` sample frames of the source. Beyond the
-  /// end of the part, the part's last speed applies.
+  /// end of the leg's part of the source, the leg's last speed applies.
   private func time(toPlay count: Int) -> Double {
     let way = ClockTime(sampleIndex: count, rate: track.rate)
     let length = leg.span.duration

@@ -3,7 +3,7 @@ package import MediaTime
 /// Frames to show, and their display times.
 package struct Selection: Sendable {
   package let timeline: VideoTimeline
-  /// Source number of each frame of the timeline; nil if no frame is dropped.
+  /// Number in the source of each frame of ``timeline``; nil if no frame is dropped.
   private let frames: [Int]?
 
   /// Selects frames of a timeline. From the start of `range` on, frames are dropped to meet the
@@ -19,8 +19,8 @@ package struct Selection: Sendable {
     }
   }
 
-  /// Display time of source frame `number` within `span`; nil if the frame is not shown, or if no
-  /// frame is dropped.
+  /// Display time of source frame `number` within `span`; nil if the frame is not shown during
+  /// `span`, or if the selection drops no frames at all.
   func span(ofFrame number: Int, during span: TimeSpan) -> TimeSpan? {
     guard let frames else { return nil }
     let place = frames.endOfPrefix { $0 < number }

@@ -5,7 +5,7 @@ import Paths
 
 /// Store of an audio track's sample frames, without gaps between them.
 protocol SampleStore: Sendable {
-  /// Fills `bytes` from byte `offset` on.
+  /// Fills `bytes` with the stored bytes from `offset` on.
   func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws
 }
 
@@ -64,8 +64,9 @@ final class StoredSamples: SampleStore {
     }
   }
 
-  /// File ranges of up to `count` bytes from `offset` on, to be read together with the bytes
-  /// between them. The ranges end before the first gap that is larger than ``gap``.
+  /// File ranges of up to `count` bytes from `offset` on. They are read in one system call,
+  /// together with the bytes between them. The ranges end before the first gap that is larger than
+  /// ``gap``.
   private func pieces(_ count: Int, at offset: Int) -> [Range<Int>] {
     var pieces: [Range<Int>] = []
     var done = 0

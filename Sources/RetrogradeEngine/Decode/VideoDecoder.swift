@@ -12,7 +12,7 @@ final class VideoDecoder: Sendable {
   let caps: Caps
   /// True if the first frame's top field comes first; nil unless the video is interlaced.
   let isTopFieldFirst: Bool?
-  /// Warnings about lost data other than the frames' pixels.
+  /// Warnings about data, other than pixels, that the output lacks.
   private let leftOut: [Warning]
   /// Size of a frame in memory, padding included, in bytes.
   let frameBytes: Int
@@ -29,6 +29,7 @@ final class VideoDecoder: Sendable {
   /// First sample, pulled in order to learn the caps. ``next(_:)`` returns it later.
   private let first: Mutex<Sample?>
   /// True after a window could be decoded only from the keyframe before the window's own keyframe.
+  /// Later windows are then decoded in the same way.
   private let startsEarlier = Mutex(false)
 
   /// Starts decoding at the beginning of the video.
@@ -69,7 +70,7 @@ final class VideoDecoder: Sendable {
   /// True if the packets come from a ``PacketStore``.
   var readsStore: Bool { output.feed != nil }
 
-  /// Warnings about frame or packet data that no mirror keeps.
+  /// Warnings about frame or packet data that reversed output can't keep.
   func leftOut(of video: VideoIndex) -> [Warning] {
     guard !arePackets, !video.dynamicMetadata.isEmpty else { return leftOut }
     let names = video.dynamicMetadata.joined(separator: " and ")
@@ -138,7 +139,7 @@ final class VideoDecoder: Sendable {
     system_release_memory()
   }
 
-  /// Error thrown if a window differs from the index.
+  /// Error thrown if the frames decoded for a window differ from those of the index.
   struct Mismatch: Error {}
 
   /// Decodes one window. When `budget` is reached, the first frames of the window go to the spool.
@@ -285,9 +286,10 @@ final class VideoDecoder: Sendable {
     return ClockTime(nanoseconds: min(1_000_000, gap / 3))
   }
 
-  /// Decodes forwards to the end, or to `limit`. The last `held` frames stay in memory, earlier
+  /// Decodes forwards to the end, or to `limit`. The last `held` frames stay in memory; earlier
   /// frames go to the spool.
-  /// - Parameter given: frame starts to use if the decoder outputs no times.
+  /// - Parameter given: frame starts to use if the decoder outputs no times; nil if it outputs
+  ///   times.
   func decodeForward(
     before limit: ClockTime?, given: [ClockTime]?, held: Int, spool: Spool, gauge: MemoryGauge,
     _ cancellation: Cancellation

@@ -19,7 +19,8 @@ extension VideoPlayer {
         continue
       }
       var clock = OutputTimestamper(leg, timeline: video.shown.timeline, timing: timing)
-      // Number of output frames for the previous frame, if another frame of the leg follows it.
+      // Number of output frames that interpolation makes from the previous frame if another frame
+      // of the leg follows; nil before the leg's first frame.
       var parts: Int?
       for (place, frame) in (leg.direction == .forward ? given : given.reversed()).enumerated() {
         var shown = clock.next(frame.span)

@@ -1,7 +1,8 @@
 package import GStreamer
 package import MediaTime
 
-/// Outputs the frames of a video in the order of play, leg by leg, each with its output time.
+/// Outputs the frames of a video leg by leg, each with its output time. A leg is one step of the
+/// order of play: a part of the source, played in one direction.
 package final class VideoPlayer {
   package struct Frame {
     /// Buffer, with the output time as its timestamp.
@@ -11,7 +12,7 @@ package final class VideoPlayer {
     /// Display time in the source (`source`), and direction of play.
     package var source: TimeSpan
     package var direction: Direction
-    /// Source number of the frame; nil if the frame is a mix of several frames.
+    /// Number of the frame in the source; nil if the frame is a mix of several frames.
     package var number: Int?
     /// Number of the leg (`leg`), and display time in the output without holds (`moving`).
     var leg: Int
@@ -136,8 +137,8 @@ package final class VideoPlayer {
   }
 
   private func openNext() throws -> OpenLeg? {
-    // All rounds after the first are alike. Stop after two rounds without a frame, because the loop
-    // may be endless.
+    // All rounds of a loop after the first are alike. Stop after two rounds without a frame,
+    // because the loop may be endless.
     var empty = 0
     while let number, let whole = legs[number], legs.count != nil || empty < 2 * legs.perRound {
       if let end, whole.start >= end, !isDescending { return nil }

@@ -19,7 +19,7 @@ final class VideoReader: Sendable {
   /// end.
   private struct Part: Sendable {
     var window: DecodedWindow
-    /// Source number of the window's first frame.
+    /// Number in the source of the window's first frame.
     var firstFrame: Int
     var spans: [TimeSpan]
   }
@@ -193,7 +193,7 @@ private final class ForwardDecoding: Sendable {
     var next: Int
     var pending: (buffer: Buffer, number: Int)?
     /// Count of the indexed frames that the decoder did not output, and numbers of the first and
-    /// the last of these frames.
+    /// the last of these frames; nil if no frame is missing.
     var lost: (count: Int, first: Int, last: Int)?
     var warnings: [Warning] = []
 
@@ -233,8 +233,8 @@ private final class ForwardDecoding: Sendable {
         }
       }
       let found: (Buffer, Int)?? = state.withLock { state in
-        // The frame that overlaps the start may be output twice, first clipped, then whole. Use the
-        // whole one.
+        // The frame that overlaps the start may be output twice, first clipped, then complete. Use
+        // the complete frame.
         if let pending = state.pending, time <= starts[pending.number] + tolerance {
           state.pending?.buffer = sample.buffer
           return nil

@@ -37,22 +37,23 @@ package final class VideoSource: Sendable {
   private let idle: Mutex<VideoDecoder?>
   private let ready: Mutex<(window: Window, frames: DecodedWindow)?>
 
-  /// Memory in bytes for frames outside windows; at most a third of the budget. It is enough for
-  /// six frames: two in the appsink after the decoder, two in the appsrc before the encoder, and
-  /// two in additional threads of the decoder. It also covers the 20 MiB by which this program
-  /// exceeds `gst-launch-1.0` (90 MiB instead of 70 MiB for a second of 160x120, with GStreamer
-  /// 1.22).
+  /// Memory in bytes for frames outside windows. The caller uses at most a third of the budget. It
+  /// is enough for six frames: two in the appsink after the decoder, two in the appsrc before the
+  /// encoder, and two in additional threads of the decoder. It also covers the 20 MiB by which this
+  /// program exceeds `gst-launch-1.0` (90 MiB instead of 70 MiB for a second of 160x120, with
+  /// GStreamer 1.22).
   private static func decoderOverhead(_ frameBytes: Int) -> Int { 6 * frameBytes + (20 << 20) }
 
   /// Memory budget for packets, in bytes. Packets need no decoding, so larger windows would only
   /// delay the consumer and use more memory.
   private static let packetBudget = 32 << 20
 
-  /// Length of the end of the video. If a user waits for the first frame and the last group of
-  /// pictures does not fit in memory, this end is decoded first.
+  /// Length of the end of the video that is decoded first, so that a waiting user sees the first
+  /// frame sooner. Used only if the last group of pictures does not fit in memory.
   private static let watchedLength = ClockTime(seconds: 1.5)
 
-  /// Reads the last window of the source, to find out how the source can be read.
+  /// Reads the last window of the source, to find out whether seeks are exact enough to read the
+  /// source in windows.
   /// - Parameters:
   ///   - range: range of the source to play, in stream time; nil for the whole source.
   ///   - part: part of the range to read; nil for the whole range.
@@ -280,7 +281,8 @@ package final class VideoSource: Sendable {
     guard store == nil, let plan = planner.plan(frames: frames, keyframes: video.keyframes) else {
       return Plan(method: .forward, windows: [], budget: planner.budget, frameBytes: planner.frameBytes)
     }
-    // If the end of the last group is already decoded, plan a separate window for this end.
+    // If the end of the last group of pictures is already decoded, plan a separate window for this
+    // end.
     guard let known = ready.withLock({ $0?.window.frames }), let first = plan.windows.first?.frames,
       known.upperBound == first.upperBound, first.lowerBound < known.lowerBound
     else { return plan }

@@ -27,7 +27,7 @@ final class WindowPackets: Sendable {
     var ending: [ClockTime]?
   }
 
-  /// Progress of the packets of a window.
+  /// Progress of comparing the packets that enter the decoder with the wanted packets.
   private struct Progress {
     let wanted: Wanted
     /// True once the seek has flushed the pad. Packets that come before the flush are ignored.
@@ -127,7 +127,7 @@ final class WindowPackets: Sendable {
     return time < .zero ? buffer.presentationTime(in: segment) : time
   }
 
-  /// True if each packet is a whole picture, so that no later packet is needed to complete a
+  /// True if each packet is a complete picture, so that no later packet is needed to complete a
   /// picture.
   var areWholePictures: Bool {
     guard let caps = pad.caps else { return false }

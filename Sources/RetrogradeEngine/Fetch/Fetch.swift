@@ -195,7 +195,7 @@ struct Fetch {
       case .failed(let error):
         try transfers.check(name, isOver: true)
         throw failure(error, done, 0)
-      // At the end of the stream, the sinks contain all earlier data.
+      // After this message, no more data arrives in the sinks; only pull what they still hold.
       case .endOfStream: isOver = true
       default: break
       }

@@ -36,7 +36,7 @@ struct AudioCollector {
     var names: String { caps.map(\.audioName).joined(separator: " and ") }
   }
 
-  /// Duration of all audio so far, without audio that is still in the converter.
+  /// Duration of all audio so far, except for audio that is still in the converter.
   var length: ClockTime { caps?.int("rate").map { ClockTime(sampleIndex: count, rate: $0) } ?? .zero }
   /// Number of sample frames so far.
   private var count = 0

@@ -1,7 +1,8 @@
 import MediaTime
 
 /// Anchor for the position of audio that is decoded from the middle of a source. The anchor shows
-/// where a full pass would place this audio. This type uses only arithmetic.
+/// where a full pass would place this audio. This type does not use GStreamer elements, only
+/// arithmetic.
 ///
 /// A full pass counts samples from the first timestamp (`AudioLayout`), but timestamps in the
 /// middle may be rounded to a millisecond. The lengths of all packets have a common divisor, so the
@@ -11,7 +12,7 @@ struct AudioAnchor: Hashable, Sendable {
   var position: Int
   /// Common divisor of the distances, in sample frames, between any two buffers.
   var step: Int
-  /// Delay of the timestamps relative to the sample count, in sample frames: the mean of the
+  /// Delay of the timestamps relative to the sample count, in sample frames: the middle between the
   /// smallest and the largest delay.
   var offset: Double
   /// Largest delay minus the smallest, in sample frames.
@@ -53,7 +54,8 @@ struct AudioAnchor: Hashable, Sendable {
     guard step > 0 else { return nil }
   }
 
-  /// Distance, in sample frames, by which this anchor's buffers must be moved to match `origin`.
+  /// Distance, in sample frames, by which this anchor's buffers must be moved to match `origin`,
+  /// the anchor from the beginning of the source.
   /// - Returns: nil if the distance is not known to the sample.
   func shift(to origin: AudioAnchor, rate: Int) -> Int? {
     let step = AudioAnchor.divisor(step, origin.step)
@@ -61,7 +63,8 @@ struct AudioAnchor: Hashable, Sendable {
     guard step > 0, estimate.magnitude < 1e15 else { return nil }
     let distance = Int(estimate.rounded()) - origin.position
     let isExact = spread <= 1 && origin.spread <= 1
-    // If timestamps are exact to the sample, the position follows from the timestamps alone.
+    // With a step this small, several positions fit. Then use only the timestamps, if they are
+    // exact to the sample.
     if isExact, step < 4 { return spread == 0 && origin.spread == 0 ? Int(estimate.rounded()) - position : nil }
     let steps = Int((Double(distance) / Double(step)).rounded())
     let place = origin.position + steps * step
@@ -84,7 +87,7 @@ struct AudioFit: Sendable {
   /// Bounds of the wanted audio, in stream time. If `end` is nil, the part ends with the source.
   var start: ClockTime?
   var end: ClockTime?
-  /// False to place the audio by its timestamps if its exact position is unknown
-  /// (``AudioTrack/isPlaced``).
+  /// True to throw ``InexactRange`` if the exact position of the audio is unknown; false to use the
+  /// audio's timestamps then (``AudioTrack/isPlaced``).
   var isExact = true
 }

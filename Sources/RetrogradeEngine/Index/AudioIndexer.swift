@@ -89,8 +89,8 @@ package final class AudioIndexer: Sendable {
     self.spoolDirectory = spoolDirectory
   }
 
-  /// Creates an indexer of the same stream as `known`. Adds facts from `path` that were unknown
-  /// when the pipeline was created.
+  /// Creates an indexer of the same stream as `known`. Adds facts from `path`, such as tags, that
+  /// were unknown when the pipeline was created.
   package convenience init(_ known: AudioIndexer, of path: StreamPath) {
     self.init(
       name: known.name, codec: path.caps, tags: path.tags, spoolDirectory: known.spoolDirectory, trim: path.trim,
@@ -145,7 +145,7 @@ package final class AudioIndexer: Sendable {
   }
 
   /// - Parameters:
-  ///   - first: sample that was already pulled.
+  ///   - first: sample that was already pulled; nil if none was.
   ///   - watched: records about the decoder; nil to use the records of ``watch(_:)``.
   package func run(
     _ reader: StreamReader, first: Sample? = nil, watched: PacketTimestamps? = nil
@@ -263,6 +263,7 @@ package final class AudioIndexer: Sendable {
     return track
   }
 
-  /// Clears the records about packets before another pass of the pipeline. No data may be flowing.
+  /// Clears the records about packets before another pass. Call this only while no data flows in
+  /// the pipeline.
   func resetNotes() { ownClock.reset() }
 }

@@ -25,7 +25,8 @@ struct DecodedAudio: Hashable, Sendable {
   var segment = 0
 }
 
-/// Calculates the position of decoded audio in the presentation. This type uses only arithmetic.
+/// Calculates the position of decoded audio in the presentation. This type does not use GStreamer
+/// elements, only arithmetic.
 struct AudioLayout: Sendable {
   var rate: Int
   var segment: Segment
@@ -38,7 +39,8 @@ struct AudioLayout: Sendable {
   /// Priming that the demuxer removed. The first packet after the priming has timestamp 0
   /// (`GaplessInfo.cut`).
   var cutPriming = ClockTime.zero
-  /// True if the buffers are contiguous and their timestamps must be ignored.
+  /// True if the buffers are contiguous and their timestamps are wrong, so that the timestamps must
+  /// be ignored.
   var ignoresTimestamps = false
   /// Largest difference between a timestamp and the sample count that is not a gap. Containers
   /// round to a millisecond or more, and MPEG clocks jitter. GStreamer's audio sinks use the same
@@ -109,7 +111,8 @@ struct AudioLayout: Sendable {
     return clipped(chunks, start, end)
   }
 
-  /// Positions of the buffers according to their timestamps.
+  /// Positions of the buffers, in sample frames, according to their timestamps; nil where no
+  /// timestamp can be used.
   private func nominals(_ buffers: [DecodedAudio], _ fillings: Set<Int>) -> [Int?] {
     if ignoresTimestamps { return buffers.map { _ in nil } }
     // If a decoder outputs nothing for the first packets, as AAC decoders often do, GstAudioDecoder

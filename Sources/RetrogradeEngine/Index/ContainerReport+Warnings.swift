@@ -10,10 +10,10 @@ extension ContainerReport {
     package var end: ClockTime
   }
 
-  /// Allowance for containers that round times to a millisecond.
+  /// Tolerance for containers that round times to a millisecond.
   private static let rounding = ClockTime(nanoseconds: 2_000_000)
-  /// Tolerance for a file that is known to be damaged, because containers may declare the duration
-  /// of the last frame in two ways.
+  /// Difference in duration that is tolerated even in a file known to be damaged, because
+  /// containers may declare the duration of the last frame in two ways.
   private static let vagueness = ClockTime(nanoseconds: 60_000_000)
 
   /// Warnings about declared data that is missing from `found`.
@@ -22,7 +22,7 @@ extension ContainerReport {
   ///     reported.
   ///   - isWhole: true if the user excluded no stream.
   package func warnings(_ found: [Found], isDamaged: Bool, isWhole: Bool = true) -> [Warning] {
-    // Subtitles may end later than the missing data.
+    // `last` excludes subtitles, because they may extend beyond the point where data is missing.
     guard let whole = found.map(\.end).max(),
       let last = found.filter({ $0.kind != .subtitles }).map(\.end).max()
     else { return [] }
@@ -154,8 +154,8 @@ extension Topology {
       let listed = declared.streams.filter { $0.kind == kind }
       let known = streams.count { $0.kind == kind } + missing.count { ($0.mediaType ?? "").hasPrefix("\(kind)/") }
       let lost = max(listed.count - known, 0)
-      // The demuxer skips empty streams, so count these first. Which other streams it skips is
-      // unknown.
+      // The demuxer skips empty streams, so count the empty streams first. It is unknown which
+      // other streams the demuxer skips.
       let empty = min(listed.count { $0.isEmpty }, lost)
       func what(_ count: Int) -> String {
         listed.count == 1 ? "the \(kind) stream" : "\(count) of \(listed.count) \(kind) streams"

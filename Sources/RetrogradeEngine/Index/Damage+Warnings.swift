@@ -2,8 +2,8 @@ import Containers
 import MediaTime
 
 extension [Damage] {
-  /// Tolerance around damage, because the order in the file may differ from the order in time, and
-  /// audio may lag behind video.
+  /// Margin before and after damage within which gaps are attributed to the damage. Needed because
+  /// data is not in exact time order in the file: for example, audio may lag behind video.
   private static let interleaving = ClockTime.milliseconds(1000)
 
   /// Returns warnings about the first damaged byte, and about the missing parts of the streams near
@@ -69,8 +69,8 @@ extension [Damage] {
 }
 
 extension VideoTimeline {
-  /// Gaps in which a frame is shown too long, each with the number of missing frames; empty if the
-  /// frames are not evenly spaced.
+  /// Gaps in which a frame is shown too long because later frames are missing, each with the number
+  /// of missing frames; empty if the frames are not evenly spaced.
   fileprivate var gaps: [(span: TimeSpan, frames: Int)] {
     let steps = zip(starts, starts.dropFirst()).map { $1 - $0 }
     guard steps.count > 1 else { return [] }
@@ -79,8 +79,8 @@ extension VideoTimeline {
     let even = steps.count { ($0.nanoseconds - step).magnitude <= rounding.magnitude }
     guard step > 0, even * 10 >= steps.count * 9 else { return [] }
     return steps.indices.compactMap { index in
-      // Round to the nearest number. In this order of operations, frames that are far apart cause
-      // no overflow.
+      // Round to the nearest number. The subtraction comes first, so that frames that are far apart
+      // cause no overflow.
       let frames = (steps[index].nanoseconds - step + step / 2) / step
       return frames > 0
         ? (TimeSpan(start: starts[index] + ClockTime(nanoseconds: step), end: starts[index + 1]), Int(frames)) : nil

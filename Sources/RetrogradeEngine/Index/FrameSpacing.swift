@@ -35,7 +35,7 @@ struct FrameSpacing: Sendable {
 
   /// Duration of the last frame.
   /// - Parameters:
-  ///   - own: duration of the last packet.
+  ///   - own: duration of the last packet; nil if unknown.
   ///   - isDeclared: true if the container declares the duration. A duration from a parser is used
   ///     only if the frames are not evenly spaced.
   func lastDuration(_ own: ClockTime?, isDeclared: Bool) -> ClockTime {
@@ -59,8 +59,8 @@ struct FrameSpacing: Sendable {
     return caps.setting("framerate", "(fraction)\(rate?.description ?? "0/1")")
   }
 
-  /// Highest rate that is always trusted. Screen recorders declare rates up to this one, although
-  /// their frames come at a lower rate.
+  /// Highest rate that is always trusted. Screen recorders declare rates up to this value, although
+  /// they record fewer frames per second.
   private static let usual = 120.0
   /// Largest plausible ratio of a declared rate to the measured rate.
   private static let excess = 3.0

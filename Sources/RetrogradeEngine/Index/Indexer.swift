@@ -19,7 +19,7 @@ struct Indexer: Sendable {
   /// Directory of the spool; nil to count decoded audio without storing it.
   let spoolDirectory: String?
   let cancellation: Cancellation
-  /// Gate that pauses the passes for more urgent work; nil if there is no such work.
+  /// Gate that pauses the indexing passes while more urgent work runs; nil to never pause.
   var priorityGate: PriorityGate?
   /// Called with the progress of the pass.
   let progress: @Sendable (IndexProgress) -> Void
@@ -45,7 +45,7 @@ struct Indexer: Sendable {
     return result
   }
 
-  /// Chooses the streams to read, and warns about the others.
+  /// Chooses the streams to read, and warns about the streams that are left out.
   func choose() throws -> ChosenStreams {
     var warnings: [Warning] = []
     let videos = topology.videos(playback)
@@ -131,8 +131,8 @@ struct Indexer: Sendable {
     if let failure = reading.failure {
       let isEmpty = (reading.videos.first?.packets.isEmpty ?? true) && audio.isEmpty
       if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
-      // The error may have ended a stream early. If not, the output so far may nevertheless be
-      // everything that the failed element could produce.
+      // Warn even if the streams seem complete, because the error may have ended one of them early.
+      // After errors other than read errors, the element may have output everything that it could.
       let what =
         failure.kind == .inputOutput
         ? "reading failed at \(position)" : "read only until \(position), where GStreamer reports"
@@ -165,7 +165,7 @@ struct Indexer: Sendable {
           : try DecodingRecipe(index, path, in: topology, name: name, wantsAlpha: holdsAlpha)
         videos.append((path, index, recipe))
       } catch let error as RetrogradeError where !videos.isEmpty {
-        // An additional video that cannot be indexed does not make the run fail.
+        // Only the first video must be indexable. Other videos that cannot be indexed are left out.
         warnings.append(Warning(.streamLeftOut, "left out: another video stream (\(error.message))"))
       }
     }

@@ -9,7 +9,7 @@ package struct IndexingPass: Sendable {
   package enum End: Equatable, Sendable {
     /// All streams have ended.
     case streamsEnded
-    /// All streams with data have ended; the remaining streams will never have any data.
+    /// All streams with data have ended; the other streams will never have any data.
     case restIsMissing
     /// Reading a stream failed, for example because the spool is full. The other streams would wait
     /// for this stream forever.
@@ -36,7 +36,8 @@ package struct IndexingPass: Sendable {
     package var isReading = false
     /// True if any element is still running; set only after an element has failed.
     package var isStreaming = true
-    /// Number of streams that no element is linked to; set only if `silence` is not 0.
+    /// Number of streams whose pipeline branch is not linked to a demuxer; set only if `silence` is
+    /// not 0.
     package var unlinked = 0
 
     package init() {}

@@ -32,7 +32,8 @@ final class IndexingPipeline {
 
   private var topology: Topology { indexer.topology }
 
-  /// - Parameter gate: gate that ends the streams of each pass; nil if streams end with the source.
+  /// - Parameter gate: gate that ends the streams of each pass; nil if the streams end where the
+  ///   source ends.
   init(_ indexer: Indexer, _ streams: ChosenStreams, gate: RangeGate? = nil) throws {
     self.indexer = indexer
     self.streams = streams
@@ -54,7 +55,8 @@ final class IndexingPipeline {
         }
       }
     }
-    // If a decoder reads the file directly, no packets enter the decoder.
+    // If a decoder reads the file directly, no packets enter the decoder, so there is nothing to
+    // watch.
     if !topology.streams.contains(where: \.isFile) { streams.tracks.forEach { $0.watch(pipeline) } }
     // Prepare before the threads start, because an appsink that has not started reports its end.
     topology.prepare(pipeline)
@@ -136,7 +138,8 @@ final class IndexingPipeline {
         return (end, failure ?? pipeline.pendingFailure)
       }
       let message = pipeline.nextMessage(timeout: step)
-      // After this message, the readers only pull the remaining samples.
+      // After end of stream, the readers only pull the remaining samples, so poll more often to
+      // notice their end soon.
       if case .endOfStream? = message { step = ClockTime(nanoseconds: 1_000_000) }
       silence = message == nil && indexer.priorityGate?.isUrgent != true ? step : .zero
       if case .failed(let error)? = message {

@@ -26,7 +26,7 @@ final class LateStreams: Sendable {
   ///   - samples: counter of the samples that have left the pipeline.
   init(_ pipeline: Pipeline, _ elements: Set<String>, known: Set<String>, after samples: Counter) {
     for name in elements {
-      // The pipeline holds the closures, and the closures hold this object.
+      // The closures capture `self` strongly, so this object lives as long as the pipeline.
       pipeline.element(name)?.onNoMorePads { [self] in state.withLock { _ = $0.complete.insert(name) } }
       pipeline.element(name)?.onPadAdded { [self] pad in
         let full = "\(name).\(pad.name)"

@@ -1,8 +1,9 @@
 import Containers
 import GStreamer
 
-/// Checks during indexing whether a video's packets can be output in another order unchanged. Each
-/// packet must be an independent frame, in a codec for which ``PacketCheck`` has a rule.
+/// Checks during indexing whether a video's packets can be output in another order without
+/// re-encoding. Each packet must be an independent frame, in a codec for which ``PacketCheck`` has
+/// a rule.
 struct PacketReversal {
   private let codec: PacketCheck.Codec?
   private var check: PacketCheck?

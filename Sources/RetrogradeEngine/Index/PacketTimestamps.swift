@@ -110,7 +110,8 @@ package final class PacketTimestamps: Sendable {
     return edits
   }
 
-  /// Copies the GStreamer segments that `other` opened before an earlier element.
+  /// Copies the GStreamer segments recorded by `other`, which opened them before an earlier element
+  /// of the pipeline.
   func takeSegments(of other: PacketTimestamps) {
     let segments = other.state.withLock { $0.segments }
     state.withLock { $0.segments = segments }

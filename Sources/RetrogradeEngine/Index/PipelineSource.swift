@@ -10,8 +10,8 @@ package struct PipelineSource: Sendable {
   /// The source file and its facts.
   package var stored: Source { opened.stored }
 
-  /// - Returns: nil if `path` is not the path of a regular file, or if the file alone contains no
-  ///   media.
+  /// - Returns: nil if `path` is not a regular file, or if only the user's pipeline can read the
+  ///   file.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`, or `CancellationError`.
   package init?(_ path: String, _ settings: PlaybackSettings) throws {
     guard Source.isReopenable(path) else { return nil }
@@ -29,7 +29,7 @@ package struct PipelineSource: Sendable {
   /// pipeline starts.
   package func prepare(_ pipeline: Pipeline) { opened.topology.prepare(pipeline) }
 
-  /// True if decoders output no timestamps, so that the packets' timestamps are used.
+  /// True if frames get the packets' timestamps, because the decoder outputs none (GIF).
   package var isTimedByPackets: Bool { opened.topology.isGIF }
 
   /// Stream whose data `sink`, an appsink of a running pipeline, receives from the file; nil if
@@ -60,7 +60,7 @@ package struct PipelineSource: Sendable {
 extension StreamPath {
   /// True if one of `pads` is a demuxer pad of this stream.
   fileprivate func originates(from pads: [(factory: String, pad: String)]) -> Bool {
-    // Output pads of parsers have the same name in all streams, so ignore them.
+    // The output pads of all parsers are named `src`, so they do not identify a stream.
     steps.contains { step in step.pad != "src" && pads.contains { $0 == (step.factory, step.pad) } }
   }
 }

@@ -7,8 +7,8 @@ import MediaTime
 /// The result is exact: if the tables contradict the packets that were read, there is no quick
 /// index.
 enum QuickIndex {
-  /// Length of the end that is read. For sources shorter than three times this length, a full index
-  /// is as fast.
+  /// Length of the source's end that is read. For sources shorter than three times this length, a
+  /// full index is as fast.
   private static let tail = ClockTime(seconds: 8)
 
   /// - Returns: nil if the whole source has to be indexed.
@@ -34,7 +34,8 @@ enum QuickIndex {
         if let all = try tables.join().flatMap({ times in beginning.video.flatMap { last.completed(by: times, $0) } }) {
           index.video = all
         } else {
-          // Reading the packets alone is faster than decoding the audio.
+          // The tables cannot be used, so read all video packets. Skip the audio, because decoding
+          // the audio takes longer.
           var silent = settings
           silent.playback.noAudio = true
           let all = try opened.indexer(silent, progress: progress).run()
@@ -96,7 +97,7 @@ extension VideoIndex {
       let last = times.samples.map(\.shown).max(), let latest = packets.compactMap(\.time).max(), latest >= end
     else { return nil }
     func nanoseconds(_ units: Int) -> Int64 {
-      // Calculate like GStreamer: whole seconds, and the remainder rounded down.
+      // Round like GStreamer: whole seconds, and the remainder rounded down.
       let (seconds, rest) = (units / times.timescale, units % times.timescale)
       return Int64(seconds) * 1_000_000_000 + Int64(rest) * 1_000_000_000 / Int64(times.timescale)
     }

@@ -9,18 +9,20 @@ final class RangeGate: Sendable {
   /// State of one stream in the current pass.
   private struct Stream {
     var kind: StreamKind
-    /// Start of the first packet.
+    /// Time of the first packet, in stream time; nil until a packet arrives.
     var first: ClockTime?
     /// Number of packets that start at or after the end of the part.
     var past = 0
     var isClosed = false
 
-    /// True if no packet after the one at `time` belongs to the part before `end`.
+    /// True if no packet after the packet at `time` is presented before `end`.
     func isComplete(at time: ClockTime, _ end: ClockTime) -> Bool {
       switch kind {
-      // Codecs reorder at most 16 frames (H.264, A.3.1; H.265, A.4.2), each of up to two fields.
+      // Codecs reorder at most 16 frames (H.264, A.3.1; H.265, A.4.2), or 32 fields, so after 40
+      // packets no earlier frame can follow.
       case .video: past >= 40 || time >= end + RangeGate.reordering
-      // Decoders delay one packet, and the next packet overlaps it.
+      // The end of the part needs later packets, too: decoders delay their output by one packet,
+      // and the next packet overlaps the last one.
       case .audio: time >= end + ClockTime(nanoseconds: 500_000_000)
       default: time >= end
       }
@@ -34,8 +36,8 @@ final class RangeGate: Sendable {
     var length: ClockTime?
     var streams: [Stream] = []
 
-    /// Returns the streams that end at this packet of stream `number`. The packet is decoded or
-    /// shown at `time`.
+    /// Counts a packet of stream `number`, and returns the numbers of the streams that end here.
+    /// `time` is the PTS of the packet, or the DTS if there is no PTS, in stream time.
     mutating func pass(_ number: Int, _ time: ClockTime) -> [Int] {
       streams[number].first = streams[number].first ?? time
       if end == nil { end = length.map { time + $0 } }
@@ -44,8 +46,9 @@ final class RangeGate: Sendable {
       var over: [Int] = []
       if !streams[number].isClosed, streams[number].isComplete(at: time, end) { over.append(number) }
       for closed in over { streams[closed].isClosed = true }
-      // Subtitles may be an hour apart. If a stream lags far behind the others, it has no more
-      // packets before the end of the part.
+      // Once audio and video have ended, end the other streams, too, because the next subtitle may
+      // be an hour later. If a stream lags far behind the others, it has no more packets before the
+      // end of the part.
       let isOver = streams.allSatisfy { $0.isClosed || ![.video, .audio].contains($0.kind) }
       guard isOver || time >= end + RangeGate.reordering + ClockTime(seconds: 2) else { return over }
       for other in streams.indices where !streams[other].isClosed {
@@ -94,12 +97,13 @@ final class RangeGate: Sendable {
     }
   }
 
-  /// Start of the first packet of each stream; nil if the stream had no packet.
+  /// Time of the first packet of each stream, in stream time; nil if the stream had no packet.
   var firstTimes: [ClockTime?] { state.withLock { $0.streams.map(\.first) } }
   /// True for each stream that the gate ended; false for each stream that the source ended.
   var closed: [Bool] { state.withLock { $0.streams.map(\.isClosed) } }
 
-  /// - Returns: effect of the packet at `time` on stream `number`.
+  /// Returns the effect of the packet at `time` on stream `number`, and ends other streams if
+  /// needed.
   private func pass(_ number: Int, _ time: ClockTime) -> StreamProgress {
     let (over, isEnd) = state.withLock { state in
       let over = state.pass(number, time)

@@ -9,7 +9,7 @@ import MediaTime
 /// keyframe that leaves enough pre-roll for the audio decoders. If the index of a part may be
 /// inexact, ``InexactRange`` is thrown, and the caller indexes the whole source.
 final class RangeIndexer {
-  /// Index of the first seconds.
+  /// Index of the source's first seconds.
   let beginning: SourceIndex
   /// Start of the presentation, in stream time.
   var start: ClockTime { beginning.presentationStart }
@@ -20,7 +20,8 @@ final class RangeIndexer {
   private let streams: ChosenStreams
   private let gate = RangeGate()
   private let pipeline: IndexingPipeline
-  /// Anchor of each audio stream; nil if the stream does not begin in the first seconds.
+  /// Known sample position of each audio stream, from which later positions are computed; nil if no
+  /// position is known, for example because the stream begins after the first seconds.
   private let anchors: [AudioAnchor?]
   /// Length of the pre-roll of each audio stream. Samples decoded after the pre-roll equal the
   /// samples of a full pass.
@@ -141,7 +142,8 @@ final class RangeIndexer {
   ) -> Bool {
     let videos = reading.videos.enumerated().allSatisfy { number, video in
       guard let keyframe = video.firstKeyframe, keyframe <= start else { return false }
-      // The duration of the last frame depends on the frames before it.
+      // If the stream reached its end, the duration of its last frame is computed from many frames
+      // before it.
       return closed[number] || video.complete(until: nil).starts.map { $0.count > FrameSpacing.length } ?? false
     }
     let audios = preRolls.enumerated().allSatisfy { number, preRoll in
@@ -204,7 +206,8 @@ extension VideoIndex {
     return replacing(whole, isFromStart: false).ended(at: end)
   }
 
-  /// Returns the index up to the first frame that starts at `end` or later. That frame is kept.
+  /// Returns the index up to and including the first frame that starts at `end` or later; the
+  /// complete index if `end` is nil.
   fileprivate func ended(at end: ClockTime?) -> VideoIndex {
     guard let end, let next = packets.compactMap({ $0.isHidden ? nil : $0.time }).filter({ $0 >= end }).min() else {
       return self

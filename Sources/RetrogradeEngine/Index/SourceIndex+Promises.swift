@@ -26,8 +26,8 @@ extension SourceIndex {
       )
     }
     if part == nil { warnings += [lateSubtitles(in: subtitles)].compactMap { $0 } }
-    // Count all details of the container. A label in the packets counts only if the container does
-    // not have the same label.
+    // Report all details that the container lists. Report a detail found in the packets only if the
+    // container does not list the same detail.
     let labels = videos.filter { !$0.arePackets }.flatMap(\.video.details).unique
     warnings += (facts.details + labels.filter { !facts.details.contains($0) }).leftOut(playback)
     plays = facts.gif?.plays
@@ -73,14 +73,15 @@ extension SourceIndex {
   private func isWhole(of declared: ContainerReport, _ playback: PlaybackOptions) -> Bool {
     let kinds = Set(declared.streams.map(\.kind))
     return playback.streams == nil
-      // A stream left out with a warning may be the longest.
+      // If a stream was left out with a warning, the declared end may be the end of that stream.
       && !warnings.contains { [.streamLeftOut, .missingPlugin].contains($0.code) }
       && (kinds.isEmpty ? !playback.noAudio && !playback.noVideo : kinds.allSatisfy(playback.wantsAny))
   }
 }
 
 extension [ContainerDetail] {
-  /// Returns one warning for each different detail, with its number of occurrences.
+  /// Returns a warning for each distinct detail that the output loses, with the number of
+  /// occurrences.
   package func leftOut(_ playback: PlaybackOptions) -> [Warning] {
     let counts = Dictionary(map { ($0, 1) }, uniquingKeysWith: +)
     let all = unique
@@ -105,7 +106,7 @@ extension [ContainerDetail] {
 }
 
 extension ContainerDetail {
-  /// True unless the detail belongs to streams that are not played.
+  /// True if the detail belongs to the file, to a track, or to streams that are played.
   fileprivate func belongs(to playback: PlaybackOptions) -> Bool {
     if case .streams(let kind) = owner { playback.wantsAny(kind) } else { true }
   }

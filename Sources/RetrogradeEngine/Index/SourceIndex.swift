@@ -15,7 +15,8 @@ package struct VideoPacket: Hashable, Sendable {
   var pictureBytes: Int?
   /// True if the packet decodes to no frame, or to a frame outside the presentation.
   var isHidden: Bool
-  /// True if an edit begins within the frame; ``time`` is then the start of the edit.
+  /// True if an edit (of an edit list) begins within the frame; ``time`` is then the start of the
+  /// edit.
   var isCut = false
 
   /// - Parameter caps: caps of the stream.
@@ -55,14 +56,14 @@ package struct VideoIndex: Sendable {
   /// End of the stream's GStreamer segment; nil if the segment has no end.
   var segmentEnd: ClockTime?
 
-  /// True if the container states only decoding times, as AVI does. Frames are then shown at the
-  /// decoding times, in display order. Timestamps from decoders would jump back at keyframes if the
-  /// video has B-frames (`Quirk.avidemuxKeyframeTimes`).
+  /// True if the container states only decoding times, as AVI does. The n-th frame in display order
+  /// is then shown at the n-th decoding time. Timestamps from decoders would jump back at keyframes
+  /// if the video has B-frames (`Quirk.avidemuxKeyframeTimes`).
   let isUntimed: Bool
-  /// Start times in display order; nil unless every shown packet has a distinct time. Windows can
-  /// be planned only if these times exist.
+  /// Start times in display order; nil unless every shown packet has a distinct time. Without these
+  /// times, the video cannot be decoded backwards in windows (``Window``).
   package let starts: [ClockTime]?
-  /// Position in `packets` of the frame that starts at each entry in `starts`.
+  /// Position in ``packets`` of each frame in ``starts``.
   private let places: [Int32]
   /// Numbers of the keyframes, counted in display order.
   package let keyframes: [Int]
@@ -74,7 +75,7 @@ package struct VideoIndex: Sendable {
   let lastDuration: ClockTime
   /// Total size of all packets, in bytes.
   package let bytes: Int
-  /// Reason why the packets can't be reordered, for messages; nil if they can.
+  /// Reason, for messages, why the packets can't be reversed without decoding; nil if they can.
   package var obstacle: String? = "its packets were not examined"
   /// Decoder to use if the highest-ranked decoder does not accept the packets; nil otherwise.
   var decoder: String?
@@ -114,8 +115,9 @@ package struct VideoIndex: Sendable {
   /// Returns the packets needed to decode `frames`.
   /// - Parameters:
   ///   - frames: frame numbers in display order.
-  ///   - keyframe: keyframe at which decoding begins, in display order.
-  ///   - tolerance: largest allowed difference between a packet's time and the index.
+  ///   - keyframe: number, in display order, of the keyframe at which decoding begins.
+  ///   - tolerance: largest allowed difference between a packet's time when it is read again and
+  ///     its time in the index.
   func packets(
     of frames: Range<Int>, from keyframe: Int, _ tolerance: ClockTime
   ) -> WindowPackets.Wanted {
@@ -127,12 +129,12 @@ package struct VideoIndex: Sendable {
     return wanted
   }
 
-  /// Returns the last keyframe before frame `frame`, in display order; the first frame if there is
-  /// no such keyframe.
+  /// Returns the number of the last keyframe before frame number `frame`, in display order; 0 if
+  /// there is no such keyframe.
   func keyframe(before frame: Int) -> Int { keyframes[..<keyframes.endOfPrefix { $0 < frame }].last ?? 0 }
 
-  /// Returns the position in ``packets`` at which decoding begins for a frame. Packets before the
-  /// first keyframe count as packets of that keyframe.
+  /// Returns the position in ``packets`` at which decoding begins for a frame. For the first frame,
+  /// this is the first packet, so that packets before the first keyframe are included.
   /// - Parameter frame: a keyframe or the first frame, in display order.
   func packetPlace(ofFrame frame: Int) -> Int {
     frame > 0 && places.indices.contains(frame) ? Int(places[frame]) : 0
@@ -154,7 +156,7 @@ package struct VideoIndex: Sendable {
     let shown = packets.filter { !$0.isHidden }
     let isUntimed =
       shown.count(where: { $0.time == nil }) * 2 > shown.count && shown.allSatisfy { $0.decodingTime != nil }
-      // A program stream states a PTS, but no DTS, for the first frame in each PES packet.
+      // Program streams do not count: the first frame in each PES packet has a PTS, but no DTS.
       && shown.allSatisfy { $0.time == nil || $0.time == $0.decodingTime }
     let timed = packets.enumerated().compactMap { place, packet in
       packet.isHidden
@@ -171,8 +173,8 @@ package struct VideoIndex: Sendable {
     rhythm = FrameSpacing(timed.map(\.time))
     var own = timed.last?.packet.duration
     // In MP4, a packet's duration is the time until the next packet in decoding order. If the frame
-    // that is shown last is not the last frame in decoding order, the duration of the last packet
-    // in decoding order is therefore the time from the start of the frame shown last to the end.
+    // shown last is not decoded last, the duration of the packet decoded last is therefore the time
+    // from the start of the frame shown last to the end.
     if declaresDurations, let end = segmentEnd, let last = timed.last?.time, last < end,
       let left = shown.last?.duration, left > (own ?? .zero) + FrameSpacing.rounding
     {
@@ -183,7 +185,7 @@ package struct VideoIndex: Sendable {
   }
 }
 
-/// Result of one pass over a source, with its audio decoded into the spool.
+/// Result of one pass over a source, with its audio decoded into the spool (a temporary file).
 package struct SourceIndex: Sendable {
   /// Facts about a source that was indexed only in part.
   struct Part: Sendable {
@@ -211,7 +213,7 @@ package struct SourceIndex: Sendable {
   /// not an animation.
   package var plays: Int?
   package var warnings: [Warning]
-  /// Facts about the rest of the source; nil if the whole source was indexed.
+  /// Facts about the whole source if only a part was indexed; nil if the whole source was indexed.
   var part: Part?
   /// End of the source as the container declares it; nil unless data before this end is missing.
   package internal(set) var declaredEnd: ClockTime?

@@ -17,7 +17,7 @@ package struct StoredVideoIndex: Codable, Sendable {
   private let segmentEnd: ClockTime?
   private let isFromStart: Bool
   private let declaresDurations: Bool
-  /// Decoder, if the choice depends on the first packet; nil otherwise.
+  /// Name of the decoder element, if the choice depends on the first packet; nil otherwise.
   private let decoder: String?
 
   /// Count of numbers stored for each packet.

@@ -6,7 +6,7 @@ import Quirks
 /// Path from the file to one stream's packets: the elements that `parsebin` found, in order.
 package struct StreamPath: Sendable {
   struct Step: Sendable {
-    /// Number of the element, the same in the paths of all streams.
+    /// Number that identifies the element in the paths of all streams.
     let element: Int
     let factory: String
     let pad: String
@@ -31,8 +31,8 @@ package struct StreamPath: Sendable {
   private(set) var loudspeakers: UInt64?
   /// Container's sample format, if GStreamer does not report the format (`Quirk.qtdemuxByteOrder`).
   private(set) var sampleFormat: String?
-  /// Format change between packets; nil if there is none. Timestamps are computed with each
-  /// packet's own sample rate.
+  /// Format change between FLAC frames; nil if there is none. Each frame's timestamp is then
+  /// computed with the sample rate of that frame.
   var formChange: FLACChange?
   /// Sample format of a Wave64 file.
   var wave64: PCMFormat?
@@ -97,8 +97,8 @@ extension StreamPath {
     return path
   }
 
-  /// Path without `jpeg2000parse`, to JPEG 2000 packets in their MOV boxes
-  /// (`Quirk.jpeg2000parseBox`).
+  /// Path without `jpeg2000parse`, so that JPEG 2000 packets keep their MOV boxes, which state the
+  /// colours (`Quirk.jpeg2000parseBox`). Interlaced video keeps the parser.
   var boxed: StreamPath {
     var path = self
     if isBoxed, caps.int("fields") ?? 1 == 1 { path.steps.removeLast() }
@@ -131,19 +131,22 @@ extension StreamPath {
   func completed(from facts: ContainerFacts) -> StreamPath {
     var stream = self
     // Limit the duration to the stored audio. GStreamer reads Wave64 with libsndfile, which decodes
-    // the padding of the last Wave64 chunk as audio. In a file that is read to its end, other bytes
-    // may follow the audio. If the file is truncated, sfdec pads the last buffer.
+    // the padding of the last Wave64 chunk as audio. wavparse with `ignore-length` reads to the end
+    // of the file, where other bytes may follow the audio. sfdec pads the last buffer of a
+    // truncated file.
     if isFile || facts.wave?.isCutShort == true { stream.trim.duration = facts.wave?.held }
     if isFile || steps.map(\.factory) == ["wavparse"] {
       (stream.stored, stream.wave64) = (facts.wave?.stored, facts.wave?.wave64)
     }
     if let format = facts.wave?.wave64, format.channels > 2 {
-      // libsndfile reports no channel mask.
+      // libsndfile reports no channel mask, so use the file's mask if it has a bit for each
+      // channel.
       let mask = facts.wave?.loudspeakers
       stream.loudspeakers = mask?.nonzeroBitCount == format.channels ? mask : 0
     }
     if steps.map(\.factory) == ["aiffparse"] { stream.place(channelsOf: facts.tracks.first) }
-    // Since 1.27.50 (f6ed2e24fe) wavparse invents a channel mask for 3 and 7 channels.
+    // Since 1.27.50 (f6ed2e24fe) wavparse invents a channel mask for 3 and 7 channels if the file
+    // has none, so remove the mask.
     if let wave = facts.wave, wave.loudspeakers == nil, caps.int("channels").map({ [3, 7].contains($0) }) ?? false {
       stream.caps = caps.removing(["channel-mask"])
     }
@@ -205,7 +208,7 @@ extension StreamPath {
 }
 
 extension TagList {
-  /// List in which standard GStreamer tags replace equivalent comments.
+  /// List with standard GStreamer tags in place of equivalent `extended-comment` tags.
   var withKnownComments: TagList {
     let comments = strings("extended-comment")
     guard !comments.isEmpty else { return self }
@@ -253,7 +256,8 @@ extension NamedTag {
     return NamedTag.common[last] ?? name
   }
 
-  /// Standard keys, without their prefix (QuickTime File Format, "QuickTime Metadata Keys").
+  /// Plain names by standard key without its prefix (QuickTime File Format, "QuickTime Metadata
+  /// Keys").
   private static let common = [
     "title": "title", "artist": "artist", "album": "album", "comment": "comment", "description": "description",
     "copyright": "copyright", "genre": "genre", "keywords": "keywords", "make": "device_manufacturer",
@@ -307,16 +311,16 @@ extension StreamPath {
     var next: Pad? = pad
     while let current = next, let origin = current.origin, let factory = origin.element.factoryName {
       guard factory != "typefind" else { break }
-      // parsebin's capsfilters can be left out, because they only restrict a parser's output, and
-      // linking the parser to the next element restricts that output in the same way.
+      // Leave out parsebin's capsfilters. They only restrict a parser's output, and linking the
+      // parser to the next element restricts the output in the same way.
       if factory != "capsfilter" {
         steps.insert(Step(element: number(origin.element), factory: factory, pad: origin.pad.name), at: 0)
         let named = origin.element.firstSinkPad?.caps?.mediaType
         isMisnamed = isMisnamed || origin.element.isOfClass("Parser") && named != type && named != nil
       }
       next = origin.element.firstSinkPad?.peer
-      // A parser forwards the demuxer's tags with its first packet
-      // (gst_base_parse_push_pending_events), and that packet may not have arrived yet, so read the
+      // A parser forwards the demuxer's tags only with its first packet
+      // (gst_base_parse_push_pending_events). That packet may not have arrived yet, so read the
       // tags of all pads upstream.
       tags = tags.merging(origin.pad.tags(global: false))
       globalTags = globalTags.merging(origin.pad.tags(global: true))
@@ -324,7 +328,7 @@ extension StreamPath {
     (self.tags, self.globalTags) = (tags, globalTags)
     // Quirk.mpeg4videoparsePackedFrames: old encoders put a B-frame into the previous frame's
     // packet, and leave the B-frame's own packet empty. FFmpeg's decoder corrects this if the
-    // packets arrive unchanged.
+    // packets arrive unchanged, so leave out the parser.
     if steps.last?.factory == "mpeg4videoparse", steps.dropLast().last?.factory == "avidemux" { steps.removeLast() }
     self.steps = steps
     self.isMisnamed = isMisnamed

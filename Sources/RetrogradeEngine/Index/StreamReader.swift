@@ -55,7 +55,7 @@ package struct StreamTally: Sendable {
   package let ended = Counter()
   /// Number of streams whose reading failed.
   package let failed = Counter()
-  /// Furthest position of all streams.
+  /// Latest time that any stream has reached, in stream time.
   package let latestTime = LatestTime()
   /// Set when the pass is over. Readers then stop after the last available `GstSample`.
   package let isOver = Cancellation()

@@ -14,7 +14,7 @@ package struct Cue: Hashable, Sendable, Codable {
   }
 }
 
-/// Subtitle stream. It is small, so all of it stays in memory.
+/// Subtitle stream. Subtitles are small, so all cues stay in memory.
 package struct SubtitleTrack: Sendable {
   /// Caps of the packets, such as `text/x-raw` or `application/x-ass`.
   package var caps: Caps
@@ -41,8 +41,9 @@ package struct SubtitleTrack: Sendable {
     ["text/x-raw", "application/x-ssa", "application/x-ass"].contains(caps.mediaType)
   }
 
-  /// Returns the cues in order of play. Each leg adds the cues that overlap its span. A cue is
-  /// limited to the span, and moved to the output time at which the leg plays it.
+  /// Returns the cues in order of play. A leg is a part of the source that is played in one
+  /// direction. Each leg adds the cues that overlap its span. A cue is limited to the span, and
+  /// moved to the output time at which the leg plays the cue.
   package func played(_ legs: [PlaybackLeg]) -> [Cue] {
     legs.flatMap { leg in
       let shown = cues.compactMap { cue -> Cue? in
@@ -54,7 +55,7 @@ package struct SubtitleTrack: Sendable {
   }
 }
 
-/// Named part of the presentation, with nested parts.
+/// Chapter or marker: a named part of the presentation, which may contain nested parts.
 package struct Chapter: Hashable, Sendable, Codable {
   package var span: TimeSpan
   package var title: String

@@ -3,7 +3,8 @@ import GStreamer
 import MediaTime
 
 extension Topology {
-  /// Returns the chapters. A chapter without an end lasts until the next chapter.
+  /// Returns the chapters up to `end`. A chapter without an end lasts until the next chapter, and
+  /// the last chapter until `end`.
   func chapters(until end: ClockTime) -> [Chapter] {
     func chapters(_ entries: [ChapterMark], until end: ClockTime) -> [Chapter] {
       entries.enumerated().compactMap { index, entry in
@@ -25,7 +26,7 @@ extension Topology {
     return all(contents?.entries.map(ChapterMark.init) ?? facts.chapters).count { $0.start >= end }
   }
 
-  /// Returns the markers as chapters, each up to the next marker.
+  /// Returns WAVE markers as chapters. Each chapter lasts at least until the next marker.
   private func markers(_ markers: [WAVEChunks.Marker], rate: Int, until end: ClockTime) -> [Chapter] {
     let sorted = markers.sorted { $0.frames.lowerBound < $1.frames.lowerBound }.map { marker in
       let place = TimeSpan(

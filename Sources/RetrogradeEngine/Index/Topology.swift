@@ -14,7 +14,8 @@ package struct Topology: Sendable {
   private let sourceDescription: String
   /// Facts in the file's bytes that GStreamer does not report.
   let facts: ContainerFacts
-  /// Excerpt of a long file for the demuxer; nil if the demuxer reads the whole file.
+  /// Excerpt of a long MP4 file's tables, which the demuxer reads instead of the full tables; nil
+  /// if the demuxer reads the whole file.
   private var excerpt: MP4Excerpt?
   let streams: [StreamPath]
   /// Streams of the file for which no plugin is installed.
@@ -56,15 +57,15 @@ package struct Topology: Sendable {
   /// GStreamer elements that report the file's tags as tags of the only stream.
   private static let readersOfFileTags: Set = ["id3demux", "apedemux", "oggdemux"]
 
-  /// Returns the topology with an excerpt for the demuxer; if `excerpt` is nil, the demuxer reads
-  /// the whole file.
+  /// Returns the topology with an excerpt of the MP4 tables for the demuxer; if `excerpt` is nil,
+  /// the demuxer reads the whole file.
   func reading(_ excerpt: MP4Excerpt?) -> Topology {
     var topology = self
     topology.excerpt = excerpt
     return topology
   }
 
-  /// Sets the frame rates that were found in the whole file.
+  /// Sets the frame rates in the caps to the rates that were found in the whole file.
   /// qtdemux computes a rate from the number and duration of a track's packets
   /// (`gst_qtdemux_configure_stream`), and an excerpt has fewer packets.
   private func nameFrameRates(_ pipeline: Pipeline) {
@@ -113,8 +114,8 @@ package struct Topology: Sendable {
 
   /// True if the packets themselves may mark interlaced frames.
   private static func marksFields(_ caps: Caps) -> Bool {
-    // FFV1 marks interlaced frames from version 3 on, and these versions have a configuration
-    // record.
+    // FFV1 marks interlaced frames from version 3 on. These versions have a configuration record,
+    // which becomes `codec_data`.
     if caps.mediaType == "video/x-ffv" { return caps.has("codec_data") }
     let unmarked: Set = [
       "video/x-raw", "image/png", "video/x-huffyuv", "video/x-vp8", "video/x-vp9", "video/x-av1", "video/x-theora",
@@ -122,7 +123,8 @@ package struct Topology: Sendable {
     return !unmarked.contains(caps.mediaType)
   }
 
-  /// Sets the field order if the file declares it (`Quirk.y4mdecFieldOrder`).
+  /// Sets the field order in the caps of Y4M video, if the file declares it
+  /// (`Quirk.y4mdecFieldOrder`).
   private func nameFieldOrder(_ pipeline: Pipeline) {
     guard let order = facts.y4mFieldOrder, Quirk.y4mdecFieldOrder.applies else { return }
     for decoder in pipeline.elements(ofFactory: "y4mdec") {
@@ -206,7 +208,8 @@ extension Topology {
     var hasStopped = false
     waiting: while !shared.isReady {
       try cancellation.check()
-      // An element may continue after an error, and add its streams later.
+      // An element may continue after an error and still add streams, so wait until no thread is
+      // running.
       if failure != nil, !pipeline.isStreaming { break }
       switch pipeline.nextMessage(timeout: step) {
       case .failed(let error):
@@ -301,8 +304,9 @@ extension Topology {
       if elements.contains("flvdemux"), pads.count == 2 { return complete() }
       let isSole = element.factoryName.map(Shared.sole.contains) ?? false
       guard isSole || elements.contains(where: Shared.prompt.contains) else { return }
-      // If another program follows, parsebin removes the elements of the current program. A blocked
-      // pad prevents this during the inspection, and avoids reading all of a long recording.
+      // If another program of the transport stream follows, parsebin removes the elements of the
+      // current program. A blocked pad prevents this during the inspection, and avoids reading all
+      // of a long recording.
       let isLast = isSole || elements.contains("tsdemux")
       pad.watchBuffers { [self] _, pad in
         complete()

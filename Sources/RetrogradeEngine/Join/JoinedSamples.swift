@@ -35,7 +35,7 @@ extension AudioTrack {
         (part.span.start + part.offset).sampleIndex(rate: first.rate)
         - part.span.start.sampleIndex(rate: first.rate)
       let end = max((part.span.end + part.offset).sampleIndex(rate: first.rate) - moved, 0)
-      // Each source begins exactly at the sample at which the previous source ends.
+      // Samples before the end of the previous source are dropped, so that sources do not overlap.
       let lowest = (chunks.last.map { $0.position + $0.count } ?? Int.min / 2) - moved
       var size = 0
       for chunk in part.track.chunks {

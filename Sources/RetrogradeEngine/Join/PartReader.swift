@@ -12,7 +12,7 @@ final class PartReader: Sendable {
     var reader: VideoReader
     var converter: FrameConverter?
 
-    /// Number of frames of this video after frame `number`.
+    /// Number of frames left to read from this video after frame `number`.
     func left(after number: Int, _ direction: Direction) -> Int {
       direction == .forward ? frames.upperBound - 1 - number : number - frames.lowerBound
     }
@@ -27,8 +27,9 @@ final class PartReader: Sendable {
   }
 
   /// Number of frames at the end of each video that are passed on in buffers outside the decoder's
-  /// buffer pool. Encoders keep fewer frames for lookahead. While any buffer of the pool is in use,
-  /// the pool frees no memory (gstbufferpool.c, `gst_buffer_pool_set_active`).
+  /// buffer pool. While any buffer of the pool is in use, the pool frees no memory
+  /// (gstbufferpool.c, `gst_buffer_pool_set_active`). Encoders keep fewer frames than this for
+  /// lookahead, so they use no buffer of the pool after the video's end.
   private static let mostHeld = 128
 
   private let direction: Direction

@@ -1,7 +1,7 @@
 import GStreamer
 import MediaTime
 
-/// Conversion of a video's frames to the format of the first video.
+/// Conversion of a video's frames to the format of the first of several joined videos.
 package struct FrameFit: Sendable {
   /// Conversion elements, in `gst-launch-1.0` syntax.
   package var elements: [String]

@@ -1,4 +1,4 @@
-/// Order of play with a name. The name stands for a standard score.
+/// Named order of play. Each name stands for a standard ``Score``.
 public enum Loop: String, Sendable, CaseIterable, Codable {
   case reverse
   /// Forwards, then backwards.

@@ -1,6 +1,7 @@
 import MediaTime
 
-/// Computes the output times of the frames of one leg, in output order.
+/// Computes the output times of the frames of one leg (a source part played in one direction), in
+/// output order.
 package struct OutputTimestamper: Sendable {
   let leg: PlaybackLeg
   /// Output times of the frames, ascending; nil unless the leg plays backwards with
@@ -24,8 +25,8 @@ package struct OutputTimestamper: Sendable {
 
   /// Returns the output time of the next frame.
   ///
-  /// The frame that is last in the source within the leg's span stays on screen until the span
-  /// ends, so that a mirror begins with a frame on screen.
+  /// The latest source frame in the leg's span counts as shown until the span ends, so that a leg
+  /// played backwards begins with a frame on screen.
   /// - Parameter span: time span of the frame in the source.
   package mutating func next(_ span: TimeSpan) -> TimeSpan {
     defer { given += 1 }

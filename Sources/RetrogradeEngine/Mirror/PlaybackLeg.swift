@@ -10,13 +10,12 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
   package var speed = Speed.natural
   package var audio = Score.Audio.mirror
   /// Time for which the leg's first frame in the order of play stays on screen, without audio,
-  /// before the leg moves.
+  /// before motion begins.
   package var heldBefore = ClockTime.zero
   /// Time for which the leg's last frame in the order of play stays on screen, without audio, after
-  /// the leg has moved.
+  /// motion ends.
   package var heldAfter = ClockTime.zero
-  /// Part of the source over which the speed changes. ``span`` is this part or a range within this
-  /// part.
+  /// Part of the source over which a speed ramp extends. ``span`` is shorter if the leg was cut.
   private var whole: TimeSpan
 
   package init(direction: Direction, span: TimeSpan, start: ClockTime) {
@@ -59,8 +58,8 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
 
   /// Output time of a frame that is shown during `span` in the source.
   ///
-  /// The frame that is last in the source within the leg's span stays on screen until the span
-  /// ends, so that a mirror begins with a frame on screen.
+  /// The latest source frame in the leg's span counts as shown until the span ends, so that a leg
+  /// played backwards begins with a frame on screen.
   /// - Parameters:
   ///   - isFirst: true for the leg's first frame, in the order of play.
   ///   - isLast: true for the leg's last frame, in the order of play.
@@ -125,10 +124,12 @@ extension PlaybackLeg {
   /// Source position at which the leg ends.
   private var last: ClockTime { direction == .forward ? span.end : span.start }
 
-  /// True if `next` begins where this leg ends, in the other direction.
+  /// True if `next` begins at the source position where this leg ends, and plays in the opposite
+  /// direction.
   func turns(into next: PlaybackLeg) -> Bool { direction != next.direction && last == next.first }
 
-  /// True if `next` begins where this leg ends, in the same direction.
+  /// True if `next` begins at the source position where this leg ends, and plays in the same
+  /// direction.
   func isContinuous(with next: PlaybackLeg) -> Bool { direction == next.direction && last == next.first }
 
   /// True if a frame shared by the end of this leg and the start of `next` stays on screen and is
@@ -143,7 +144,8 @@ extension PlaybackLeg {
     return last != (next.direction == .forward ? next.whole.start : next.whole.end)
   }
 
-  /// This leg and `next` as one leg, if only a comma in the score separates the two; nil otherwise.
+  /// This leg and `next` as one leg, if playback continues unchanged from one to the other; nil
+  /// otherwise.
   func joined(with next: PlaybackLeg) -> PlaybackLeg? {
     guard isContinuous(with: next), heldAfter == .zero, next.heldBefore == .zero, audio == next.audio,
       speed == next.speed,

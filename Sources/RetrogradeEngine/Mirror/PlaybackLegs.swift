@@ -1,12 +1,13 @@
 package import MediaTime
 
-/// All legs of an order of play. The order is repeated in rounds, and each round has the same legs.
+/// All legs of an order of play. A leg is a part of the source that is played in one direction. A
+/// round plays each leg once, and rounds are repeated.
 ///
 /// The frame at a turn is shown once. The leg after the turn skips the time of this frame, in video
 /// and audio alike, so that both stay in sync.
 package struct PlaybackLegs: Sendable, Codable {
-  /// Number of rounds; nil for an endless loop. Never nil if the rounds after the first play
-  /// nothing.
+  /// Number of rounds; nil for an endless loop. An endless loop becomes one round if the rounds
+  /// after the first would play nothing.
   package let count: Int?
   /// Source time from the earliest to the latest frame or sample that may be played.
   package let presentation: Presentation
@@ -18,9 +19,9 @@ package struct PlaybackLegs: Sendable, Codable {
   package let interpolates: Bool
   /// True if audio keeps its pitch at another speed.
   package let keepsPitch: Bool
-  /// Highest frame rate of the output; nil if unlimited. Always nil if all legs are natural,
-  /// because the source's frames are then thinned instead, so that the same frames are kept in both
-  /// directions.
+  /// Highest frame rate of the output; nil if unlimited. Always nil if all legs play at the
+  /// source's speed. The source's frames are then thinned instead, so that the same frames are kept
+  /// in both directions.
   package let frameRate: FrameRate?
   /// Legs of the first round.
   private let opening: [PlaybackLeg]
@@ -133,7 +134,8 @@ package struct PlaybackLegs: Sendable, Codable {
   }
 }
 
-/// Shortens legs at the turns of a round.
+/// Shortens the legs of a round at turns (changes of direction), so that the frame at a turn is
+/// shown once.
 private struct Turns {
   let legs: [PlaybackLeg]
   /// Timeline of the frames that may be shown; nil without video.

@@ -103,9 +103,9 @@ package struct VideoTimeline: Hashable, Sendable {
     return (first..<last + 1, VideoTimeline(starts: kept, end: min(span(of: last).end, range.end)))
   }
 
-  /// The timeline thinned to at most `rate` frames per second, in slots counted from `start`. Each
-  /// slot keeps the frame that is on screen after the slot's first quarter, and shows this frame
-  /// from the slot's start.
+  /// The timeline thinned to at most `rate` frames per second. Time from `start` on is divided into
+  /// slots of one output frame each. A slot keeps the frame that is on screen after the slot's
+  /// first quarter, and shows this frame from the slot's start.
   /// - Returns: the kept frames, and their display times.
   package func thinned(to rate: FrameRate, from start: ClockTime) -> (frames: [Int], timeline: VideoTimeline) {
     let quarter = ClockTime(nanoseconds: rate.start(of: 1).nanoseconds / 4)

@@ -4,8 +4,8 @@ public enum SampleFrames {
   /// keep their order, so that the left channel stays the left channel.
   ///
   /// - Parameters:
-  ///   - bytes: whole sample frames, interleaved.
-  ///   - bytesPerFrame: channels times bytes per sample, 1 or more. Bytes after the last whole
+  ///   - bytes: complete sample frames, interleaved.
+  ///   - bytesPerFrame: channels times bytes per sample, 1 or more. Bytes after the last complete
   ///     frame are not changed.
   public static func reverse(_ bytes: UnsafeMutableRawBufferPointer, bytesPerFrame: Int) {
     switch bytesPerFrame {

@@ -1,6 +1,6 @@
 import MediaTime
 
-/// Resolves named positions in a source.
+/// Converts positions, such as frame numbers and chapter names, to stream time.
 struct SourcePlaces {
   /// Span of the source's presentation.
   let span: TimeSpan
@@ -11,7 +11,8 @@ struct SourcePlaces {
   /// Converts a position to stream time.
   /// - Parameter setting: setting to name in errors; nil if the caller adds the setting's name.
   /// - Returns: stream time, possibly outside the source.
-  /// - Throws: ``RetrogradeError`` of code `usage` if there is no such position.
+  /// - Throws: ``RetrogradeError`` of code `usage` if the source has no such chapter, or if its
+  ///   frames can't be counted.
   func time(of position: SourcePosition, for setting: Setting? = nil) throws -> ClockTime {
     let asked: Message = setting.map { "\(setting: $0) \(position)" } ?? "\(position)"
     switch position {
@@ -42,8 +43,9 @@ extension [Chapter] {
 }
 
 extension Score {
-  /// Legs of one round, without start times; ``PlaybackLegs`` computes the start times.
-  /// - Throws: ``RetrogradeError`` of code `usage` if the source has no such position.
+  /// Legs that play the score once, without start times; ``PlaybackLegs`` computes the start times.
+  /// - Throws: ``RetrogradeError`` of code `usage` if a position is not in the source, or if a part
+  ///   is empty.
   func legs(_ places: SourcePlaces) throws -> [PlaybackLeg] {
     var legs: [PlaybackLeg] = []
     var held = ClockTime.zero

@@ -1,8 +1,9 @@
 import MediaTime
 
-/// Drops output frames as they arrive, to limit the frame rate. Each slot keeps the frame that is
-/// on screen after the slot's first quarter, and shows this frame from the slot's start.
-/// ``VideoTimeline/thinned(to:from:)`` does the same if all times are known in advance.
+/// Drops output frames as they arrive, to limit the frame rate. Time is divided into slots of one
+/// output frame each. A slot keeps the frame that is on screen after the slot's first quarter, and
+/// shows this frame from the slot's start. ``VideoTimeline/thinned(to:from:)`` does the same if all
+/// times are known in advance.
 struct Thinning {
   private let rate: FrameRate
   private let quarter: ClockTime

@@ -1,7 +1,6 @@
 package import MediaTime
 
-/// Requirements of an output on the playback of the source. The defaults are a player's
-/// requirements.
+/// Requirements that an output imposes on playback of the source. The defaults suit a player.
 package struct OutputRequirements: Sendable {
   /// True if the output can store transparency.
   package var holdsAlpha = false

@@ -59,13 +59,13 @@ public struct Plan: Hashable, Sendable, Codable {
 }
 
 extension Plan {
-  /// Plan with its first window split in two halves. The half with the later frames is read first.
-  /// The later half begins at `frame`, or after `frame` if memory has no room for so many frames.
-  /// The later half needs no spool, but the frames of the other half are decoded twice.
+  /// Plan with its first window split in two. The part with the later frames is read first. This
+  /// part begins at `frame`, or after `frame` if memory has no room for so many frames. The later
+  /// part needs no spool, but the frames of the earlier part are decoded twice.
   func split(before frame: Int) -> Plan {
     guard let first = windows.first else { return self }
     let room = budget / max(frameBytes, 1)
-    // At least one frame of the other half is in memory at the same time.
+    // At least one frame of the earlier part is in memory at the same time.
     let frame = max(frame, first.frames.upperBound - room + 1)
     guard first.frames.lowerBound < frame, frame < first.frames.upperBound else { return self }
     let rest = first.frames.lowerBound..<frame

@@ -4,7 +4,7 @@ package struct Planner: Sendable {
   package var budget: Int
   /// The size of one decoded frame in bytes.
   package var frameBytes: Int
-  /// Bytes that the spool has room for.
+  /// Number of bytes that the spool has room for.
   package var spoolRoom: Int
   /// True if a user waits for the last frames, so the first window is a single group of pictures.
   package var isWatched = false
@@ -20,9 +20,9 @@ package struct Planner: Sendable {
   package var framesPerWindow: Int { budget / 2 / frameBytes }
 
   /// Largest number of frames in a window that is merged from several groups of pictures. Larger
-  /// windows gain nothing, because the encoder waits longer for the first window, and the decoder
-  /// is idle longer during the last window. The memory of small windows is reused soon, so it needs
-  /// no new pages.
+  /// windows are not faster: the encoder waits longer for the first window, and the decoder is idle
+  /// longer during the last window. Small windows also reuse memory sooner, so fewer new pages are
+  /// needed.
   package var framesPerMerger: Int { min(framesPerWindow, max(1, Planner.mergedBytes / frameBytes)) }
 
   private static let mergedBytes = 64 << 20
@@ -33,7 +33,7 @@ package struct Planner: Sendable {
   /// Smallest budget that can reverse frames of this size, in bytes.
   package var smallestBudget: Int { 2 * frameBytes }
 
-  /// Plans windows of whole groups of pictures.
+  /// Plans windows of complete groups of pictures.
   ///
   /// Small groups are merged. If a group does not fit in memory beside its neighbours, the group's
   /// first frames go to the spool, which costs one copy of each frame. If the spool has no room for
@@ -42,7 +42,7 @@ package struct Planner: Sendable {
   /// - Parameters:
   ///   - frames: frames to output, in display order.
   ///   - keyframes: positions of the keyframes in display order, ascending. Frames before the first
-  ///     keyframe are assumed to depend on this keyframe (or on earlier frames of the source).
+  ///     keyframe are assumed to depend on that keyframe (or on earlier frames of the source).
   /// - Returns: nil if not even two frames fit the budget.
   package func plan(frames: Range<Int>, keyframes: [Int]) -> Plan? {
     guard framesPerWindow >= 1 else { return nil }

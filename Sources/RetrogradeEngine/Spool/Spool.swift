@@ -64,7 +64,7 @@ package final class Spool: Sendable {
     return offset
   }
 
-  /// Appends bytes at the next block of the disk, so that ``free(_:)`` can release all of them.
+  /// Appends bytes at the next block boundary, so that ``free(_:)`` can release all of them.
   /// - Returns: offset of the bytes in the file.
   package func appendBlocks(_ bytes: UnsafeRawBufferPointer) throws -> Int {
     let room = (bytes.count + Spool.block - 1) / Spool.block * Spool.block

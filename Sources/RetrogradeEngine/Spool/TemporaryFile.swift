@@ -3,7 +3,7 @@ import Glibc
 import Paths
 
 /// A temporary file without a name, so that nothing is left behind, however the process ends
-/// (`O_TMPFILE`, open(2)).
+/// (`O_TMPFILE`).
 ///
 /// Some file systems (NFS, FAT, FUSE) do not support files without a name. On these file systems,
 /// the file has a name that begins with `.retrograde-`.

@@ -8,6 +8,7 @@ package final class Counter: Sendable {
 
   package var value: Int { count.load(ordering: .acquiring) }
 
+  /// Adds 1 to the count.
   /// - Returns: the new count.
   @discardableResult
   package func add() -> Int { count.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue }

@@ -18,7 +18,7 @@ package final class DiskWatch: Sendable {
     guard let size = RandomAccessFile(path)?.size, let pad = pipeline.element("source")?.staticPad("src") else {
       return
     }
-    // A request at the end of the file does not wait.
+    // A request at the end of the file returns at once, so it does not count as waiting.
     let (asked, most) = (Counter(), isOpening ? 100_000 + size / 4 : Int.max)
     pad.onPull { [self] offset, pad in
       let isLooping = asked.add() > most

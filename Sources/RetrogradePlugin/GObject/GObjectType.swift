@@ -44,7 +44,7 @@ enum ElementType {
     return g_type_register_static(gst_element_get_type(), name, &info, GTypeFlags(0))
   }
 
-  /// Calls GstElement's own state change, as every element must.
+  /// Calls the `change_state` function of the base class GstElement, as every element must.
   static func parentChangeState(
     _ element: UnsafeMutablePointer<GstElement>, _ transition: GstStateChange
   ) -> GstStateChangeReturn {
@@ -56,7 +56,7 @@ enum ElementType {
 /// Registration of enumerated types for properties.
 enum EnumType {
   static func register(_ name: String, _ values: [(nick: String, blurb: String)]) -> GType {
-    // GObject keeps the table and its strings for the life of the process.
+    // GObject keeps the table and its strings for the life of the process, so they are never freed.
     let table = UnsafeMutablePointer<GEnumValue>.allocate(capacity: values.count + 1)
     for (index, value) in values.enumerated() {
       table[index] = GEnumValue(

@@ -27,6 +27,7 @@ extension ReverseFilter {
     return gst_caps_is_equal(current, caps.raw) != 0
   }
 
+  /// Sends the segment event of the output, and then the events in ``waiting``.
   /// - Parameter end: end of the backward output, in the GStreamer segment's time.
   func sendSegment(end: ClockTime?) {
     var out = segment
@@ -146,7 +147,8 @@ extension ReverseFilter {
     return GST_FLOW_OK
   }
 
-  /// Part of an audio buffer that plays before `to`.
+  /// Part of an audio buffer that plays before `to`; the buffer plays from `from` on. Video buffers
+  /// are returned unchanged.
   func trimmed(_ buffer: Buffer, _ caps: Caps, from: ClockTime, to: ClockTime) -> Buffer {
     guard !kind.dropsLast, let rate = caps.int("rate") else { return buffer }
     return buffer.prefix(sampleFrames: (to - from).sampleIndex(rate: rate), of: caps)

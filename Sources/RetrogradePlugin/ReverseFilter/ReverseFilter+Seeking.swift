@@ -102,7 +102,7 @@ extension ReverseFilter {
       guard gst_pad_peer_query(sink, query) != 0 else { return 0 }
       var (live, least): (gboolean, GstClockTime) = (0, 0)
       gst_query_parse_latency(query, &live, &least, nil)
-      // Buffers may be kept here for any length of time.
+      // This element may keep buffers for any length of time, so the maximum latency is unlimited.
       gst_query_set_latency(query, live, least, GstClockTime(noTime))
       return 1
     default:

@@ -20,15 +20,17 @@ final class ReverseFilter: @unchecked Sendable {
     var mirrored: @Sendable (_ buffer: Buffer, _ caps: Caps, ClockTime?, ClockTime?) throws -> Buffer
     /// True if consecutive buffers may be merged.
     var isMergeable: @Sendable (Caps) -> Bool
-    /// True if the last item is left out at the turn of a ping-pong.
+    /// True if the last buffer is not repeated at the turn of a ping-pong (playback forwards, then
+    /// backwards).
     var dropsLast: Bool
-    /// Time left out at the turn of a ping-pong; nil if unknown before the end.
+    /// Duration at the end of the source that the backward half of a ping-pong leaves out; nil if
+    /// unknown before the end.
     var turn: @Sendable (Caps, Settings) -> ClockTime?
-    /// True if input may be in memory that the processor cannot read; such input is copied.
+    /// True if input may be in GPU memory; such input is copied into system memory.
     var isDownloaded: Bool
     /// Meta that describes memory layouts; all layouts are accepted as input.
     var layoutMeta: @Sendable () -> GType
-    /// Buffer in the layout for elements that ignore ``layoutMeta``.
+    /// Buffer in the default layout of its caps, for elements that ignore ``layoutMeta``.
     var plain: @Sendable (_ buffer: Buffer, _ caps: Caps) throws -> Buffer
   }
 
@@ -44,7 +46,8 @@ final class ReverseFilter: @unchecked Sendable {
     var position: ClockTime?
     /// Seek that was sent upstream, and its target in the output.
     var seek: (number: UInt32, time: ClockTime)?
-    /// Time left out at the turn of a ping-pong; nil if the caps do not determine this time.
+    /// Duration at the end of the source that the backward half of a ping-pong leaves out; nil if
+    /// the caps do not determine this duration.
     var turn: ClockTime?
   }
 

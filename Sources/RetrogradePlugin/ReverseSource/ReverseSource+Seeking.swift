@@ -19,7 +19,8 @@ extension ReverseSource {
     case GST_EVENT_RECONFIGURE:
       stream(of: pad)?.resume()
       return 1
-    // Ignore QoS: late frames say nothing about the next window.
+    // Ignore QoS, because late frames do not predict whether the next window (frames that are
+    // decoded together) will be late.
     case GST_EVENT_QOS: return 1
     // This event reports that the sinks have changed their rate, so this element has nothing to do.
     case GST_EVENT_INSTANT_RATE_SYNC_TIME: return 1
@@ -105,7 +106,7 @@ extension ReverseSource {
     else { return false }
     // An endless output has no end to play backwards from.
     if rate < 0, segment.stop == guint64(noTime), legs?.duration == nil { return false }
-    // Scores with speed changes play only forwards.
+    // An output with speed changes, which a score may contain, plays only forwards.
     if rate < 0, !(legs?.areNatural ?? true) { return false }
     if isFlushing {
       for stream in streams { push(gst_event_new_flush_start(), number, stream) }

@@ -18,7 +18,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     var stretches: SourceRanges?
     var streams: [SourceStream] = []
     var segment = GstSegment()
-    /// Seqnum of the segment events, EOS events and messages of the current order.
+    /// Seqnum of the segment events, EOS events and messages for the range that is being played.
     var number: UInt32 = 0
     /// Seek that was received before the streams were known.
     var early: UnsafeMutablePointer<GstEvent>?
@@ -60,7 +60,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     if transition == GST_STATE_CHANGE_READY_TO_PAUSED, !load() { return GST_STATE_CHANGE_FAILURE }
     if transition == GST_STATE_CHANGE_PAUSED_TO_READY { unload() }
     let result = ElementType.parentChangeState(element, transition)
-    // The element stays in READY, so no later change from PAUSED would stop the work.
+    // After this failure, the element stays in READY. So no change from PAUSED to READY will follow
+    // that would stop the work.
     if transition == GST_STATE_CHANGE_READY_TO_PAUSED, result == GST_STATE_CHANGE_FAILURE { unload() }
     return result
   }
@@ -117,8 +118,9 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
           task.post(GST_PROGRESS_TYPE_CONTINUE, "Indexed up to \(position)", ["position": UInt64(position.raw)])
         }
       }
-      // Orders of play other than plain reverse need the index of the whole source before the first
-      // frame, but not all of the source's data.
+      // Without a separately indexed end (`tail`), as for orders of play other than plain reverse,
+      // the whole source must be indexed before the first frame. A quick index avoids reading all
+      // data of the source if possible.
       let source =
         try tail.map { try PlayableSource(opened, wanted, until: $0.range.start, progress: tell) }
         ?? PlayableSource(quickly: opened, wanted, progress: tell)

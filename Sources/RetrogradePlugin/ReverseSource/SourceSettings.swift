@@ -158,7 +158,7 @@ struct SourceSettings: Sendable {
       keepsPitch: keepsPitch, timing: timing,
       start: start > 0 ? .time(ClockTime(nanoseconds: Int64(clamping: start))) : nil,
       end: stop < UInt64(Int64.max) ? .time(ClockTime(nanoseconds: Int64(stop))) : nil,
-      // Streams that the element has pads for.
+      // Only streams for which the element has pads: the first video stream and all audio.
       streams: .played)
   }
 

@@ -69,11 +69,12 @@ final class SourceStream: @unchecked Sendable {
     func isPlaying(_ order: Order) -> Bool { self.order?.cancellation === order.cancellation }
   }
 
-  /// Stream of the whole source or of a part, with the order of play.
+  /// Media of a stream, in the whole source or in a time range of the source, with the order of
+  /// play.
   struct Part: Sendable {
     var media: Media
     var legs: PlaybackLegs
-    /// Position of the part in the order of play; nil for the whole source.
+    /// Time span of the part in the output; nil for the whole source.
     var place: TimeSpan?
   }
 

@@ -61,7 +61,7 @@ struct Answer: Sendable {
 
   private static func tag(_ stored: StoredBytes) -> String { "\"\(String(stored.number, radix: 36))\"" }
 
-  /// Answer with a reason instead of content.
+  /// Answer with an error status, and the reason as plain text.
   static func refusal(_ status: Int, _ reason: String) -> Answer {
     var answer = Answer(reason + "\n", .plain)
     answer.status = status

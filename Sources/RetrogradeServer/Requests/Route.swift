@@ -43,7 +43,9 @@ enum Route: Equatable, Sendable {
 
 /// Part of a stream.
 enum StreamPart: Equatable, Sendable {
-  /// - Parameter prefix: text before the addresses that are relative to the stream's own address.
+  /// Master playlist (HLS).
+  /// - Parameter prefix: text before the addresses in the playlist, which are relative to the
+  ///   stream's address.
   case master(prefix: String)
   /// Data for the player page.
   case info
@@ -75,7 +77,7 @@ enum StreamPart: Equatable, Sendable {
 enum PartID: Hashable, Sendable {
   case playlist(rendition: String)
   case initialization(rendition: String)
-  /// Segment, starting at one of its fragments.
+  /// Media segment, from its fragment `from` on.
   case segment(Int, from: Int, rendition: String)
   case subtitlePlaylist(Int)
   case subtitles(Int)

@@ -134,7 +134,7 @@ final class PartCache: Sendable {
           _ = try await run(.frames(input: content.path, [place], options, output: path)).summary()
         }
       } catch let error as RetrogradeError where place != .start && error.code != .crashed {
-        // The file is shorter than three seconds.
+        // The file is shorter than three seconds: try its first frame.
       }
     }
     throw RetrogradeError(.damagedInput, about: file.name, "has no picture")
@@ -180,7 +180,8 @@ final class PartCache: Sendable {
       }
       return Recipe(.high, isLong: true) { try mirror.segment(number, from: piece, of: rendition, $0, $1) }
     case .frames:
-      // For a long source, the list has several megabytes.
+      // The list is made as a queued and cached job, because it has several megabytes for a long
+      // source.
       return Recipe(.usual) { $1(mirror.frameStarts.seconds) }
     case .picture(let milliseconds):
       let time = ClockTime(nanoseconds: Int64(milliseconds) * 1_000_000)

@@ -12,7 +12,8 @@ struct StreamInfo: Encodable {
     var codecs: String
     var label: String
     var language: String?
-    /// Name of the source's codec, if this is the video in that codec; nil for H.264 and for audio.
+    /// Codec name, if this rendition has the codec of the source's video; nil for the H.264
+    /// renditions and for audio.
     var sourceCodec: String?
     var width: Int?
     var height: Int?
