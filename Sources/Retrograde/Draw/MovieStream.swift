@@ -14,8 +14,8 @@ struct MovieStream: Sendable {
   let warnings: [Warning]
 
   /// Assumed length of the movie, since the real length is unknown. With a length, the pipeline
-  /// uses a time unit of one audio sample for MP4 edit lists, so that edits are exact. The 32-bit
-  /// numbers in edit lists then suffice for 12 hours at 48 kHz.
+  /// makes MP4 edit lists count in audio samples, so that edits are exact. The 32-bit numbers in
+  /// edit lists then suffice for 12 hours at 48 kHz.
   private static let expected = ClockTime.seconds(3600)
 
   /// - Throws: ``RetrogradeError`` if the container can't hold video, or if encoding fails to

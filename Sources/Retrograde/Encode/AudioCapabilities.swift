@@ -13,8 +13,8 @@ struct AudioCapabilities {
     encoder = codec.encoder
   }
 
-  /// Channel masks of FLAC, Vorbis and Opus, by number of channels, with the bits of GStreamer's
-  /// positions (RFC 9639, 9.1.3; Vorbis I, 4.3.9).
+  /// Channel masks that FLAC, Vorbis and Opus prescribe, by number of channels (RFC 9639, 9.1.3;
+  /// Vorbis I, 4.3.9). Each bit is a `GstAudioChannelPosition`.
   private static let fixed: [Int: UInt64] = [
     3: 0x7, 4: 0x33, 5: 0x37, 6: 0x3F, 7: 0xD0F, 8: 0xC3F,
   ]
@@ -40,15 +40,16 @@ struct AudioCapabilities {
   func mask(for count: Int, like given: UInt64) -> UInt64? {
     if count <= 2 { return takes(count) ? Speakers.usual(count) : nil }
     if hasFixedSpeakers { return takes(count) ? AudioCapabilities.fixed[count] ?? 0 : nil }
-    // With side loudspeakers, avenc_aac fails or loses the positions.
+    // For AAC, use rear loudspeakers, because with side loudspeakers avenc_aac fails or loses the
+    // positions.
     let wanted = codec.caps.mediaType == "audio/mpeg" ? Speakers.withRearPair(given) : given
     let usual = Speakers.usual(count)
     let masks = codec.isRaw ? [wanted, 0] : wanted == 0 ? [usual] : [wanted, usual]
     return masks.first { takes(count, "channels=\(count),\(Caps.field(channelMask: $0))") }
   }
 
-  /// For each channel of the encoder's input, returns the number of that channel in the file's
-  /// order; nil if both orders are equal.
+  /// Returns, for each channel of the encoder's input, the position of that channel in the file's
+  /// channel order; nil if both orders are equal.
   func order(of count: Int) -> [Int]? {
     switch encoder {
     case "flacenc" where Quirk.flacencSurround.applies:
@@ -59,12 +60,13 @@ struct AudioCapabilities {
     }
   }
 
-  /// Returns the mask that the format implies for `count` channels without a mask, or 0 if
-  /// GStreamer implies the same mask. FLAC has a side pair after the rear centre (RFC 9639, 9.1.3).
+  /// Returns the mask that the format assumes for `count` channels if a file stores no mask; 0 if
+  /// GStreamer's default is the same. With seven channels, FLAC has a side pair after the rear
+  /// centre (RFC 9639, 9.1.3).
   func assumedMask(for count: Int) -> UInt64 { encoder == "flacenc" && count == 7 ? 0xD0F : 0 }
 
-  /// Returns the mask that the encoder needs for reordered channels; nil if the file's mask
-  /// suffices.
+  /// Returns the mask that the encoder's input needs if channels are reordered; nil if that mask is
+  /// the same as in the file.
   func inputMask(for count: Int) -> UInt64? {
     encoder == "flacenc" && count == 7 && Quirk.flacencSurround.applies ? 0x13F : nil
   }

@@ -4,14 +4,15 @@ import RetrogradeEngine
 
 /// Sample rate, channels and loudspeakers of the input of an audio encoder or a PCM muxer.
 struct AudioForm: Sendable, Equatable {
-  /// Channel mask that replaces the source's mask before conversion; nil if the mask is kept.
+  /// Channel mask to set on the source's samples before conversion; nil if the source's mask is
+  /// used.
   private var name: UInt64?
-  /// Channels and loudspeakers after mixing; nil if channels are not mixed.
+  /// Channels and loudspeakers after up- or downmixing; nil if channels are not mixed.
   private var mixed: MixLayout?
   /// Sample frames per second after conversion; nil if the source's rate is kept.
   private(set) var rate: Int?
-  /// Source channel of each encoder channel, and the mask that the encoder needs; nil if channels
-  /// keep their order.
+  /// Number of the source channel for each encoder channel, and the mask that the encoder needs;
+  /// nil if channels keep their order.
   private var order: Order?
 
   private struct MixLayout: Equatable {
@@ -123,7 +124,7 @@ enum Speakers {
     return (0..<count).sorted { moved[$0] < moved[$1] }
   }
 
-  /// Returns `mask` with the side pair renamed to the rear pair; unchanged if `mask` already has a
+  /// Returns `mask` with the rear pair in place of the side pair; unchanged if `mask` already has a
   /// rear pair.
   static func withRearPair(_ mask: UInt64) -> UInt64 {
     mask & side == side && mask & rear == 0 ? mask & ~side | rear : mask

@@ -1,10 +1,11 @@
 import GStreamer
 import MediaTime
 
-/// Priming samples that audio encoders insert, and the offset that keeps audio and video in sync.
+/// Priming samples that audio encoders insert before the audio, and the delay of all streams that
+/// makes room for the priming.
 struct AudioPriming: Sendable, Codable {
-  /// Start time of all streams, late enough to leave time for the priming; 0 if the container has
-  /// edit lists.
+  /// Timestamp at which all streams start. The time before it holds the priming; 0 if the container
+  /// has edit lists, which hide the priming.
   private(set) var leadIn = ClockTime.zero
   /// Number of priming sample frames of each stream.
   private(set) var samples: [Int]
@@ -16,7 +17,8 @@ struct AudioPriming: Sendable, Codable {
   }
 
   /// Measures the priming of each stream's encoder in the pipeline. If the container has no edit
-  /// lists, each packet gets the timestamp at which players really play the packet's samples.
+  /// lists, packets get timestamps that are earlier by the priming, because players play the
+  /// priming too.
   init(_ pipeline: Pipeline, _ audio: [EncodingPipeline.Stream], hasEditLists: Bool) {
     samples = audio.map { _ in 0 }
     for (index, stream) in audio.enumerated() {

@@ -3,7 +3,7 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// A file for sequential writing.
+/// File that is written by appending, or at given positions.
 package final class ByteFile {
   private let name: String
   private let descriptor: Int32

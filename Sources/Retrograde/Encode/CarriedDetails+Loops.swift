@@ -3,8 +3,8 @@ import GStreamer
 import RetrogradeEngine
 
 extension CarriedDetails {
-  /// Comments that mark a loop of game music (`LOOPSTART`, `LOOPLENGTH`, `LOOPEND`), in sample
-  /// frames of the output; and a warning if the source's loop comments are left out.
+  /// Comments for the output that mark a loop of game music (`LOOPSTART`, `LOOPLENGTH`, `LOOPEND`),
+  /// in sample frames of the output; and a warning if the source's loop comments are left out.
   var loopComments: (played: [String], warnings: [Warning]) {
     guard let track = audio.first, !hasSoundtrack else { return ([], []) }
     let tags = source.index.tags.merging(track.tags)
@@ -35,7 +35,7 @@ extension NamedTag {
 
 /// Loop comments of a file.
 private struct LoopComments {
-  /// Name, as spelled in the file, and value of each comment, by meaning: `START`, `LENGTH` or
+  /// Spelling in the file, and value, of each loop comment. The keys are `START`, `LENGTH` and
   /// `END`.
   private var fields: [String: (name: String, value: Int?)] = [:]
 
@@ -54,7 +54,7 @@ private struct LoopComments {
 
   var names: [String] { fields.values.map(\.name).sorted() }
 
-  /// Returns the loop's sample frames, up to but not including `LOOPEND`; nil if the loop is
+  /// Returns the sample frames of the loop, without the sample frame `LOOPEND`; nil if the loop is
   /// invalid.
   /// - Parameter end: number of sample frames in the file, where the loop ends if no comment sets
   ///   an end.

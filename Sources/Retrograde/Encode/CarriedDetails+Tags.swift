@@ -3,21 +3,22 @@ import GStreamer
 import RetrogradeEngine
 
 extension CarriedDetails {
-  /// File comments that are valid for the output: comments of the source, and comments made from
-  /// tags that the container's muxer does not write.
+  /// Comments to write into the output: comments of the source that are valid for the output, and
+  /// comments made from tags that the muxer does not write.
   var comments: [String] {
     (loopComments.played + (holdsComments ? freeComments + promoted(source.index.tags?.withDate) : [])).unique
   }
 
-  /// Comments of a stream that are valid for the output. Only Matroska has comments of streams.
+  /// Comments to write for a stream: those that are valid for the output. Only Matroska has
+  /// comments per stream.
   func comments(of tags: TagList?) -> [String] {
     guard container?.isMatroska ?? false else { return [] }
     return freeTags(of: tags).filter { !$0.saysTimes }.map(\.comment)
       + promoted(streamOnly(tags)?.removing(Array(CarriedDetails.ofStreams)))
   }
 
-  /// Comments of a stream for Ogg: only comments that have an ASCII name and contain no times of
-  /// the source.
+  /// Comments to write for a stream in Ogg: only comments that have an ASCII name and contain no
+  /// source times, which would be wrong in the output.
   static func oggComments(of tags: TagList?) -> [String] {
     (tags?.strings("extended-comment") ?? []).compactMap { NamedTag(comment: $0) }
       .filter { tag in !tag.isTechnical && !tag.saysLoop && !tag.saysTimes && tag.name.utf8.allSatisfy { $0 < 0x80 } }
@@ -59,13 +60,14 @@ extension CarriedDetails {
       "left out: the channel layout of the source (\(mask.text)); FLAC's default layout is used")
   }
 
-  /// True if the comment sets FLAC's default loudspeakers for the number of channels.
+  /// True if the comment only sets the loudspeakers that FLAC has by default for the number of
+  /// channels.
   private func isHeldByFLAC(_ comment: NamedTag) -> Bool {
     comment.saysLoudspeakers
       && audio.contains { $0.codec.mediaType == "audio/x-flac" && $0.caps.channelMask == comment.loudspeakers }
   }
 
-  /// Returns the names of tags that are left out by a muxer that writes only the tags `held`.
+  /// Returns the names of tags that get lost if the muxer writes only the tags in `held`.
   private func unwritten(_ tags: TagList, _ held: Set<String>) -> [String] {
     tags.names.filter { name in
       // FFmpeg writes its own name into every file, so that name is no detail of the source.
@@ -103,8 +105,8 @@ extension CarriedDetails {
       "image", "preview-image", "attachment", "image-orientation", "datetime", "language-code", "language-name",
     ])
 
-  /// Like `others`, but for tags of streams. Also contains the title, and the application (the
-  /// encoder).
+  /// Like `others`, but for tags of streams. Also contains the title, and the name of the encoding
+  /// application.
   private static let ofStreams = others.union(["title", "application-name"])
 
   private var holdsComments: Bool { container?.holdsComments ?? false && !isOnlyTheora }
@@ -112,8 +114,8 @@ extension CarriedDetails {
   /// Names of the file tags that are written; nil if unknown.
   private var heldTags: Set<String>? { isOnlyTheora ? [] : container?.heldTags }
 
-  /// True if the output is Ogg without audio. Ogg has tags only in its audio streams, since
-  /// theoraenc writes no tags (1.22 to 1.28).
+  /// True if the output is Ogg with only Theora video. Such an output has no tags, since theoraenc
+  /// writes none (1.22 to 1.28).
   private var isOnlyTheora: Bool { container?.isOgg ?? false && audio.isEmpty && !videos.isEmpty }
 
   private var freeTags: [NamedTag] {
@@ -132,7 +134,7 @@ extension CarriedDetails {
     }
   }
 
-  /// Tags of a WAVE source that a WAVE output keeps (`waveChunks`).
+  /// Tags of a WAVE source that a WAVE output keeps in copied RIFF chunks (`waveChunks`).
   private var keptTags: [NamedTag] { keepsWaveChunks ? source.facts?.tags ?? [] : [] }
 
   private var keepsWaveChunks: Bool { container?.isWave ?? false && !hasSoundtrack && source.facts?.wave != nil }
@@ -150,13 +152,13 @@ extension CarriedDetails {
     tag.name.utf8.allSatisfy { $0 < 0x80 } || !(container?.isOgg ?? false)
   }
 
-  /// Returns the comments with names unknown to GStreamer, except for loop comments.
+  /// Returns the comments whose names GStreamer does not know as tags, except for loop comments.
   private func named(_ tags: TagList?) -> [NamedTag] {
     (tags?.strings("extended-comment") ?? []).compactMap { NamedTag(comment: $0) }
       .filter { !$0.isTechnical && !$0.saysLoop }
   }
 
-  /// Returns the tags that the muxer does not write, as comments.
+  /// Returns the tags that the muxer does not write, converted to comments.
   private func promoted(_ tags: TagList?) -> [String] {
     guard let tags, let held = heldTags else { return [] }
     let names = unwritten(tags, held).filter { $0 != "date" || !tags.hasSameDay || !held.contains("datetime") }
@@ -268,7 +270,7 @@ extension Container {
 extension NamedTag {
   fileprivate var saysLoudspeakers: Bool { name.uppercased() == "WAVEFORMATEXTENSIBLE_CHANNEL_MASK" }
 
-  /// Loudspeakers of the comment's mask, which is written in hexadecimal digits.
+  /// Channel mask in the comment's text, which consists of hexadecimal digits.
   fileprivate var loudspeakers: UInt64? {
     let digits = text.lowercased().hasPrefix("0x") ? text.dropFirst(2) : text[...]
     return Int(digits, radix: 16).map(WAVEMask.places)

@@ -54,9 +54,9 @@ extension Warning {
 }
 
 extension PlaybackLegs {
-  /// Returns the positions in the output of a range of source sample frames: one position for each
-  /// leg that plays some of the range. An empty range, between two sample frames, has empty
-  /// positions.
+  /// Returns where a range of source sample frames is played in the output: one range of output
+  /// sample frames for each leg that plays part of it. If `frames` is empty (a position between two
+  /// sample frames), the returned ranges are empty too.
   func places(of frames: Range<Int>, rate: Int) -> [Range<Int>] {
     let start = ClockTime(sampleIndex: frames.lowerBound, rate: rate)
     let end = ClockTime(sampleIndex: frames.upperBound, rate: rate)

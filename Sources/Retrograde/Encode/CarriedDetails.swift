@@ -1,8 +1,7 @@
 import GStreamer
 import RetrogradeEngine
 
-/// Chapters, stream titles, markers, comments and tags of a source, in the form that an output
-/// needs.
+/// Chapters, stream titles, markers, comments and tags of a source, converted for an output.
 struct CarriedDetails: Sendable {
   let source: PlayableSource
   let playback: PlaybackOptions
@@ -18,7 +17,7 @@ struct CarriedDetails: Sendable {
   var mostCovers: Int?
   /// True if the first audio stream has another sample rate in the output than in the source.
   let isResampled: Bool
-  /// True if silence precedes audio that starts late.
+  /// True if silence is inserted before audio that starts later than the file.
   let isPadded: Bool
 
   /// Returns the content of an output that is encoded from the source's frames and samples.
@@ -73,7 +72,8 @@ struct CarriedDetails: Sendable {
       + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output can hold")] : [])
   }
 
-  /// Warnings about languages with a region or script, since muxers write only the plain language.
+  /// Warnings about languages with a region or script (`pt-BR`), since muxers write only the plain
+  /// language (`pt`).
   private var unsupportedLanguages: [Warning] {
     let all = (videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)).compactMap { $0?.language }
       .filter { $0.plain != $0.whole }
@@ -85,7 +85,8 @@ struct CarriedDetails: Sendable {
     }
   }
 
-  /// Warnings about forced subtitles in MP4 and MOV, whose muxer can't mark subtitles as forced.
+  /// Warnings about forced subtitles, if the output is MP4 or MOV, whose muxer can't mark subtitles
+  /// as forced.
   private var unsupportedForced: [Warning] {
     let count = subtitles.count { $0.disposition?.isForced ?? false }
     guard count > 0, !(container?.isMatroska ?? true) else { return [] }
@@ -126,8 +127,8 @@ struct CarriedDetails: Sendable {
 }
 
 extension VideoSource {
-  /// Returns the caps of the frames for an encoder. Encoders read the field order only from the
-  /// caps, even if the flags of each frame contain the order too (`gst_x264_enc_init_encoder`).
+  /// Returns the caps of the frames for an encoder, with the field order. Encoders read the field
+  /// order only from the caps, and ignore the flags of each frame (`gst_x264_enc_init_encoder`).
   func encodedCaps(isBackward: Bool) -> Caps {
     var caps = caps
     if caps.isInterlaced, caps.string("field-order") == nil, let isTopFieldFirst {
@@ -138,8 +139,8 @@ extension VideoSource {
 }
 
 extension TagList {
-  /// Language of a stream, with and without region and script (BCP 47): `zh-Hans` and `zh`. nil if
-  /// undefined.
+  /// Language of a stream (BCP 47), as stored (`whole`, such as `zh-Hans`) and without region and
+  /// script (`plain`, such as `zh`); nil if undefined.
   var language: (whole: String, plain: String)? {
     string("language-code").flatMap { code in
       ["und", ""].contains(code) ? nil : (code, code.split(separator: "-").first.map(String.init) ?? code)

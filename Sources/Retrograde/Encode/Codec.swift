@@ -18,12 +18,12 @@ struct Codec: Sendable, Equatable {
     self.caps = caps
   }
 
-  /// Codec of a stream of packets with `caps`.
+  /// Codec of packets with the caps `caps`.
   init?(of caps: Caps) {
     var text = caps.mediaType
     for field in ["mpegversion", "layer"] {
       if let value = caps.int(field) {
-        // Encoders and muxers treat MPEG-2 AAC and MPEG-4 AAC as one codec.
+        // Treat MPEG-2 AAC as MPEG-4 AAC, as encoders and muxers do.
         text += ",\(field)=\(text == "audio/mpeg" && field == "mpegversion" && value == 2 ? 4 : value)"
       }
     }
@@ -91,7 +91,7 @@ struct Codec: Sendable, Equatable {
       avoiding: ["avenc_dca", "avenc_mlp", "avenc_truehd", "avenc_wmav1", "avenc_wmav2"] + timestampers, body)
   }
 
-  /// True if the codec can encode frames or samples with the caps `raw` without conversion.
+  /// True if the codec's encoder accepts frames or samples with the caps `raw` without conversion.
   func encodes(_ raw: Caps) -> Bool {
     if EncoderSettings.hasOddSubsampledSize(raw), ["video/x-h264", "video/x-h265"].contains(caps.mediaType) {
       return false

@@ -42,7 +42,7 @@ extension CodecChange: Codable {
 
 extension EncodingChoice {
   /// Returns the change of a video's codec; nil if the codec stays the same, or if the source is
-  /// raw.
+  /// raw video, which has no codec.
   static func change(
     from source: Codec?, to chosen: Codec?, _ raw: Caps, _ container: Container, _ options: EncodingOptions,
     _ output: String
@@ -129,8 +129,9 @@ extension Codec {
 }
 
 extension Container {
-  /// Returns the reason why a codec is not written to `output`. MP4, MOV, Matroska and AVI can hold
-  /// more codecs than GStreamer's muxers can write.
+  /// Returns the reason why a codec is not written to `output`. For MP4, MOV, Matroska and AVI, the
+  /// reason is GStreamer's muxer, since these containers can hold more codecs than the muxers can
+  /// write.
   fileprivate func cannotHold(_ output: String) -> Message {
     [".mov", ".mp4", ".m4v", ".m4a", ".mkv", ".mka", ".avi"].contains(output.dotExtension)
       ? "GStreamer can't write it to \(output.dotExtension)" : "\(output.dotExtension) can't hold it"

@@ -28,14 +28,14 @@ struct Container: Sendable {
   /// Elements that write the header and tags of a stream without a container, in `gst-launch-1.0`
   /// syntax.
   var tagger: String?
-  /// True if files of this extension hold only ``audioCodecs``, even if the muxer takes other
-  /// codecs.
+  /// True if files with this extension may contain only ``audioCodecs``, although the muxer accepts
+  /// more codecs.
   var holdsNamedCodecsOnly = false
   /// Largest number of cover pictures (`Quirk.matroskamuxCoverArt`). For Ogg, the number depends on
   /// the codec (``EncodingChoice/mostCovers``).
   var mostCovers: Int {
     if tagger != nil || caps == nil && imageFormat == nil { return .max }
-    // gst_qt_mux_add_mp4_cover writes only the first picture.
+    // MP4 and MOV: gst_qt_mux_add_mp4_cover writes only the first picture.
     return caps?.hasPrefix("video/quicktime") ?? false ? 1 : 0
   }
   /// True if the container can hold a title for each stream.
@@ -59,20 +59,21 @@ struct Container: Sendable {
   var holdsFieldOrder: Bool { isMatroska || caps == "video/quicktime,variant=apple" }
   /// True for Matroska and WebM.
   var isMatroska: Bool { ["video/x-matroska", "video/webm"].contains(caps) }
-  /// True if the container has no timestamps for frames (AVI, Y4M), so that frames are stored in
-  /// presentation order and have equal durations.
+  /// True if the container has no timestamps for frames (AVI, Y4M). Frames are then stored in
+  /// presentation order, and have equal durations.
   var lacksTimes = false
-  /// True for Ogg. For Theora, Ogg pages store frame numbers instead of times, so all frames have
-  /// equal durations.
+  /// True for Ogg. Theora in Ogg has frame numbers instead of timestamps, so all frames have equal
+  /// durations.
   var isOgg: Bool { caps == "application/ogg" }
   /// True for MPEG transport streams, whose muxers name pads after PIDs.
   var isTransportStream: Bool { caps?.hasPrefix("video/mpegts") ?? false }
   var isWave: Bool { caps == "audio/x-wav" }
-  /// True if demuxers choose the size of the PCM buffers that they output: WAV has no packets, MOV
-  /// stores each sample frame separately, and AVI packets are split. From other containers,
-  /// demuxers output the packets as written.
+  /// True if the size of the written PCM buffers does not matter, since demuxers choose other
+  /// sizes: WAV has no packets, MOV stores each sample frame separately, and AVI packets are split.
+  /// In other containers, each written buffer becomes a packet.
   var hasLooseSamples: Bool { isWave || caps == "video/x-msvideo" || caps == "video/quicktime,variant=apple" }
-  /// True if audio in the container has no timestamps, and always starts with the file.
+  /// True if audio in the container has no timestamps, so that the audio always starts at time 0 of
+  /// the file.
   var needsAudioFromStart = false
   /// Image format of an output that is one image file, or one file per frame. Such an output has no
   /// audio and needs no muxer. nil for other containers.
@@ -184,8 +185,8 @@ struct Container: Sendable {
   private static let mp4 = Container(
     caps: "video/quicktime,variant=iso", videoCodecs: [h264, "video/x-h265", "video/x-vp9"], audioCodecs: [aac],
     subtitles: [text], hasEditLists: true, carriesOrientation: true)
-  /// Container of a stream's segments for browsers. Orientation is not stored, so frames are
-  /// rotated.
+  /// Container of streaming segments for browsers. The orientation is not stored, so the frames
+  /// themselves are rotated.
   static let segments = Container(
     caps: "video/quicktime,variant=iso", videoCodecs: [h264], audioCodecs: [aac], hasEditLists: true)
   private static let mov = Container(
@@ -231,8 +232,8 @@ struct Container: Sendable {
 
   private static let sequenceEncoders = [
     "png": (encoder: "pngenc", opaque: opaque("RGB,GRAY8,GRAY16_BE")), "jpg": jpeg, "jpeg": jpeg,
-    // Use RGB, because libwebp converts RGB to the YUV variant of WebP. If the input were YUV of
-    // another variant, webpenc would not convert the frames.
+    // Use RGB, because libwebp converts RGB to WebP's YUV range and matrix. webpenc would store YUV
+    // frames of another range or matrix unconverted.
     "webp": (encoder: "webpenc quality=95", opaque: opaque("RGB")),
     "tiff": (encoder: "avenc_tiff", opaque: opaque("RGB,GRAY8,GRAY16_LE")),
     "bmp": (encoder: "avenc_bmp", opaque: opaque("BGR,GRAY8")),

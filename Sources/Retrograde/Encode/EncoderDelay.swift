@@ -13,8 +13,8 @@ struct EncoderDelay {
   let samples: Int
 
   private static let length = 16_384
-  /// Longest delay that the search finds, in sample frames: twice the priming of AAC and MP3, even
-  /// if 192 kHz audio is resampled to 48 kHz.
+  /// Longest delay that can be found, in sample frames: twice the priming of AAC and MP3, even for
+  /// 192 kHz audio that is resampled to 48 kHz.
   private static let reach = 8192
   private static let probe = 2048
 
@@ -31,7 +31,8 @@ struct EncoderDelay {
     guard let rate = raw.int("rate"), let channels = raw.int("channels"),
       let decoder = AudioDecoder(for: packets)?.factory
     else { return 0 }
-    // The caps have the default channel mask, since all channels get the same noise.
+    // The channel mask does not matter, since all channels get the same noise, so use caps with the
+    // default mask.
     guard let format = Caps(floatSamplesOf: channels, rate: rate)?.description else { return 0 }
     let pipeline = try Pipeline(
       "appsrc name=in format=time block=true caps=\(Description.quoted(format)) ! audioconvert ! audioresample ! \(encoder) ! "
@@ -50,8 +51,8 @@ struct EncoderDelay {
     guard source.push(buffer) else { return 0 }
     source.endOfStream()
     var heard: [Float32] = []
-    // Wait without a timeout, because the machine may be busy, and without a measured delay, the
-    // output would be out of sync.
+    // Wait as long as necessary: a timeout could end the measurement on a busy machine, and the
+    // output would then be out of sync.
     while heard.count < length + reach, !sink.isEndOfStream {
       guard let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) else {
         if case .failed? = pipeline.nextMessage() { break }
@@ -83,8 +84,8 @@ struct EncoderDelay {
     return best.lag
   }
 
-  /// Returns smooth noise, which is the same in every call, with frequencies low enough for every
-  /// codec.
+  /// Returns noise that is the same in every call, with only low frequencies, which every codec
+  /// preserves.
   private static func noise() -> [Float32] {
     var state: UInt32 = 1
     var previous: Float32 = 0

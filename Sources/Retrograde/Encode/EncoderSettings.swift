@@ -2,7 +2,7 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// Encoder properties for the requested quality, on each encoder's own scale.
+/// Encoder properties for the requested quality, converted to each encoder's own scale.
 ///
 /// This type knows encoders by name, because GStreamer has no quality scale that all encoders
 /// share.
@@ -21,9 +21,9 @@ struct EncoderSettings: Sendable {
   /// rates of slide shows, libvpx drops all frames.
   private static let leastBitrate = 10_000
 
-  /// Encoders whose quality this type can set. Codecs of other encoders are used only on request,
-  /// since FFmpeg's MPEG and H.263 encoders have fixed bit rates, refuse variable frame rates, or
-  /// output packets without timestamps.
+  /// Encoders whose quality this type can set. Codecs with only other encoders are used only on
+  /// request, since FFmpeg's MPEG and H.263 encoders have fixed bit rates, refuse variable frame
+  /// rates, or output packets without timestamps.
   static let known: Set<String> = [
     "x264enc", "x265enc", "vp8enc", "vp9enc", "av1enc", "jpegenc", "avenc_ffv1", "theoraenc", "avenc_prores_ks",
     "avenc_prores",
@@ -36,14 +36,14 @@ struct EncoderSettings: Sendable {
   ]
 
   /// Supported widths and heights, for encoders whose pad template allows sizes that do not work
-  /// (`Quirk.x264encLargestSize`). FFmpeg divides an FFV1 frame into one slice per thread, so
-  /// frames below the limit turn black, or encoding does not start (FFmpeg 5.1 and 8).
+  /// (`Quirk.x264encLargestSize`). For FFV1, FFmpeg divides a frame into one slice per thread;
+  /// frames that are too small for that turn black, or encoding does not start (FFmpeg 5.1 and 8).
   static let sides = ["x264enc": 1...16_384, "avenc_ffv1": 4...Int.max]
 
   /// Codecs whose players expect 4:2:0 chroma.
   static let chroma420Codecs: Set<String> = ["video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1"]
 
-  /// Codecs that mark interlaced frames.
+  /// Codecs whose streams mark interlaced frames as such.
   static let interlacedCodecs: Set<String> = [
     "video/x-h264", "video/mpeg", "video/x-prores", "video/x-ffv", "video/x-raw",
   ]
@@ -66,7 +66,8 @@ struct EncoderSettings: Sendable {
   /// Range of libaom's quantizers.
   private static let av1Quantizers = 0...63
 
-  /// Coarsest allowed quantizer for H.264 and HEVC; 51 is the limit of the scale.
+  /// Highest allowed quantizer for H.264 and HEVC, on a scale up to 51. With a size limit, the
+  /// whole scale is allowed.
   private var coarsest: Int { options.maxSize == nil ? 34 : 51 }
 
   /// True if a video encoder has a bit rate setting.
@@ -113,8 +114,8 @@ struct EncoderSettings: Sendable {
   private func wanted(_ raw: Caps) -> Int { options.bitrate ?? defaultBitrate(raw) }
 
   /// Returns the bit rate for x264 and x265 in kbit/s. These encoders divide the bit rate by the
-  /// frame rate in the caps. If frames have different durations, the frame rate in the caps is
-  /// higher than the average frame rate.
+  /// frame rate in the caps. If frames have different durations, that frame rate is higher than the
+  /// average, so the bit rate is raised by the same factor.
   private func kilobits(_ raw: Caps, _ encoder: String) throws -> String {
     let named = raw.fraction("framerate").flatMap {
       $0.denominator > 0 ? Double($0.numerator) / Double($0.denominator) : nil
@@ -126,7 +127,7 @@ struct EncoderSettings: Sendable {
   private func x264(_ raw: Caps) throws -> Properties {
     // Quirk.x264encBufferInConstantQuality
     var set = [("vbv-buf-capacity", "0"), ("speed-preset", try number("speed-preset", "x264enc"))]
-    // If the user requested a preset, add no properties to the preset.
+    // A preset that the user requested is used unchanged.
     if options.preset == nil { set += EncoderSpeed.additions(to: "x264enc", options.quality) }
     if options.quality == .lossless {
       set += [("pass", "4"), ("quantizer", "0")]
@@ -151,7 +152,8 @@ struct EncoderSettings: Sendable {
 
   private func vpx(_ encoder: String, _ raw: Caps) throws -> Properties {
     let speed = try speed("cpu-used", encoder)
-    // With libvpx's realtime deadline (1), the quality of VP8 would depend on the machine's load.
+    // Use libvpx's realtime deadline (1) only for VP9: with it, the quality of VP8 would depend on
+    // the machine's load.
     let isRealTime =
       encoder == "vp9enc" && (Int(speed).map { $0 >= 5 } ?? true || !Quirk.vp9encRealTimeSpeed.applies)
     var set = [
@@ -159,7 +161,8 @@ struct EncoderSettings: Sendable {
     ]
     if encoder == "vp9enc" { set += [("row-mt", "true")] }
     if options.bitrate == nil, let crf {
-      // Constrained quality: the bit rate is only a limit, and is set too high to have an effect.
+      // In the mode constrained quality, the bit rate is only a limit. Set the limit too high to
+      // have an effect.
       let limit = Int(pixelRate(raw) * 4)
       set += [
         ("end-usage", "2"), ("cq-level", try quantizer(crf, "cq-level", encoder)),
@@ -193,8 +196,8 @@ struct EncoderSettings: Sendable {
         .usage,
         "\(setting: .constantRateFactor) \(crf): av1enc accepts \(quantizers.lowerBound) to \(quantizers.upperBound)")
     }
-    // av1enc has no property for constant quality, so all frames get this quantizer, whatever the
-    // bit rate.
+    // av1enc has no property for constant quality, so give all frames the same quantizer, whatever
+    // the bit rate.
     let limit = Int(pixelRate(raw) * 4)
     return set + [
       ("min-quantizer", "\(crf)"), ("max-quantizer", "\(crf)"),
@@ -256,7 +259,8 @@ struct EncoderSettings: Sendable {
     }
   }
 
-  /// Constant quality on the encoder's scale; nil if a bit rate is used.
+  /// Constant rate factor, which sets the quality on the encoder's scale; nil if a bit rate is
+  /// used.
   private var crf: Int? { options.constantRateFactor ?? (options.quality == .high ? 16 : nil) }
 
   /// Returns the bit rate for a video encoder, in bits per second; nil if the encoder uses constant
@@ -272,8 +276,8 @@ struct EncoderSettings: Sendable {
     if let sourceBitrate, options.quality == .source {
       return max(Int(Double(sourceBitrate) * EncoderSettings.headroom), EncoderSettings.leastBitrate)
     }
-    // Use a tenth of a bit per pixel, because the source is raw or intra-only, and the bit rate of
-    // such a source says little.
+    // Use 0.1 bits per pixel, because the source is raw or intra-only, so its bit rate does not
+    // show what the output needs.
     return Int(pixelRate(raw) * 0.1)
   }
 
@@ -349,7 +353,7 @@ struct EncoderSettings: Sendable {
 }
 
 extension EncodingOptions {
-  /// Requested settings that only a video encoder can apply.
+  /// Requested settings that have an effect only if a video is encoded.
   var forOneEncoder: [Setting] {
     ofQuality
       + [(encoder != nil, Setting.encoder), (!encoderOptions.isEmpty, .encoderOptions)].compactMap { $0 ? $1 : nil }

@@ -49,7 +49,8 @@ extension EncodingChoice {
     audioProfiles.append(EncodingChoice.stream(codec.text, chosen))
   }
 
-  /// Adds the form of a track's samples at the encoder, and warnings about the conversion.
+  /// Adds the sample rate and channels of a track at the encoder, and warnings about the
+  /// conversion.
   /// - Throws: ``RetrogradeError`` of code `usage` if the track's channels can't be encoded or
   ///   mixed.
   private mutating func addForm(of track: AudioTrack, in codec: Codec, _ output: String) throws {
@@ -87,7 +88,7 @@ extension EncodingChoice {
     let fewest =
       switch codec.encoder {
       case "flacenc" where container.caps == nil: FLACBlocks.fewestSamples
-      // The minimum is one packet of 20 ms, plus a margin for samples that resampling may lose.
+      // At least one packet of 20 ms is needed, plus a margin for samples that resampling may lose.
       case "opusenc" where Quirk.opusencShortAudio.applies: rate / 50 + (48_000 % rate == 0 ? 0 : 2)
       default: 1
       }

@@ -27,7 +27,8 @@ extension EncodingChoice {
       candidates = [transparent, source].compactMap { $0 } + usual
     }
     let possible = candidates.filter { $0.encoder != nil && container.takes($0.caps) }
-    // It is better to change the codec than the pixel format or size.
+    // Prefer codecs that accept the frames as they are: a change of codec is better than a change
+    // of pixel format or size.
     let raw = choice.geometry?.caps ?? video.raw
     let fitting = possible.filter { supportsSize(of: raw, $0, container) }
     let exact = options.quality == .lossless ? fitting.first { $0.exactFormat(for: raw) != nil } : nil
@@ -50,7 +51,8 @@ extension EncodingChoice {
     if let name = options.audioCodec { return try named(name, .audioCodec, container, output) }
     let pcm = Codec("audio/x-raw")
     let usual = container.audioCodecs.compactMap { Codec($0) }
-    // Some muxers take PCM although few players expect PCM in that container.
+    // Keep PCM only if it is usual in the container: some muxers accept PCM in containers in which
+    // few players expect it.
     let source = Codec(of: track.codec).flatMap { $0.isRaw && !usual.contains($0) ? nil : $0 }
     // In a container without audio timestamps, only a codec without priming keeps audio and video
     // in sync.
@@ -62,13 +64,13 @@ extension EncodingChoice {
         ? container.takes(track.caps) || !container.takes(track.caps) && container.takes(codec.caps)
         : codec.encoder != nil && container.takes(codec.caps)
     }
-    // It is better to change the codec than to mix channels: Opus can hold eight channels, but
-    // AAC's encoder accepts only six.
+    // Prefer codecs that need no downmix, and so add Opus: Opus can hold eight channels, but the
+    // AAC encoder accepts only six.
     let wide = options.quality == .lossless ? [] : [Codec("audio/x-opus")].compactMap { $0 }
     let fitting = (possible + wide.filter { $0.encoder != nil && container.takes($0.caps) }).filter {
       AudioForm(track.caps, for: $0, in: container)?.mixedCaps == nil
     }
-    // Only a codec that takes the samples without conversion is lossless.
+    // For lossless output, the codec must accept the samples without conversion.
     let exact = possible.first { $0.encodes(track.caps) }
     if options.quality == .lossless, exact == nil, possible.isEmpty {
       throw RetrogradeError(

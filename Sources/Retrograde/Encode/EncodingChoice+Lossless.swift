@@ -1,8 +1,8 @@
 import GStreamer
 import RetrogradeEngine
 
-// Checks for `--quality lossless`. Pixels that the codec can't hold exactly cause an error, or a
-// warning if the codec is FFV1. Rounded audio samples cause a warning.
+// Checks for `--quality lossless`. If the codec can't hold the pixels exactly, there is an error,
+// or a warning if the codec is FFV1. Rounded audio samples cause a warning.
 extension EncodingChoice {
   /// Returns the pixel format in which `codec` encodes frames like `raw` without changing any
   /// value. If FFV1 has no such format, adds a warning and returns nil.
@@ -25,7 +25,7 @@ extension EncodingChoice {
 
   /// Adds a warning if floating-point samples become whole numbers.
   mutating func warnAboutRounding(of track: AudioTrack, in codec: Codec) {
-    // A change of the byte order rounds nothing, so it needs no warning.
+    // Ignore the byte order, because a change of byte order rounds nothing.
     guard let format = track.caps.string("format"), format.hasPrefix("F"),
       case let caps = track.caps.setting("format", format.replacing("BE", with: "LE")),
       codec.isRaw ? !container.takes(caps) : !codec.encodes(caps)

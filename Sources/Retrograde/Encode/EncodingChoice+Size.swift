@@ -2,7 +2,8 @@ import GStreamer
 import RetrogradeEngine
 
 extension EncodingChoice {
-  /// Checks that the requested file size, colours and dithering are possible.
+  /// Checks that the output supports the requested limit of file size, number of colours, and
+  /// dithering.
   func checkSize(_ options: EncodingOptions, _ output: String) throws {
     if container.animation != .gif,
       let option = [(options.colors != nil, Setting.colors), (options.dither != nil, .dither)].first(where: \.0)?.1

@@ -64,9 +64,10 @@ extension EncodingChoice {
             + "\(setting: .keepsAlpha), to keep it"
         ))
     }
-    // With an odd size, use 4:4:4, which has no subsampled chroma.
+    // Use 4:4:4 for an odd size, because this encoder refuses odd sizes with subsampled chroma.
     if !codec.encodes(raw), EncoderSettings.hasOddSubsampledSize(raw) { choice.format = "Y444" }
-    // Encoders would encode RGB as 4:4:4, which phones and browsers don't play.
+    // Convert RGB to 4:2:0: encoders would encode RGB as 4:4:4, which phones and browsers don't
+    // play.
     if video.raw.isRGB, options.quality != .lossless, EncoderSettings.chroma420Codecs.contains(codec.text) {
       choice.format = EncoderSettings.isOdd(raw) ? "Y444" : "I420"
     }
@@ -135,9 +136,10 @@ extension EncodingChoice {
         && ["I420", "YV12", "NV12", "NV21"].contains(video.raw.string("format")))
   }
 
-  /// True if any frame is shown for more than a second. With B-frames, the following frames could
-  /// be decoded more than a second before they are shown, which transport streams do not allow
-  /// (ISO/IEC 13818-1, 2.4.2.6). `tsdemux` also drops timestamps that are five seconds apart.
+  /// True if any frame is shown for more than a second, which transport streams can't hold: with
+  /// B-frames, the following frames could be decoded more than a second before they are shown,
+  /// which is not allowed (ISO/IEC 13818-1, 2.4.2.6). `tsdemux` also drops timestamps that are five
+  /// seconds apart.
   private static func holds(_ video: VideoIndex, _ legs: PlaybackLegs?) -> Bool {
     let long = ClockTime(seconds: 1)
     guard let starts = video.starts, let shown = video.duration else { return true }
@@ -145,9 +147,9 @@ extension EncodingChoice {
       || legs.map { $0.presentation.span.duration > shown + long } ?? false
   }
 
-  /// Returns a pixel format that the encoder takes, with the chroma of `raw` and the most bits; nil
-  /// if there is none, or if the encoder takes the format of `raw`. `videoconvert` would choose a
-  /// format with less chroma.
+  /// Returns a pixel format that the encoder accepts, with the chroma resolution of `raw` and the
+  /// most bits. Without this choice, `videoconvert` would use a format with less chroma. nil if
+  /// there is no such format, or if the encoder accepts the format of `raw`.
   private static func closestFormat(to raw: Caps, for encoder: String) -> String? {
     guard !Registry.factory(encoder, takes: raw), let own = raw.string("format").flatMap({ PixelFormat($0) }) else {
       return nil

@@ -12,17 +12,17 @@ struct EncodingChoice: Sendable {
     var settings: [(name: String, value: String)] = []
     /// Requested bit rate, in bits per second; nil if the encoder uses constant quality.
     var bitrate: Int?
-    /// Encoding profile of this stream alone.
+    /// Encoding profile for only this stream, without the container.
     var profile = ""
     /// Pixel format for the encoder; nil if the encoder takes the source's format.
     var format: String?
-    /// Crop, rotation and scaling of the frames; nil for packets.
+    /// Crop, rotation and scaling of the frames; nil for copied packets.
     var geometry: FrameGeometry?
     /// True if the pixels have an alpha channel.
     var hasAlpha = false
     /// True if the source has 4:2:0 chroma, which an image encoder may keep.
     var isHalved = false
-    /// Form of the packets that are copied; nil if frames are encoded.
+    /// Caps and conversion of packets that are copied; nil if frames are encoded.
     var packets: PacketForm?
 
     /// True if crop, rotation or scaling requires progressive frames.
@@ -47,7 +47,7 @@ struct EncodingChoice: Sendable {
   var sampleCounts: [Int?] = []
   /// Bit rate of each audio encoder, in bits per second; nil if the encoder uses constant quality.
   var audioBitrates: [Int?] = []
-  /// Encoding profile of each audio stream alone.
+  /// Encoding profile for each audio stream, without the container.
   var audioProfiles: [String] = []
   /// Subtitles that are written, in a format that the container takes.
   var subtitles: [SubtitleTrack] = []
@@ -73,14 +73,14 @@ struct EncodingChoice: Sendable {
       /// Caps of the raw frames, or of the packets that are copied unchanged.
       var raw: Caps
       var index: VideoIndex
-      /// Form of the packets; nil for frames.
+      /// Caps and conversion of the packets; nil for frames.
       var packets: PacketForm?
     }
 
     var videos: [Video] = []
     var audio: [AudioTrack] = []
     var subtitles: [SubtitleTrack] = []
-    /// Index of the subtitles that are also written to a separate file.
+    /// Index of the subtitle track that is also written to a separate file; nil: none.
     var subtitlesApart: Int?
     var legs: PlaybackLegs?
     var audioLegs: PlaybackLegs?
@@ -179,8 +179,9 @@ struct EncodingChoice: Sendable {
     return audioCodecs.contains { ["audio/x-vorbis", "audio/x-opus"].contains($0.caps.mediaType) } ? 1 : 0
   }
 
-  /// Encoding profile of the file. Each stream's profile needs `presence=1`, since `encodebin`
-  /// otherwise uses the first profile of a kind for all streams of that kind.
+  /// Encoding profile of the file. Each stream's profile needs `presence=1`; otherwise `encodebin`
+  /// uses the first video profile for all videos, and the first audio profile for all audio
+  /// streams.
   private var profileOfAll: String {
     let streams = videos.map(\.profile) + audioProfiles
     guard let container = container.caps else { return streams.joined(separator: ":") }

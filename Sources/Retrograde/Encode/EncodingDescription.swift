@@ -10,16 +10,16 @@ struct EncodingDescription {
   var videos: [TagList?] = []
   /// Tags of each audio stream.
   var audio: [TagList?] = []
-  /// True if the first video arrives as packets.
+  /// True if packets of the first video are pushed, not frames.
   var copiesVideo = false
-  /// True if the audio arrives as packets.
+  /// True if packets of the audio are pushed, not samples.
   var copiesAudio = false
   /// True if a WAV file is too long for the 32-bit lengths in its header, so that RF64 is written
   /// instead (EBU Tech 3306).
   var isLongWave = false
 
-  /// True if `encodebin` can't take all streams, because some streams are packets or subtitles. If
-  /// so, each encoded stream has its own `encodebin`, and one muxer follows.
+  /// True if one `encodebin` can't handle all streams, because some streams are packets or
+  /// subtitles. Each encoded stream then has a separate `encodebin`, and a muxer joins all streams.
   private var isInParts: Bool {
     copiesVideo || copiesAudio || !choice.subtitles.isEmpty || choice.videos.contains { $0.packets != nil }
   }
@@ -65,8 +65,8 @@ struct EncodingDescription {
           : audio(number, tags)).joined(separator: " ! "))
     }
     for (number, track) in choice.subtitles.enumerated() {
-      // The queue has no limits, because all cues are pushed at once while the muxer waits for
-      // other streams.
+      // The queue has no limits: all cues are pushed at once, and with a limit this would block
+      // while the muxer waits for other streams.
       lines.append(
         (["appsrc name=text\(number) format=time max-buffers=0 max-bytes=0"] + inject(track.tags)
           + ["queue max-size-buffers=0 max-size-bytes=0 max-size-time=0", "encode.subtitle_\(number)"])
@@ -175,7 +175,7 @@ struct EncodingDescription {
       + choice.audioForms[number].elements
   }
 
-  /// Returns the `encodebin` of a single stream; empty if all streams share one `encodebin`.
+  /// Returns the elements that encode a single stream; empty if all streams share one `encodebin`.
   private func own(_ profile: String) -> [String] {
     isInParts ? ["encodebin profile=\(Description.quoted(profile))", "queue max-size-time=2000000000"] : []
   }
@@ -191,7 +191,7 @@ struct EncodingDescription {
   /// file. In AVI, tags of streams would replace the file's tags (`Container.heldStreamTags`).
   private func inject(_ tags: TagList?) -> [String] {
     if choice.container.heldStreamTags == [] && !choice.container.isTransportStream { return [] }
-    // MP4 holds cover pictures only for the whole file.
+    // Remove cover pictures from streams: MP4 holds cover pictures only for the whole file.
     let named = choice.container.hasEditLists ? ["title", "image", "preview-image"] : []
     var kept = tags?.withPlainLanguage.removing(EncodingPipeline.technical + named)
     // Ogg stores comments in the stream itself (`CarriedDetails.oggComments(of:)`).

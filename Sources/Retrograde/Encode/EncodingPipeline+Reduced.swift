@@ -2,8 +2,9 @@ import GStreamer
 import RetrogradeEngine
 
 extension EncodingPipeline {
-  /// Warnings about video whose encoder takes a lower bit depth or less chroma than the frames
-  /// have. Valid only until the pipeline stops.
+  /// Warnings about video that is encoded with a lower bit depth or less chroma than the frames
+  /// have. Call this before the pipeline stops, because the answer comes from the caps in the
+  /// pipeline.
   var reducedFormats: [Warning] {
     contents.videos.compactMap { video in
       guard video.packets == nil, let own = video.caps.string("format").flatMap({ PixelFormat($0) }),

@@ -1,7 +1,7 @@
 import GStreamer
 import RetrogradeEngine
 
-// Comparison of pushed and written streams.
+// Comparison of the pushed data with the data that reached the file.
 extension EncodingPipeline {
   /// Pushed frames, samples and cues, by kind, in the order of the streams.
   struct PushedTotals: Sendable {
@@ -36,7 +36,8 @@ extension EncodingPipeline {
 extension WrittenMedia.Stream {
   /// - Parameters:
   ///   - orientation: value of the tag GST_TAG_IMAGE_ORIENTATION.
-  ///   - level: level to which an animation's quality was reduced; nil: not reduced.
+  ///   - level: level to which the quality of an animation was reduced to meet the size limit; nil:
+  ///     not reduced.
   ///   - format: name of the animation format; nil: no animation.
   /// - Returns: nil if nothing was written.
   init?(video reached: MuxedCount.MuxedData, orientation: String?, _ level: AnimationLevel?, as format: String?) {

@@ -49,18 +49,18 @@ final class EncodingPipeline: Sendable {
     var tags: TagList?
     /// Duration of the output; nil if it is endless.
     var duration: ClockTime?
-    /// Lower limit for `mirrorStart`.
+    /// Lowest allowed timestamp for time 0 of the output (`mirrorStart`).
     var lead = ClockTime.zero
-    /// Format and settings of an animation; nil if a muxer writes the file. The animation is
-    /// written from the frames of the appsink `frames`.
+    /// Format and settings of an animation, which is written from the frames of the appsink
+    /// `frames`; nil if the output is no animation.
     var animation: (format: AnimationFormat, settings: AnimationSettings)?
     /// Priming of the audio; nil: to be measured.
     var priming: AudioPriming?
-    /// True if the final container of the packets has edit lists; nil: determined from the
+    /// True if the container that finally gets the packets has edit lists; nil: determined from the
     /// pipeline's muxer.
     var hasEditLists: Bool?
-    /// Replacement for values that muxers take from random numbers and the clock; nil: not
-    /// replaced.
+    /// IDs and date for the file, in place of the random IDs and the current date that muxers
+    /// write; nil: not replaced.
     var origin: FileOrigin?
     /// True if the user wrote the description.
     var isOfUser = false
@@ -80,8 +80,8 @@ final class EncodingPipeline: Sendable {
   let videos: [AppSource]
   let audio: [AppSource]
   let texts: [AppSource]
-  /// Timestamp of the output's time 0. At least `contents.lead`, and greater than 0 if audio
-  /// priming needs room in a container without edit lists.
+  /// Timestamp in the pipeline of time 0 of the output: at least `contents.lead`, and greater than
+  /// 0 if audio priming needs room in a container without edit lists.
   let mirrorStart: ClockTime
 
   /// Priming of the audio encoders, measured or known.
@@ -100,7 +100,8 @@ final class EncodingPipeline: Sendable {
   private let cancellation: Cancellation
   private let failure = Mutex<RetrogradeError?>(nil)
   private let isStopped = Mutex(false)
-  /// Number of buffers pushed to streams, plus number of buffers received by sinks.
+  /// Number of buffers pushed to appsrcs, plus number of buffers that reached sinks. If it does not
+  /// change, the pipeline may be stuck.
   private let moved = Counter()
   /// `streams`: number of streams that have not ended. `waiting`: number of pushes that wait for
   /// room. `isOver`: true if the pipeline ended before all streams had ended, which is possible in
@@ -113,8 +114,8 @@ final class EncodingPipeline: Sendable {
   private let animation: AnimationWriter?
   private let animator = Mutex<Worker<FinishedAnimation>?>(nil)
 
-  /// A pipeline counts as stuck if no buffer moves for this long while all open streams wait for
-  /// room. Time spent waiting for producers is not included.
+  /// Time after which a pipeline counts as stuck if no buffer moves while all open streams wait for
+  /// room in their queues. Time spent waiting for producers of frames is not included.
   private static let stall = ClockTime(seconds: 120)
 
   /// - Parameters:
@@ -182,9 +183,9 @@ final class EncodingPipeline: Sendable {
   /// Adds a chroma site to VP9 caps that have none, if the lack of a chroma site would crash the
   /// muxer.
   ///
-  /// MP4 stores only whether a chroma sample is collocated with the top left of four pixels. By
-  /// default, the sample is not collocated (VP Codec ISO Media File Format Binding,
-  /// `chromaSubsampling`).
+  /// MP4 stores only whether a chroma sample is at the top left of its four pixels. The added
+  /// chroma site means that it is not, which is the default (VP Codec ISO Media File Format
+  /// Binding, `chromaSubsampling`).
   ///
   /// - Parameter element: an element upstream of the muxer.
   static func nameChromaSite(_ element: Element?) {
@@ -205,15 +206,15 @@ final class EncodingPipeline: Sendable {
     "private-qt-tag", "private-id3v2-frame", "duration", "extended-comment",
   ]
 
-  /// Warning about chapters, if the container can't hold them.
+  /// Warning about chapters that the container can't hold; empty if there are none.
   var unsupportedContent: [Warning] {
     losesChapters ? [.noChapters] : []
   }
 
   /// Starts writing.
-  /// - Parameter finishing: called after the last frame of the first video was pushed, with the
-  ///   number of frames that have reached the muxer since that moment, and the number of frames
-  ///   that had not reached the muxer at that moment.
+  /// - Parameter finishing: called repeatedly after the last frame of the first video was pushed.
+  ///   `total` is the number of frames that had not yet reached the muxer when the last frame was
+  ///   pushed; `done` of them have reached the muxer since.
   /// - Throws: ``RetrogradeError`` if the pipeline can't start, because the file can't be opened or
   ///   an element fails.
   func start(_ finishing: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws {

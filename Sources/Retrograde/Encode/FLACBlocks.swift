@@ -1,9 +1,9 @@
 import Quirks
 
-/// Block size for short FLAC audio. If flacenc would lose the only block of a stream
-/// (`Quirk.flacencSingleBlock`), the size is small enough for two blocks.
+/// Block size for short FLAC audio. flacenc may lose the block of a stream that has only one
+/// (`Quirk.flacencSingleBlock`), so the size is small enough for two blocks.
 enum FLACBlocks {
-  /// Fewest sample frames that flacenc can write.
+  /// Smallest number of sample frames in a stream that flacenc can write without loss.
   static var fewestSamples: Int { Quirk.flacencSingleBlock.applies ? smallest + 1 : 1 }
   /// Smallest block size of flacenc, in sample frames.
   private static let smallest = 16

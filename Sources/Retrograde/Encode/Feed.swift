@@ -27,13 +27,14 @@ struct Feed: Sendable {
   let pipeline: EncodingPipeline
   let work: Work
 
-  /// Delay of the output relative to `legs`, equal to the duration of the title.
+  /// Time by which the title delays everything in `legs`: the duration of the title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 
   /// Duration of the output, with the title.
   private var length: ClockTime { (legs.duration ?? .zero) + lead }
 
-  /// Functions that push all packets of a stream, selected by number, to the stream's appsrc.
+  /// Functions that push all packets of one stream to its appsrc. The first parameter is the number
+  /// of the stream among the streams of its kind.
   struct PacketPushers: Sendable {
     var video: @Sendable (Int, AppSource) throws -> MuxedCount.PushedData
     var audio: @Sendable (Int, AppSource) throws -> MuxedCount.PushedData
@@ -83,7 +84,8 @@ struct Feed: Sendable {
       result -> (any Error)? in
       if case .failure(let error) = result { error } else { nil }
     }
-    // Threads that stop because another thread failed throw only `CancellationError`.
+    // Throw the cause: a thread that stops because another thread failed throws only
+    // `CancellationError`.
     if let error = failures.first(where: { !($0 is CancellationError) }) { throw error }
     work.report(.finishing, share: 0, position: length, duration: length)
     let heard = samples.map { (try? $0.get()) ?? .init(count: 0) }
@@ -113,7 +115,7 @@ struct Feed: Sendable {
     }
   }
 
-  /// Pushes all cues of a subtitle stream; the appsrc's queue has no limit.
+  /// Pushes all cues of a subtitle stream at once, since the appsrc's queue has no limit.
   private func give(_ track: SubtitleTrack, _ source: AppSource) throws -> MuxedCount.PushedData {
     var cues = track.renumbered(track.played(legs.all))
     if pipeline.hasMP4Header, Quirk.qtmuxOverlappingText.applies {
@@ -214,7 +216,7 @@ struct Feed: Sendable {
       try pipeline.push(part.buffer, to: source)
       given.add(part.count, part.buffer)
       let elapsed = watch.elapsed
-      // Without encoding there are thousands of buffers per second, too many to report each.
+      // Limit the reports: without encoding, thousands of buffers are pushed per second.
       if isMain, told == .zero || given.count == total || elapsed >= told + Feed.reportInterval {
         told = elapsed
         work.report(
@@ -238,8 +240,8 @@ extension MuxedCount.PushedData {
 }
 
 extension PlaybackLegs {
-  /// Returns the range of the source that is played during `span`; nil if nothing is played. `span`
-  /// is in timestamps of the output, and the legs start at the timestamp `offset`.
+  /// Returns the range of the source that is played during `span`; nil if nothing is played then.
+  /// `span` is in timestamps of the output; playback starts at the timestamp `offset`.
   fileprivate func source(of span: TimeSpan, laterBy offset: ClockTime) -> TimeSpan? {
     let spans = all.compactMap { $0.clipped(from: span.start - offset, to: span.end - offset)?.span }
     return spans.first.map { first in

@@ -2,8 +2,8 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// Header values that are written into a finished file, because the muxer does not write these
-/// values. The values come from the data that reached the muxer, not from the plan.
+/// Header values that the muxer does not write, and that are therefore written into the finished
+/// file. The values come from the data that reached the muxer, not from the planned streams.
 struct FinishedHeader: Sendable {
   private enum Format: String {
     case mp4 = "MP4"
@@ -34,7 +34,7 @@ struct FinishedHeader: Sendable {
   }
 
   /// - Parameters:
-  ///   - target: the output's own name, for messages.
+  ///   - target: final name of the output, for messages; `path` may be a temporary name.
   ///   - videos: frames of each video that reached the muxer.
   ///   - audio: sample frames of each audio stream that reached the muxer.
   /// - Returns: warnings about details that did not fit in the file.
@@ -54,7 +54,8 @@ struct FinishedHeader: Sendable {
         guard let priming = priming.first, let written = audio.first, let given = contents.rates.first, given > 0 else {
           return []
         }
-        // Counts are at the source's sample rate, but MP3 has at most 48 kHz.
+        // Convert the counts, which are at the source's sample rate, to the file's rate: MP3 has at
+        // most 48 kHz.
         let scale = Double(written.caps?.int("rate") ?? given) / Double(given)
         func scaled(_ count: Int) -> Int { Int((Double(count) * scale).rounded()) }
         try MP3Header(priming: scaled(priming), presentedSamples: scaled(written.count)).apply(to: path)
@@ -70,8 +71,8 @@ struct FinishedHeader: Sendable {
     return []
   }
 
-  /// Warning about comments that do not fit, because the header can't grow at its position in the
-  /// file.
+  /// Warning about comments that do not fit: other data follows the header in the file, so the
+  /// header can't grow.
   private var noComments: [Warning] {
     let names = contents.comments.compactMap { NamedTag(comment: $0)?.name }.unique
     guard !names.isEmpty else { return [] }

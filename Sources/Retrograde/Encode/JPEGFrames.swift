@@ -13,10 +13,11 @@ struct JPEGFrames {
 
   /// Caps of the frames for the encoder.
   let caps: String
-  /// Caps with the complete colorimetry of the input; nil if the input's caps are complete. Frames
-  /// with incomplete colorimetry would not be converted.
+  /// Caps that add the missing parts of the input's colorimetry; nil if nothing is missing. The
+  /// converter would not convert frames with incomplete colorimetry.
   let colours: String?
-  /// Intermediate pixel format; nil if none is needed (`Quirk.videoconvertRange`).
+  /// Pixel format to convert to before the final conversion; nil if one conversion suffices
+  /// (`Quirk.videoconvertRange`).
   let detour: String?
 
   /// - Parameters:
@@ -24,14 +25,14 @@ struct JPEGFrames {
   ///   - width: width of the encoded frames, in pixels.
   init(_ source: Caps, width: Int?) {
     let format = source.string("format") ?? "I420"
-    // If several formats were allowed, the converter would choose 4:4:4.
+    // Allow only one format where possible, because the converter would choose 4:4:4 of several.
     let halved = ["I420", "A420", "P010", "P012", "P016", "NV12", "NV21"].contains { format.hasPrefix($0) }
     let wide = ["I422", "A422", "v210", "UYVP", "UYVY", "YUY2", "YVYU", "Y210", "Y212", "Y41B"].contains {
       format.hasPrefix($0)
     }
     let isGrey = format.hasPrefix("GRAY")
-    // jpegenc copies each row of a grey frame, and libjpeg reads beyond the copy
-    // (`Quirk.jpegencRowPadding`).
+    // Use grey only for widths that are multiples of 8: jpegenc copies each row of a grey frame,
+    // and libjpeg reads beyond the end of the copy (`Quirk.jpegencRowPadding`).
     let isFilled = width.map { $0 % 8 == 0 } ?? false
     let formats =
       isGrey

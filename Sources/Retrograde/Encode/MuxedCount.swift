@@ -30,7 +30,7 @@ struct MuxedCount: Sendable {
   }
 
   private let packets = PacketCount()
-  /// Count at the encoder's input; nil if this pipeline does not encode the stream.
+  /// Counter at the encoder's input; nil if this pipeline does not encode the stream.
   private let raw: PacketCount?
   private let rateChangers: [Element]
   /// True if the user's pipeline has elements that change the number of frames or samples.
@@ -76,8 +76,8 @@ struct MuxedCount: Sendable {
   private func countedFrames(of given: PushedData) -> MuxedData {
     let passed = packets.total
     var reached = MuxedData(count: passed.packets, span: passed.span)
-    // Without a frame rate, parsers invent durations, so use the duration that the last frame had
-    // at the encoder.
+    // Take the end of the last frame from the encoder's input: without a frame rate, parsers
+    // downstream invent durations.
     if let span = passed.span, let last = passed.lastStart, let raw = raw?.total, raw.lastStart == last,
       let own = raw.span
     {
@@ -109,10 +109,10 @@ struct MuxedCount: Sendable {
     return MuxedCount.missing(given - reached, of: given, "frames", nil)
   }
 
-  /// Counts sample frames at the encoder's input, since encoders pad the last packet and add
-  /// priming. The count is exact if the sample rate stays the same; a resampler may change the
-  /// count by up to a millisecond. If the packets are shorter in total than these sample frames,
-  /// the duration of the packets counts instead.
+  /// Counts sample frames at the encoder's input, since at the output encoders have padded the last
+  /// packet and added priming. The count is exact if the sample rate stays the same; a resampler
+  /// may change the count by up to a millisecond. If the packets are shorter in total than these
+  /// sample frames, the duration of the packets counts instead.
   private func countedSamples(of pushed: PushedData, rate: Int) -> MuxedData {
     let given = pushed.count
     let packets = packets.total
@@ -130,8 +130,8 @@ struct MuxedCount: Sendable {
     if ownRate != rate, abs(reached - given) <= rate / 1000 { reached = given }
     if self.raw != nil {
       let lasting = packets.span?.duration.sampleIndex(rate: rate) ?? 0
-      // Timestamps are rounded, and some encoders' first packet begins before 0 and is clipped to
-      // start at 0.
+      // Allow one packet less: timestamps are rounded, and some encoders' first packet begins
+      // before 0 and is clipped to start at 0.
       let tolerance = (packets.longest.sampleIndex(rate: rate))
       if lasting + tolerance < reached { reached = lasting }
     }

@@ -2,7 +2,8 @@ import GStreamer
 import RetrogradeEngine
 
 extension OutputPlan {
-  /// Warnings about interlaced video whose fields the output can't describe.
+  /// Warnings about interlaced video, if the output can't store that it is interlaced or which
+  /// field is first.
   var unsupportedFields: [Warning] {
     zip(videos, choice.videos).compactMap { video, written in
       guard video.caps.isInterlaced, !choice.deinterlaces, !written.deinterlaces, let codec = written.codec?.caps,
@@ -30,7 +31,8 @@ extension OutputPlan {
     let names = ["jpeg": "centre", "dv": "top left", "v-cosited": "top left"]
     return zip(videos, choice.videos).compactMap { video, written in
       guard written.packets == nil, let codec = written.codec?.caps,
-        // For other codecs, the decoder's chroma site is a guess or a constant.
+        // Consider only codecs that store the chroma site; for others, the decoder reports a guess
+        // or a constant.
         OutputPlan.codecsWithChromaSite.contains(video.video.caps.mediaType), codec.mediaType.hasPrefix("video/"),
         let site = video.caps.string("chroma-site").flatMap({ names[$0] }),
         !OutputPlan.codecsWithChromaSite.contains(codec.mediaType)
@@ -62,7 +64,8 @@ extension OutputPlan {
     zip(videos, choice.videos).compactMap { video, written in
       let packets = video.video.caps
       guard written.packets == nil, let codec = written.codec?.caps, codec.mediaType == "video/x-theora",
-        // For other video, the decoder's colours are a guess or a constant.
+        // Consider only video that declares its colours; for other video, the decoder reports a
+        // guess or a constant.
         packets.has("colorimetry") || ["video/mpeg", "video/x-prores"].contains(packets.mediaType),
         // ``unsupportedRange`` already warns about high dynamic range.
         video.caps.highDynamicRange == nil || choice.container.isMatroska,

@@ -72,7 +72,8 @@ struct OutputPlan: Sendable {
           "add \(setting: .frameRate) \(max(Int(source.frameRate.rounded()), 1)), or use \(isTheora ? ".webm" : ".mkv")"
       )
     }
-    // If packets are reversed without encoding, the packets of all legs are copied anyway.
+    // A separate forward copy is needed only if frames are encoded. If not, all packets are copied,
+    // including those of backward legs.
     let isCopied = choice.videos.first?.packets != nil
     copy = try options.encoding.copiesForward && !isCopied ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, options.playback.mixesFrames {
@@ -87,7 +88,7 @@ struct OutputPlan: Sendable {
     audio = Array(source.audio.prefix(choice.audioCodecs.count))
   }
 
-  /// Writes the file or the numbered files. The files get their names when `outputs` is committed.
+  /// Writes the file or the numbered files, under temporary names until `outputs` is committed.
   func write(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
     guard let limit = options.encoding.maxSize, choice.container.imageFormat == nil else {
       return try writeOnce(outputs, work)
@@ -124,14 +125,14 @@ struct OutputPlan: Sendable {
   }
 
   /// Number of sample frames in each pushed buffer. Without encoding, larger buffers are faster.
-  /// But each buffer may become a packet. Players must wait for a whole packet, and the muxer can't
-  /// write a video frame inside a packet, so packets must not be too large.
+  /// But each buffer may become a packet, and packets must not be too large: players wait for a
+  /// complete packet, and the muxer can't write video frames in between.
   private var audioPartSize: Int {
     guard videos.isEmpty, choice.audioCodecs.allSatisfy(\.isRaw) else { return AudioReader.partSize }
     return choice.container.hasLooseSamples ? 1 << 16 : 1 << 14
   }
 
-  /// Details of the source besides its frames and samples.
+  /// Details of the source that are written besides frames and samples, such as chapters and tags.
   var details: CarriedDetails {
     // Opus counts samples at 48 kHz, whatever the source's sample rate.
     let isOpus = choice.audioCodecs.first?.text.hasPrefix("audio/x-opus") ?? false
@@ -143,8 +144,8 @@ struct OutputPlan: Sendable {
   }
 
   /// Checks the output against the source.
-  /// - Throws: ``RetrogradeError`` of code `notAMirror` if the output is not the mirror of the
-  ///   source.
+  /// - Throws: ``RetrogradeError`` of code `notAMirror` if the output is not the exact mirror
+  ///   (reversal) of the source.
   func verify(
     _ outputs: Outputs, against inputs: [String], _ work: Work
   ) throws {
@@ -201,13 +202,13 @@ struct OutputPlan: Sendable {
   /// Video streams that are written.
   var videos: [VideoSource] { Array(source.videos.prefix(choice.videos.count)) }
 
-  /// Delay of the output, equal to the duration of the title.
+  /// Time by which the title delays the source's media in the output: the duration of the title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 }
 
 extension PlayedFrames {
-  /// Returns a warning if frames of different durations are written with equal durations; nil if no
-  /// frame moves by more than 0.9 of the new duration.
+  /// Returns a warning if frames are shown too early or too late because all get the same duration;
+  /// nil if no frame moves by more than 0.9 of that duration.
   /// - Parameter rate: frames per second in the output.
   fileprivate func evened(to rate: Double) -> Warning? {
     let step = 1 / rate

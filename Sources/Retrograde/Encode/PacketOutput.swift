@@ -2,11 +2,11 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// Form of packets that are written without encoding.
+/// Caps and conversion of packets that are written without encoding.
 struct PacketForm: Sendable {
-  /// Caps of the packets as pushed.
+  /// Caps of the packets that are pushed into the pipeline, before the conversion.
   let given: Caps
-  /// Caps of the packets at the muxer.
+  /// Caps of the packets at the muxer, after the conversion.
   let taken: Caps
   /// Elements that convert the source's packets to this form, in `gst-launch-1.0` syntax; empty if
   /// not needed.
@@ -33,8 +33,8 @@ struct PacketOutput: Sendable {
     if let name = encoding.videoCodec, Codec(named: name) != Codec(of: video.caps) {
       return "\(setting: .videoCodec) \(name) is another codec"
     }
-    // Consecutive IDR pictures must differ in `idr_pic_id` (ITU-T H.264, 7.4.3). Only pictures that
-    // are neighbours in the source are certain to differ.
+    // Consecutive IDR pictures must differ in `idr_pic_id` (ITU-T H.264, 7.4.3). Only neighbours in
+    // the source are certain to differ, so other pictures must not become neighbours.
     if video.caps.mediaType == "video/x-h264", joinsUnrelatedFrames {
       return
         "with \(setting: .frameRate), \(setting: .count) or \(setting: .score), H.264 pictures with equal numbers "
@@ -80,7 +80,7 @@ struct PacketOutput: Sendable {
   /// the packets.
   func form(of video: VideoIndex) -> PacketForm? {
     guard container.caps != nil, !container.videoCodecs.isEmpty else { return nil }
-    // AVI does not store colorimetry. If the codec stores no colorimetry either, players would
+    // AVI does not store colorimetry, so refuse codecs that do not store it either: players would
     // assume other colours.
     if container.lacksTimes, video.caps.has("colorimetry"),
       !PacketOutput.describingColours.contains(video.caps.mediaType)
@@ -123,8 +123,8 @@ struct PacketOutput: Sendable {
 
   private static let describingColours: Set = ["image/jpeg", "image/png", "video/x-h264", "video/x-h265"]
 
-  /// Parsers that convert packets to a form with length prefixes or with start codes. In a form
-  /// without out-of-band headers, parameter sets precede each keyframe.
+  /// Parsers, and output caps in which the packets have length prefixes or start codes. If the caps
+  /// allow no out-of-band headers, the parser puts parameter sets before each keyframe.
   private static let conversions = [
     "video/x-h264": [
       ("h264parse", "video/x-h264,stream-format=avc,alignment=au"),

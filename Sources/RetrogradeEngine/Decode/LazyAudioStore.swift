@@ -41,8 +41,8 @@ final class LazyAudioStore: Sendable {
     self.opened = opened
     var settings = settings
     settings.playback.noVideo = true
-    // The client that opened the source may have disconnected and cancelled its settings'
-    // cancellation, so use a new one.
+    // Use a new cancellation, because the client that opened the source may disconnect, which
+    // cancels its own requests.
     settings.cancellation = Cancellation()
     self.settings = settings
     state = Mutex(State(recent: [IndexedRange(span: known.span, tracks: known.tracks)]))

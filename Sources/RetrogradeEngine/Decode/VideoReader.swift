@@ -147,8 +147,8 @@ final class VideoReader: Sendable {
         let spans = window.frames.map { timeline.span(of: $0 - frames.lowerBound) }
         guard parts.give(Part(window: decoded, firstFrame: window.frames.lowerBound, spans: spans)) else { break }
       } catch is VideoDecoder.Mismatch {
-        // Seeks to this window and to earlier windows are inexact, or the source is damaged.
-        // Therefore decode all frames up to the window's end once, forwards.
+        // Seeks to this window are inexact, or the source is damaged, and earlier windows may fail
+        // too. So decode all frames up to the window's end once, forwards.
         let upper = window.frames.upperBound
         Log.decode.warning(
           "fallback: frames 0 to \(upper - 1) are decoded once, forwards: from here on they are not as the index says")

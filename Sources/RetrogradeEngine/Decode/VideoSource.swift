@@ -12,7 +12,7 @@ package final class VideoSource: Sendable {
   let gauge: MemoryGauge
   /// True if the output is the source's packets, not decoded frames.
   package var arePackets: Bool { recipe?.largestPacket != nil }
-  /// Caps of the output: decoded frames or packets.
+  /// Caps of the output, which is decoded frames or packets.
   package let caps: Caps
   /// For interlaced video, true if a frame's top field comes first; nil if unknown.
   package let isTopFieldFirst: Bool?

@@ -15,7 +15,7 @@ import Synchronization
 final class WindowPackets: Sendable {
   /// Packets expected after a seek.
   struct Wanted: Sendable {
-    /// Expected packets in decoding order, from a keyframe on.
+    /// Expected packets in decoding order, starting with a keyframe.
     var packets: ArraySlice<VideoPacket> = []
     /// Largest allowed difference between a packet's time and its time in the index.
     var tolerance = ClockTime.zero
@@ -85,7 +85,7 @@ final class WindowPackets: Sendable {
       next += 1
     }
 
-    /// Records a packet shown at `time`.
+    /// Records a packet whose frame is displayed at `time`.
     /// - Returns: true if neither this packet nor any later one is needed.
     mutating func ends(at time: ClockTime) -> Bool {
       guard let starts = wanted.ending else { return false }

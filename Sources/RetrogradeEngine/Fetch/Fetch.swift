@@ -195,7 +195,7 @@ struct Fetch {
       case .failed(let error):
         try transfers.check(name, isOver: true)
         throw failure(error, done, 0)
-      // After this message, no more data arrives in the sinks; only pull what they still hold.
+      // At end of stream, the sinks hold all remaining data, so pull once more before ending.
       case .endOfStream: isOver = true
       default: break
       }

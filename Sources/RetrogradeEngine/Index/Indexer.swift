@@ -131,8 +131,8 @@ struct Indexer: Sendable {
     if let failure = reading.failure {
       let isEmpty = (reading.videos.first?.packets.isEmpty ?? true) && audio.isEmpty
       if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
-      // Warn even if the streams seem complete, because the error may have ended one of them early.
-      // After errors other than read errors, the element may have output everything that it could.
+      // Warn even if no stream seems to have ended early, because the failed element may have been
+      // unable to output more.
       let what =
         failure.kind == .inputOutput
         ? "reading failed at \(position)" : "read only until \(position), where GStreamer reports"

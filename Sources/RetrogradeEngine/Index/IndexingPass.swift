@@ -36,8 +36,8 @@ package struct IndexingPass: Sendable {
     package var isReading = false
     /// True if any element is still running; set only after an element has failed.
     package var isStreaming = true
-    /// Number of streams whose pipeline branch is not linked to a demuxer; set only if `silence` is
-    /// not 0.
+    /// Number of streams whose pipeline branch starts with an unlinked sink pad, so no data can
+    /// arrive; set only if `silence` is not 0.
     package var unlinked = 0
 
     package init() {}

@@ -3,18 +3,18 @@ import Images
 import MediaTime
 import RetrogradeEngine
 
-/// Animated image formats, which players loop by themselves. GStreamer has no usable muxers for
+/// Animated image formats, which players loop by themselves. GStreamer has no usable elements for
 /// these formats: `webpenc` writes single frames (`Quirk.webpencSingleFrames`), `avmux_webp` and
-/// `avmux_apng` accept no encoder's packets, and `avenc_gif` does not create a palette.
+/// `avmux_apng` do not accept the packets of any encoder, and `avenc_gif` creates no palette.
 enum AnimationFormat: Sendable {
   case gif, webp, apng
 
-  /// Highest frame rate that players keep; nil: no limit. If the delay of a GIF frame is below
-  /// 2/100 s, browsers use 10/100 s instead.
+  /// Highest frame rate that players show correctly; nil: no limit. If the delay of a GIF frame is
+  /// below 2/100 s, browsers use 10/100 s instead.
   var fastest: FrameRate? { self == .gif ? FrameRate(50, 1) : nil }
 
   /// Elements before the appsink, in `gst-launch-1.0` syntax.
-  /// - Parameter isHalved: true if the frames have 4:2:0 chroma, which WebP keeps.
+  /// - Parameter isHalved: true if the frames have 4:2:0 chroma. A WebP then stores 4:2:0 too.
   func preparation(hasAlpha: Bool, isHalved: Bool) -> [String] {
     switch self {
     case .gif: ["video/x-raw,format=RGBA"]
@@ -23,7 +23,7 @@ enum AnimationFormat: Sendable {
     }
   }
 
-  /// Starts a file, which only one thread may use.
+  /// Starts a file. Only one thread may use the returned object.
   /// - Parameter target: the output's name, for messages.
   func begin(
     _ path: String, for target: String, _ settings: AnimationSettings
@@ -36,7 +36,7 @@ enum AnimationFormat: Sendable {
   }
 }
 
-/// A file that is written frame by frame.
+/// An animation file that is written frame by frame.
 protocol AnimationFile: AnyObject {
   /// - Parameter shown: time span of the frame, from the start of the file.
   func add(_ sample: Sample, shown: TimeSpan) throws
@@ -59,7 +59,7 @@ struct AnimationWriter: Sendable {
   let sink: AppSink
   let format: AnimationFormat
   let path: String
-  /// The output's own name, for messages.
+  /// Final name of the output, for messages.
   let target: String
   let settings: AnimationSettings
 

@@ -30,14 +30,14 @@ struct AnimationLevel: Sendable {
   /// Strength of a GIF's dithering, 0 to 1. With higher values, the image has more noise and
   /// differs more from the source, and the file is larger; lower values cause banding.
   var dither = 0.35
-  /// A GIF keeps a pixel of the previous frame if no colour component (0 to 255) differs by more
-  /// than this value.
+  /// Largest difference at which a GIF repeats a pixel of the previous frame instead of storing the
+  /// new one; for each colour component, on the scale 0 to 255.
   var tolerance = 0
   /// Quality of a WebP, 0 to 100.
   var quality = 75.0
   /// Factor for width and height, 0 to 1.
   var scale = 1.0
-  /// Keep every n-th frame.
+  /// Interval of the frames to keep: every `step`-th frame is kept.
   var step = 1
 
   /// Levels in ascending order of loss; each level gives a smaller file than the previous level. A
@@ -63,7 +63,7 @@ struct AnimationLevel: Sendable {
     return all
   }
 
-  /// Losses compared with `first`, in words; empty if nothing is lost.
+  /// Describes in words what this level loses compared with `first`; empty if nothing is lost.
   /// - Parameter width: width of the frames at `first`, in pixels.
   func qualityReductions(against first: AnimationLevel, _ format: AnimationFormat, width: Int) -> [String] {
     var lost: [String] = []
@@ -107,7 +107,8 @@ struct SizeSearch {
     guard let first = levels.first, let own = try size(first) else { return nil }
     var tries = 1
     if own <= limit { return Found(level: first, size: own, tries: tries) }
-    // Files of levels up to `low` are too large; files of levels from `high` on fit.
+    // Binary search: files at levels up to `low` are too large, and files at levels from `high` on
+    // fit.
     var (low, high) = (0, levels.count)
     var (last, smallest) = (0, own)
     var found: Int?

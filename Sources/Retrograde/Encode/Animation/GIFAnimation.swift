@@ -4,9 +4,9 @@ import Images
 import MediaTime
 import RetrogradeEngine
 
-/// GIF writer with two passes: the first pass counts the colours and stores the frames in the
-/// spool; the second pass applies the palette. If the file is too large, more passes follow at
-/// lower quality.
+/// GIF writer with two passes. The first pass counts the colours and stores the frames in the spool
+/// (a temporary file); the second pass applies the palette. If the file is too large, more passes
+/// follow at lower quality.
 final class GIFAnimation: AnimationFile {
   private let path: String
   private let target: String
@@ -76,7 +76,8 @@ final class GIFAnimation: AnimationFile {
       if level.tolerance > 0, !shown.isEmpty, !isTransparent {
         keep(&values, where: pixels, isNear: shown, level.tolerance, palette.transparent)
       }
-      // Round start and end, not the duration, so that rounding errors do not add up.
+      // Round start and end times, not durations, so that rounding errors do not add up over many
+      // frames.
       try file.add(values, centiseconds: max(span.end.hundredths - span.start.hundredths, 2), isWhole: isTransparent)
       if shown.isEmpty { shown = [UInt8](repeating: 255, count: width * height * 4) }
       for (place, value) in values.enumerated() where value != palette.transparent {
@@ -87,8 +88,8 @@ final class GIFAnimation: AnimationFile {
     try file.close()
   }
 
-  /// Makes a pixel transparent if it differs from the shown pixel by at most `tolerance`, so that
-  /// the shown pixel stays.
+  /// Makes each pixel transparent whose colour components differ by at most `tolerance` from the
+  /// pixel on screen, so that players keep that pixel.
   private func keep(
     _ values: inout [UInt8], where pixels: UnsafeRawBufferPointer, isNear shown: [UInt8], _ tolerance: Int,
     _ transparent: UInt8

@@ -1,6 +1,6 @@
 import MediaTime
 
-/// Decoding times for one stream of packets that come from several encoders. The encoders may
+/// Generator of decoding times for one stream whose packets come from several encoders, which may
 /// reorder frames differently. The n-th packet gets the time at which the n-th frame is shown,
 /// minus a constant lead that suffices for the deepest reordering.
 struct DTSGenerator {

@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Copies the packets of forward legs unchanged, and encodes only the backward legs. The copied and
-/// the encoded packets have the same codec and form one stream.
+/// Copies the packets of parts that are played forwards, and encodes only the parts that are played
+/// backwards. Copied and encoded packets have the same codec and form one stream.
 struct ForwardCopy: Sendable {
   /// Caps of all packets, both copied and encoded, at the muxer.
   let caps: Caps
@@ -19,7 +19,8 @@ struct ForwardCopy: Sendable {
   /// Time in the output at which the first frame starts.
   var lead: ClockTime { clock?.lead ?? .zero }
 
-  /// Codecs that have no out-of-band headers, and in which each packet is a frame.
+  /// Codecs whose packets can be copied without further conditions: each packet is a frame, and
+  /// there are no out-of-band headers.
   private static let plain: Set = ["video/x-vp9", "image/jpeg", "video/x-prores"]
 
   /// - Throws: ``RetrogradeError`` of code `usage` if the forward part can't be copied.
@@ -104,8 +105,8 @@ struct ForwardCopy: Sendable {
   }
 
   /// Passes all packets to `push`, in order.
-  /// - Parameter shown: called after each packet with the number of frames so far, and the end time
-  ///   of the last frame.
+  /// - Parameter shown: called after each packet with the number of frames pushed so far, and the
+  ///   end time of the last frame.
   /// - Returns: number of frames.
   func run(
     _ push: (Buffer) throws -> Void, timing: Timing, start: ClockTime, cancellation: Cancellation,
@@ -137,8 +138,8 @@ struct ForwardCopy: Sendable {
     return count
   }
 
-  /// Numbers of the leg's frames to play, in the leg's order. A backward leg omits the frame at a
-  /// turn, since the adjacent forward leg shows that frame.
+  /// Numbers of the frames that leg `index` plays, in the leg's order. A backward leg omits the
+  /// frame at a turn, since the adjacent forward leg shows that frame.
   private func played(_ index: Int, of legs: [PlaybackLeg]) -> Range<Int> {
     let frames = video.timeline.clipped(to: legs[index].span).frames
     guard legs[index].direction == .backward else { return 0..<frames.count }

@@ -2,21 +2,22 @@ import Drawing
 import GStreamer
 import RetrogradeEngine
 
-/// Area of a stored frame that a crop keeps.
+/// Area of a frame that remains after a crop.
 struct CroppedFrame: Sendable {
   /// Columns and lines of the area in the stored frame.
   let x: Range<Int>
   let y: Range<Int>
-  /// Upper left corner and size of the area as displayed.
+  /// Upper left corner and size of the area in the displayed frame, in square pixels.
   let shown: Rectangle
 
   /// - Parameters:
-  ///   - isFilm: true if the size has to be even.
+  ///   - isFilm: true if the size has to be even, as in most video; false for images.
   /// - Throws: ``RetrogradeError`` of code `usage` if the rectangle does not lie within the frame.
   init(_ frame: ShownFrame, _ crop: Framing.Crop, chroma: (x: Int, y: Int), isFilm: Bool) throws {
     let whole = frame.size
     let (wanted, place) = try CroppedFrame.wanted(crop, of: whole)
-    // Both ranges count stored pixels, but along the width and height of the displayed frame.
+    // `x` and `y` here are in stored pixels, but run along the width and height of the displayed
+    // frame.
     let isSideways = frame.turn.isSideways
     let pixel = isSideways ? Size(width: 1, height: frame.aspect) : Size(width: frame.aspect, height: 1)
     let x = try CroppedFrame.span(
@@ -67,7 +68,7 @@ struct CroppedFrame: Sendable {
 
   /// Range of pixels along one side of the frame.
   /// - Parameters:
-  ///   - place: start of the range; nil: centred.
+  ///   - place: start of the range in pixels; nil: centred.
   ///   - step: number of pixels that share a chroma sample.
   private static func span(
     _ place: Double?, _ length: Double, of whole: Int, step: Int, isFilm: Bool

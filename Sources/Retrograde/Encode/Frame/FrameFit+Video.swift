@@ -3,8 +3,8 @@ import GStreamer
 import RetrogradeEngine
 
 extension FrameFit {
-  /// Conversion of a video's frames to the size, format and orientation of another video. Frames
-  /// are scaled to fit as displayed, with bars if the aspect ratios differ.
+  /// Conversion of a video's frames to the size, format and orientation of `first`. The displayed
+  /// frame is scaled to fit, with bars if the aspect ratios differ.
   /// - Returns: nil if the frames need no conversion.
   init?(_ video: VideoSource, like first: VideoSource) {
     let (own, wanted) = (video.shownFrame, first.shownFrame)

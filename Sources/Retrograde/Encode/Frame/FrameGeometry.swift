@@ -16,12 +16,13 @@ struct FrameGeometry: Sendable {
   let orientation: String?
   /// True if interlaced frames are made progressive before the conversion.
   let deinterlaces: Bool
-  /// Share of the source's bit rate that gives the same visual quality, 0 to 1.
+  /// Factor from 0 to 1 for the source's bit rate, which gives the cropped and scaled frames the
+  /// same visual quality.
   let rateShare: Double
   /// Caps of the output frames, except for their pixel format.
   let caps: Caps
-  /// Transform from points of the displayed result to source pixels, and the display size of the
-  /// result, both without bars.
+  /// Transform from points of the displayed output to stored source pixels, and the display size of
+  /// the output; bars are not included.
   let drawing: (matrix: Transform, size: Size)
   /// Display size of the output.
   let shown: Size
@@ -39,8 +40,7 @@ struct FrameGeometry: Sendable {
     let (own, whole) = (FrameOrientation(framing), frame.size)
     let left = crop?.shown.size ?? whole
     deinterlaces = framing.needsWholeFrames && raw.isInterlaced
-    // A requested rotation must also be visible in players that ignore orientation tags, so the
-    // pixels are rotated.
+    // If a rotation was requested, rotate the pixels, because players may ignore orientation tags.
     let turnsPixels = own != .none || !container.carriesOrientation
     turn = turnsPixels ? frame.turn.then(own) : .none
     self.orientation = turnsPixels ? nil : orientation
@@ -81,7 +81,8 @@ struct FrameGeometry: Sendable {
   )? {
     // GIF, WebP and PNG have no pixel aspect ratio, so the pixels must be square.
     guard scale != nil || !isFilm && !isSquare, shown.width > 0, shown.height > 0 else { return nil }
-    // Most video has chroma for only half of the lines and columns, so sizes must be even.
+    // Video sizes must be even, because most video has chroma for only half of the lines and
+    // columns.
     let step = isFilm ? 2 : 1
     func whole(_ value: Double) -> Int { max(Int((min(value, 1e6) / Double(step)).rounded()) * step, step) }
     func within(_ width: Int, _ height: Int, most: Double) throws -> (Int, Int) {
