@@ -85,7 +85,7 @@ extension Capture {
     if showsPreview {
       lines = [
         "\(source) ! tee name=split", "split. ! \(keep)",
-        // The preview drops frames if it is too slow.
+        // Let the preview drop frames, so that a slow display never slows down the recording.
         "split. ! queue leaky=downstream max-size-buffers=1 max-size-bytes=0 max-size-time=0 ! videoconvert ! videoscale "
           + "! video/x-raw,width=[1,960],height=[1,720],pixel-aspect-ratio=1/1 ! \(try Display.sink()) name=preview sync=false",
       ]

@@ -48,9 +48,9 @@ public final class MovieWriter: Sendable {
   private struct State: Sendable {
     /// Number of frames so far.
     var count = 0
-    /// Encodes each frame when it is added; nil with a loop.
+    /// Encodes each frame when it is added; nil with a loop other than `forward`.
     var stream: MovieStream?
-    /// Stores the frames until they are encoded; nil without a loop.
+    /// Stores the frames until ``finish()`` encodes them; nil with the loop `forward`.
     var recording: RecordedVideo?
     var isFinished = false
   }

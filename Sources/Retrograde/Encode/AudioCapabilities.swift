@@ -35,8 +35,8 @@ struct AudioCapabilities {
   /// True if `count` channels are accepted, with any mask.
   func takes(_ count: Int) -> Bool { takes(count, "channels=\(count)") }
 
-  /// Returns an accepted mask for `count` channels: `given`, or else the most similar accepted
-  /// mask; nil if no mask is accepted.
+  /// Returns a channel mask that the encoder accepts for `count` channels: `given`, or else the
+  /// most similar mask; nil if the encoder accepts none.
   func mask(for count: Int, like given: UInt64) -> UInt64? {
     if count <= 2 { return takes(count) ? Speakers.usual(count) : nil }
     if hasFixedSpeakers { return takes(count) ? AudioCapabilities.fixed[count] ?? 0 : nil }

@@ -47,7 +47,7 @@ final class EncodingPipeline: Sendable {
     var created: Int?
     /// Tags of the whole file.
     var tags: TagList?
-    /// Duration of the output; nil if it is endless.
+    /// Duration of the output; nil for an endless output.
     var duration: ClockTime?
     /// Lowest allowed timestamp for time 0 of the output (`mirrorStart`).
     var lead = ClockTime.zero

@@ -18,7 +18,7 @@ struct Feed: Sendable {
   var drawing = FrameDrawing()
   /// Crop, rotation and scaling of each video's frames, applied after `drawing`.
   var geometries: [FrameGeometry?] = []
-  /// If set, copies the packets of the first video's forward legs.
+  /// If set, copies the packets of those parts of the first video that are played forwards.
   var copy: ForwardCopy?
   /// If set, pushes packets that are already encoded, instead of all frames and samples.
   var joined: PacketPushers?

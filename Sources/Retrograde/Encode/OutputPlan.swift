@@ -11,7 +11,7 @@ struct OutputPlan: Sendable {
   private(set) var choice: EncodingChoice
   /// Overlays on the frames, and the title before the first frame.
   let drawing: FrameDrawing
-  /// If set, copies the packets of the video's forward legs.
+  /// If set, copies the packets of those parts of the video that are played forwards.
   let copy: ForwardCopy?
   /// Audio streams that are written.
   let audio: [AudioTrack]

@@ -2,7 +2,7 @@ import Drawing
 import GStreamer
 import RetrogradeEngine
 
-/// Stored size of a frame, and how it is displayed.
+/// Stored size of a frame, with the pixel aspect ratio, rotation and flip for display.
 struct ShownFrame: Sendable {
   /// Stored width in pixels.
   let width: Int
