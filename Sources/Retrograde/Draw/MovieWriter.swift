@@ -21,9 +21,9 @@ import Synchronization
 /// Drawings go directly into the frame's memory (32 bits per pixel), from which the encoder's
 /// converter reads; there is no intermediate frame. Each call waits until the encoder has room.
 /// Several tasks can add frames at once: frames are added one at a time, in the order in which the
-/// calls begin to run. If a drawing throws, the frame is skipped. With a loop other than `forward`,
-/// frames are stored in memory up to the budget, then in the spool (temporary files), and are
-/// encoded by ``finish()``.
+/// calls begin to run. If a drawing throws, the frame is skipped. With a loop other than `forward`, a
+/// play count other than 1, or numbered images as output, frames are stored in memory up to the
+/// budget, then in the spool (temporary files), and are encoded by ``finish()``.
 ///
 /// Audio (``MovieAudio``) starts with the first frame. Without a loop, the audio is encoded while
 /// frames are added.
@@ -48,9 +48,9 @@ public final class MovieWriter: Sendable {
   private struct State: Sendable {
     /// Number of frames so far.
     var count = 0
-    /// Encodes each frame when it is added; nil with a loop other than `forward`.
+    /// Encodes each frame when it is added; nil if frames are stored in `recording` first.
     var stream: MovieStream?
-    /// Stores the frames until ``finish()`` encodes them; nil with the loop `forward`.
+    /// Stores the frames until ``finish()`` encodes them; nil if `stream` encodes the frames.
     var recording: RecordedVideo?
     var isFinished = false
   }

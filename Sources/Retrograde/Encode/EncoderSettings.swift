@@ -115,7 +115,7 @@ struct EncoderSettings: Sendable {
 
   /// Returns the bit rate for x264 and x265 in kbit/s. These encoders divide the bit rate by the
   /// frame rate in the caps. If frames have different durations, that frame rate is higher than the
-  /// average, so the bit rate is raised by the same factor.
+  /// average, so the bit rate is raised by the same factor (at most 10).
   private func kilobits(_ raw: Caps, _ encoder: String) throws -> String {
     let named = raw.fraction("framerate").flatMap {
       $0.denominator > 0 ? Double($0.numerator) / Double($0.denominator) : nil
