@@ -6,8 +6,8 @@ public import RetrogradeEngine
 /// try await FrameGrab("holiday.mp4", at: [3.2, .frame(250), .end]).write(to: "frame-%02d.png")
 /// ```
 ///
-/// Each image is the frame on screen at a position, upright and with square pixels. For a position
-/// in time, only the surrounding part of the source is read if the container allows seeking.
+/// Each image is the frame on screen at a position, upright and with square pixels. If a position
+/// is a time and the container allows seeking, only the surrounding part of the source is read.
 public struct FrameGrab: Sendable {
   /// Path of the source; `-` is standard input.
   public let input: String
@@ -20,7 +20,8 @@ public struct FrameGrab: Sendable {
     (self.input, self.places, self.options) = (input, places, options)
   }
 
-  /// Writes the frames. Either all files appear, each of them complete, or none appears.
+  /// Writes the frames. All files appear together when they are complete; if an error occurs, no
+  /// file appears.
   ///
   /// - Parameter output: path; its extension selects the format. For more than one frame, the path
   ///   must contain a number pattern such as `%02d`. The numbers count from 1.

@@ -4,7 +4,7 @@ import GStreamer
 public struct GStreamerReleases: Sendable, Codable {
   /// Release of the GStreamer library, such as `1.26.2`.
   public var library: String
-  /// Releases by plugin, such as `libav: 1.26.2`. Contains only installed plugins.
+  /// Releases of the installed plugins, by plugin name, such as `libav: 1.26.2`.
   public var plugins: [String: String]
 
   /// Plugins that most results depend on, each with one of the plugin's elements.
@@ -20,8 +20,8 @@ public struct GStreamerReleases: Sendable, Codable {
     plugins = Self.elements.compactMapValues { Registry.release(ofPluginWith: $0)?.description }
   }
 
-  /// Report in up to three lines: the library's release, plugins of other releases, missing
-  /// plugins.
+  /// Report in up to three lines: the library's release, the plugins of a different release, the
+  /// missing plugins.
   package var description: String {
     let others = plugins.filter { $0.value != library }.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
     let missing = Self.elements.keys.filter { plugins[$0] == nil }.sorted()

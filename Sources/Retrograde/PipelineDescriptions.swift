@@ -1,13 +1,15 @@
-/// The two pipelines of a reversal, in `gst-launch-1.0` syntax. This library connects them.
+/// The two pipelines of a reversal, in `gst-launch-1.0` syntax. This library reverses the output of
+/// the first pipeline, and pushes the result into the second one.
 public struct PipelineDescriptions: Sendable {
-  /// Pipeline that decodes. The output of its appsinks is reversed.
+  /// Pipeline that decodes the source into appsinks.
   public var decoding: String
-  /// Pipeline that encodes and writes. Its appsrcs have the names of the appsinks.
+  /// Pipeline that encodes and writes the output. Each appsrc has the name of the appsink whose
+  /// stream it gets.
   public var encoding: String
-  /// Settings that ``PipelineFile`` writes as `@name value`: order of play, tags, orientation.
+  /// Settings as lines `@name value` of a ``PipelineFile``: order of play, orientation, and others.
   public var settings: [String]
-  /// Details of the source that the output lacks or changes, as in ``Summary/warnings`` of a
-  /// reversal.
+  /// Warnings about details of the source that the output would lack or change; a reversal reports
+  /// them in ``Summary/warnings``.
   public var warnings: [Warning] = []
 
   /// Text of a pipeline file with both pipelines.

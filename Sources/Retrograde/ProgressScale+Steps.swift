@@ -1,10 +1,11 @@
 import MediaTime
 import RetrogradeEngine
 
-// The steps have approximate relative durations: encoding video takes by far the longest.
+// The weights of the steps are approximate relative durations: encoding video takes by far the
+// longest.
 
 extension [ExpectedStep] {
-  /// Expected steps of a reversal, before anything is known about the source.
+  /// Returns the expected steps of a reversal, before anything is known about the source.
   /// - Parameter isFetched: true if the source is fetched from the web.
   static func reversing(isVerified: Bool, isFetched: Bool = false) -> [ExpectedStep] {
     [
@@ -14,12 +15,12 @@ extension [ExpectedStep] {
       + (isVerified ? comparing(videos: 1, audio: 1) : [])
   }
 
-  /// Steps of comparing a mirror with its source.
+  /// Returns the steps of comparing a mirror (a reversed file) with its source.
   static func comparing(videos: Int, audio: Int) -> [ExpectedStep] {
     [ExpectedStep(.indexingSource, 1), ExpectedStep(.indexingMirror, 1)] + compared(videos: videos, audio: audio)
   }
 
-  /// Remaining steps of a comparison once both files are indexed.
+  /// Returns the steps of a comparison that remain after both files are indexed.
   static func compared(videos: Int, audio: Int) -> [ExpectedStep] {
     (0..<videos).map { ExpectedStep(.comparingVideo($0), 6) }
       + (0..<audio).map { ExpectedStep(.comparingAudio($0), videos > 0 ? 1 : 2) }
@@ -27,7 +28,8 @@ extension [ExpectedStep] {
 }
 
 extension OutputPlan {
-  /// Approximate number of frames that encoders buffer for look-ahead until the end of the stream.
+  /// Approximate number of frames that an encoder still holds for look-ahead after the last frame
+  /// was pushed.
   private static let heldFrames = 50.0
 
   private var frames: Double {

@@ -2,10 +2,11 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Step of a run that takes time.
+/// Time-consuming step of a run.
 enum Step: Hashable, Sendable {
   case countdown, capturing, fetching, indexing, searching, reversing, finishing, joining
-  /// Steps of a comparison: index both files, then read each stream of both files.
+  /// Steps of comparing a mirror with its source: index both files, then compare each stream. The
+  /// associated value is the number of the stream.
   case indexingSource, indexingMirror, comparingVideo(Int), comparingAudio(Int)
 
   var stage: ReversalProgress.Stage {
@@ -23,7 +24,7 @@ enum Step: Hashable, Sendable {
   }
 }
 
-/// Step that is still to come, with its expected duration relative to the other steps.
+/// Step that has not finished, with its expected duration relative to the other steps.
 struct ExpectedStep: Sendable {
   var step: Step
   var weight: Double
@@ -39,11 +40,11 @@ final class ProgressScale: Sendable {
   private struct State {
     /// Remaining steps in order; the first one is under way.
     var steps: [ExpectedStep] = []
-    /// Place on the scale where the first step starts.
+    /// Position on the scale where the first of `steps` starts.
     var start = 0.0
-    /// Furthest reported place on the scale.
+    /// Highest reported position on the scale.
     var reached = 0.0
-    /// Time and place of the first report of the current step.
+    /// Time of the first report of the current step, and position on the scale at that time.
     var begun: (watch: Stopwatch, place: Double)?
   }
   private let state = Mutex(State())
@@ -79,7 +80,7 @@ final class ProgressScale: Sendable {
         state.begun = nil
       }
       let told = state.start + unit * weights[place] * min(max(share, 0), 1)
-      // This comparison is false for NaN, which a source without a length causes.
+      // This comparison is false for NaN, so NaN is ignored. A source without a length causes NaN.
       if told > state.reached { state.reached = min(told, ProgressScale.last) }
       let begun = state.begun ?? (Stopwatch(), state.reached)
       state.begun = begun

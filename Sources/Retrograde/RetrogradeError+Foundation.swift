@@ -1,9 +1,9 @@
-// FoundationEssentials, because Foundation depends on ICU, which would triple the size of the
-// command.
+// Import FoundationEssentials, not Foundation, because Foundation depends on ICU, which would
+// triple the size of the command.
 public import FoundationEssentials
 public import RetrogradeEngine
 
-/// `localizedDescription` equals `description`.
+/// Makes `localizedDescription` equal `description`.
 extension RetrogradeError: LocalizedError {
   public var errorDescription: String? { description }
 }

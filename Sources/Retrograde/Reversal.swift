@@ -1,6 +1,6 @@
 import RetrogradeEngine
 
-/// Running reversal.
+/// Handle of a running reversal: its progress, its result, and its cancellation.
 public struct Reversal: Sendable {
   /// Progress of the work, several times a second. The stream finishes when the work ends or fails.
   /// If the consumer is slow, only the newest value is kept.
@@ -31,6 +31,6 @@ public struct Reversal: Sendable {
     }
   }
 
-  /// Stops the work at once, and removes its files.
+  /// Stops the work at once, and removes its unfinished files.
   public func cancel() { cancellation.cancel() }
 }

@@ -2,7 +2,7 @@ import GStreamer
 public import MediaTime
 public import RetrogradeEngine
 
-/// Progress of a run.
+/// Progress of a run, such as a reversal or a comparison.
 public struct ReversalProgress: Sendable, Codable {
   public enum Stage: String, Sendable, Codable {
     /// Countdown to the recording, while the camera already runs: `position` of `duration` has
@@ -15,27 +15,28 @@ public struct ReversalProgress: Sendable, Codable {
     case fetching
     /// Reading all packets, and decoding the audio.
     case indexing
-    /// Looking for a loop.
+    /// Looking for the part of the source that loops most smoothly.
     case searching
     /// Decoding the frames backwards, and encoding.
     case reversing
     /// Flushing the last frames from the encoder, after all frames were pushed. For a GIF, choosing
     /// the palette and writing the file.
     case finishing
-    /// Joining chunks.
+    /// Joining the chunks of the output, which were encoded separately.
     case joining
-    /// Comparing the mirror with its source.
+    /// Comparing the mirror (the reversed file) with its source.
     case verifying
   }
 
   public var stage: Stage
-  /// Number of video frames pushed into the encoder; sample frames of audio if there is no video.
+  /// Number of video frames pushed into the encoder, or of audio sample frames if there is no
+  /// video; bytes in the stage `fetching`.
   public var done: Int
   /// Value of `done` at the end of the stage; 0 if unknown.
   public var total: Int
-  /// Position that the work has reached in the mirror.
+  /// Position that the work has reached in the output.
   public var position: ClockTime
-  /// Length of the mirror; 0 while unknown.
+  /// Length of the output; 0 while unknown.
   public var duration: ClockTime
   /// Time since the start of the run, or of the current stage if the run has several stages.
   public var elapsed: ClockTime
@@ -73,15 +74,15 @@ public struct Summary: Sendable, Codable {
   public var plan: Plan?
   /// Warnings about details of the source that the mirror lacks or changes.
   public var warnings: [Warning]
-  /// Content of the file; nil if a user's pipeline writes several files.
+  /// Description of the written file; nil if a user's pipeline writes several files.
   public var written: WrittenMedia?
   /// Streams whose codec was changed, with the reasons.
   public var changes: [CodecChange] = []
   /// Number of frames recorded from a live source; nil for other sources.
   public var captured: Int?
-  /// Loop that was found; nil if none was searched for.
+  /// Loop that ``LoopFinder`` found; nil if no loop was searched for.
   public var loop: FoundLoop?
-  /// Size of the data fetched into the spool, from an address or through a playlist; nil if nothing
-  /// was fetched.
+  /// Size of the data that was fetched into the spool from a web address or through a playlist; nil
+  /// if nothing was fetched.
   public var fetched: ByteCount?
 }

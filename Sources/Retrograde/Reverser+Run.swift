@@ -3,7 +3,8 @@ import MediaTime
 import RetrogradeEngine
 
 extension Reverser {
-  /// Reverses the source into `output`. The body shows the whole design, from top to bottom.
+  /// Reverses the source into `output`: plans, writes and verifies. The body is an outline of the
+  /// library's design.
   func run(to output: String, _ work: Work) throws -> Summary {
     try checkVerification(of: output)
     Log.job.info(
@@ -21,7 +22,7 @@ extension Reverser {
       }
       let plan = try outputPlan(output, work)
       if let path = options.output.subtitles { try SubtitleFile.check(path, has: plan.source.index.subtitles) }
-      // Checked before any frame is encoded.
+      // In strict mode, warnings are errors. Fail before any frame is encoded.
       try (plan.source.warnings + plan.choice.warnings).check(isStrict: options.output.isStrict, input)
       work.scale.expect(plan.steps)
       let counts = try plan.write(outputs, work)
@@ -84,7 +85,7 @@ extension Reverser {
     return try OutputPlan(output, try PlayableSource.open(inputs, options, for: requirements, work), options, drawing)
   }
 
-  /// All files that are read.
+  /// All files that the run reads: the inputs, the subtitle file and the soundtrack.
   var files: [String] { inputs + [options.subtitles, options.soundtrack].compactMap { $0 } }
 
   var drawing: FrameDrawing { FrameDrawing(lettering: options.lettering, overlay: overlay, title: title) }

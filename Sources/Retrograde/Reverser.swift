@@ -10,14 +10,15 @@ import RetrogradeEngine
 ///
 /// Several files are joined and reversed as one: `Reverser(["a.mp4", "b.mp4"])`. The result has the
 /// first file's frame size, orientation, sample rate and channels. The other files are converted to
-/// this format, with bars if their aspect ratio differs. A warning lists the changes.
+/// this format, with black bars if their aspect ratio differs. A warning lists the changes.
 ///
-/// A reverser is a value. Several reversers can work at once, each on its own threads. Cancelling
-/// the waiting task stops the work at once, and removes its files.
+/// A reverser is a value type. Several reversers can work at once, each on its own threads.
+/// Cancelling a task that waits for a reversal stops the reversal at once, and removes its
+/// unfinished files.
 public struct Reverser: Sendable {
   /// Paths of the files to reverse, in the order of play; `-` is standard input.
   public let inputs: [String]
-  /// Name of the source in messages: the path of its only file, or all paths joined by +.
+  /// Name of the source in messages: the path of the only input, or all paths joined by `+`.
   public var input: String { Reverser.name(of: inputs) }
   public var options: ReverseOptions
   /// Drawing over every frame; nil: none.
@@ -43,7 +44,7 @@ public struct Reverser: Sendable {
 
   static func name(of inputs: [String]) -> String { inputs.joined(separator: " + ") }
 
-  /// Writes the mirror of the source to `output`. The file appears complete, or not at all.
+  /// Writes the reversed source to `output`. The file appears complete, or not at all.
   ///
   /// - Parameter output: its extension selects the container.
   /// - Returns: the summary.
@@ -53,7 +54,7 @@ public struct Reverser: Sendable {
     try await start(to: output).summary()
   }
 
-  /// Begins to write the mirror of the source to `output`; the result reports the progress.
+  /// Begins to write the reversed source to `output`; the result reports the progress.
   ///
   /// ```swift
   /// let reversal = Reverser("holiday.mp4").start(to: "yadiloh.mp4")
@@ -64,8 +65,8 @@ public struct Reverser: Sendable {
     Reversal { try run(to: output, $0) }
   }
 
-  /// Inspects the source, and plans how to read it backwards. Decodes the audio, and one window of
-  /// video.
+  /// Inspects the source, and plans how to read it backwards. Decodes the audio, and a short range
+  /// (window) of the video.
   ///
   /// - Throws: ``RetrogradeError``.
   public func plan() async throws -> SourceReport {

@@ -2,17 +2,17 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Opens the files of a source.
+/// Opens and indexes the files of a source.
 struct SourceOpener {
-  /// Playback settings of the joined source.
+  /// Playback settings of the complete source, which joins all files.
   var settings: PlaybackSettings
   /// Number of files.
   var count: Int
-  /// Step under which the indexing reports its progress.
+  /// Step of the run for which indexing reports its progress.
   var step: Step
   var work: Work
 
-  /// Opens the only file.
+  /// Opens a source of one file.
   func source(_ input: String) throws -> PlayableSource {
     try indexed(input, try fetched(input, 0), 0, settings, isQuick: settings.purpose == .watching)
   }
@@ -26,8 +26,8 @@ struct SourceOpener {
     }
   }
 
-  /// Converts the finished share of file `number` to the finished share of the whole step. Both
-  /// shares are from 0 to 1.
+  /// Converts the finished share of file `number` to the finished share of the step for all files.
+  /// Both shares are from 0 to 1.
   private func share(_ part: Double, of number: Int) -> Double {
     (Double(number) + min(max(part, 0), 1)) / Double(count)
   }
@@ -73,7 +73,7 @@ struct SourceOpener {
     whole.output.takesPackets = { _ in false }
     whole.output.keepsForwardWhole = false
     if settings.playback.dissolve > .zero { whole.resources = settings.resources.shared(by: 2) }
-    // Decode only as much as is needed to choose how each file is read.
+    // Decode only as much of each file as is needed to choose how to read the file.
     if settings.purpose == .output { whole.purpose = .watching }
     let sources = try zip(inputs, fetched).enumerated().map { number, input in
       let source = try indexed(input.0, input.1, number, whole)

@@ -2,38 +2,41 @@ public import Containers
 import GStreamer
 public import RetrogradeEngine
 
-/// Content of a source, and the plan to read it backwards. Times are encoded as seconds.
+/// Content of a source, and the plan to read it backwards. `Codable` represents times as seconds.
 public struct SourceReport: Sendable, Codable {
   public struct Stream: Sendable, Codable {
     public var kind: StreamKind
     /// Codec in words, such as `H.264 (High Profile)`.
     public var codec: String
-    /// Start of the stream in the presentation.
+    /// Presentation time at which the stream starts.
     public var start: ClockTime
-    /// End of the stream in the presentation.
+    /// Presentation time at which the stream ends.
     public var end: ClockTime
     /// Number of video frames, audio sample frames, or subtitle cues.
     public var count: Int
     /// Format in a few words, such as `1920x1080`, `29.97 fps`, `10 bit`, or `48 kHz`, `5.1`.
     public var summary: [String]
-    /// Raw caps: size, pixel format, rate, channels. For subtitles, the caps of the packets.
+    /// Caps of the decoded stream: frame size and pixel format, or sample rate and channels. For
+    /// subtitles, the caps of the packets.
     public var format: String
     /// ISO 639 code; nil if the source declares no language.
     public var language: String?
     public var title: String?
-    /// GST_TAG_IMAGE_ORIENTATION; nil if the source has none.
+    /// Value of GST_TAG_IMAGE_ORIENTATION; nil if the source has none.
     public var orientation: String?
-    /// Order of the fields of interlaced video, in words.
+    /// Field order of interlaced video, in words; nil for other streams.
     public var fieldOrder: String?
-    /// True if players play the stream by default; nil if the container does not say.
+    /// True if the container marks the stream as default; nil if the container does not declare
+    /// this.
     public var isDefault: Bool?
-    /// True if players show the stream whatever the viewer chooses; nil if the container does not
-    /// say.
+    /// True if the container marks the stream as forced: players show it whatever the viewer
+    /// chooses. nil if the container does not declare this.
     public var isForced: Bool?
     /// File name extensions of the containers in which the video's packets can be reversed without
     /// decoding or encoding.
     public var turnsAsPacketsIn: [String]?
-    /// Reason why the video must be decoded to be reversed, whatever the container.
+    /// Reason why the video can't be reversed without decoding, in any container; nil if it can, or
+    /// for other streams.
     public var whyDecoded: String?
   }
 
@@ -51,7 +54,7 @@ public struct SourceReport: Sendable, Codable {
     }
   }
 
-  /// Details that the mirror would lack in one container.
+  /// Details that the mirror (the reversed file) would lack in one container.
   public struct MirrorReport: Sendable, Codable {
     /// File name extension of the container.
     public var container: String
@@ -60,7 +63,7 @@ public struct SourceReport: Sendable, Codable {
     public var leftOut: [Warning]
   }
 
-  /// Part of the source that is played, in the order of play.
+  /// Part of the source in the order of play, played in one direction.
   public struct Played: Sendable, Codable {
     /// Start of the part in the output.
     public var start: ClockTime
@@ -96,17 +99,18 @@ public struct SourceReport: Sendable, Codable {
   public var tags: String?
   /// True if the source has cover art.
   public var hasCoverArt: Bool
-  /// Reports on the mirrors in the containers that can hold most details of the source.
+  /// Reports on the mirror (the reversed file) in each of the containers that can hold most details
+  /// of the source.
   public var mirrors: [MirrorReport]
   /// Times of the keyframes.
   public var keyframes: [ClockTime]
-  /// Parts in the order of play. At a turn, the frame on screen is not repeated: the next part
-  /// begins after that frame.
+  /// Parts of the source, in the order of play. Where the direction changes, the frame on screen is
+  /// not repeated: the next part begins after that frame.
   public var order: [Played]
   public var plan: Plan?
-  /// Peak bytes of decoded media in memory.
+  /// Largest number of bytes of decoded media in memory at once, as planned.
   public var memoryBytes: Int
-  /// Peak bytes of decoded media in the spool.
+  /// Largest number of bytes of decoded media in temporary files (the spool) at once.
   public var spoolBytes: Int
   /// Descriptions of the decoding pipelines, in `gst-launch-1.0` syntax.
   public var decoding: String?

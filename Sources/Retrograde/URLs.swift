@@ -2,8 +2,8 @@ public import FoundationEssentials
 public import MediaTime
 public import RetrogradeEngine
 
-// Variants that accept a URL instead of a path. A URL that is not a file URL is passed on as its
-// text.
+// Variants of methods that accept a URL instead of a path. A URL that is not a file URL (a web
+// address) is passed on as text.
 
 extension Reverser {
   public init(
@@ -12,7 +12,7 @@ extension Reverser {
     self.init(input.filePath, options: options, overlay: overlay, title: title)
   }
 
-  /// Writes the mirror of the source to `output`. The file appears complete, or not at all.
+  /// Writes the reversed source to `output`. The file appears complete, or not at all.
   ///
   /// - Parameter output: its extension selects the container.
   /// - Returns: the summary.
@@ -20,7 +20,7 @@ extension Reverser {
   @discardableResult
   public func reverse(to output: URL) async throws -> Summary { try await reverse(to: output.filePath) }
 
-  /// Begins to write the mirror of the source to `output`; the result reports the progress.
+  /// Begins to write the reversed source to `output`; the result reports the progress.
   public func start(to output: URL) -> Reversal { start(to: output.filePath) }
 }
 
@@ -46,7 +46,7 @@ extension Capture {
 
 extension PipelineFile {
   /// Reads a pipeline file.
-  /// - Throws: ``RetrogradeError``, with line and column.
+  /// - Throws: ``RetrogradeError``, with line and column of the mistake.
   public init(_ file: URL) throws { try self.init(path: file.filePath) }
 }
 
@@ -72,7 +72,7 @@ extension MovieWriter {
 }
 
 extension URL {
-  /// Path of a file URL; the path need not be UTF-8. Any other URL is returned as its text.
+  /// Path of a file URL, which need not be UTF-8; the text of any other URL.
   package var filePath: String {
     guard isFileURL else { return absoluteString }
     let path = absoluteURL.path(percentEncoded: true)

@@ -1,7 +1,7 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Running job: its cancellation, memory use, elapsed time, and progress listener.
+/// Context of a running job: its cancellation, memory use, elapsed time, and progress listener.
 struct Work: Sendable {
   let cancellation: Cancellation
   let gauge = MemoryGauge()
@@ -29,7 +29,8 @@ struct Work: Sendable {
     return try await onOwnThread(name, work.cancellation) { try body(work) }
   }
 
-  /// Copy with its own memory gauge and stopwatch, for a check after the work.
+  /// Copy with a new memory gauge and stopwatch, so that a check after the work does not count in
+  /// the work's figures.
   var apart: Work { Work(cancellation, scale: scale, listener) }
 
   /// Time since the start of the work.
@@ -39,7 +40,8 @@ struct Work: Sendable {
   /// - Parameters:
   ///   - share: share of the step that is done, from 0 to 1; nil: `done` / `total`, or `position` /
   ///     `duration`.
-  ///   - total: value of `done` at the end of the step; 0 if unknown, as for `duration`.
+  ///   - total: value of `done` at the end of the step; 0 if unknown. Likewise, `duration` is 0 if
+  ///     unknown.
   ///   - stageWatch: stopwatch that was started with the stage; nil: the stage began with the work.
   func report(
     _ step: Step, share: Double? = nil, done: Int = 0, of total: Int = 0, position: ClockTime,

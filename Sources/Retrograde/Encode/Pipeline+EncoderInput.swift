@@ -6,15 +6,16 @@ import Synchronization
 
 /// Encoder settings, and workarounds for errors in encoders' input and output.
 extension Pipeline {
-  /// Disables mid/side stereo in AAC (`Quirk.avencAACMidSide`). The encoding profile does not have
-  /// this property, since other programs that run a printed pipeline may use another encoder.
+  /// Disables mid/side stereo in `avenc_aac`, which would mix the channels
+  /// (`Quirk.avencAACMidSide`). The property is set here, not in the encoding profile, because
+  /// another program may run the printed pipeline with an encoder that lacks the property.
   func keepStereoApartInAAC() throws(GStreamerError) {
     guard Quirk.avencAACMidSide.applies else { return }
     for encoder in elements(ofFactory: "avenc_aac") { try encoder.set("aac-ms", "false") }
   }
 
-  /// Completes the colorimetry of frames for `x264enc` if only their chroma site is known
-  /// (`Quirk.videoInfoChromaSite`).
+  /// Adds the default colorimetry to the caps before `x264enc` if the caps have only a chroma site.
+  /// Otherwise the stream would declare a wrong chroma site (`Quirk.videoInfoChromaSite`).
   func keepChromaSite() {
     guard Quirk.videoInfoChromaSite.applies else { return }
     for encoder in elements(ofFactory: "x264enc") {
@@ -23,7 +24,7 @@ extension Pipeline {
   }
 
   /// Sets x265's chroma location if the frames do not have the default location (ITU-T H.265,
-  /// figure E.1). `x265enc` does not pass the location on to x265.
+  /// figure E.1). `x265enc` itself does not pass the location from the caps to x265.
   /// - Parameter streams: appsrc name and frame caps of each stream.
   func nameChromaSite(of streams: [(name: String, caps: Caps)]) throws(GStreamerError) {
     let numbers = ["jpeg": 1, "dv": 2, "v-cosited": 3]
@@ -37,7 +38,8 @@ extension Pipeline {
     }
   }
 
-  /// Pads frames for `jpegenc`, which reads beyond the rows of a frame (`Quirk.jpegencRowPadding`).
+  /// Pads the rows of frames for `jpegenc`, which reads beyond the end of each row
+  /// (`Quirk.jpegencRowPadding`).
   func fillRowsOfJPEG() {
     guard Quirk.jpegencRowPadding.applies else { return }
     for encoder in elements(ofFactory: "jpegenc") {
@@ -74,8 +76,8 @@ extension Pipeline {
     }
   }
 
-  /// Removes the header before the first packet of `x265enc` if the packet itself contains a header
-  /// (`Quirk.x265encHeader`).
+  /// Removes the header that `x265enc` puts before the first packet if the packet itself contains
+  /// the header (`Quirk.x265encHeader`).
   func removeDuplicateHeader() {
     guard Quirk.x265encHeader.applies else { return }
     for encoder in elements(ofFactory: "x265enc") {
@@ -90,9 +92,9 @@ extension Pipeline {
     }
   }
 
-  /// Sets the decoding times of `x265enc` for streams of one or two frames
-  /// (`Quirk.x265encFewFrames`). A stream of so few frames needs no reordering, and the frames are
-  /// output only at the end of the stream.
+  /// Sets DTS to PTS in streams of one or two frames, for which `x265enc` outputs uninitialised DTS
+  /// (`Quirk.x265encFewFrames`). So few frames need no reordering. `x265enc` outputs these frames
+  /// only at the end of the stream, when their number is known.
   func setDecodingTimesOfFewFrames() {
     guard Quirk.x265encFewFrames.applies else { return }
     for encoder in elements(ofFactory: "x265enc") {
@@ -110,7 +112,7 @@ extension Pipeline {
     }
   }
 
-  /// Limits the time between decoding and presentation of a frame to a second.
+  /// Limits the time between decoding (DTS) and presentation (PTS) of a frame to a second.
   ///
   /// In x264 and x265, this delay equals the time from the first frame to the second or third
   /// frame. A long first frame makes the delay too long for players. The first frame is long, for

@@ -4,7 +4,7 @@ import RetrogradeEngine
 
 /// Settings of encoders, parsers and muxers that are applied before the pipeline starts.
 extension Pipeline {
-  /// Sets the requested encoder options, and options that work around errors.
+  /// Sets the requested encoder properties, and properties that work around errors of encoders.
   func setEncoders(for contents: EncodingPipeline.Contents) throws {
     for stream in contents.videos where !stream.encoderOptions.isEmpty {
       guard let encoder = element(stream.name)?.downstream.first(where: { $0.isOfClass("Encoder") }) else {
@@ -48,9 +48,9 @@ extension Pipeline {
     }
   }
 
-  /// Sets the timescales of MP4 and MOV. Edit lists count in units of the movie's timescale. If
-  /// durations fit in 32 bits, this timescale is set to the audio's sample rate, so that edits of
-  /// audio are exact to the sample.
+  /// Sets the timescales of MP4 and MOV. Edit lists count in units of the movie's timescale. The
+  /// movie's timescale is set to the audio's sample rate, so that edits of audio are exact to the
+  /// sample, unless the duration would exceed 32 bits.
   private func setTimescales(for contents: EncodingPipeline.Contents) throws {
     let scales = contents.videos.map { VideoTimescale.units(for: $0.caps.fraction("framerate")) }
     for (video, scale) in zip(contents.videos, scales) {

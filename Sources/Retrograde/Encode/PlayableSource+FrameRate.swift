@@ -6,9 +6,9 @@ extension PlayableSource {
   /// Returns `caps`, the caps of the frames of `video`, with the output's frame rate, or with `0/1`
   /// if the rate is variable.
   ///
-  /// - Parameter needsRate: true if the encoder needs a frame rate. If so, the average replaces a
-  ///   variable rate, because x265 does not start without a frame rate, and uses the frame rate to
-  ///   distribute bits. Timestamps stay unchanged.
+  /// - Parameter needsRate: true if the encoder needs a frame rate. If so, the average rate
+  ///   replaces a variable rate, because x265 does not start without a frame rate, and uses the
+  ///   frame rate to distribute bits. Timestamps stay unchanged.
   func framed(
     _ caps: Caps, _ video: VideoSource, _ playback: PlaybackOptions, needsRate: Bool
   ) -> Caps {
@@ -23,7 +23,7 @@ extension PlayableSource {
 }
 
 extension VideoSource {
-  /// True if the source has no frame rate, since frames have different durations.
+  /// True if the source has no constant frame rate, because its frames have different durations.
   var hasNoRate: Bool { (caps.fraction("framerate")?.numerator ?? 0) == 0 }
 
   /// Frame rate in the source's caps; nil if variable.

@@ -11,15 +11,16 @@ struct SizeLimitedEncode {
   private let limit: Int
   private let seconds: Double
   private let frameRate: Double
-  /// Default bit rate of each video, in bits per second; nil if the encoder uses constant quality.
+  /// Bit rate of each video without a size limit, in bits per second; nil if the encoder uses
+  /// constant quality.
   private let usualRate: Int?
   private let audioRates: [Int]
-  /// Bytes that are neither video nor audio.
+  /// Estimated size of container headers and tables, in bytes.
   private let overhead: Double
 
-  /// Largest number of encodings.
+  /// Largest number of attempts to meet the limit.
   private static let tries = 3
-  /// Bits per pixel below which a smaller frame looks better.
+  /// Bits per pixel of each frame below which a smaller frame looks better.
   private static let fewestBits = 0.03
   /// Shorter side, in pixels, below which frames are not scaled down.
   private static let smallestSide = 96.0
@@ -55,7 +56,7 @@ struct SizeLimitedEncode {
     overhead = 4096 + seconds * 24 * packets
   }
 
-  /// - Returns: counts of the written file.
+  /// - Returns: figures of the written file, such as the numbers of frames and samples.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if the file does not fit the limit.
   func write(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
     let audio = lowered(audioRates)
@@ -87,7 +88,7 @@ struct SizeLimitedEncode {
       remedy: "make it shorter with \(setting: .end), or leave out the audio with \(setting: .noAudio)")
   }
 
-  /// Highest bit rate that an encoder at constant quality would use.
+  /// Estimated maximum bit rate of an encoder at constant quality, in bits per second.
   private var highestRate: Double { pixels * frameRate * 0.5 }
 
   private var pixels: Double { shown.width * shown.height }
@@ -116,8 +117,8 @@ struct SizeLimitedEncode {
     let side = SizeLimitedEncode.smallestSide / max(min(shown.width, shown.height), 1)
     let enough = SizeLimitedEncode.fewestBits * frameRate * max(pixels, 1)
     let factor = max((Double(rate) / enough).squareRoot(), side)
-    // The default bit rate always suffices for the requested frame size, so scale only below that
-    // rate.
+    // Without a size limit, the frame would be encoded at `usualRate` unscaled, so scale only below
+    // that rate.
     if factor < 1, rate < usualRate ?? .max {
       let (width, height) = (Int(shown.width * factor), Int(shown.height * factor))
       if case .pad = options.encoding.framing.scale {

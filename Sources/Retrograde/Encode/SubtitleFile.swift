@@ -4,9 +4,10 @@ import Glibc
 import MediaTime
 import RetrogradeEngine
 
-/// Separate subtitle files, read by GStreamer's parser and written as SubRip or WebVTT.
+/// Separate subtitle files: read with GStreamer's `subparse`, and written as SubRip or WebVTT.
 enum SubtitleFile {
-  /// Reads SubRip, WebVTT, MicroDVD, SAMI and the other formats that `subparse` knows.
+  /// Reads a subtitle file in SubRip, WebVTT, MicroDVD, SAMI or another format that `subparse`
+  /// knows.
   /// - Throws: ``RetrogradeError``.
   static func read(_ path: String, _ resources: Resources, _ cancellation: Cancellation) throws -> SubtitleTrack {
     let source = try Source(path, resources: resources, cancellation: cancellation)
@@ -63,8 +64,8 @@ enum SubtitleFile {
     return first?.lowercased().hasPrefix("[script info]") == true
   }
 
-  /// Longest accepted cue of SubRip and WebVTT, in bytes. `subparse` removes tags one by one, so
-  /// 160 kB of tags take a minute.
+  /// Longest accepted cue of SubRip and WebVTT, in bytes. `subparse` takes a minute for 160 kB of
+  /// tags, because it removes the tags one by one.
   private static let longestCue = 32 << 10
 
   /// True if a SubRip or WebVTT file has a cue longer than ``longestCue``. Cues end with an empty
@@ -101,7 +102,7 @@ enum SubtitleFile {
     }
   }
 
-  /// Checks, before any work, that the source has text subtitles for `path`.
+  /// Checks, before any encoding, that the source has text subtitles to write to `path`.
   static func check(_ path: String, has tracks: [SubtitleTrack]) throws {
     guard track(of: tracks) != nil else {
       throw RetrogradeError(
@@ -110,10 +111,10 @@ enum SubtitleFile {
     }
   }
 
-  /// Returns the track to write: the first text or script track.
+  /// Returns the track to write: the first text or script (SSA/ASS) track; nil if there is none.
   static func track(of tracks: [SubtitleTrack]) -> SubtitleTrack? { place(in: tracks).map { tracks[$0] } }
 
-  /// Returns the index of the track to write.
+  /// Returns the index of the track to write; nil if there is none.
   static func place(in tracks: [SubtitleTrack]) -> Int? { tracks.firstIndex { $0.isText || $0.isScript } }
 
   /// Writes the cues of the first text track in the order of play.

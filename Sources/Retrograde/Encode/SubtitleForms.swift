@@ -7,12 +7,12 @@ extension SubtitleTrack {
     let accepted = container.subtitles.compactMap { Caps($0) }
     guard let text = Caps("text/x-raw,format=utf8") else { return nil }
     if isText, accepted.contains(where: { $0.intersects(text) }) {
-      // Text in Matroska may have markup such as italics, but qtmux writes plain text.
+      // Matroska may store markup such as italics, but `qtmux` writes plain text (`hasEditLists`
+      // means MP4 and MOV).
       return container.hasEditLists
         ? mapped(text) { SubtitleText.plain($0.text) }.apart : mapped(text) { SubtitleText.marked($0.text) }
     }
-    // All Matroska files store a subtitle format in packets of the same form, so no conversion is
-    // needed.
+    // A subtitle format has the same packets in every Matroska file, so no conversion is needed.
     if accepted.contains(where: { $0.intersects(caps) }) { return self }
     if isScript, accepted.contains(where: { $0.intersects(text) }) {
       let lines = mapped(text) { SubtitleText.plain(SubtitleText.line($0.text)) }
@@ -21,8 +21,8 @@ extension SubtitleTrack {
     return nil
   }
 
-  /// Track without overlapping cues, as MP4 requires. Texts of overlapping cues are joined, one
-  /// below the other. nil if more than ``mostAtOnce`` cues overlap.
+  /// Copy of the track without overlapping cues, as MP4 requires; nil if more than ``mostAtOnce``
+  /// cues overlap. Texts of overlapping cues are joined, one below the other.
   private var apart: SubtitleTrack? {
     var track = self
     track.cues = []
@@ -46,10 +46,11 @@ extension SubtitleTrack {
     return track
   }
 
-  /// Largest number of overlapping cues. A frame has no room for more lines.
+  /// Largest number of overlapping cues; a frame has no room for more lines of text.
   private static let mostAtOnce = 100
 
-  /// Returns the cues as text with markup, for a separate file; nil if the track is not text.
+  /// Returns the cues as text with markup, for a separate subtitle file; nil if the track has no
+  /// text.
   /// - Parameter isWeb: true for WebVTT markup, false for SubRip markup.
   func texts(isWeb: Bool) -> [(span: TimeSpan, text: String)]? {
     guard isText || isScript else { return nil }
@@ -65,8 +66,9 @@ extension SubtitleTrack {
       cues: cues.map { Cue(span: $0.span, bytes: Array(change($0).utf8)) }.filter { !$0.bytes.isEmpty })
   }
 
-  /// Renumbers the lines of a script, because players ignore a line whose number has occurred
-  /// before. Returns the cues of other formats unchanged. `cues` must be in the order of play.
+  /// Renumbers the lines of a script (SSA/ASS), because players ignore a line whose number has
+  /// occurred before. Returns the cues of other formats unchanged. `cues` must be in the order of
+  /// play.
   func renumbered(_ cues: [Cue]) -> [Cue] {
     guard isScript else { return cues }
     return cues.enumerated().map { number, cue in
@@ -80,15 +82,15 @@ extension Cue {
   fileprivate var text: String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
 }
 
-/// Conversions of subtitle text. They use no regular expressions, because each would take 50 µs per
-/// cue, and a file may have 100,000 cues.
+/// Conversions of subtitle text. The conversions use no regular expressions: each expression would
+/// take 50 µs per cue, and a file may have 100,000 cues.
 enum SubtitleText {
   /// Converts Pango markup, which GStreamer uses, to SubRip markup: removes `span` tags, and
   /// replaces entities with characters.
   static func marked(_ text: String) -> String { unescaped(kept(text) { $0.tag != "span" }) }
 
-  /// Removes all markup, including SubRip markup that GStreamer passes on as text: fonts, and
-  /// positions in braces.
+  /// Removes all markup, including SubRip markup that GStreamer leaves in the text: `font` tags,
+  /// and positions in braces.
   static func plain(_ text: String) -> String {
     kept(marked(kept(text) { $0.isPosition })) { !$0.isForeign && !$0.isStyle }
   }
@@ -113,7 +115,8 @@ enum SubtitleText {
       text.drop { "</".contains($0) }.prefix { !">{".contains($0) && !$0.isWhitespace }
     }
 
-    /// True for fonts, strikethrough, and positions.
+    /// True for SubRip markup without an equivalent in WebVTT: `font` tags, strikethrough,
+    /// positions.
     var isForeign: Bool { isPosition || ["s", "font"].contains(tag.lowercased()) }
     /// True for bold, italics and underline.
     var isStyle: Bool { ["<b>", "<i>", "<u>", "</b>", "</i>", "</u>"].contains(text.lowercased()) }
@@ -181,8 +184,8 @@ enum SubtitleText {
     return result
   }
 
-  /// Returns the displayed text of a script line. In a packet of a script, eight fields precede the
-  /// text (Matroska codec mappings, S_TEXT/ASS).
+  /// Returns the displayed text of a line of an SSA or ASS script. In Matroska packets, eight
+  /// comma-separated fields precede the text (Matroska codec mappings, S_TEXT/ASS).
   static func line(_ packet: String) -> String {
     let fields = packet.split(separator: ",", maxSplits: 8, omittingEmptySubsequences: false)
     guard let last = fields.count == 9 ? fields.last : nil else { return packet }
@@ -191,7 +194,7 @@ enum SubtitleText {
     return text.replacing("\\N", with: "\n").replacing("\\n", with: "\n").replacing("\\h", with: " ")
   }
 
-  /// Removes override codes, which are in braces, in a single pass.
+  /// Removes the override codes of SSA and ASS, such as `{\i1}`, in a single pass.
   private static func withoutOverrides(_ text: Substring) -> String {
     var kept = ""
     var rest = text

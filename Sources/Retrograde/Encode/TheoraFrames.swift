@@ -3,12 +3,15 @@ import RetrogradeEngine
 
 /// Conversion of frames for `theoraenc`.
 ///
-/// Theora does not store range and matrix: decoders assume limited range and the matrix of BT.601
-/// (Theora specification, 4.2). `theoraenc` does not convert the frames, and stores no primaries.
+/// Theora does not store colour range and matrix: decoders assume limited range and the matrix of
+/// BT.601 (Theora specification, 4.2). `theoraenc` neither converts frames to this range and
+/// matrix, nor stores the primaries.
 struct TheoraFrames {
-  /// Caps with the complete colorimetry of the input, as in ``JPEGFrames/colours``.
+  /// Caps that add the missing parts of the input's colorimetry, because the converter would not
+  /// convert frames with incomplete colorimetry; nil if nothing is missing.
   let colours: String?
-  /// Intermediate pixel format; nil if none is needed (`Quirk.videoconvertRange`).
+  /// Pixel format to convert to before the final conversion; nil if one conversion suffices
+  /// (`Quirk.videoconvertRange`).
   let detour: String?
   /// Caps of the frames for the encoder.
   let caps: String
@@ -26,13 +29,13 @@ struct TheoraFrames {
     colours = known == declared ? nil : known.map { "video/x-raw,colorimetry=(string)\($0)" }
     let own = source.string("format")
     detour = known?.hasPrefix("1:4:") ?? false ? own.flatMap { TheoraFrames.detours[$0] } : nil
-    // With several formats to choose from, the converter would output 4:4:4.
+    // Name a single format: given a choice of formats, `videoconvert` would output 4:4:4.
     let kept = own.flatMap { ["I420", "Y42B", "Y444"].contains($0) ? $0 : nil }
     caps = "video/x-raw,format=\(format ?? kept ?? "I420"),colorimetry=(string)2:4:5:0"
   }
 
-  /// Intermediate format for each pixel format, with the same chroma subsampling. The converter has
-  /// no fast path for the intermediate formats.
+  /// Intermediate format for each pixel format, with the same chroma subsampling. `videoconvert`
+  /// has no fast path for the intermediate formats; its fast paths do not convert the range.
   private static let detours = [
     "I420": "I420_10LE", "YV12": "I420_10LE", "NV12": "I420_10LE", "NV21": "I420_10LE", "Y42B": "I422_10LE",
     "Y444": "Y444_10LE",

@@ -9,12 +9,12 @@ public struct WrittenMedia: Sendable, Codable, Hashable {
     public var kind: StreamKind
     /// Name of the codec, such as `H.264`.
     public var codec: String
-    /// Stored width of video, in pixels.
+    /// Stored width of the video's frames, in pixels, before rotation; nil for audio.
     public var width: Int?
     public var height: Int?
-    /// Average number of video frames per second.
+    /// Average number of video frames per second; nil for audio, or if unknown.
     public var frameRate: Double?
-    /// Number of audio sample frames per second.
+    /// Sample rate of audio, in Hz; nil for video.
     public var rate: Int?
     public var channels: Int?
     /// Format in a few words: display size and frame rate (`1920x1080`, `29.97 fps`), or sample
@@ -43,7 +43,7 @@ public struct WrittenMedia: Sendable, Codable, Hashable {
     return (isItself ? "" : "\(container): ") + words.joined(separator: ", ")
   }
 
-  /// Returns the name of the container for a file's extension.
+  /// Returns the container's name for the extension of a file name, such as `Matroska` for `.mkv`.
   static func containerName(of output: String) -> String {
     let name = output.dotExtension.dropFirst()
     return [
@@ -58,14 +58,14 @@ extension WrittenMedia.Stream {
   /// - Parameters:
   ///   - packets: caps of the packets at the muxer.
   ///   - raw: caps of the frames at the encoder; nil if there is no encoder.
-  ///   - rate: frames per second.
-  ///   - orientation: GST_TAG_IMAGE_ORIENTATION.
+  ///   - rate: measured frames per second; nil if unknown.
+  ///   - orientation: value of GST_TAG_IMAGE_ORIENTATION; nil if the file has none.
   init(video packets: Caps, _ raw: Caps?, rate: Double?, orientation: String?) {
     (kind, codec) = (.video, Codec(of: packets)?.shortName ?? packets.codecName)
     let size = (packets.int("width") ?? raw?.int("width"), packets.int("height") ?? raw?.int("height"))
     (width, height) = size
-    // Timestamps in files are rounded, so prefer the nominal frame rate. The nominal rate of some
-    // containers is a wrong guess, so use the nominal rate only if it is close to the measured one.
+    // Prefer the nominal frame rate, because timestamps in files are rounded. Some containers
+    // declare a wrong nominal rate, so use it only if it is close to the measured rate.
     let named = [packets, raw].lazy.compactMap { $0?.fraction("framerate") }.first { $0.numerator > 0 }
     let nominal = named.map { Double($0.numerator) / Double(max($0.denominator, 1)) }
     let shown = rate.map { rate in nominal.flatMap { abs($0 - rate) < rate / 200 ? $0 : nil } ?? rate } ?? nominal

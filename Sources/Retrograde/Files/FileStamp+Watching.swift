@@ -2,14 +2,15 @@ import Glibc
 import Paths
 
 extension FileStamp {
-  /// Stamp of a regular file of at least `size` bytes; nil for anything else.
+  /// Creates the stamp of a regular file of at least `size` bytes; returns nil for a smaller or
+  /// other file.
   package init?(plainFile path: String, atLeast size: Int) {
     var info = stat()
     guard stat(path.cPath, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_size >= size else { return nil }
     self.init(path)
   }
 
-  /// True if both files exist, and `path` was written at the same time as `other`, or later.
+  /// True if both files exist, and `path` was modified at the same time as `other`, or later.
   package static func isNewer(_ path: String, than other: String) -> Bool {
     guard let own = FileStamp(path), let others = FileStamp(other) else { return false }
     return !own.modified.lexicographicallyPrecedes(others.modified)

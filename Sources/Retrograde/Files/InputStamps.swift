@@ -1,11 +1,11 @@
 import Glibc
 import RetrogradeEngine
 
-/// State of the input files at the start of a run. Each pass opens the files again, so a file that
-/// changes between two passes would yield a mixture of old and new frames.
+/// State of the input files at the start of a run, to detect changes. Each pass over the input
+/// opens the files again, so a change between two passes would mix old and new frames.
 struct InputStamps: Sendable {
   fileprivate struct File: Sendable {
-    /// Name in messages.
+    /// Name of the file in messages.
     var name: String
     var path: String
     var identity: FileIdentity
@@ -13,7 +13,7 @@ struct InputStamps: Sendable {
   }
   fileprivate let files: [File]
 
-  /// - Parameter inputs: files, `-`, or patterns of numbered files. Pipes and addresses are
+  /// - Parameter inputs: files, `-`, or patterns of numbered files. Pipes and web addresses are
   ///   skipped, because they are read only once.
   init(_ inputs: [String]) {
     files = inputs.flatMap { input in

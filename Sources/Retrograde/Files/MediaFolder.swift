@@ -7,11 +7,11 @@ import Paths
 
 /// Media files in a folder.
 package enum MediaFolder {
-  /// Media file, or unreadable subfolder, in the searched folder.
+  /// Media file or unreadable folder, found by a search of a folder.
   package struct File: Sendable {
     package var path: String
-    /// Path of the subfolder, relative to the searched folder; empty for the searched folder
-    /// itself.
+    /// Path of the subfolder that contains the file, relative to the searched folder; empty for the
+    /// searched folder itself.
     package var subfolder: String
     /// Reason why the folder at `path` can't be read; nil if `path` is a file.
     package var error: RetrogradeError?
@@ -38,9 +38,8 @@ package enum MediaFolder {
     return stat(other.cPath, &info) == 0 && FileIdentity(info) == own
   }
 
-  /// Finds all media files except hidden ones, sorted by name. Includes a file that is not
-  /// recognised as media if it has the extension of a media format, so that the failed reversal is
-  /// reported instead of the file being skipped.
+  /// Finds all media files except hidden ones, sorted by name. Also finds an unrecognised file if
+  /// its extension is that of a media format: reversing it will fail, and the failure is reported.
   ///
   /// - Parameters:
   ///   - isDeep: true to search subfolders too.
@@ -74,7 +73,7 @@ package enum MediaFolder {
     let visited = visited.union([FileIdentity(info)])
     return names.sorted().filter { !$0.hasPrefix(".") }.flatMap { name -> [File] in
       let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
-      // A dangling symbolic link.
+      // A dangling symbolic link, which is reported if it is named like a media file.
       guard stat(path.cPath, &info) == 0 else {
         return isNamedAsMedia(path) ? [File(path, subfolder: subfolder)] : []
       }
@@ -114,14 +113,14 @@ package enum MediaFolder {
   package static func isMedia(_ path: String) -> Bool { content(path) == .media }
 
   /// True if a regular file should be reversed: its content is media, or its extension is that of a
-  /// media format. An extension that non-media files have too (``shared``) does not count if the
-  /// content is known not to be media.
+  /// media format. If the content is known to be no media, extensions that other files have too
+  /// (``shared``) do not count.
   package static func isTaken(_ path: String) -> Bool {
     switch content(path) {
     case .media: true
     case .unknown: isNamedAsMedia(path)
-    // TypeScript files have an extension of transport streams, and photographs have extensions of
-    // animations.
+    // TypeScript files have the extension of transport streams (`ts`), and still images have those
+    // of animations (`webp`).
     case .other: isNamedAsMedia(path) && !shared.contains(fileExtension(path))
     }
   }
@@ -133,7 +132,8 @@ package enum MediaFolder {
     path.contains(".") ? String(path.dotExtension.dropFirst()) : ""
   }
 
-  /// Extensions that non-media files have too.
+  /// Extensions of media files that other files have too, such as TypeScript files and still
+  /// images.
   private static let shared: Set = ["ts", "gif", "webp", "apng"]
 
   /// Extensions of media files: of containers that can be written, and of formats that can only be

@@ -3,7 +3,7 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Output folders. Missing folders are created, and removed again if they stay empty.
+/// Creates missing output folders, and removes the created folders again if they stay empty.
 package final class OutputFolders: Sendable {
   /// Created folders, in the order of creation.
   private let made = Mutex<[String]>([])

@@ -6,17 +6,19 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Record of the files in a watched folder, with the outcome of each file. A batch without a
-/// watched folder has a record too, but only of files that crashed the process that read them.
+/// Record of the files in a watched folder, with the outcome of reversing each file. A batch
+/// without a watched folder has a record too, but only of files that crashed the process that read
+/// them.
 ///
-/// The record is a hidden file beside the mirrors, with one line per file. Later runs read the
-/// record, so they don't try a file again even if its mirror was moved.
+/// The record is a hidden file in the folder of the mirrors (the reversed files), with one line per
+/// source file. Later runs read the record, so they don't try a source file again even if its
+/// mirror was moved.
 package final class WatchRecord: Sendable {
   private struct Entry: Codable {
-    /// Absolute path.
+    /// Absolute path of the source file.
     var file: String
     var stamp: FileStamp
-    /// True if the mirror was written; false if the file is damaged.
+    /// True if the mirror (the reversed file) was written; false if the file is damaged.
     var isMade: Bool
     /// Releases of this program and GStreamer that crashed on the file; nil if it caused no crash.
     var crashed: String?
@@ -24,11 +26,11 @@ package final class WatchRecord: Sendable {
 
   package static let name = ".retrograde-watch"
   private let path: String
-  /// Entries by path; the keys are the bytes of the paths.
+  /// Entries by path. The keys are bytes, because a path need not be valid UTF-8.
   private let known: Mutex<[[UInt8]: Entry]>
 
-  /// Current releases of this program and GStreamer. Other releases may be able to read a file that
-  /// crashed the current ones.
+  /// Current releases of this program and GStreamer. A file that crashed other releases is tried
+  /// again, because the current releases may be able to read it.
   private static let releases = "retrograde \(RETROGRADE_VERSION), GStreamer \(GStreamer.release)"
 
   /// Reads the record in `folder`, if it exists.
@@ -41,7 +43,8 @@ package final class WatchRecord: Sendable {
     known = Mutex(Dictionary(entries.map { ($0.file.pathBytes, $0) }) { $1 })
   }
 
-  /// True if the file at `path` is not to be tried again in its current state.
+  /// True if the file at `path` should not be tried again, because an earlier run tried it in its
+  /// current state.
   package func knows(_ path: String, _ stamp: FileStamp) -> Bool {
     known.withLock { known in
       guard let entry = known[path.pathBytes], entry.stamp == stamp else { return false }

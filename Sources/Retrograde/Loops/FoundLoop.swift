@@ -3,7 +3,7 @@ public import RetrogradeEngine
 
 /// Part of a source that loops smoothly, as found by ``LoopFinder``.
 public struct FoundLoop: Sendable, Hashable, Codable {
-  /// Difference between the two sides of a loop's seam.
+  /// Difference between the frames, or the audio, on the two sides of a loop's seam.
   public struct Fit: Sendable, Hashable, Codable {
     /// Difference at the seam. For video, the mean difference of pixel lightness, in 8-bit levels;
     /// for audio, the mean difference in loudness over bands of 333 Hz, in dB.
@@ -11,25 +11,25 @@ public struct FoundLoop: Sendable, Hashable, Codable {
     /// Average difference between neighbouring frames, or between neighbouring intervals of audio,
     /// within the loop.
     public var usual: Double
-    /// Largest unnoticeable difference at a seam.
+    /// Largest unnoticeable difference at the seam of this loop, in the unit of `residual`.
     public var limit: Double
 
     /// True if the seam is unnoticeable.
     public var isGood: Bool { residual <= limit }
   }
 
-  /// Start of the first frame and end of the last one, counted from the source's start.
+  /// Start of the loop's first frame and end of its last frame, counted from the source's start.
   public var span: TimeSpan
-  /// Order of play in which the part loops.
+  /// Order of play of the loop: a cycle, or back and forth.
   public var loop: Loop
   /// Difference of the video at the seam; for a loop that goes back and forth, the motion at the
-  /// turns.
+  /// two turning points.
   public var picture: Fit
   /// Difference of the audio at the seam; nil if there is no audio, or if the loop goes back and
   /// forth.
   public var audio: Fit?
 
-  /// Length of the blend at the seam in the written file; nil if the seam is a cut.
+  /// Length of the crossfade at the seam in the written file; nil if the seam is a cut.
   public var blend: ClockTime?
 
   /// True if neither video nor audio reveals the seam.
@@ -38,12 +38,12 @@ public struct FoundLoop: Sendable, Hashable, Codable {
 
 /// Transition from the end of a loop to its beginning.
 public enum LoopSeam: Sendable, Hashable {
-  /// Hard cut: the first frame follows the last one.
+  /// Hard cut: the loop's first frame follows its last frame.
   case cut
   /// Crossfade of this length, in video and audio: the source continues after the loop's end while
   /// the beginning fades in.
   ///
-  /// The blend is in the middle of the file, so that the file's end and beginning are adjacent in
-  /// the source. A loop that goes back and forth has no seam to blend.
+  /// The crossfade is in the middle of the file, so that the file's end and beginning are adjacent
+  /// in the source, and join without a seam. A loop that goes back and forth has no seam to blend.
   case blend(ClockTime)
 }

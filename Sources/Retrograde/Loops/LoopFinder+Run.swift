@@ -5,11 +5,12 @@ import RetrogradeEngine
 extension LoopFinder {
   /// Finds the loop and begins to write it to `output`. The result reports the progress, and the
   /// loop that was found (``Summary/loop``).
-  /// - Parameter picture: path for a PNG of the frames before and after the seam; nil: none.
+  /// - Parameter picture: path for a PNG of the frames before and after the seam; nil: no PNG is
+  ///   written.
   public func start(to output: String, seam: LoopSeam = .cut, showing picture: String? = nil) -> Reversal {
     Reversal { work in
       try checkInput()
-      // Check the outputs before the long search.
+      // Check the outputs now, because the search takes long.
       try Reverser(input, options: options).checkOutput(output, besides: [])
       if let picture {
         try SeamPicture.check(picture, overwrites: options.output.overwrites, input: input)
@@ -84,8 +85,8 @@ extension LoopFinder {
     }
   }
 
-  /// Range of loop lengths: ``usualLengths``, but with a minimum of at most a third of the source's
-  /// length.
+  /// Range of loop lengths: ``usualLengths``, but for short sources the minimum is a third of the
+  /// source's length.
   private static func lengths(in duration: ClockTime) -> ClosedRange<ClockTime> {
     min(usualLengths.lowerBound, duration / 3)...usualLengths.upperBound
   }
@@ -101,8 +102,8 @@ extension LoopFinder {
     }
   }
 
-  /// Returns the range of the source that the loop may use. For a blend, some of the source must
-  /// remain beyond the loop.
+  /// Returns the range of the source that the loop may use. For a blend, the range is shorter: the
+  /// frames that follow the loop's last frame, in the order of play, must exist to fade out.
   private func room(for seam: LoopSeam, in span: TimeSpan, _ lengths: ClosedRange<ClockTime>) throws -> TimeSpan {
     guard case .blend(let length) = seam else { return span }
     guard !options.playback.loop.turns else {

@@ -16,13 +16,14 @@ public import RetrogradeEngine
 /// Salesin, Essa: Video Textures, SIGGRAPH 2000, 3.1).
 public struct LoopFinder: Sendable {
   public var input: String
-  /// Range of loop lengths; nil: ``usualLengths``, with a smaller minimum for short sources.
+  /// Allowed range of loop lengths; nil: ``usualLengths``, with a smaller minimum for short
+  /// sources.
   public var lengths: ClosedRange<ClockTime>?
-  /// Part of the source to search (`playback.start`, `playback.end`), the order of play, and the
-  /// encoding of the found loop.
+  /// Options: the part of the source to search (`playback.start`, `playback.end`), the order of
+  /// play, and the encoding of the found loop.
   public var options: ReverseOptions
 
-  /// Default range of lengths, for sources that are long enough.
+  /// Default range of loop lengths, for sources of at least three times the minimum.
   public static let usualLengths = ClockTime.seconds(2)...ClockTime.seconds(6)
 
   /// - Parameters:
@@ -41,8 +42,8 @@ public struct LoopFinder: Sendable {
   /// Finds the loop.
   ///
   /// - Parameters:
-  ///   - seam: transition that will be written later. A blend needs some of the source beyond the
-  ///     loop.
+  ///   - seam: transition with which the loop will be written. A blend needs some of the source
+  ///     beyond the loop, so it restricts the search.
   ///   - report: gets the progress; called on a thread of the finder.
   /// - Throws: ``RetrogradeError``: code `usage` if no loop has an allowed length; other codes if
   ///   the source can't be read.
@@ -63,7 +64,7 @@ public struct LoopFinder: Sendable {
       (reverser.options.playback.start, reverser.options.playback.end) = (.time(start), .time(end))
       return reverser
     }
-    // The file starts in the middle of the loop, so that the seam is inside the file, and the
+    // Start the file in the middle of the loop. The blended seam is then inside the file, and the
     // file's end and beginning are adjacent in the source.
     let middle = start + found.span.duration / 2
     reverser.options.playback.score = Score(

@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// PNG of the frames before and after a loop's seam, side by side.
+/// Image of the frames before and after a loop's seam, side by side, written as PNG.
 struct SeamPicture {
   let input: String
   let found: FoundLoop

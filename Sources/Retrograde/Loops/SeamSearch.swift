@@ -2,15 +2,15 @@ import MediaTime
 
 /// Finds the two frames of a sequence that match best as the beginning and the end of a loop.
 ///
-/// A candidate is measured by the distances of three pairs: the two frames, the frames before them,
-/// and the frames after them. Therefore three rows of distances are enough, and only as many frames
-/// are kept as the longest loop has.
+/// A candidate is a pair of frames. Its cost is the mean pixel difference of three pairs: the
+/// candidate's frames, the frames before them, and the frames after them. Therefore three rows of
+/// differences suffice, and only the frames of the longest allowed loop stay in memory.
 struct SeamSearch {
   /// Caps of the compared frames.
   static let form = "video/x-raw,format=GRAY8,width=48,height=28,pixel-aspect-ratio=1/1,colorimetry=1:4:0:0"
 
   struct Found {
-    /// Start and end in the source.
+    /// Start and end of the loop in the source.
     var span: TimeSpan
     var picture: FoundLoop.Fit
     var audio: FoundLoop.Fit?
@@ -19,13 +19,14 @@ struct SeamSearch {
   private struct Frame {
     var pixels: [UInt8]
     var shown: TimeSpan
-    /// Sum of all motion from the first frame to this one.
+    /// Sum of `step` over all frames up to this one.
     var travelled: Double
-    /// Motion from the previous frame to this one.
+    /// Motion from the previous frame to this one, as mean difference of pixels in 8-bit levels.
     var step: Double
   }
 
-  /// Distances from one frame to the kept frames before it.
+  /// Distances (mean pixel differences) from one frame to the earlier frames in memory; `first` is
+  /// the number of the earliest of these frames.
   private struct Row {
     var first: Int
     var distances: [Double]
@@ -41,12 +42,14 @@ struct SeamSearch {
     var usual: Double
   }
 
-  /// Levels of lightness that weigh as much as one decibel. Unrelated audio (a difference of 15 dB)
-  /// then weighs as much as a visible jump.
+  /// Weight of audio in the cost of a loop: lightness levels per decibel. Unrelated audio (a
+  /// difference of 15 dB) thus costs as much as a visible jump.
   private static let levelsPerDecibel = 0.3
-  /// Smallest average motion between frames. Still scenes match well, but make dull loops.
+  /// Average motion between frames, in 8-bit levels, below which a loop counts as still. Still
+  /// scenes match well, but make dull loops.
   private static let leastMotion = 0.2
-  /// Largest differences that are imperceptible even in still or quiet scenes, in levels and in dB.
+  /// Largest differences at a seam that are imperceptible even in still or quiet scenes, in 8-bit
+  /// levels and in dB.
   private static let hidden = (levels: 1.0, decibels: 3.0)
   /// Largest unnoticeable difference at a seam, as a multiple of the usual difference between
   /// neighbouring frames or intervals of audio.
@@ -57,7 +60,7 @@ struct SeamSearch {
   private let turns: Bool
   private let sound: Spectrogram?
   private var frames: [Frame] = []
-  /// Number of the first kept frame.
+  /// Number of the first frame in `frames`.
   private var first = 0
   /// Rows of the last three frames, the newest at the end.
   private var rows: [Row] = []
@@ -84,8 +87,8 @@ struct SeamSearch {
     frames.append(frame)
     evaluateLoops(
       endingBefore: first + frames.count - 2, at: frames.count > 1 ? frames[frames.count - 2].shown.start : nil)
-    // Keep one frame before the longest loop, because the frames before a loop's ends are compared
-    // too.
+    // Keep one frame more than the longest loop needs, because the frame before a loop's start is
+    // compared too.
     let count = frames.prefix { shown.start - $0.shown.start > lengths.upperBound + $0.shown.duration }.count
     if count > 1 {
       frames.removeFirst(count - 1)
@@ -93,7 +96,7 @@ struct SeamSearch {
     }
   }
 
-  /// Returns the best loop; nil if no two frames have a suitable distance in time.
+  /// Returns the best loop; nil if no loop has an allowed length.
   mutating func finish() -> Found? {
     if let last = frames.last {
       if !turns, rows.count > 2 { rows.removeFirst() }
@@ -106,7 +109,8 @@ struct SeamSearch {
     return (best.moving ?? best.still).map(found)
   }
 
-  /// Evaluates all loops that end before frame `end`, at `time`.
+  /// Evaluates all loops whose last frame is the one before frame `end`. `time` is the end of that
+  /// last frame.
   private mutating func evaluateLoops(endingBefore end: Int, at time: ClockTime?) {
     guard let time, time <= room.end, end > first else { return }
     for number in first..<end {
@@ -137,7 +141,7 @@ struct SeamSearch {
     return (near.reduce(0, +) / Double(near.count), own)
   }
 
-  /// Cost and motion of two turns, at frames `a` and `b`.
+  /// Cost and motion of a loop that goes back and forth, and turns at frames `a` and `b`.
   private func turn(_ a: Int, _ b: Int) -> (cost: Double, residual: Double)? {
     guard b - first < frames.count else { return nil }
     func motion(_ number: Int) -> Double {
@@ -162,7 +166,7 @@ struct SeamSearch {
       })
   }
 
-  /// Mean difference of pixels.
+  /// Mean absolute difference of pixels, in 8-bit levels.
   private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Double {
     let count = min(a.count, b.count)
     guard count > 0 else { return 0 }

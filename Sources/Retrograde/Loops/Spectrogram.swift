@@ -2,11 +2,11 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Loudness of frequency bands over time.
+/// Loudness of the frequency bands of audio over time.
 struct Spectrogram {
   private static let bands = 24
   private static let interval = ClockTime(nanoseconds: 40_000_000)
-  /// Lowest level, in dB.
+  /// Lowest measured level, in dB; lower levels count as this level.
   private static let quietest: Float = -90
 
   private let start: ClockTime
@@ -27,7 +27,8 @@ struct Spectrogram {
       let source = try pipeline.appSource("in")
       source.setCaps(track.caps)
       pipeline.set(.playing)
-      // Pad with silence, so that intervals count from the start of the presentation.
+      // Pad late audio with silence, so that the first interval begins at the start of the
+      // presentation.
       var player = AudioPlayer(track, legs, isPadded: true)
       while let part = try player.next() {
         try cancellation.check()
@@ -42,7 +43,7 @@ struct Spectrogram {
     }
   }
 
-  /// Adds the available results to ``decibels``.
+  /// Adds the available results of the `spectrum` element to ``decibels``.
   /// - Returns: true after the last result.
   private mutating func take(_ pipeline: Pipeline, waiting time: ClockTime) throws -> Bool {
     while let message = pipeline.nextMessage(timeout: time) {
@@ -56,8 +57,8 @@ struct Spectrogram {
     return false
   }
 
-  /// Difference between the audio around two times, in dB: the mean over all bands in three
-  /// intervals.
+  /// Difference between the audio around two times, in dB: the mean over all bands in the intervals
+  /// at these times, the previous and the next intervals.
   func distance(_ a: ClockTime, _ b: ClockTime) -> Double {
     let (first, second) = (interval(at: a), interval(at: b))
     let count = decibels.count / Spectrogram.bands
@@ -73,7 +74,7 @@ struct Spectrogram {
     return intervals == 0 ? 0 : Double(sum) / Double(intervals * Spectrogram.bands)
   }
 
-  /// Average difference of neighbouring intervals during `span`, in dB.
+  /// Average of ``distance(_:_:)`` between neighbouring intervals during `span`, in dB.
   func usual(_ span: TimeSpan) -> Double {
     let times = stride(from: interval(at: span.start), to: interval(at: span.end), by: 1)
     let steps = times.map { step -> Double in

@@ -21,10 +21,11 @@ public struct EncodingOptions: Sendable, Codable {
   /// codec, if possible.
   public var videoCodec: String?
   public var audioCodec: String?
-  /// GStreamer element that encodes the video, such as `vah264enc`; nil: the element that is ranked
-  /// first for the codec.
+  /// GStreamer element that encodes the video, such as `vah264enc`; nil: the element of highest
+  /// rank for the codec.
   public var encoder: String?
-  /// Properties of the video encoder by name. These properties override all other settings.
+  /// Properties of the video encoder, by name. They override the properties that the other options
+  /// set.
   public var encoderOptions: [String: String]
   /// `GstEncodingProfile` in GStreamer's serialised syntax, or the name of an encoding target. A
   /// profile replaces all other encoding options.
@@ -33,23 +34,24 @@ public struct EncodingOptions: Sendable, Codable {
   public var bitrate: Int?
   /// Constant rate factor or quantizer, on the encoder's own scale.
   public var constantRateFactor: Int?
-  /// Speed preset of the encoder.
+  /// Speed preset of the encoder, such as `slow`; nil: none is requested.
   public var preset: String?
-  /// Largest file size in bytes; nil: unlimited. A warning names the reductions that were
-  /// necessary.
+  /// Largest file size in bytes; nil: unlimited. A warning names the reductions of quality that
+  /// were necessary.
   public var maxSize: ByteCount?
   /// Number of colours in a GIF, 2 to 256; nil: 256.
   public var colors: Int?
-  /// Strength of a GIF's dithering (Floyd-Steinberg), from 0 (none) to 1; nil: a third, which looks
+  /// Strength of a GIF's dithering (Floyd-Steinberg), from 0 (none) to 1; nil: 1/3, which looks
   /// best.
   public var dither: Double?
   /// True if a ``Preset`` set the video codec.
   package var isVideoCodecOfPlace = false
   /// True if a ``Preset`` set the audio codec.
   package var isAudioCodecOfPlace = false
-  /// True if `bitrate` was derived from `maxSize`.
+  /// True if this library derived `bitrate` from `maxSize`; false if the user set `bitrate`.
   package var isRateChosen = false
-  /// Largest bit rate of each audio stream, in bits per second; nil: the usual bit rate.
+  /// Largest bit rate of each audio stream, in bits per second; nil: the usual bit rate of the
+  /// codec.
   package var audioBitrate: Int?
   /// Crop, orientation and size of the frame in the output.
   public var framing: Framing
@@ -59,8 +61,8 @@ public struct EncodingOptions: Sendable, Codable {
   public var keepsAlpha: Bool
   /// True to deinterlace, with one output frame per source frame.
   public var deinterlaces: Bool
-  /// True to copy the forward parts without decoding and encoding, if possible: see
-  /// docs/limits-parts.md.
+  /// True to copy the packets of parts that play forwards, without decoding and encoding, if
+  /// possible: see docs/limits-parts.md.
   public var copiesForward: Bool
   /// True to decode and encode video even if its packets could be reversed unchanged: see
   /// docs/limits-parts.md.
@@ -96,8 +98,8 @@ public struct EncodingOptions: Sendable, Codable {
     self.reencodes = reencodes
   }
 
-  /// Display width of the video in pixels; the height follows. nil: ``framing`` scales differently,
-  /// or not at all.
+  /// Display width of the video in pixels; the height keeps the aspect ratio. nil if ``framing``
+  /// does not scale to a width.
   public var width: Int? {
     get { if case .width(let width) = framing.scale { width } else { nil } }
     set { framing.scale = newValue.map(Framing.Scale.width) }

@@ -10,10 +10,10 @@ import RetrogradeEngine
 /// ```
 public struct Framing: Sendable, Codable, Hashable {
   /// Area of the frame to keep. `at` is the position of the area's upper left corner in the frame;
-  /// nil: centred.
+  /// nil: the area is centred.
   ///
-  /// Sizes and positions are rounded down: in video, to even numbers; in images, to pixels that
-  /// have a chroma sample (with 4:2:0, every second row and column).
+  /// Sizes and positions are rounded down: in video, to even numbers; in images, to positions with
+  /// a chroma sample (with 4:2:0, every second row and column).
   public enum Crop: Sendable, Codable, Hashable {
     /// Largest rectangle of this aspect ratio, such as 9 to 16.
     case shape(width: Double, height: Double, at: Place? = nil)
@@ -49,11 +49,11 @@ public struct Framing: Sendable, Codable, Hashable {
 
   /// Output size in square pixels: 1 to 16384 a side. In video, sizes are rounded to even numbers.
   public enum Scale: Sendable, Codable, Hashable {
-    /// This width; the height follows.
+    /// This width; the height keeps the aspect ratio.
     case width(Int)
-    /// This height; the width follows.
+    /// This height; the width keeps the aspect ratio.
     case height(Int)
-    /// Largest size that fits into this rectangle and keeps the frame's shape.
+    /// Largest size that fits into this rectangle and keeps the aspect ratio.
     case fit(width: Int, height: Int)
     /// Like `fit`, then padded with black bars to exactly this size.
     case pad(width: Int, height: Int)
@@ -61,7 +61,7 @@ public struct Framing: Sendable, Codable, Hashable {
     case limit(width: Int, height: Int)
   }
 
-  /// Crop; nil: the whole frame.
+  /// Crop; nil: the complete frame.
   public var crop: Crop?
   /// Rotation; nil: none.
   public var rotation: Rotation?
@@ -107,7 +107,7 @@ extension Framing.Crop {
 }
 
 extension Framing {
-  /// Parses two values with a separator between them.
+  /// Parses two values with a separator between them; returns nil if `text` has another form.
   static func pair<Value>(
     _ text: Substring, _ separator: Character, _ read: (String) -> Value?
   ) -> (Value, Value)? {
@@ -118,7 +118,7 @@ extension Framing {
 }
 
 extension Framing {
-  /// Settings that were requested, by name.
+  /// Settings that differ from the default, for messages.
   var settings: [Setting] {
     var asked: [Setting] = []
     if crop != nil { asked.append(.crop) }

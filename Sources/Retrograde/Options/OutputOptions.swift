@@ -2,15 +2,15 @@
 public struct OutputOptions: Sendable, Codable {
   /// True if an existing output may be replaced.
   public var overwrites: Bool
-  /// True if a detail that the mirror would lack is an error of code `damagedInput` instead of a
-  /// ``Warning``.
+  /// True to fail with an error of code `damagedInput`, instead of a ``Warning``, if the mirror
+  /// (the reversed file) would lack a detail of the source.
   public var isStrict: Bool
-  /// True to compare the finished mirror with its source before the mirror gets its name. If the
-  /// mirror differs, it is discarded.
+  /// True to compare the finished mirror (the reversed file) with its source before the mirror gets
+  /// its file name. If the mirror differs, it is discarded.
   public var isVerified: Bool
   /// Path of a separate file, .srt or .vtt, for the mirrored text subtitles; nil: none.
   public var subtitles: String?
-  /// Place whose limits the output must meet, such as a video service; nil: none. Set by a
+  /// Video service, or other destination, whose limits the output must meet; nil: none. Set by a
   /// ``Preset``.
   public var place: Place?
 

@@ -2,8 +2,8 @@ import GStreamer
 public import MediaTime
 public import RetrogradeEngine
 
-/// Requirements of a place, such as a video service: a GStreamer encoding target, with limits of
-/// length, size and shape.
+/// Requirements of a place (a video service or other destination): a GStreamer encoding target,
+/// with limits of duration, size and aspect ratio.
 ///
 /// A preset is a file whose name ends in `.gep`. In addition to GStreamer's groups, the file has a
 /// group `[Retrograde]`, with any of the keys `extensions` (`mp4;mov`), `crop` (`9:16`), `fit` or
@@ -12,8 +12,8 @@ public import RetrogradeEngine
 public struct Preset: Sendable, Hashable {
   public var name: String
   public var description: String
-  /// Date when the limits were looked up, in ISO 8601, possibly shortened; nil if the file has no
-  /// date.
+  /// Date when the limits were looked up, in ISO 8601, such as `2026-01` or `2026-01-31`; nil if
+  /// the file has no date.
   public var date: String?
   /// File name extensions that the place accepts; empty: any.
   public var extensions: [String]
@@ -81,7 +81,7 @@ public struct Preset: Sendable, Hashable {
 }
 
 extension OutputOptions {
-  /// Place whose limits the output must meet.
+  /// Video service, or other destination, whose limits the output must meet.
   public struct Place: Sendable, Codable, Hashable {
     public var name: String
     /// File name extensions in lower case; empty: any.
@@ -107,7 +107,7 @@ extension OutputOptions {
       }
     }
 
-    /// Warning for a recording that exceeds the place's longest duration.
+    /// Returns a warning if `duration`, of a recording, exceeds ``longest``; otherwise nil.
     func warning(_ duration: ClockTime?) -> Warning? {
       guard let longest, let duration, duration > longest else { return nil }
       return Warning(

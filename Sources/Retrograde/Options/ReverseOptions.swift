@@ -1,7 +1,7 @@
 public import RetrogradeEngine
 
-/// Options of reversing a source: the order of play, the encoding, the output, and the resources.
-/// The defaults equal those of `retrograde reverse`.
+/// Options of a reversal: the order of play, the encoding, the output, and the resources. The
+/// default values equal those of the command `retrograde reverse`.
 public struct ReverseOptions: Sendable, Codable {
   public var playback: PlaybackOptions
   public var encoding: EncodingOptions

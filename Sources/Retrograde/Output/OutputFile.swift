@@ -4,21 +4,22 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// A single output file. The file is created without a name in its folder, and gets its name when
-/// it is complete.
+/// A single output file. The file is created in its folder without a name (`O_TMPFILE`), and gets
+/// its name when it is complete.
 ///
-/// A name that no other file has is assigned in one step (linkat(2)). linkat can't replace a file,
-/// so a replacement takes two steps: the file gets a temporary name in the same folder, and then
-/// both names are exchanged (renameat2(2)). The old file can thus be restored.
+/// If no file has the name yet, `linkat` assigns it in one step. `linkat` can't replace a file, so
+/// a replacement takes two steps: the new file gets a temporary name in the same folder, and then
+/// `renameat2` exchanges both names. The old file can thus be restored.
 final class OutputFile: OutputPart {
   private struct State {
     /// True if the file is being written.
     var isWritten = false
-    /// Temporary name of the file, if it has one.
+    /// Temporary name of the file; nil if the file has no name, or its final name. After an
+    /// exchange, the name of the replaced file.
     var name: String?
-    /// True if the file has its final name, and replaced no other file.
+    /// True if the file has its final name, and no file had this name before.
     var isNew = false
-    /// True if the replaced file is now at `name`.
+    /// True if the replaced file now has the temporary name `name`.
     var isExchanged = false
   }
   private let place: OutputPlace
@@ -78,7 +79,7 @@ final class OutputFile: OutputPart {
     }
   }
 
-  /// Gives the unnamed file a name.
+  /// Gives the unnamed file a name; returns false on failure, with the reason in `errno`.
   private func link(as name: String) -> Bool {
     linkat(AT_FDCWD, file.path.cPath, AT_FDCWD, name.cPath, AT_SYMLINK_FOLLOW) == 0
   }
@@ -106,7 +107,8 @@ final class OutputFile: OutputPart {
 func renameToNew(_ from: String, _ to: String) -> Bool {
   if system_rename_new(from.cPath, to.cPath) == 0 { return true }
   guard [EINVAL, ENOSYS].contains(errno) else { return false }
-  // For file systems without RENAME_NOREPLACE (NFS, FUSE). Some of them have no hard links either.
+  // On file systems without RENAME_NOREPLACE (NFS, FUSE), use a hard link. Some of these file
+  // systems have no hard links either.
   if link(from.cPath, to.cPath) == 0 {
     unlink(from.cPath)
     return true

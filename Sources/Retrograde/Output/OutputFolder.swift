@@ -7,17 +7,17 @@ import Paths
 /// their playlist.
 ///
 /// The files are written to a temporary subfolder, and moved when all are complete. Numbered files
-/// replace all existing files of the same pattern. Replaced files are moved aside first, so that
-/// they can be restored if a move fails.
+/// replace all existing files of the same pattern. Before that, the files to replace are moved to
+/// another subfolder, so that they can be restored if a move fails.
 final class OutputFolder: OutputPart {
   private struct State {
     /// Requested outputs: file names, or patterns of numbered files.
     var places: [OutputPlace] = []
-    /// Temporary folder of the files until all are complete.
+    /// Temporary folder that contains the files until all are complete; nil before the first write.
     var workFolder: String?
     /// True if this object created ``folder``.
     var isMade = false
-    /// Renamed files, in order.
+    /// Files moved by ``publish()``, in order, to be moved back if a move fails.
     var moves: [(from: String, to: String)] = []
     var isPublished = false
   }
@@ -45,7 +45,7 @@ final class OutputFolder: OutputPart {
     state.withLock { $0.places.append(place) }
   }
 
-  /// Names of the existing files that the files of `place` would replace.
+  /// Returns the names of the existing files that the output at `place` would replace.
   private func existing(of place: OutputPlace) throws -> [String] {
     ImageSequence.isPattern(place.path)
       ? try ImageSequence.names(of: place.path) : [place.name].filter(exists)

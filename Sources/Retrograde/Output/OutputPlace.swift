@@ -33,7 +33,7 @@ struct OutputPlace: Sendable {
       )
     }
     guard !name.isEmpty else { throw refusal("is a folder", remedy: "give the name of a file in it") }
-    // For a pattern, check the shortest file name, which has number 0.
+    // For a pattern of numbered files, check the length of the shortest name, which has number 0.
     let length = (ImageSequence.isPattern(path) ? ImageSequence.name(path, 0) : name).pathBytes.count
     let longest = pathconf(folder.cPath, Int32(_PC_NAME_MAX))
     guard longest <= 0 || length <= longest else {
@@ -79,7 +79,7 @@ struct OutputPlace: Sendable {
   }
 }
 
-/// Identity of a file, independent of its name.
+/// Identity of a file, independent of its name: device and inode number.
 struct FileIdentity: Hashable, Sendable {
   private let device: dev_t
   private let number: ino_t
@@ -89,17 +89,19 @@ struct FileIdentity: Hashable, Sendable {
     number = info.st_ino
   }
 
-  /// Returns nil if there is no file at `path`.
+  /// Reads the identity of the file at `path`; returns nil if there is no file.
   init?(ofFileAt path: String) {
     var info = stat()
     guard stat(path.cPath, &info) == 0 else { return nil }
     self.init(info)
   }
 
-  /// Identities of the files that `input` stands for.
+  /// Returns the identities of all files that `input` names: a file, `-` (standard input), or a
+  /// pattern of numbered files.
   static func all(of input: String) -> [FileIdentity] { paths(of: input).compactMap(FileIdentity.init(ofFileAt:)) }
 
-  /// Paths of the files that `input` stands for: a file, `-`, or a pattern of numbered files.
+  /// Returns the paths of all files that `input` names: a file, `-` (standard input), or a pattern
+  /// of numbered files.
   static func paths(of input: String) -> [String] {
     if input == "-" { return ["/proc/self/fd/\(STDIN_FILENO)"] }
     let path = Address.path(of: input)

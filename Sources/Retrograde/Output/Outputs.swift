@@ -1,10 +1,11 @@
 import RetrogradeEngine
 import Synchronization
 
-/// Output files of one run. All files get their names together, when they are complete and on disk.
-/// Until then, existing files with these names stay unchanged. If the run fails, no file is left.
+/// Output files of one run. All files get their names at the end of the run, when all are complete
+/// and on disk. Until then, existing files with these names stay unchanged. If the run fails, no
+/// file is left.
 ///
-/// Lock order: none; the lock is not held during file operations.
+/// No other lock is taken while the lock is held, and no file operation is done.
 final class Outputs: Sendable {
   private struct State {
     var parts: [any OutputPart] = []
@@ -30,7 +31,7 @@ final class Outputs: Sendable {
   }
 
   /// Runs `body`, which writes the outputs, then gives all outputs their names.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput` if an input changed in the meantime
+  /// - Throws: ``RetrogradeError`` of code `inputOutput` if an input changed during the run
   ///   (`InputStamps`).
   static func write<Value>(
     overwrites: Bool, inputs: [String], pipe: (resources: Resources, cancellation: Cancellation)? = nil,
@@ -45,8 +46,8 @@ final class Outputs: Sendable {
 
   /// Checks that `path` can be created, before any work is done for it.
   ///
-  /// - Parameter isNumbered: true if many files are named after `path`; nil: true if `path` is a
-  ///   pattern.
+  /// - Parameter isNumbered: true if `path` stands for several files; nil: true if `path` is a
+  ///   pattern of numbered files.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`; `inputOutput` if the disk is full.
   func begin(_ path: String, isNumbered: Bool? = nil) throws {
     let isNumbered = isNumbered ?? ImageSequence.isPattern(path)
@@ -69,7 +70,7 @@ final class Outputs: Sendable {
   }
 
   /// Returns the temporary path to write the output `path` to. Call ``begin(_:isNumbered:)`` for
-  /// the output first. Outputs for which no location is requested are not created.
+  /// the output first. An output whose location is never requested is not created.
   func location(of path: String) throws -> String {
     guard let part = state.withLock({ $0.owners[path] }) else {
       throw RetrogradeError(.internalFailure, about: path, "is not among the outputs of this run")
@@ -77,7 +78,8 @@ final class Outputs: Sendable {
     return try part.location(of: OutputPlace(path))
   }
 
-  /// Gives all outputs their names. If one output can't get its name, no output does.
+  /// Gives all outputs their final names. If one output can't get its name, all names are rolled
+  /// back.
   func commit() throws {
     // Standard output comes last, because bytes in a pipe can't be taken back.
     let all = state.withLock { $0.parts }
@@ -99,8 +101,8 @@ final class Outputs: Sendable {
     }
   }
 
-  /// Removes all files that did not get their final name. Call this only when no thread writes any
-  /// more.
+  /// Removes all files that did not get their final names. Call this only after all writing threads
+  /// have ended.
   func clear() {
     for part in state.withLock({ $0.parts }) { part.clear() }
   }
@@ -114,7 +116,7 @@ protocol OutputPart: Sendable {
   func sync() throws
   /// Gives the files their final names.
   func publish() throws
-  /// Removes the final names, and restores the old files.
+  /// Removes the final names from the new files, and restores the files that they replaced.
   /// - Returns: message about files that could not be restored, if any.
   func rollBack() -> String?
   /// Removes files without a final name.

@@ -1,8 +1,9 @@
 import Glibc
 import RetrogradeEngine
 
-/// Standard output. The data is first written to the spool, and copied to standard output when it
-/// is complete, because muxers correct headers last, and a failed run must output nothing.
+/// Standard output as an output file. All data is first written to a temporary file (the spool),
+/// because muxers rewrite headers at the end, and a failed run must output nothing. The complete
+/// data is then copied to standard output.
 final class StandardOutput: OutputPart {
   private static let name = "standard output"
   private let spool: Spool
@@ -32,8 +33,8 @@ final class StandardOutput: OutputPart {
   func publish() throws {
     var info = stat()
     let isFile = fstat(STDOUT_FILENO, &info) == 0 && info.st_mode & S_IFMT == S_IFREG
-    // A writable pipe accepts PIPE_BUF bytes without blocking (pipe(7)), so cancellation takes
-    // effect at once.
+    // Once `poll` reports a pipe as writable, the pipe accepts PIPE_BUF bytes without blocking. A
+    // write of this size therefore never delays cancellation.
     let part = isFile ? 1 << 20 : Int(PIPE_BUF)
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: part, alignment: 16)
     defer { bytes.deallocate() }

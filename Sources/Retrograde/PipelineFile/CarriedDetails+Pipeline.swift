@@ -3,7 +3,7 @@ import RetrogradeEngine
 
 extension CarriedDetails {
   /// - Parameters:
-  ///   - names: names of the audio appsrcs, in the order of the streams.
+  ///   - names: names of the audio appsrcs, in the order of the source's audio streams.
   ///   - pipeline: the user's pipeline that writes the output; nil if it could not be built.
   init(_ source: PlayableSource, _ playback: PlaybackOptions, _ names: [String], writtenBy pipeline: Pipeline?) {
     let first = names.first.flatMap { pipeline?.element($0) }
@@ -18,7 +18,7 @@ extension Element {
   /// True if a downstream element needs a different sample rate than the track's.
   fileprivate func resamples(_ track: AudioTrack) -> Bool {
     downstream.contains { element in
-      // Opus counts samples at 48 kHz, whatever the input's rate.
+      // Opus always counts samples at 48 kHz, so `opusenc` resamples all other rates.
       if element.factoryName == "opusenc" { return track.rate != 48_000 }
       let rate = element.factoryName == "capsfilter" ? element.string("caps").flatMap { Caps($0)?.int("rate") } : nil
       return rate.map { $0 != track.rate } ?? false
@@ -40,8 +40,8 @@ extension Pipeline {
     element(name)?.downstream.contains { $0.factoryName == "deinterlace" } ?? false
   }
 
-  /// True if the output stores no timestamps for audio, so that audio always starts at the
-  /// beginning of the file: see ``Container``.
+  /// True if the output stores no timestamps for audio. Audio then starts at the beginning of the
+  /// file, so late audio must be padded with silence.
   var needsAudioFromStart: Bool {
     let untimed: Set = ["avimux", "oggmux", "wavenc"]
     return !elements(ofClass: "Muxer").contains { !($0.factoryName.map(untimed.contains) ?? true) }
@@ -52,8 +52,8 @@ extension Pipeline {
 }
 
 extension ResolvedPipelines {
-  /// Sorts streams in the order of their appsrcs in the second half, which is the order of the
-  /// output's tracks.
+  /// Sorts streams in the order of their appsrcs in the encoding half of the pipeline file, which
+  /// is the order of the output's tracks.
   func inOrder<Track>(_ streams: [(name: String, track: Track)]) -> [(name: String, track: Track)] {
     let words = DescriptionWords.all(in: encoding)
     func place(_ name: String) -> Int {

@@ -1,4 +1,4 @@
-/// Parser for descriptions in `gst-launch-1.0` syntax.
+/// Splits pipeline descriptions in `gst-launch-1.0` syntax into words.
 package enum DescriptionWords {
   /// Splits `text` at spaces outside quotes.
   package static func all(in text: String) -> [String] {
@@ -28,7 +28,7 @@ package enum DescriptionWords {
     let words = all(in: text.replacing(/\s*=\s*/, with: "="))
     let assignment = /([A-Za-z][A-Za-z0-9_-]*)=.*/.dotMatchesNewlines()
     guard let last = words.last, let match = last.wholeMatch(of: assignment),
-      // A space outside quotes ends the value.
+      // If a space outside quotes follows the value, `text` does not end within the value.
       !isComplete(last, in: text),
       let element = words.dropLast().last(where: { $0.wholeMatch(of: assignment) == nil })
     else { return nil }

@@ -14,7 +14,7 @@ extension Pipeline {
 
   /// Files that the sinks write, except devices and files on other machines.
   var outputLocations: [OutputLocation] {
-    // splitmuxsink is a sink, but its class is that of a muxer.
+    // `splitmuxsink` writes files, but GStreamer classifies it as a muxer, not as a sink.
     (elements(ofClass: "Sink") + elements(ofFactory: "splitmuxsink")).flatMap { sink in
       ["location", "playlist-location"].compactMap { property in
         guard let path = sink.string(property), !path.isEmpty, !path.hasPrefix("/dev/"), !path.contains("://")

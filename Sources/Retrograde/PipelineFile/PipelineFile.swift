@@ -3,8 +3,8 @@ import RetrogradeEngine
 import Glibc
 import Paths
 
-/// Pipeline file: two halves in `gst-launch-1.0` syntax, with parameters. docs/pipeline-files.md
-/// specifies the format.
+/// Pipeline file: two pipelines (halves) in `gst-launch-1.0` syntax, which decode and encode, with
+/// parameters. docs/pipeline-files.md specifies the format.
 public struct PipelineFile: Sendable {
   /// Position in the file; line and column count from 1.
   public struct Place: Sendable, Hashable {
@@ -12,7 +12,7 @@ public struct PipelineFile: Sendable {
     public var column: Int
   }
 
-  /// Parameter `${name}` or `${name=default}`.
+  /// Parameter of a pipeline file: `${name}` or `${name=default}`.
   public struct Parameter: Sendable, Hashable {
     public var name: String
     /// Default value; nil if the parameter must be set.
@@ -187,15 +187,15 @@ struct ResolvedPipelines: Sendable {
   var name: String
   var decoding: String
   var encoding: String
-  /// Settings `@name value`, with their positions.
+  /// Settings from lines `@name value`, with their positions in the file.
   var settings: [(name: String, value: String, place: PipelineFile.Place)]
-  /// Unmodified lines of the file, in which words are located for error messages.
+  /// Unmodified lines of the file, to find the position of a word for an error message.
   var lines: [(section: PipelineFile.Section, number: Int, text: String)]
 }
 
 extension PipelineFile {
-  /// Replaces parameters by values. A value is always data: it is quoted as needed, escaped if the
-  /// property expects markup, and not searched for parameters.
+  /// Replaces parameters by values. A value can't add syntax: it is quoted as needed, escaped if
+  /// the property expects markup, and not searched for parameters.
   func resolved(_ values: [String: String]) throws -> ResolvedPipelines {
     if let unknown = values.keys.sorted().first(where: { key in !parameters.contains { $0.name == key } }) {
       throw RetrogradeError(
@@ -243,7 +243,7 @@ extension PipelineFile {
     return result
   }
 
-  /// Escapes text so that it contains no parameters.
+  /// Escapes `${`, so that the text contains no parameters.
   static func literal(_ text: String) -> String { text.replacing("${", with: "$${") }
 
   /// Quotes the value as one word, if needed. Plain values stay unquoted, since caps accept numbers
@@ -257,7 +257,8 @@ extension PipelineFile {
 }
 
 extension ResolvedPipelines {
-  /// Returns the second half without the chains of the appsrcs in `names`.
+  /// Returns the encoding half of the pipeline file without the appsrcs in `names`, and without the
+  /// elements linked after them.
   func encoding(without names: Set<String>) -> String {
     var words = DescriptionWords.all(in: encoding)
     var index = 0
@@ -270,7 +271,8 @@ extension ResolvedPipelines {
         names.contains { word == "name=\($0)" || word == "name=\"\($0)\"" }
       }
       if isUnwanted {
-        // Each `!` is followed by an element or a reference, and then by properties.
+        // Each `!` is followed by an element, or a reference such as `mux.`, and then by
+        // properties.
         while end < words.count, words[end] == "!" { end = min(propertiesEnd(min(end + 2, words.count)), words.count) }
         words.removeSubrange(index..<end)
       } else {
@@ -280,8 +282,8 @@ extension ResolvedPipelines {
     return words.joined(separator: " ")
   }
 
-  /// Translates a GStreamer error about one half of the file. The result has the position of the
-  /// word that the message of `error` quotes.
+  /// Translates a GStreamer error about one half of the pipeline file. If the message of `error`
+  /// quotes a word of the file, the result has the position of this word.
   func failure(_ error: GStreamerError, in section: PipelineFile.Section) -> RetrogradeError {
     let words = error.message.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map {
       String($0.element)

@@ -4,12 +4,13 @@ import Quirks
 import RetrogradeEngine
 import Synchronization
 
-/// Reads the first half of a pipeline file. The output of its appsinks is reversed.
+/// Runs the decoding half of a pipeline file, and indexes or stores the output of its appsinks,
+/// which will be reversed.
 ///
-/// The video is indexed by its packets and read in windows, like any file, if the description names
-/// all elements between the decoder and the appsink, and these elements are known to process each
-/// frame alone. Otherwise (live sources, decodebin, temporal filters) all frames are decoded once,
-/// forwards, into the spool.
+/// If possible, the video is indexed by its packets, and decoded later in windows, like any file.
+/// This requires that the description names all elements between the decoder and the appsink, and
+/// that these elements process each frame alone. Otherwise (live sources, decodebin, temporal
+/// filters) all frames are decoded once, forwards, into a temporary file (the spool).
 struct PipelineIndexer: Sendable {
   /// Name in messages.
   let name: String
@@ -19,13 +20,13 @@ struct PipelineIndexer: Sendable {
   var source: PipelineSource?
   /// Translates a GStreamer error for the author of the pipeline.
   let failure: @Sendable (GStreamerError) -> RetrogradeError
-  /// Control of a live recording; nil: read to the end.
+  /// Control of a live recording; nil to read the sources to their ends.
   var recording: RecordingControl?
   let rate: FrameRateLimit
   let resources: Resources
   let gauge: MemoryGauge
   let cancellation: Cancellation
-  /// Gets the progress, in stream time.
+  /// Gets the progress, as positions in stream time.
   let progress: @Sendable (IndexProgress) -> Void
 
   struct Result: Sendable {
@@ -33,12 +34,13 @@ struct PipelineIndexer: Sendable {
     var audio: [(name: String, track: AudioTrack)] = []
     var tags: TagList?
     var warnings: [Warning] = []
-    /// True if each stream comes unchanged from the file: then a stream that is shorter than
-    /// declared has lost data.
+    /// True if each stream comes unchanged from the file. A stream that is shorter than the file
+    /// declares has then lost data.
     var isWhole = true
   }
 
-  /// Filters that process each frame alone.
+  /// Elements that process each frame alone, without memory of previous frames, so that decoding
+  /// can start at any keyframe.
   private static let frameByFrame: Set = [
     "videoconvert", "videoscale", "videoconvertscale", "videocrop", "videoflip", "videobox", "videobalance", "gamma",
     "capsfilter", "queue",
@@ -135,7 +137,7 @@ struct PipelineIndexer: Sendable {
     }
   }
 
-  /// Waits for the end of the pass.
+  /// Waits for the end of the indexing pass.
   private func wait(_ pipeline: Pipeline, _ tally: StreamTally, _ sinks: [Element]) throws {
     defer { tally.isOver.cancel() }
     let step = ClockTime(nanoseconds: 50_000_000)
@@ -146,7 +148,7 @@ struct PipelineIndexer: Sendable {
     while true {
       var sight = IndexingPass.Snapshot(tally, cancellation)
       sight.silence = silence
-      // The sink of a stream that the source lacks is never linked.
+      // If the source lacks a stream, the stream's appsink is never linked, and reports no end.
       if silence > .zero { sight.unlinked = sinks.count { $0.upstream.last?.isOpenEnded ?? false } }
       let end = pass.end(seeing: sight)
       if let end {
@@ -209,7 +211,7 @@ struct PipelineIndexer: Sendable {
   private func collectFrames(_ reader: StreamReader, _ first: Sample, of path: StreamPath?) throws -> PipelineFound {
     var video = try RecordedVideo(like: first, rate: rate, resources, gauge)
     var next: Sample? = first
-    // Buffers that are not kept are pulled too, because a blocked source does not react to a
+    // Pull also the buffers outside the recording, because a blocked source does not react to a
     // request to end.
     while let sample = next {
       switch recording?.takes(sample) {
@@ -250,15 +252,15 @@ struct PipelineIndexer: Sendable {
     case .packets(let index, let isAsDecoded):
       var recipe = DecodingRecipe(pipeline: decoding, sink: name, source: name) { [source] pipeline in
         PipelineIndexer.prepare(pipeline, reading: source)
-        // The other sinks are not read in this pipeline, so their full queues must not block this
-        // sink.
+        // Only the appsink `name` is read, so the full queues of the other appsinks must not block
+        // the pipeline.
         for other in pipeline.elements(ofFactory: "appsink") where other.name != name {
           try? other.set("max-buffers", "1")
           try? other.set("drop", "true")
         }
       }
-      // Filters may change size and colours. Then the caps of the packets do not apply to the
-      // frames.
+      // If a filter follows the decoder, it may change size and colours, so the caps of the packets
+      // do not describe the frames.
       if isAsDecoded { recipe.packetCaps = index.caps }
       recipe.isTimedByPackets = source?.isTimedByPackets ?? false
       recipe.stampsWrongTimes = recipe.isTimedByPackets
@@ -270,8 +272,8 @@ struct PipelineIndexer: Sendable {
   }
 }
 
-/// Records the packets that enter a decoder, and drops them. The pad retains the collector; the
-/// collector retains no pad.
+/// Records the packets that enter a decoder, and drops them, so that nothing is decoded. The pad
+/// retains the collector; the collector retains no pad, which avoids a cycle.
 private final class PacketCollector: Sendable {
   private let packets = Mutex<(list: [VideoPacket], caps: Caps?, end: ClockTime?)>(([], nil, nil))
   private let declaresDurations: Bool
@@ -300,7 +302,7 @@ private final class PacketCollector: Sendable {
     while reader.next() != nil {}
     let (list, caps, end) = packets.withLock { ($0.list, $0.caps, $0.end) }
     guard let caps, !list.isEmpty else { return .nothing }
-    // The pads are linked by now.
+    // After the last packet, all pads are linked, so the path can be determined.
     let path = path()
     var index = VideoIndex(
       caps: caps, tags: (reader.sink.pad?.tags(global: false)).merging(path?.tags), packets: list, segmentEnd: end,
@@ -310,14 +312,15 @@ private final class PacketCollector: Sendable {
   }
 }
 
-/// Reader of one appsink.
+/// Job of one thread: reads one appsink.
 private struct Job: Sendable {
   let name: String
   let reader: StreamReader
   let work: @Sendable (StreamReader) throws -> (PipelineFound, [Warning])
 
-  /// Reads the appsink until end of stream. If reading fails, the other jobs stop, and this job
-  /// drains its appsink until the pipeline stops (`Quirk.coreHeldSourceEnd`).
+  /// Reads the appsink until end of stream. If reading fails, the other jobs stop. This job drains
+  /// its appsink until the pipeline stops, because a source blocked by a full queue can't be
+  /// stopped (`Quirk.coreHeldSourceEnd`).
   func run() throws -> (PipelineFound, [Warning]) {
     do {
       return try reader.read(work)
@@ -328,7 +331,7 @@ private struct Job: Sendable {
   }
 }
 
-/// Content of one appsink.
+/// Content that was read from one appsink.
 private enum PipelineFound: Sendable {
   case packets(VideoIndex, isAsDecoded: Bool)
   case frames(VideoSource)

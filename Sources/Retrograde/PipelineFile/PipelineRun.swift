@@ -2,16 +2,16 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// Run of a pipeline file: reads frames and audio samples from the first half, reverses them, and
-/// writes them through the second half.
+/// Run of a pipeline file: reads frames and audio samples from the decoding pipeline, reverses
+/// them, and writes them through the encoding pipeline.
 struct PipelineRun: Sendable {
   let file: PipelineFile
   let values: [String: String]
-  /// Options for everything that the file does not set.
+  /// Options for all settings that the pipeline file lacks.
   let options: ReverseOptions
   let work: Work
 
-  /// Checks that the file can be run: both halves can be built, and have the same streams.
+  /// Checks that the file can be run: both pipelines can be built, and have the same stream names.
   func check() throws {
     let pipelines = try file.resolved(values)
     _ = try PipelineSettings(pipelines, options)
@@ -29,7 +29,8 @@ struct PipelineRun: Sendable {
     }
   }
 
-  /// Warnings about damage that is visible only in the bytes of the files.
+  /// Returns warnings about damage that GStreamer does not report: it is visible only in the bytes
+  /// of the input files.
   private func damage(_ inputs: [String]) throws -> [Warning] {
     try inputs.compactMap { path in
       let facts = ContainerFacts(path) { work.cancellation.isCancelled }
@@ -83,7 +84,7 @@ struct PipelineRun: Sendable {
     let missing = names.subtracting([found.video?.name].compactMap { $0 } + audio.map(\.name))
     let details = CarriedDetails(source, playback, audio.map(\.name), writtenBy: written)
     var contents = details.contents(
-      // A muxer would write an empty track for a missing stream.
+      // Leave out streams without data, because a muxer would write an empty track for each.
       pipelines.encoding(without: missing),
       names: ([found.video?.name].compactMap { $0 }, audio.map(\.name), []),
       needsRate: { _ in found.video.map { written?.encodesHEVC($0.name) ?? false } ?? false }
@@ -117,8 +118,9 @@ struct PipelineRun: Sendable {
       plan: source.video?.plan, warnings: warnings)
   }
 
-  /// Makes the sinks write to the temporary files of `outputs`.
-  /// - Returns: the path if there is exactly one file; otherwise an empty string.
+  /// Makes the sinks of the encoding pipeline write to the temporary files of `outputs`.
+  /// - Returns: temporary path of the output if there is exactly one file; otherwise an empty
+  ///   string.
   private static func redirect(_ pipeline: Pipeline, to outputs: Outputs) throws -> String {
     let locations = pipeline.outputLocations
     for location in locations {
@@ -138,7 +140,8 @@ struct PipelineRun: Sendable {
     ]
   }
 
-  /// Returns the names of the streams. Both halves must use the same names.
+  /// Returns the names of the streams, which are the names of the appsinks. The appsrcs of the
+  /// other half must have the same names.
   private func names(_ pipelines: ResolvedPipelines) throws -> Set<String> {
     func names(_ description: String, _ section: PipelineFile.Section, _ factory: String) throws -> Set<String> {
       do {

@@ -2,10 +2,10 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Settings of a pipeline file: its lines `@name value`.
+/// Settings of a pipeline file, from its lines `@name value`.
 struct PipelineSettings: Sendable {
   var options: ReverseOptions
-  /// Tags that replace the source's; nil: keep the source's tags.
+  /// Tags that replace the source's tags; nil: keep the source's tags.
   var tags: TagList?
   var orientation: String?
 
@@ -28,19 +28,19 @@ struct PipelineSettings: Sendable {
     self.orientation = orientation
   }
 
-  /// Lines for all settings that differ from the defaults.
+  /// Lines `@name value` for all printable settings that differ from their defaults.
   var lines: [String] {
     PipelineSettings.entries.compactMap { entry in entry.text(self).map { "@\(entry.name) \($0)" } }
   }
 
-  /// Setting, with its parser and printer.
+  /// One kind of setting, with its parser and printer.
   private struct Entry: Sendable {
     let name: String
     /// Valid values, for messages.
     let values: String
     /// Parses a value and sets it; returns false if the value is invalid.
     let take: @Sendable (String, inout PipelineSettings) throws -> Bool
-    /// Text of the value; nil for the default.
+    /// Prints the value; nil if the setting has its default value, or is never printed.
     var text: @Sendable (PipelineSettings) -> String? = { _ in nil }
   }
 
@@ -63,7 +63,7 @@ struct PipelineSettings: Sendable {
     Double(text).flatMap { (0...most).contains($0) ? .seconds($0) : nil }
   }
 
-  /// Raw values of all cases.
+  /// Raw values of all cases, joined by `|`, for messages.
   private static func texts<Value: RawRepresentable & CaseIterable>(of: Value.Type) -> String
   where Value.RawValue == String {
     Value.allCases.map(\.rawValue).joined(separator: "|")

@@ -58,7 +58,8 @@ extension Reverser {
     }
   }
 
-  /// Refuses sources and outputs that a pipeline file can't handle as fully as `reverse`.
+  /// Refuses sources and outputs for which a pipeline file would write less than `retrograde
+  /// reverse`.
   private func refuseUnprintable(_ plan: OutputPlan) throws {
     if plan.choice.container.animation != nil {
       throw RetrogradeError(

@@ -4,12 +4,12 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Segments of one audio stream, cut between packets of the encoder.
+/// Segments of one audio stream, each encoded separately, and cut between packets of the encoder.
 ///
-/// Packets overlap, so each segment is encoded with some extra packets before its start and some
-/// extra samples after its end. The extra packets are discarded afterwards. The remaining packets
-/// equal those of a single encoding of the whole stream, because every encoding starts at a
-/// multiple of the packet length (``PacketGrid``).
+/// Each audio packet depends on neighbouring samples, so each segment is encoded with some extra
+/// packets before its start and some extra samples after its end. The extra packets are then
+/// discarded. The remaining packets equal those of a single encoding of the complete stream,
+/// because every encoding starts at a multiple of the packet length (``PacketGrid``).
 struct AudioSegments: Sendable {
   private let source: PlayableSource
   private let track: AudioTrack
@@ -22,8 +22,9 @@ struct AudioSegments: Sendable {
   /// Largest size of an AAC packet per channel, in bits (ISO/IEC 14496-3, 4.5.3.1).
   private static let mostBits = 6144
 
-  /// - Parameter cuts: preferred start times of segments, ascending from 0.
-  /// - Returns: nil if no part of the track is played.
+  /// - Parameter cuts: preferred start times of segments, ascending from 0. A segment starts at the
+  ///   packet boundary next to its preferred time.
+  /// - Returns: nil if no part of the track is in the output.
   init?(
     _ source: PlayableSource, _ track: AudioTrack, _ cuts: [ClockTime], called rendition: String, of name: String,
     _ settings: SegmentedMirror.Settings, _ cancellation: Cancellation

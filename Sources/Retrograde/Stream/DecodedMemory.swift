@@ -1,8 +1,8 @@
 import CSystemSupport
 import Synchronization
 
-/// Returns the memory of frames to the system when all decoding has ended. glibc keeps freed memory
-/// in one heap per thread, so an idle server would keep a gigabyte.
+/// Returns freed memory of frames to the system when all decoding has ended. Otherwise an idle
+/// server would occupy a gigabyte, because glibc retains freed memory in a heap per thread.
 enum DecodedMemory {
   /// Number of running calls of ``during(_:)`` in the whole process.
   private static let busy = Mutex(0)

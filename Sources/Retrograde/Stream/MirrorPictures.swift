@@ -5,12 +5,12 @@ import MediaTime
 import RetrogradeEngine
 import Paths
 
-/// Single frames of an output as JPEG.
+/// Encodes single frames of an output as JPEG.
 struct MirrorPictures: Sendable {
   private let source: PlayableSource
   private let video: VideoSource
   private let played: PlayedFrames
-  /// Indexes of the output frames that are keyframes of the source.
+  /// Indexes of the output frames that were keyframes in the source, which decode fast.
   private let keyframes: [Int]
   private let settings: SegmentedMirror.Settings
   private let name: String

@@ -1,15 +1,17 @@
 import MediaTime
 
-/// Packets of an audio stream in a single encoding, divided into segments.
+/// Positions of the packets in a single encoding of an audio stream, and their division into
+/// segments.
 ///
 /// Packet `j` starts at sample `j * packet - priming`, counted from the first sample pushed into
 /// the encoder.
 struct PacketGrid: Sendable {
-  /// Number of sample frames to play.
+  /// Number of sample frames in the output.
   let samples: Int
   /// Number of sample frames in a packet.
   let packet: Int
-  /// Number of priming sample frames before the first sample frame to play.
+  /// Number of priming sample frames that the encoder adds before the first sample frame of the
+  /// output.
   let priming: Int
   let rate: Int
   /// Packets of each segment.
@@ -20,9 +22,9 @@ struct PacketGrid: Sendable {
   /// Number of sample frames in an ALAC packet, as in the encoders of Apple and FFmpeg.
   static let ALAC = 4096
 
-  /// Number of extra packets to encode before and after the wanted ones. With fewer extra packets,
-  /// the wanted packets differ from those of a single encoding, because encoders look back and
-  /// ahead.
+  /// Number of extra packets to encode before and after the packets of a segment. With fewer extra
+  /// packets, the packets of the segment differ from those of a single encoding, because encoders
+  /// look back and ahead.
   private static let (before, after) = (16, 4)
 
   /// - Parameter cuts: preferred start times of segments, ascending from 0.
@@ -30,11 +32,11 @@ struct PacketGrid: Sendable {
     (self.samples, self.packet, self.priming, self.rate) = (samples, packet, priming, rate)
     let count = (samples + priming + packet - 1) / packet
     var starts = [0]
-    // The first segment includes the packets of the priming.
+    // The first segment includes the packets that contain the priming.
     for cut in cuts.dropFirst() {
       let place = (max(cut, .zero).sampleIndex(rate: rate) + priming + packet / 2) / packet
-      // The video, and so `cuts`, may be longer than the audio, but no segment starts after the
-      // last sample.
+      // `cuts` comes from the video, which may be longer than the audio. No segment starts after
+      // the last audio sample.
       if let last = starts.last, place > max(last, priming / packet), place * packet - priming < samples {
         starts.append(place)
       }
@@ -42,14 +44,15 @@ struct PacketGrid: Sendable {
     segments = zip(starts, starts.dropFirst() + [count]).map { $0..<$1 }
   }
 
-  /// Range of the samples to push into the encoder to get `packets`. The range starts at a multiple
-  /// of the packet length.
+  /// Returns the range of sample frames to push into the encoder to get `packets`. The range starts
+  /// at a multiple of the packet length.
   func samples(for packets: Range<Int>) -> Range<Int> {
     let first = max(packets.lowerBound - PacketGrid.before, 0) * packet
     return first..<max(first, min((packets.upperBound + PacketGrid.after) * packet, samples))
   }
 
-  /// Length of a packet in sample frames. The last packet may be shorter.
+  /// Returns the length of packet `number` in sample frames. The last packet may be shorter than
+  /// the others.
   func length(ofPacket number: Int) -> Int { min(packet, max(samples + priming - number * packet, 1)) }
 
   /// Start and duration of each segment.

@@ -9,12 +9,12 @@ enum SegmentCodec: String {
   case h264
   case hevc, vp9
 
-  /// Codecs offered for a video at one size: H.264 first, then the source's codec if it can be
-  /// encoded in real time.
+  /// Returns the codecs to offer for a video at one size: H.264 first, then the source's codec if
+  /// it is HEVC or VP9 and can be encoded in real time.
   ///
-  /// AV1 can't be encoded in real time: at sufficient speed (`cpu-used` 10, 43 frames of 1080p a
-  /// second on two cores), libaom made some frames look like their neighbours, and noise exceeded
-  /// the target bit rate.
+  /// AV1 is not offered, because it can't be encoded well in real time: at sufficient speed
+  /// (`cpu-used` 10, 43 frames of 1080p a second on two cores), libaom made some frames look like
+  /// their neighbours, and exceeded the target bit rate for noise.
   ///
   /// - Parameters:
   ///   - pixels: number of pixels in a frame.
@@ -29,13 +29,13 @@ enum SegmentCodec: String {
     return made >= watched * SegmentCodec.reserve ? [h264, own] : [h264]
   }
 
-  /// Required speed of an encoder that runs alone, relative to playback. It is above 1 because the
-  /// source is decoded at the same time.
+  /// Required speed of an encoder, relative to playback, measured without a decoder. It is above 1
+  /// because in use, the source is decoded at the same time.
   private static let reserve = 1.5
 
   /// GStreamer encoder whose settings this type knows, and its speed on one core, in pixels of
   /// moving video per second. Two cores encoded 57 (HEVC) and 73 (VP9) frames of 1080p a second.
-  /// nil for H.264, which is always offered.
+  /// nil for H.264, which is offered whatever its speed.
   private var encoder: (name: String, pixelsPerSecond: Double)? {
     switch self {
     case .h264: nil
@@ -44,15 +44,16 @@ enum SegmentCodec: String {
     }
   }
 
-  /// Name of the codec, such as `VP9`; nil for H.264. Any codec but H.264 is offered only because
-  /// the source has it.
+  /// Name of the codec, such as `VP9`; nil for H.264, which is offered for every source. Other
+  /// codecs are offered only if the source has them.
   var nameOfSourceCodec: String? { self == .h264 ? nil : rawValue.uppercased() }
 
-  /// x264's default quality, on x264's scale; nil if ``settings(rate:buffer:)`` sets the quality.
+  /// Constant rate factor of x264 (x264's default); nil for the other encoders, whose quality
+  /// ``settings(rate:buffer:)`` sets.
   var quality: Int? { self == .h264 ? 23 : nil }
 
-  /// Speed preset. x264: a third faster than the preset used elsewhere, with files 1.5 times as
-  /// large. Other encoders: their fastest preset.
+  /// Speed preset of the encoder. For x264, it is a third faster than the preset for files, and
+  /// gives 1.5 times the size. Other encoders use their fastest preset.
   var preset: String {
     switch self {
     case .h264: "superfast"
@@ -61,11 +62,12 @@ enum SegmentCodec: String {
     }
   }
 
-  /// Largest bit rate of a segment relative to the target bit rate. libvpx lacks a quantizer that
-  /// is coarse enough for noise: segments of noise had 1.9 times the target bit rate.
+  /// Largest bit rate of a segment relative to the target bit rate. It is above 1 for VP9, because
+  /// libvpx lacks a quantizer that is coarse enough for noise: segments of noise had 1.9 times the
+  /// target bit rate.
   var excess: Double { self == .vp9 ? 2.2 : 1 }
 
-  /// Properties of the encoder: constant quality, limited by a bit rate.
+  /// Returns encoder properties for constant quality, limited by a bit rate.
   ///
   /// - Parameters:
   ///   - rate: limit in bits per second.
@@ -77,12 +79,13 @@ enum SegmentCodec: String {
     case .h264:
       return ["bitrate": "\(rate / 1000)", "vbv-buf-capacity": milliseconds]
     case .hevc:
-      // Frames of an open group of pictures would need frames of the previous segment.
+      // Disable open groups of pictures, because their first frames would need frames of the
+      // previous segment.
       let most = "vbv-maxrate=\(rate / 1000):vbv-bufsize=\(Int(Double(rate) * buffer.seconds) / 1000)"
       return ["option-string": "crf=24:\(most):bframes=0:open-gop=0"]
     case .vp9:
-      // This smallest quantizer gives a quality like x264's, with 10 to 33 % more bytes (SSIM of
-      // two videos: 0.9907 and 0.9817; with x264: 0.9903 and 0.9838). With CBR, libvpx also outputs
+      // `min-quantizer` 16 gives a quality like x264's, with 10 to 33 % more bytes (SSIM of two
+      // videos: 0.9907 and 0.9817; with x264: 0.9903 and 0.9838). With CBR, libvpx also outputs
       // each frame at once.
       return [
         "end-usage": "cbr", "target-bitrate": "\(rate)", "min-quantizer": "16", "max-quantizer": "63",
@@ -91,8 +94,8 @@ enum SegmentCodec: String {
     }
   }
 
-  /// Properties that do not depend on the quality. They make the encoder output frames in display
-  /// order.
+  /// Encoder properties that do not depend on the quality: they make the encoder output frames in
+  /// display order.
   var fixedSettings: [String: String] {
     // B-frames save a seventh of the bits but take a sixth more time. Without an edit list, players
     // disagree about the timestamps of B-frames.

@@ -1,9 +1,9 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Division of an output's frames into segments. Segments start near the starts of the source's
-/// groups of pictures, so that few frames are decoded twice. If the groups are long, segments start
-/// at any frame.
+/// Division of an output's frames into segments. If possible, segments start at the boundaries of
+/// the source's groups of pictures, so that few frames are decoded twice. If no boundary is near, a
+/// segment starts at any frame.
 struct SegmentCuts: Sendable {
   /// Start of each frame, then the end of the output, in units of the track's timescale. The first
   /// frame starts at 0.
@@ -14,21 +14,22 @@ struct SegmentCuts: Sendable {
   /// Frames of each segment.
   let segments: [Range<Int>]
 
-  /// Approximate length of a fragment. The first fragments of a segment are delivered while the
-  /// later ones are being made.
+  /// Approximate length of a fragment (a `moof` and `mdat` within a segment). The first fragments
+  /// of a segment are delivered while its later fragments are being made.
   static let piece = ClockTime.milliseconds(250)
 
-  /// Largest accepted deviation from the target length, as a share of that length, if the next
-  /// segment then starts with a group of pictures.
+  /// Largest deviation of a segment's length from the target length, as a share of the target
+  /// length. The deviation lets the next segment start with a group of pictures.
   private static let tolerance = 0.25
-  /// Lengths of the first segments, relative to the target length. They are short because playback
-  /// begins only when a whole segment has arrived.
+  /// Lengths of the first two segments, relative to the target length. They are short because
+  /// playback begins only when a complete segment has arrived.
   private static let beginning = [0.25, 0.5]
 
   init(_ played: PlayedFrames, target: ClockTime, timescale: Int) {
     self.timescale = timescale
     let frames = played.frames
-    // A frame that would start in the same unit as the previous frame is delayed by one unit.
+    // Rounding may give two frames the same start. If so, delay the later frame by one unit of the
+    // timescale.
     var times: [Int] = []
     times.reserveCapacity(frames.count + 1)
     for frame in frames {
@@ -44,7 +45,7 @@ struct SegmentCuts: Sendable {
       of: times, usual: max(target.sampleIndex(rate: timescale), 1), canCut: { played.canCut(before: $0) })
   }
 
-  /// Creates a division for which only the rounded times of frames are known.
+  /// Creates a division from rounded times, if the exact times of the frames are unknown.
   init(times: [Int], timescale: Int, segments: [Range<Int>]) {
     (self.times, self.timescale, self.segments) = (times, timescale, segments)
     shown = zip(times, times.dropFirst()).map {
@@ -54,10 +55,11 @@ struct SegmentCuts: Sendable {
 
   /// Divides frames into segments.
   /// - Parameters:
-  ///   - times: start of each frame, then the end of the last frame.
-  ///   - usual: target length of a segment.
-  ///   - canCut: true for an index if the frame at that index and the frame before it, in the order
-  ///     of play, do not need the same group of pictures.
+  ///   - times: start of each frame, then the end of the last frame, in units of the timescale.
+  ///   - usual: target length of a segment, in units of the timescale.
+  ///   - canCut: returns true if a segment can start at the frame of this index without decoding a
+  ///     group of pictures twice: the frame and the previous one, in the order of play, are from
+  ///     different groups.
   static func segments(of times: [Int], usual: Int, canCut: (Int) -> Bool) -> [Range<Int>] {
     guard let end = times.last, times.count > 1 else { return [] }
     let count = times.count - 1
@@ -72,7 +74,8 @@ struct SegmentCuts: Sendable {
         break
       }
       let ideal = start + length
-      // Candidates for the first frame of the next segment.
+      // Look for the first frame of the next segment, from the shortest to the longest allowed
+      // length.
       var place = first + 1
       while place < count, Double(times[place]) < start + length * (1 - tolerance) { place += 1 }
       var best = min(place, count - 1)
@@ -93,10 +96,10 @@ struct SegmentCuts: Sendable {
     return found
   }
 
-  /// Index of the frame in `frames` that is shown at `time`; nil if the frame before `frames` is
-  /// still shown at that time.
+  /// Returns the index of the frame in `frames` that is shown at `time`; nil if a frame before
+  /// `frames` is still shown at that time.
   func place(of time: ClockTime, among frames: Range<Int>) -> Int? {
-    // Times are rounded if the speed is not 1.
+    // Allow for a rounding error of 1 µs, because times are rounded if the playback speed is not 1.
     let limit = time + ClockTime(nanoseconds: 1000)
     return shown[frames].lastIndex { $0.start <= limit }
   }
@@ -107,15 +110,16 @@ struct SegmentCuts: Sendable {
     return Double(times.count - 1) * Double(timescale) / Double(last - first)
   }
 
-  /// Start and duration of a segment.
+  /// Returns the start and duration of segment `number`.
   func segment(_ number: Int) -> SegmentedMirror.Segment {
     let frames = segments[number]
     let start = ClockTime(sampleIndex: times[frames.lowerBound], rate: timescale)
     return .init(start: start, duration: ClockTime(sampleIndex: times[frames.upperBound], rate: timescale) - start)
   }
 
-  /// First frames of the fragments of a segment: the frames shown at its start, one ``piece``
-  /// later, and so on. A long frame can be the first frame of several fragments.
+  /// Returns the index of the first frame of each fragment of segment `number`: the frames shown at
+  /// the segment's start, one ``piece`` later, and so on. A frame longer than ``piece`` may be
+  /// listed several times.
   func pieces(of number: Int) -> [Int] {
     let frames = segments[number]
     let (start, end) = (times[frames.lowerBound], times[frames.upperBound])

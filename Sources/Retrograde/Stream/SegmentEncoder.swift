@@ -6,7 +6,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Encodes ranges of one stream independently of each other, with one header for all ranges.
+/// Encodes ranges of one stream independently of each other. One header (sample description)
+/// applies to all ranges.
 struct SegmentEncoder: Sendable {
   /// Packet from the encoder.
   struct Packet {
@@ -16,7 +17,7 @@ struct SegmentEncoder: Sendable {
     var isKeyframe: Bool
   }
 
-  /// Header of all ranges, from a single run of the encoder.
+  /// Header that applies to all ranges; it comes from a single run of the encoder.
   struct Header: Sendable {
     /// Caps of the packets.
     let caps: Caps
@@ -41,7 +42,7 @@ struct SegmentEncoder: Sendable {
     }
   }
 
-  /// Encoding pipeline in `gst-launch-1.0` syntax. Its last element is not linked.
+  /// Encoding pipeline in `gst-launch-1.0` syntax, up to the element that outputs the packets.
   let description: String
   let stream: EncodingPipeline.Stream
   let kind: StreamKind
@@ -51,10 +52,11 @@ struct SegmentEncoder: Sendable {
 
   /// - Parameters:
   ///   - ending: elements that receive the packets, in `gst-launch-1.0` syntax.
-  ///   - priming: known priming; nil: measure it.
+  ///   - priming: number of priming sample frames; nil if unknown: then it is measured.
   ///   - prepare: called before the pipeline starts; returns the path of the written file, empty if
   ///     there is none.
-  ///   - give: pushes frames or samples into the pipeline, and returns the pushed amount.
+  ///   - give: pushes frames or samples into the pipeline, and returns the number and the time span
+  ///     of the pushed frames or samples.
   private func run(
     _ ending: [String], _ cancellation: Cancellation, priming: Int?,
     prepare: @escaping @Sendable (Pipeline) throws -> String,
@@ -79,10 +81,10 @@ struct SegmentEncoder: Sendable {
   /// Encodes the frames or samples that `give` pushes.
   ///
   /// - Parameters:
-  ///   - header: header for all ranges.
+  ///   - header: header that applies to all ranges.
   ///   - take: gets each packet on a thread of the pipeline. An error from `take` ends the
   ///     encoding.
-  /// - Returns: the pushed amount.
+  /// - Returns: number and time span of the pushed frames or samples.
   func encode(
     _ header: Header, _ cancellation: Cancellation,
     _ give: (EncodingPipeline, AppSource) throws -> MuxedCount.PushedData,
@@ -119,7 +121,7 @@ struct SegmentEncoder: Sendable {
     }
   }
 
-  /// Measures the header by encoding a black frame, or silence.
+  /// Obtains the header by encoding a black frame, or silence.
   func header(_ cancellation: Cancellation) throws -> Header {
     guard let written = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else {
       throw RetrogradeError(
@@ -159,7 +161,8 @@ struct SegmentEncoder: Sendable {
     }
   }
 
-  /// Sample description (`stsd`) that mp4mux writes for the packets.
+  /// Returns the body of the `stsd` box (sample description) that `mp4mux` writes for the packets;
+  /// nil on failure.
   private func sampleDescription(_ packets: PacketFile, _ cancellation: Cancellation) throws -> [UInt8]? {
     guard let file = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else { return nil }
     defer { if let name = file.name { unlink(name.cPath) } }

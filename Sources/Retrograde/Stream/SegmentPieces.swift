@@ -3,13 +3,15 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Makes fragments of a segment from packets as the packets arrive, so that players need not wait
-/// for the end of the segment. Fragments begin with the frames in ``bounds``.
+/// Makes the fragments of a segment while its packets arrive from the encoder, so that players need
+/// not wait for the complete segment. The first fragment begins with the first frame, the others
+/// with the frames in ``bounds``.
 final class SegmentPieces: Sendable {
   private struct State {
-    /// Indexes of the pushed output frames whose packets are not emitted yet, in display order.
+    /// Indexes of the output frames that were pushed into the encoder, but are not in an emitted
+    /// fragment yet, in display order.
     var places: [Int] = []
-    /// Packets that are not emitted yet.
+    /// Packets that are not in an emitted fragment yet.
     var packets: [SegmentEncoder.Packet] = []
     /// Presentation time of the latest packet, from the start of the encoded range.
     var latest: ClockTime?
@@ -18,14 +20,14 @@ final class SegmentPieces: Sendable {
 
   private let cuts: SegmentCuts
   private let frames: Range<Int>
-  /// First frames of all fragments except the first one.
+  /// Indexes of the first frames of all fragments except the first fragment.
   private let bounds: [Int]
   private let name: String
   private let take: @Sendable ([UInt8]) -> Void
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - frames: output frames to encode.
+  ///   - frames: indexes of the output frames to encode.
   ///   - name: name of the source in messages.
   ///   - take: gets the fragments in order.
   init(
@@ -39,7 +41,8 @@ final class SegmentPieces: Sendable {
   var count: Int { state.withLock { $0.count } }
 
   /// Announces a frame that is about to be pushed into the encoder.
-  /// - Returns: true if the frame is later than the frame announced before.
+  /// - Returns: true if the frame is later than the frame announced before; false if the
+  ///   announcement is ignored.
   func note(_ place: Int) -> Bool {
     state.withLock { state in
       guard place > state.places.last ?? -1 else { return false }
@@ -64,13 +67,14 @@ final class SegmentPieces: Sendable {
     ready.forEach(take)
   }
 
-  /// Emits the remaining packets.
+  /// Emits the remaining packets as the last fragment.
   func finish() {
     if let last = state.withLock({ fragment(&$0, $0.packets.count) }) { take(last) }
   }
 
-  /// Returns the complete fragments. A fragment is complete when all its packets have arrived and
-  /// the next frame is known. The start of that frame determines the duration of the last packet.
+  /// Returns the complete fragments. A fragment is complete when all its packets have arrived, and
+  /// the frame after it was announced: the start of this frame determines the duration of the
+  /// fragment's last packet.
   private func fragments(_ state: inout State) -> [[UInt8]] {
     var ready: [[UInt8]] = []
     while let first = state.places.first, let bound = bounds.first(where: { $0 > first }),
@@ -86,7 +90,8 @@ final class SegmentPieces: Sendable {
   ///   packet that is not emitted yet.
   private func fragment(_ state: inout State, _ count: Int) -> [UInt8]? {
     guard count > 0, let first = state.places.first else { return nil }
-    // If frames are missing, the previous frame stays on screen.
+    // The first frame starts with the segment. If frames are missing, the frame before them stays
+    // on screen.
     let isStart = state.count == state.packets.count
     let starts = state.places.prefix(count).enumerated().map { place, frame in
       cuts.times[isStart && place == 0 ? frames.lowerBound : frame]

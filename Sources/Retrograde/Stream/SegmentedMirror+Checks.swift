@@ -5,8 +5,7 @@ extension SegmentedMirror.Settings {
   /// Allowed heights of a rendition, in pixels.
   private static let possibleHeights = 16...4320
 
-  /// - Throws: ``RetrogradeError`` of code `usage` if these settings are invalid, whatever the
-  ///   source.
+  /// - Throws: ``RetrogradeError`` of code `usage` if these settings are invalid for every source.
   func check(_ path: String) throws {
     func refused(_ why: Message, _ remedy: Message) -> RetrogradeError {
       RetrogradeError(.usage, about: path, "can't be made into segments: \(why)", remedy: remedy)
@@ -39,7 +38,8 @@ extension SegmentedMirror.Settings {
         .usage, about: path, "can't be made into segments: it would last longer than \(Self.longest)",
         remedy: "lower \(setting: .count)")
     }
-    // Faster playback drops no frames, so count all source frames in the played ranges.
+    // Faster playback drops no frames, so the speed does not matter: count all source frames in the
+    // played ranges.
     let played = source.legs.all.reduce(0) { $0 + $1.span.duration.seconds }
     guard played * (source.video?.shown.timeline.frameRate ?? 0) <= Double(Self.mostFrames) else {
       throw RetrogradeError(
@@ -53,7 +53,7 @@ extension SegmentedMirror.Settings {
   private static let mostFrames = 1 << 22
   private static let longest = ClockTime(seconds: 100 * 3600)
 
-  /// Heights of the video renditions, the largest first, all even.
+  /// Returns the heights of the video renditions, in pixels: even, descending.
   func heights(of video: VideoSource) throws -> [Int] {
     let own = Int(try geometry(of: video).shown.height)
     let wanted = heights.isEmpty ? [Self.usualHeight] : heights
@@ -65,10 +65,10 @@ extension SegmentedMirror.Settings {
       video.caps, orientation: video.video.tags?.string("image-orientation"), framing, for: .segments)
   }
 
-  /// Start times of the segments of an output without video.
+  /// Returns the preferred start times of the segments of an output without video.
   func starts(until end: ClockTime) -> [ClockTime] {
-    // The first segment is short, as for video, because playback waits until the whole segment has
-    // arrived.
+    // The first two segments are short, as for video, because playback begins only when a complete
+    // segment has arrived.
     let later = stride(
       from: target.nanoseconds * 3 / 4, to: end.nanoseconds, by: Int64.Stride(target.nanoseconds))
     return [.zero, target / 4] + later.map { ClockTime(nanoseconds: $0) }

@@ -2,7 +2,7 @@ import MediaTime
 import RetrogradeEngine
 
 extension SegmentedMirror {
-  /// Settings for the playback of a source and its division into segments.
+  /// Settings of a segmented output: the playback of the source, and the division into segments.
   package struct Settings: Sendable, Codable {
     package var playback: PlaybackOptions
     /// Heights of the video renditions in pixels, each at most the source's height. Empty: one
@@ -10,10 +10,10 @@ extension SegmentedMirror {
     package var heights: [Int]
     /// Resource limits of one segment. Several segments may be made at the same time.
     package var resources: Resources
-    /// Approximate length of a segment; at least a second.
+    /// Target length of a segment; at least a second. The first segments are shorter.
     package var target: ClockTime
-    /// True for lossless H.264 and ALAC. Browsers can't play these, but tests can compare the
-    /// output.
+    /// True for lossless H.264 and ALAC. Browsers can't play these formats, but tests can compare
+    /// the output with the source bit by bit.
     var isLossless = false
 
     package static let usualHeight = 1080
@@ -29,7 +29,7 @@ extension SegmentedMirror {
 
   /// Range of the output that is encoded independently of the other ranges.
   package struct Segment: Sendable, Hashable, Codable {
-    /// Start of the segment in the output: a whole number of units of the track's timescale.
+    /// Start of the segment in the output: an integer number of units of the track's timescale.
     package let start: ClockTime
     package let duration: ClockTime
 
@@ -51,11 +51,11 @@ extension SegmentedMirror {
     package let name: String
     /// Codec string of RFC 6381: `avc1.64001F`, `vp09.00.30.08`, `mp4a.40.2`.
     package let codecs: String
-    /// Upper bound of the average bit rate of the whole rendition, in bits per second.
+    /// Upper bound of the average bit rate of the complete rendition, in bits per second.
     package let averageBandwidth: Int
     /// Upper bound of the peak bit rate (RFC 8216, 4.3.4.2), in bits per second.
     package let peakBandwidth: Int
-    /// Contiguous segments of the whole output. All video renditions have the same segments.
+    /// Segments of the complete output, without gaps. All video renditions have the same segments.
     package let segments: [Segment]
     /// Language of audio as the source names it, in BCP 47 or ISO 639; nil if unknown.
     package let language: String?

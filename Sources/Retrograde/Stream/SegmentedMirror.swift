@@ -1,26 +1,27 @@
 import MediaTime
 package import RetrogradeEngine
 
-/// Source in its order of play, as segments of fragmented MP4 (CMAF). The segments are made on
-/// request.
+/// Source in its order of play (reversed, for example), as segments of fragmented MP4 (CMAF). Each
+/// segment is made on request.
 ///
-/// The content equals that of a file from ``Reverser``: the same frames at the same times, the same
-/// samples. Requests can be made in any order and from several threads at once. Calls block until
-/// the work is done, so make them only on threads that may block.
+/// The segments have the same frames, timestamps and samples as a file from ``Reverser``. Requests
+/// can be made in any order and from several threads at once. Calls block until the work is done,
+/// so make them only on threads that may block.
 package final class SegmentedMirror: Sendable {
   /// Renditions: videos first, by descending height. At the same height, H.264 precedes the
   /// source's codec.
   package let renditions: [Rendition]
   /// Length of the output.
   package let duration: ClockTime
-  /// Start of each output frame, rounded as in the segments, ascending; empty if there is no video.
+  /// Start of each output frame, rounded to the track's timescale as in the segments, ascending;
+  /// empty if there is no video.
   package let frameStarts: [ClockTime]
   /// Start of each output frame, computed from the source's timestamps, exact to the nanosecond.
   package var frameTimes: [ClockTime] { videos.first?.cuts.shown.map(\.start) ?? [] }
   package let chapters: [Chapter]
   package let subtitles: [Subtitles]
-  /// Warnings about details of the source that the output lacks or changes, as far as the index
-  /// shows.
+  /// Warnings about details of the source that the output lacks or changes. Damage that appears
+  /// only during decoding is not reported.
   package let warnings: [Warning]
 
   private let name: String
@@ -35,7 +36,7 @@ package final class SegmentedMirror: Sendable {
   /// - Parameters:
   ///   - path: path of the source file.
   ///   - cancellation: cancels the indexing.
-  ///   - progress: gets the progress of the index.
+  ///   - progress: gets the progress of the indexing.
   /// - Throws: ``RetrogradeError``, or `CancellationError`.
   package init(
     _ path: String, _ settings: Settings = Settings(), _ cancellation: Cancellation,
@@ -61,7 +62,8 @@ package final class SegmentedMirror: Sendable {
     }
     let length = source.legs.duration ?? .zero
     let starts = cuts?.all.map(\.start) ?? settings.starts(until: length)
-    // Measure the headers in parallel, because each header needs a whole run of an encoder.
+    // Obtain the headers of audio and video in parallel, because each header needs a run of an
+    // encoder.
     let heard = try Worker("audio headers") {
       try SegmentedMirror.audio(of: source, starts, path, settings, cancellation)
     }
@@ -109,7 +111,7 @@ package final class SegmentedMirror: Sendable {
   }
 
   /// - Parameter starts: preferred start times of segments.
-  /// - Returns: the audio streams, and the reasons why other audio streams are missing.
+  /// - Returns: the audio streams, and the reasons why other audio streams are left out.
   private static func audio(
     of source: PlayableSource, _ starts: [ClockTime], _ path: String, _ settings: Settings,
     _ cancellation: Cancellation
@@ -141,9 +143,9 @@ package final class SegmentedMirror: Sendable {
       ? videos[rendition].initialization : audio[rendition - videos.count].initialization
   }
 
-  /// Number of fragments in segment `number` of a rendition; 0 if there is no such segment.
-  /// Delivery can start at any fragment. Fragments of video are about ``pieceLength`` long; an
-  /// audio segment is one fragment.
+  /// Returns the number of fragments in segment `number` of a rendition; 0 if there is no such
+  /// segment. Delivery can start at any fragment. Fragments of video are about ``pieceLength``
+  /// long; an audio segment is one fragment.
   package func pieces(ofSegment number: Int, of rendition: Int) -> Int {
     guard renditions.indices.contains(rendition), renditions[rendition].segments.indices.contains(number) else {
       return 0
@@ -156,8 +158,8 @@ package final class SegmentedMirror: Sendable {
   /// Makes segment `number` of a rendition, counted from 0: one or more pairs of `moof` and `mdat`.
   ///
   /// - Parameters:
-  ///   - piece: first fragment to deliver, counted from 0. Delivery begins sooner if earlier
-  ///     fragments are left out.
+  ///   - piece: first fragment to deliver, counted from 0. Above 0, the earlier fragments are left
+  ///     out, and delivery begins sooner.
   ///   - take: gets the bytes in several blocks, as they are made; called from several threads, one
   ///     at a time.
   /// - Throws: `CancellationError`; or ``RetrogradeError``, of code `usage` if there is no such
@@ -208,13 +210,13 @@ package final class SegmentedMirror: Sendable {
     }
   }
 
-  /// Returns peaks of the first audio stream; empty if there is no audio. The output is divided
-  /// into `count` equal intervals, called points. The peak of a point is the largest magnitude, 0
-  /// to 1, of all samples of all channels in that interval.
+  /// Returns the waveform of the first audio stream, as peaks; empty if there is no audio. The
+  /// output is divided into `count` equal intervals, called points. The peak of a point is the
+  /// largest magnitude, 0 to 1, of all samples of all channels in that interval.
   ///
   /// - Parameters:
   ///   - points: range of points to analyse.
-  ///   - count: number of points in the whole output, 1 to 100000.
+  ///   - count: number of points in the complete output, 1 to 100000.
   /// - Throws: ``RetrogradeError`` or `CancellationError`.
   package func waveform(_ points: Range<Int>, of count: Int, _ cancellation: Cancellation) throws -> [Float] {
     guard (1...100_000).contains(count), (0...count).contains(points.upperBound), points.lowerBound >= 0 else {
@@ -227,6 +229,6 @@ package final class SegmentedMirror: Sendable {
 }
 
 extension StreamSelection {
-  /// Streams in the segments: at most one video.
+  /// Streams that are selected by default: the first video, all audio, subtitles and chapters.
   fileprivate static let streamed = StreamSelection(parsing: "video:0,audio,subtitles,chapters")
 }

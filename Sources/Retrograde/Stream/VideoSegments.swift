@@ -14,7 +14,7 @@ struct VideoSegments: Sendable {
   let initialization: [UInt8]
   let rendition: SegmentedMirror.Rendition
 
-  /// Largest bit rate, in bits per pixel of each frame: twice the bit rate that x264 needs for most
+  /// Bit rate limit, in bits per pixel of each frame: twice the bit rate that x264 needs for most
   /// videos at the requested quality.
   private static let bitsPerPixel = 0.2
   /// Smallest bit rate limit, in bits per second.
@@ -40,7 +40,7 @@ struct VideoSegments: Sendable {
       .init(
         videos: [.init(raw: video.caps, index: video.video)], duration: source.index.presentationEnd,
         frameRate: frameRate), options: options)
-    // Pixel format that browsers can play.
+    // All browsers can play 8-bit 4:2:0.
     if !settings.isLossless { choice.videos[0].format = "I420" }
     guard let codec = choice.videos[0].codec, let size = choice.videos[0].geometry?.caps,
       let width = size.int("width"), let height = size.int("height")
@@ -70,10 +70,10 @@ struct VideoSegments: Sendable {
         kind: .video(width: width, height: height), description: header.description, timescale: cuts.timescale,
         duration: cuts.times.last ?? 0
       ).bytes
-    // Each segment starts with a full rate buffer, so it may exceed the rate by one buffer. RFC
-    // 8216, 4.3.4.2 defines the peak over contiguous segments that together have at least half the
-    // target length. The first two segments, which are short, together have three quarters of the
-    // target length.
+    // The bounds of the bit rates: each segment starts with a full rate buffer, so it may exceed
+    // `rate` by the size of the buffer. RFC 8216, 4.3.4.2 defines the peak over contiguous segments
+    // that together have at least half the target length. The first two segments, which are short,
+    // together have three quarters of the target length.
     let ahead = VideoSegments.buffer / settings.target
     let pieces = (1 / SegmentCuts.piece.seconds).rounded(.up) + 1
     let overhead =

@@ -2,40 +2,43 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the expected samples of a source's audio with the samples of a mirror.
+/// Compares the expected samples, from a source's audio in the order of play, with the samples of a
+/// mirror (a reversed file).
 struct AudioComparison {
   /// Number of expected sample frames, at the mirror's rate, including silence while only the video
   /// plays.
   private(set) var expected = 0
   /// Number of sample frames in the mirror, including silence while only the video plays.
   private(set) var found = 0
-  /// Exact numbers of sample frames in the files; nil if unknown because of a codec's priming or
+  /// Exact numbers of sample frames in both files; nil if unknown because of a codec's priming or
   /// padding.
   var stored: (expected: Int, found: Int)?
   /// Delay of the mirror's audio, in the mirror's sample frames; nil if nothing is loud enough to
   /// measure the delay.
   var lag: Int?
-  /// Largest variation of the lag, in sample frames.
+  /// Difference between the largest and the smallest lag measured in the file, in sample frames.
   var drift = 0
-  /// Findings for short windows of samples.
+  /// Comparison of short windows of samples.
   private(set) var windows: SampleWindows
-  /// Correlation of both streams; 1 if they differ at most in level; nil if both are silent.
+  /// Normalised correlation of both streams; 1 if they differ at most in level; nil if both are
+  /// silent.
   var correlation: Double?
   /// Largest difference between a sample and the expected one; full scale is 1.
   var largestDifference = 0.0
 
   private static let probes = 4
-  /// Largest energy of a quiet block, relative to the loudest block: -20 dB.
+  /// Energy, relative to the loudest block, up to which a block counts as quiet: -20 dB.
   private static let quiet = 0.01
 
-  /// Share of the comparison's time that the search for loud places takes.
+  /// Share of the comparison's time that the search for the loudest blocks takes.
   private static let search = 0.3
 
   /// Compares the audio of both files.
   /// - Parameters:
-  ///   - delay: delay of the mirror's video.
+  ///   - delay: delay of the mirror's video relative to the presentation.
   ///   - exactness: required exactness of the samples.
-  ///   - report: gets the position, and the share of the whole that is done, from 0 to 1.
+  ///   - report: gets the position in the audio, and the share of the comparison that is done, from
+  ///     0 to 1.
   init(
     _ source: (track: AudioTrack, legs: PlaybackLegs), _ mirror: (track: AudioTrack, legs: PlaybackLegs),
     delay: ClockTime, _ exactness: Exactness,
@@ -61,7 +64,7 @@ struct AudioComparison {
       let samples = try stream(source, from: ClockTime(sampleIndex: start, rate: rate), order: order).take(
         AudioLag.length)
       let wanted = Array(samples.prefix(AudioLag.length * channels))
-      // Read the mirror's samples around the probe's expected place, with `reach` more sample
+      // Read the mirror's samples at the expected position of the probe, with `reach` more sample
       // frames on each side.
       let first = start + late - AudioLag.reach
       let silence = [Float32](repeating: 0, count: max(0, -first) * channels)
@@ -100,15 +103,15 @@ struct AudioComparison {
       }
       report(ClockTime(sampleIndex: start, rate: rate))
     }
-    // Close the last block even if it is short, because it may be the only block.
+    // Add the last block even if it is short, because it may be the only block.
     close()
     return blocks
   }
 
-  /// Places to measure the lag: the loudest block of each quarter; and the first and the last block
-  /// that are not quiet. A tone resembles itself a period later, except where the tone begins and
-  /// ends.
-  /// - Parameter length: length of the whole audio, in sample frames.
+  /// Returns the blocks in which to measure the lag, by their first sample frames: the loudest
+  /// block of each quarter, and the first and last blocks that are not quiet. The lag of a steady
+  /// tone is ambiguous by a period, except where the tone begins and ends.
+  /// - Parameter length: length of the complete audio, in sample frames.
   private static func places(
     _ blocks: [(start: Int, energy: Double)], of length: Int
   ) -> (loudest: [Int], edges: [Int]) {

@@ -1,22 +1,22 @@
-/// Delay of a mirror's audio relative to its source's, by normalised cross-correlation of a few
-/// short excerpts (probes).
+/// Delay (lag) of a mirror's audio relative to its source's audio, by normalised cross-correlation
+/// of a few short excerpts (probes).
 ///
-/// All probes are compared at the same lag, because a periodic signal resembles itself one period
-/// later, but several probes rarely share a period.
+/// A lag is judged by all probes together: in a single probe, a periodic signal also matches one
+/// period later, but several probes rarely share a period.
 struct AudioLag {
-  /// Excerpt of the source's audio, with the mirror's audio around the expected place.
+  /// Excerpt of the source's audio, with the mirror's audio around the expected position.
   struct Probe {
     /// Interleaved samples of the source.
     var wanted: [Float32]
-    /// Interleaved samples of the mirror, from ``AudioLag/reach`` sample frames before the expected
-    /// place; silence outside the file.
+    /// Interleaved samples of the mirror, from ``AudioLag/reach`` sample frames before the probe's
+    /// expected position to as many after its end; silence outside the file.
     var given: [Float32]
     /// True if the audio begins or ends in the probe. Codecs change beginnings and ends more than
     /// other audio.
     var isEdge = false
 
-    /// Returns the samples to search for in the whole ``AudioLag/reach``: the loudest short part of
-    /// the probe, or the whole probe at an edge.
+    /// Returns the samples to search for at all lags up to ``AudioLag/reach``: the loudest short
+    /// part of the probe, or the complete probe if it is an edge.
     fileprivate func sought(_ channels: Int) -> ArraySlice<Float32> {
       guard !isEdge else { return wanted[...] }
       let size = AudioLag.short * channels
@@ -28,28 +28,31 @@ struct AudioLag {
 
   /// Length of a probe, and the largest lag, in sample frames.
   static let (length, reach) = (4096, 8192)
-  /// Largest lag, in sample frames, that is found without a search of the whole ``reach``.
+  /// Largest lag, in sample frames, that is found by the first, quick search. Larger lags need a
+  /// search up to ``reach``.
   private static let near = 256
-  /// Length of the part of a probe that is searched for in the whole ``reach``, in sample frames.
+  /// Length, in sample frames, of the part of a probe that is searched for at all lags up to
+  /// ``reach``.
   private static let short = 1024
 
-  /// Lag in sample frames, relative to the expected place.
+  /// Lag relative to the expected position, in sample frames; above 0 if the mirror's audio is
+  /// late.
   let samples: Int
   /// Difference between the largest and the smallest lag of single probes, in sample frames.
   let drift: Int
 
   /// Measures the lag.
   /// - Parameters:
-  ///   - isExact: true if the files differ only by rounding: then no wrong lag is nearly as good as
-  ///     the right one.
-  /// - Returns: nil if everything is silent, or nothing correlates.
+  ///   - isExact: true if the files differ only by rounding. At the right lag, the correlation is
+  ///     then clearly higher than at any wrong lag.
+  /// - Returns: nil if all probes are silent, or correlate at no lag.
   init?(_ probes: [Probe], channels: Int, isExact: Bool) {
     let correlations = probes.compactMap { CrossCorrelation($0.wanted[...], $0.given, channels: channels) }
     guard !correlations.isEmpty else { return nil }
     let margin = isExact ? 1e-6 : nil
     var found = AudioLag.peak(correlations, near: AudioLag.reach, within: AudioLag.near, margin)
-    // A periodic signal nearly matches itself at wrong lags, but a rounded signal matches much
-    // better at the right lag.
+    // A periodic signal nearly matches itself at wrong lags. A signal that was only rounded matches
+    // much better at the right lag, so require more of it.
     let least = isExact ? 0.9999 : 0.985
     if found.map({ $0.score < least }) ?? true {
       let short = probes.compactMap { CrossCorrelation($0.sought(channels), $0.given, channels: channels) }
@@ -70,9 +73,10 @@ struct AudioLag {
     drift = (places.max() ?? 0) - (places.min() ?? 0)
   }
 
-  /// Place nearest to `place` among the best correlation peaks of all probes together.
-  /// - Parameter margin: score by which a peak may be below the best one; nil: derived from the
-  ///   loss of a lossy codec.
+  /// Returns the position nearest to `place` among the highest correlation peaks of all probes
+  /// together.
+  /// - Parameter margin: how far below the best correlation a peak may be; nil: derived from the
+  ///   best correlation, because a lossy codec lowers all correlations.
   private static func peak(
     _ correlations: [CrossCorrelation], near place: Int, within reach: Int, _ margin: Double?
   ) -> (place: Int, score: Double)? {
@@ -80,8 +84,7 @@ struct AudioLag {
     let scores = places.map { CrossCorrelation.score(correlations, at: $0) ?? -1 }
     guard let best = scores.max(), best > -1 else { return nil }
     let least = best - (margin ?? 0.001 + 0.1 * (1 - best))
-    // The best place always counts as a peak. Any other place counts only if neither neighbour is
-    // higher.
+    // The highest score always counts as a peak, another score only if neither neighbour is higher.
     let peaks = scores.indices.filter { index in
       guard scores[index] >= least else { return false }
       let isInside = index > 0 && index < scores.count - 1
@@ -92,16 +95,17 @@ struct AudioLag {
   }
 }
 
-/// Correlates some samples with the samples at a place in a longer series.
+/// Correlates some samples with equally many samples at any position in a longer series.
 private struct CrossCorrelation {
   private let wanted: ArraySlice<Float32>
   private let given: [Float32]
   private let channels: Int
   private let energy: Double
-  /// Energy of all samples of `given` before each index.
+  /// Energy of all samples of `given` before each index, so that the energy of any range is a
+  /// difference of two values.
   private var energies: [Double] = [0]
 
-  /// - Parameter wanted: interleaved samples, with their indices in the probe.
+  /// - Parameter wanted: interleaved samples. The slice's indices are positions in the probe.
   /// - Returns: nil if `wanted` is silent.
   init?(_ wanted: ArraySlice<Float32>, _ given: [Float32], channels: Int) {
     self.wanted = wanted
@@ -117,8 +121,8 @@ private struct CrossCorrelation {
     }
   }
 
-  /// Correlation of all probes at one place, from -1 to 1; nil if the place is out of range, or the
-  /// samples are silent.
+  /// Returns the correlation of all probes at one position, from -1 to 1; nil if the position is
+  /// out of range, or the samples there are silent.
   static func score(_ all: [CrossCorrelation], at frame: Int) -> Double? {
     var (product, own, other) = (0.0, 0.0, 0.0)
     for one in all {

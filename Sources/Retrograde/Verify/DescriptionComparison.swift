@@ -4,7 +4,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the descriptions of the streams: their number, display parameters, and names.
+/// Compares the metadata of a source and its mirror: number of streams, display parameters,
+/// subtitles, chapters and tags.
 enum DescriptionComparison {
   /// Checks the number of streams of each kind.
   static func streams(
@@ -37,8 +38,8 @@ enum DescriptionComparison {
 
   /// Checks size, orientation, colour and field order of a video.
   /// - Parameters:
-  ///   - isAlike: true if the frames match after each is rotated upright.
-  ///   - geometry: intended change of the source's frames; nil: none.
+  ///   - isAlike: true if the frames of both files match after rotation to upright.
+  ///   - geometry: intended crop, rotation and scaling of the source's frames; nil: none.
   ///   - keepsAlpha: true if the mirror's codec keeps transparency.
   static func frame(
     _ source: VideoSource, _ mirror: VideoSource, _ label: String, isBackward: Bool, isAlike: Bool,
@@ -49,7 +50,7 @@ enum DescriptionComparison {
     )
     let shown = geometry?.shown ?? ShownFrame(source.caps, orientation: orientations.source).size
     let found = ShownFrame(mirror.caps, orientation: orientations.mirror).size
-    // Sizes are rounded to even numbers, and pixel aspect ratios are rounded too.
+    // Allow for rounding of sizes to even numbers, and of pixel aspect ratios.
     func near(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= max(geometry == nil ? 0.5 : 2, a * 0.002) }
     func text(_ size: Size) -> String {
       "\(Int(size.width.rounded()))x\(Int(size.height.rounded()))"
@@ -63,7 +64,7 @@ enum DescriptionComparison {
     ]
     if orientations.source != nil || orientations.mirror != nil {
       let isSame = (geometry.map(\.orientation) ?? orientations.source) == orientations.mirror
-      // If the container can't store an orientation, the pixels themselves are rotated.
+      // If the container can't store an orientation, the frames are written rotated.
       let isTurned = orientations.mirror == nil && isSameSize && isAlike
       checks.append(
         .init(
@@ -78,7 +79,7 @@ enum DescriptionComparison {
       let holds = mirror.caps.hasAlpha
       checks.append(.init("transparency\(label)", holds, holds ? "kept" : "none, but the source has it"))
     }
-    // JPEG and Theora have a fixed colorimetry, to which frames are converted.
+    // Skip JPEG and Theora: their colorimetry is fixed, and frames are converted to it.
     if let other = mirror.caps.string("colorimetry"), !source.caps.isRGB, !mirror.caps.isRGB,
       !["image/jpeg", "video/x-theora"].contains(mirror.video.caps.mediaType)
     {
@@ -127,8 +128,8 @@ enum DescriptionComparison {
     ]
   }
 
-  /// True if the mirror's colour codes equal the source's. For a code that the source does not
-  /// declare, the mirror may have the code that players assume.
+  /// True if the mirror's colour codes (range, matrix, transfer, primaries) equal the source's. If
+  /// the source does not declare a code, the mirror may have the code that players assume.
   private static func areColours(_ mirror: Caps, possibleFor source: Caps) -> Bool {
     let assumed = source.removing(["colorimetry"]).withColorimetry.colourCodes ?? []
     let own = source.colourCodes ?? assumed.map { _ in 0 }
@@ -155,7 +156,7 @@ enum DescriptionComparison {
   }
 
   /// Checks subtitles, chapters and tags.
-  /// - Parameter delay: delay of all streams of the mirror relative to the presentation.
+  /// - Parameter delay: delay of all streams of the mirror, as caused by audio priming.
   static func details(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, delay: ClockTime
   ) -> [Verification.Check] {
@@ -163,7 +164,7 @@ enum DescriptionComparison {
       + tags(source, mirror, container) + plays(source, mirror)
   }
 
-  /// Checks the loop count of an animation.
+  /// Checks the loop count of an animated image.
   private static func plays(_ source: PlayableSource, _ mirror: PlayableSource) -> [Verification.Check] {
     guard let own = source.index.plays, let other = mirror.index.plays else { return [] }
     func text(_ plays: Int) -> String { plays == 0 ? "endless" : "\(plays)" }
@@ -234,8 +235,8 @@ enum DescriptionComparison {
     ]
   }
 
-  /// Tags whose spelling is the same in all containers that store them, and therefore also in
-  /// mirrors written by other programs.
+  /// Names of the compared tags: those whose values are the same in all containers that store them,
+  /// even if another program wrote the mirror.
   private static let compared = [
     "title", "artist", "album", "album-artist", "composer", "comment", "description", "copyright", "genre", "keywords",
     "lyrics", "isrc", "organization", "track-number", "track-count", "album-disc-number", "album-disc-count",
@@ -247,17 +248,17 @@ enum DescriptionComparison {
     // Ogg stores some tags per stream that other containers store per file.
     let given = [mirror.index.tags] + mirror.videos.map(\.video.tags) + mirror.audio.map(\.tags)
     let source = source.index.tags
-    // A tag in one container can be a comment in another.
+    // A container may store as a named comment what another container stores as a tag.
     let comments = given.flatMap { $0?.strings("extended-comment") ?? [] }.compactMap { NamedTag(comment: $0) }
     func isKept(_ name: String) -> Bool {
       let own = source?.texts(of: name) ?? []
       var found = given.flatMap { $0?.texts(of: name) ?? [] }
       found += comments.filter { TagList.tag(named: $0.name) == name }.map(\.text)
-      // Several values may be joined in one tag.
+      // Some containers join several values into one.
       if own.count > 1 { found += found.flatMap { $0.split(separator: #/[,;] /#).map(String.init) } }
       return own.allSatisfy(found.contains)
     }
-    // theoraenc writes no tags.
+    // `theoraenc` writes no tags, so an Ogg file with only video has none.
     let isUntagged =
       container.isOgg && mirror.audio.isEmpty
       && !given.contains { tags in compared.contains { tags?.has($0) ?? false } }
@@ -294,14 +295,14 @@ extension TagList {
 }
 
 extension PlayableSource {
-  /// Subtitles in the format that `container` can hold.
+  /// Returns the subtitles that `container` can hold, converted to its format.
   func subtitles(for container: Container) -> [SubtitleTrack] {
     index.subtitles.compactMap { $0.form(for: container) }
   }
 }
 
 extension SubtitleTrack {
-  /// Text of a cue. Markup such as `<i>` stays, except in lines of a script.
+  /// Returns the text of a cue. Markup such as `<i>` stays, except in SSA and ASS scripts.
   fileprivate func text(of cue: Cue) -> String {
     let text = String(decoding: cue.bytes.prefix { $0 != 0 }, as: UTF8.self)
     let shown = isScript ? SubtitleText.plain(SubtitleText.line(text)) : SubtitleText.marked(text)

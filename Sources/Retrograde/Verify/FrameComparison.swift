@@ -2,33 +2,37 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the expected frames of a source's video with the frames of a mirror, one by one.
+/// Compares the expected frames, from a source's video in the order of play, with the frames of a
+/// mirror (a reversed file), one by one.
 struct FrameComparison {
-  /// Smallest accepted PSNR between the ``Thumbnail`` of a lossy frame and that of its source
-  /// frame, in dB.
+  /// Smallest accepted likeness (PSNR of the ``Thumbnail``s, in dB) of a lossy frame to its source
+  /// frame.
   static let leastLikeness = 28.0
 
   var expected = 0
   var found = 0
   /// Number of frames that equal their source frames in every pixel.
   var identical = 0
-  /// Pixel formats of the source and the mirror, if frames were converted to compare every pixel.
+  /// Pixel formats of the source and the mirror, if frames were converted to compare every pixel;
+  /// otherwise nil. Conversion between RGB and YUV rounds.
   private(set) var conversion: (source: String, mirror: String, isRounded: Bool)?
-  /// Smallest likeness of a frame to its source frame in dB, and the number of the frame.
+  /// Smallest likeness (PSNR of the thumbnails, in dB) of a frame to its source frame, and the
+  /// number of that frame.
   var worst = (likeness: 99.0, frame: 0)
-  /// Numbers of frames that resemble a neighbour of their source frame more than that source frame.
+  /// Numbers of the frames that show a neighbour of the expected source frame instead of that
+  /// frame.
   var misplaced: [Int] = []
   /// Comparison of blocks of pixels, for the frames that are not identical to their source frames.
   var picture = PictureComparison()
   /// Check of the source's frames against a plain decode (``PlainFrames``); nil if there was no
   /// plain decode.
   var sourceFrames: SourceFrameCheck?
-  /// Delay of each frame relative to its time in the presentation.
+  /// Delay of each frame of the mirror relative to its expected time.
   private var delays: [ClockTime] = []
-  /// Tolerance for the start of the first frame: the duration of that frame. If the frame outlasts
-  /// the other streams, it is shown from the start of the presentation.
+  /// Tolerance for the start of the first frame: the frame's own duration. If the frame outlasts
+  /// the other streams in the source, the mirror may show it later than expected.
   private var firstSlack = ClockTime.zero
-  /// Durations of the last frame that both the source and the mirror have.
+  /// Durations of the last compared frame, in the mirror and as expected.
   private(set) var lastDuration = (found: ClockTime.zero, expected: ClockTime.zero)
 
   /// Compares all frames.
@@ -36,13 +40,15 @@ struct FrameComparison {
   ///   - source: player of the expected frames.
   ///   - mirror: player of the actual frames.
   ///   - orientations: GST_TAG_IMAGE_ORIENTATION of both files.
-  ///   - geometry: intended change of the source's frames; nil: none.
-  ///   - isForRGB: true if the mirror is RGB, but the source is not: then colours outside RGB are
-  ///     clipped first.
+  ///   - geometry: intended crop, rotation and scaling of the source's frames; nil: none.
+  ///   - isForRGB: true if the mirror is RGB, but the source is not. Colours of the source that RGB
+  ///     can't represent are then clipped before the comparison.
   ///   - isTransparent: true if the source's frames have transparency.
-  ///   - isHalved: true if the mirror's codec subsampled the chroma, whatever its decoder outputs.
+  ///   - isHalved: true if the mirror's codec subsampled the chroma, even if its decoder outputs
+  ///     RGB.
   ///   - comparesPixels: true to convert frames of a different format, and compare every pixel.
-  ///   - plain: source's frames from a plain decode; nil: do not check the source's frames.
+  ///   - plain: source's frames from a plain decode (forwards, without seeking); nil: do not check
+  ///     the source's frames.
   init(
     _ source: VideoPlayer, _ mirror: VideoPlayer, orientations: (source: String?, mirror: String?),
     geometry: FrameGeometry?, isForRGB: Bool, isTransparent: Bool, isHalved: Bool,
@@ -59,7 +65,7 @@ struct FrameComparison {
     var wanted = try ThumbnailedFrames(
       source, preparation + clip, orientation: ownOrientation, cancellation)
     var given = try ThumbnailedFrames(mirror, orientation: orientations.mirror, cancellation)
-    // If the mirror's pixels are rotated, rotate the source's pixels too.
+    // If the mirror's frames were written rotated, rotate the source's frames too.
     let turn = ownOrientation == orientations.mirror ? nil : ownOrientation
     var converter: FrameConverter?
     while let frame = try given.next() {
@@ -108,15 +114,15 @@ struct FrameComparison {
     while try wanted.next() != nil { expected += 1 }
   }
 
-  /// Median delay of all frames relative to the presentation. Priming of an audio codec delays all
-  /// streams.
+  /// Median delay of all frames relative to their expected times. It is above 0 if priming of an
+  /// audio codec delays all streams.
   var delay: ClockTime {
     let sorted = delays.sorted()
     return sorted.isEmpty ? .zero : sorted[sorted.count / 2]
   }
 
-  /// Largest deviation of a frame's start from the expected time after ``delay`` is subtracted, and
-  /// the number of that frame.
+  /// Largest deviation of a frame's start from its expected time, apart from the common ``delay``;
+  /// and the number of that frame.
   var timing: (error: ClockTime, frame: Int) {
     let delay = delay
     var worst = (error: ClockTime.zero, frame: 0)
@@ -132,14 +138,14 @@ struct FrameComparison {
   }
 }
 
-/// Frames of a player, with thumbnails of each frame and of its neighbours.
+/// Frames from a player, with thumbnails of each frame and of its neighbours.
 private struct ThumbnailedFrames {
   struct Frame {
     var buffer: Buffer
     var caps: Caps
     var shown: TimeSpan
-    /// Duration of the frame in its own file. `shown` may be longer, because a file may end later
-    /// than its video.
+    /// Duration that the file declares for the frame. `shown` may be longer, because the last frame
+    /// stays on screen if the video ends before the file.
     var duration: ClockTime
     var number: Int?
     var thumbnail: Thumbnail
@@ -153,7 +159,7 @@ private struct ThumbnailedFrames {
   private var ahead: [Frame] = []
   private var behind: [Thumbnail] = []
   private var current: Thumbnail?
-  /// Number of neighbours on each side.
+  /// Number of neighbours before each frame, and after it.
   private static let reach = 2
 
   init(
@@ -165,7 +171,7 @@ private struct ThumbnailedFrames {
     self.cancellation = cancellation
   }
 
-  /// Thumbnails of the neighbours of the last returned frame.
+  /// Thumbnails of the neighbours of the frame that ``next()`` returned last.
   var neighbours: [Thumbnail] { behind + ahead.map(\.thumbnail) }
 
   mutating func next() throws -> Frame? {
@@ -193,13 +199,13 @@ private struct ThumbnailedFrames {
   }
 }
 
-/// Means of blocks of pixels in frames of a source and its mirror. Each frame is rotated upright
-/// first.
+/// Computes the means of blocks of pixels in the frames of a source and its mirror. Both files'
+/// frames are first rotated upright, and converted to the same format.
 private struct SquaredFrames {
   private let converters: (own: FrameConverter, other: FrameConverter)
   private let form: Caps
   let isRGB: Bool
-  /// libwebp converts RGB to 4:2:0 with BT.601 colours, and back to RGB.
+  /// Colorimetry for WebP: libwebp converts RGB to 4:2:0 with BT.601, and back to RGB.
   private static let coloursInWebP = "bt601"
 
   init(
@@ -210,8 +216,8 @@ private struct SquaredFrames {
     if let turn = other.orientation, turn.hasSuffix("90") || turn.hasSuffix("270") {
       swap(&size.width, &size.height)
     }
-    // Compare in the mirror's colorimetry, because the mirror's encoder received the frames in it.
-    // Another conversion of subsampled chroma would exceed the range of YUV.
+    // Compare in the mirror's colorimetry, in which the mirror's encoder received the frames.
+    // Converting the mirror's subsampled chroma again could exceed the range of YUV.
     let colours =
       !other.caps.isRGB ? other.caps.withRange.string("colorimetry") : isHalved ? SquaredFrames.coloursInWebP : nil
     let isTransparent = other.caps.hasAlpha
@@ -224,8 +230,8 @@ private struct SquaredFrames {
     }
     self.form = form
     isRGB = colours == nil
-    // JPEG has full range and Theora limited range, so convert the source's frames in the same way
-    // as for these encoders.
+    // Encoding to JPEG (full range) or Theora (limited range) converts the frames, so convert the
+    // source's frames in the same way.
     let isFull = colours?.hasPrefix("1:") ?? false
     let jpeg = isFull ? JPEGFrames(own.caps, width: own.caps.int("width")) : nil
     let theora = colours?.hasPrefix("2:4:5:0") ?? false ? TheoraFrames(own.caps, format: nil) : nil
@@ -249,7 +255,7 @@ private struct SquaredFrames {
 }
 
 extension Caps {
-  /// Size and pixel format, as caps.
+  /// Caps with only the frame's size and pixel format.
   fileprivate var pixelForm: String {
     "video/x-raw,format=\(string("format") ?? "I420"),width=\(int("width") ?? 0),height=\(int("height") ?? 0)"
   }

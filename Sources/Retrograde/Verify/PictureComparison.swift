@@ -1,30 +1,30 @@
 import GStreamer
 import Glibc
 
-/// Compares blocks of frames with the blocks of their source frames, to find differences that the
-/// likeness of whole frames hides.
+/// Compares blocks of pixels in a mirror's frames with the same blocks of the source frames, to
+/// find differences that the likeness of complete frames hides.
 ///
-/// Lossy codecs change the mean of a block by a few 8-bit levels at most, and do not change the
-/// average brightness.
+/// A good lossy codec changes the mean of a block by a few 8-bit levels at most, and does not
+/// change the average brightness.
 struct PictureComparison {
-  /// Findings for one plane.
+  /// Differences found in one plane (luma, a chroma, or transparency).
   struct Plane {
-    /// Number of blocks for each difference in levels.
+    /// Number of blocks for each difference of means, in 8-bit levels (the index).
     var differences = [Int](repeating: 0, count: 256)
     /// Block whose mean is farthest outside the range of its source block and the eight blocks
-    /// around the source block. The difference is in levels. Codecs blur and shift edges, but
-    /// create no new levels.
+    /// around the source block. The difference is in 8-bit levels. Edges that a codec blurred or
+    /// shifted thus do not count, but new levels do, which codecs do not create.
     var worst = (difference: 0.0, frame: 0, x: 0, y: 0)
-    /// Differences in 16 ranges of levels. A block belongs to the range of its level in the source.
-    /// For each range: the number of blocks, and the sum of their differences in sixteenths of a
-    /// level.
+    /// Differences by brightness: for each of 16 ranges of the source block's level, the number of
+    /// blocks, and the sum of their differences in sixteenths of a level.
     var byLevel = [(count: Int, sum: Int)](repeating: (0, 0), count: 16)
-    /// Largest mean difference of a frame, in levels.
+    /// Largest mean difference of all blocks of one frame, in 8-bit levels, and the number of the
+    /// frame.
     var worstFrame = (difference: 0.0, frame: 0)
 
     var count: Int { differences.reduce(0, +) }
 
-    /// Difference that 90 % of the blocks do not exceed, in levels.
+    /// Difference that 90 % of the blocks do not exceed, in 8-bit levels.
     var usual: Int {
       let (count, differences) = (count, differences)
       var below = 0
@@ -35,14 +35,14 @@ struct PictureComparison {
       return 0
     }
 
-    /// Mean difference of all blocks, in levels.
+    /// Mean difference of all blocks, in 8-bit levels.
     var mean: Double {
       let sum = byLevel.reduce(0) { $0 + $1.sum }
       return count > 0 ? Double(sum) / Double(count) / 16 : 0
     }
 
-    /// Largest mean difference of the blocks in one range of levels, ignoring ranges with too few
-    /// blocks.
+    /// Largest mean difference of the blocks in one range of ``byLevel``, in 8-bit levels. Ignores
+    /// ranges with few blocks.
     var worstLevel: Double {
       let least = max(count / 50, 200)
       return byLevel.filter { $0.count >= least }.map { Double($0.sum) / Double($0.count) / 16 }
@@ -50,16 +50,18 @@ struct PictureComparison {
     }
   }
 
-  /// True if the planes are GBR.
+  /// True if the planes are green, blue and red; false for luma and chroma.
   var isRGB = false
-  /// Planes: luma, then two chroma planes; or green, blue and red. The last plane is transparency.
+  /// Planes: luma and two chroma planes, or green, blue and red; then transparency.
   private(set) var planes = [Plane](repeating: Plane(), count: 4)
 
-  /// Sums of the colourfulness of all blocks, in the source and in the mirror. The colourfulness of
-  /// a block is the largest of green, blue and red, minus the smallest of them.
+  /// Sums of the colourfulness of all blocks, in the source and in the mirror, for RGB. The
+  /// colourfulness of a block is the difference between the largest and the smallest of its green,
+  /// blue and red.
   private(set) var colourfulness = (own: 0, other: 0)
 
-  /// Colourfulness of the mirror relative to that of the source; nil if the source is grey.
+  /// Ratio of the mirror's colourfulness to the source's; nil if the source is grey, or the planes
+  /// are not RGB.
   var keptColour: Double? {
     guard isRGB, colourfulness.own > 16 * planes[0].count else { return nil }
     return Double(colourfulness.other) / Double(colourfulness.own)

@@ -16,8 +16,8 @@ final class SampleStream {
   private var hasEnded = false
 
   /// - Parameters:
-  ///   - from: start in the output.
-  ///   - end: end in the output; nil: end of the legs.
+  ///   - from: start in the output, in the order of play.
+  ///   - end: end in the output; nil: the end of the output.
   ///   - rate: sample rate to convert to.
   ///   - order: source channel of each output channel; nil: the order is unchanged.
   init(
@@ -61,7 +61,7 @@ final class SampleStream {
     }
   }
 
-  /// Reads at least `count` sample frames, or all that remain.
+  /// Reads at least `count` sample frames, or all remaining sample frames if they are fewer.
   func take(_ count: Int) throws -> [Float32] {
     var taken: [Float32] = []
     while taken.count < count * channels, let more = try next() { taken += more }

@@ -1,16 +1,18 @@
 import Glibc
 import MediaTime
 
-/// Compares two streams of samples in windows of 50 ms, for each channel separately. This finds
-/// differences that the correlation of whole streams hides.
+/// Compares the samples of a source and its mirror in windows of 50 ms, for each channel
+/// separately. This finds differences that the correlation of the complete streams hides.
 struct SampleWindows {
-  /// Sums over one channel of one window.
+  /// Figures of one channel in one window: mean squares of the source's samples (`own`), the
+  /// mirror's samples (`other`), and their difference.
   private struct Window {
     var own = 0.0
     var other = 0.0
-    /// Sum of squared differences.
+    /// Mean square of the differences of samples; a sum until the window is complete.
     var difference = 0.0
-    /// Level, in the source, of the loudest 10 ms that are silent in the mirror.
+    /// Mean square, in the source, of the loudest 10 ms that are silent in the mirror; 0 if there
+    /// are none.
     var lost = Float32(0)
   }
 
@@ -20,15 +22,15 @@ struct SampleWindows {
     var differing = WindowRange()
     /// Windows that are louder or quieter than the source.
     var louder = WindowRange()
-    /// Overall level relative to the source's, in dB; nil if nothing is loud enough to measure the
-    /// level.
+    /// Level of the complete mirror relative to the source's level, in dB; nil if too little is
+    /// loud enough to measure the level.
     var gain: Double?
     /// Number of windows that are too quiet to judge.
     var quiet = 0
     var judged = 0
   }
 
-  /// Number of windows, and the first and last of them.
+  /// Number of windows with a property, and the indexes of the first and last such windows.
   struct WindowRange {
     var count = 0
     var first = 0
@@ -45,12 +47,13 @@ struct SampleWindows {
   static let milliseconds = 50
   /// Number of 10 ms intervals in a window. Each interval is checked for silence.
   private static let parts = 5
-  /// Smallest share of a loud interval's energy that a codec keeps. AAC, MP3, Opus and Vorbis at 24
-  /// to 128 kbit/s kept 0.28 or more of audio below the frequency of their low-pass filter. Where
-  /// 20 ms were silenced, 0.012 or less was left in 49 of 50 cases.
+  /// Share of a 10 ms interval's energy below which the interval counts as silenced. The limit was
+  /// measured. AAC, MP3, Opus and Vorbis at 24 to 128 kbit/s kept 0.28 or more of audio below the
+  /// frequency of their low-pass filter. After 20 ms were silenced, 0.012 or less remained in 49 of
+  /// 50 cases.
   private static let leastOfPart = 0.05
-  /// First window to check for silence. If a stream is read without its first packet, the next
-  /// packet fades in. In AAC at 8 kHz, the fade takes 128 ms.
+  /// Index of the first window to check for silence. A stream that is read without its first packet
+  /// fades in, in AAC at 8 kHz for 128 ms.
   private static let firstWhole = 3
 
   private let channels: Int
@@ -67,7 +70,8 @@ struct SampleWindows {
     part = [(own: Double, other: Double)](repeating: (0, 0), count: self.channels)
   }
 
-  /// Adds the next samples of both streams. Both slices are interleaved and have the same length.
+  /// Adds the next samples of the source and the mirror. Both slices are interleaved and have the
+  /// same length.
   mutating func add(_ own: ArraySlice<Float32>, _ other: ArraySlice<Float32>) {
     own.withUnsafeBufferPointer { own in
       other.withUnsafeBufferPointer { other in
@@ -88,8 +92,8 @@ struct SampleWindows {
     }
   }
 
-  /// Ends the comparison, after the last samples. The last window is ignored if it is shorter than
-  /// half the usual length.
+  /// Ends the comparison, after the last samples. The last window is ignored if it has at most half
+  /// the usual length.
   mutating func finish() {
     if filled > size / 2 { close() }
   }
@@ -119,7 +123,8 @@ struct SampleWindows {
   func finding(_ exactness: AudioComparison.Exactness) -> Finding {
     var finding = Finding()
     var (own, other, product) = (0.0, 0.0, 0.0)
-    // Windows at a different level, by index; true if the window is already counted.
+    // Indexes of the windows at a different level; the value is true if the window is already
+    // counted in `louder`.
     var suspects: [Int: Bool] = [:]
     let mean = done.reduce(0) { $0 + $1.own } / Double(max(done.count, 1))
     for (place, window) in done.enumerated() {
@@ -140,8 +145,8 @@ struct SampleWindows {
         }
         finding.judged += 1
         let cross = (window.own + window.other - window.difference) / 2
-        // Codecs replace quiet noise by other noise of the same level. A signal unrelated to the
-        // source differs by twice the source's energy.
+        // Codecs replace quiet noise by other noise of the same level. The energy of the difference
+        // between unrelated signals of the same level is twice the energy of one signal.
         let most =
           switch loudness / mean {
           case _ where exactness == .modelled: Double.infinity
@@ -156,8 +161,8 @@ struct SampleWindows {
         } else if exactness == .alike, cross > 0.9 * (window.own * window.other).squareRoot(),
           !(0.63...1.6).contains(window.other / window.own)
         {
-          // Codecs spread the start of a note over time, so a difference counts only if the
-          // previous window differs too.
+          // Codecs spread the start of a note over time, so a different level counts only in two
+          // consecutive windows.
           if let isCounted = suspects[place - channels] {
             if !isCounted { finding.louder.add(number - 1) }
             finding.louder.add(number)
@@ -169,16 +174,17 @@ struct SampleWindows {
       other += window.other
       product += (window.own + window.other - window.difference) / 2
     }
-    // In quieter windows, rounding alone changes the level.
+    // If the audio is quieter, rounding alone changes the level.
     if own > 1e-7 * Double(finding.judged), other > 0, product > 0 {
-      // Added noise changes only one of these values; a change of level changes both.
+      // Added noise changes only one of these two estimates of the gain, but a change of level
+      // changes both.
       let gains = (10 * log10(other / own), 20 * log10(product / own))
       finding.gain = abs(gains.0) < abs(gains.1) ? gains.0 : gains.1
     }
     return finding
   }
 
-  /// Start time of a window.
+  /// Returns the start time of a window, counted from the first added sample.
   func time(of window: Int) -> ClockTime {
     ClockTime(nanoseconds: Int64(window) * Int64(SampleWindows.milliseconds) * 1_000_000)
   }

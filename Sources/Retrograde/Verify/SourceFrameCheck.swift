@@ -1,12 +1,12 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the source's frames, as decoded for the comparison with the mirror, with the frames of
-/// a plain decode (``PlainFrames``).
+/// Checks that seeking does not change the source's frames: compares the frames decoded in windows
+/// with the frames of a plain decode, forwards without seeking (``PlainFrames``).
 struct SourceFrameCheck {
   private let plain: PlainFrames
   private(set) var compared = 0
-  /// Differing frames, with their hashes.
+  /// Frames that differ from the plain decode: their numbers, and the hashes of their pixels.
   private var others: [(number: Int, hash: UInt64)] = []
   /// Number of frames that the decoder reports as damaged.
   private(set) var damaged = 0
@@ -14,7 +14,7 @@ struct SourceFrameCheck {
   init(_ plain: PlainFrames) { self.plain = plain }
 
   /// - Parameters:
-  ///   - hash: hash of the frame's pixels.
+  ///   - hash: hash of the pixels of the frame from the windows.
   ///   - number: number of the frame in the source.
   mutating func add(_ hash: UInt64, number: Int) {
     guard let holds = plain.holds(hash, number: number) else {
@@ -25,14 +25,16 @@ struct SourceFrameCheck {
     if !holds { others.append((number, hash)) }
   }
 
-  /// Number of differing frames, and the source times of the first and last of them.
+  /// Number of differing frames, and the earliest and latest of their source times; nil if no frame
+  /// differs.
   var differing: (count: Int, first: ClockTime, last: ClockTime)? {
     let times = others.map { plain.time(of: $0.number) }
     guard let first = times.min(), let last = times.max() else { return nil }
     return (others.count, first, last)
   }
 
-  /// Reclassifies differing frames as damaged if another plain decode outputs the same pixels.
+  /// Reclassifies a differing frame as damaged if another plain decode gives its pixels too. The
+  /// pixels then depend on how the decoder conceals damage, not on seeking.
   /// - Parameter other: frames of another plain decode, with a different number of threads.
   mutating func excludeFrames(damagedBy other: PlainFrames) {
     let remaining = others.filter { other.holds($0.hash, number: $0.number) == false }

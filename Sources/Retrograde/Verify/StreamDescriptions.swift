@@ -3,7 +3,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the containers' metadata of each stream, and the start time of the file.
+/// Compares the metadata of each stream (language, title, default, forced), and the start time of
+/// the file.
 enum StreamDescriptions {
   private struct Stream {
     var name: String
@@ -27,19 +28,20 @@ enum StreamDescriptions {
     ]
   }
 
-  /// Longest priming of lossy codecs, in seconds, at a sample rate in Hz: two AAC frames and the
-  /// look-ahead of the AAC encoder, or the priming that muxers assume for AAC.
+  /// Returns the longest priming of lossy codecs, in seconds, at a sample rate in Hz. This covers
+  /// two AAC frames with the look-ahead of the AAC encoder, and the priming that muxers assume for
+  /// AAC.
   static func mostPriming(_ rate: Int) -> Double { max(0.12, 2112 / Double(max(rate, 1))) }
 
   /// Checks that the mirror starts at 0, or is delayed only by the priming of lossy audio.
-  /// - Parameter frame: frame duration in containers that count frames instead of storing times;
-  ///   nil for others.
+  /// - Parameter frame: duration of a frame, if the container counts frames instead of storing
+  ///   times; otherwise nil.
   static func start(
     _ mirror: PlayableSource, _ container: Container, delay: ClockTime, frame: ClockTime?, isExact: Bool
   ) -> Verification.Check {
     let start = mirror.legs.presentation.span.start + delay
-    // The clock of a transport stream precedes presentation times by at most a second, or ten for
-    // H.264 and HEVC (ISO/IEC 13818-1, 2.4.2.6).
+    // A transport stream may start late: its clock precedes presentation times by up to a second,
+    // or ten seconds for H.264 and HEVC (ISO/IEC 13818-1, 2.4.2.6).
     let clock =
       mirror.videos.contains { ["video/x-h264", "video/x-h265"].contains($0.video.caps.mediaType) } ? 10.0 : 1
     let rate = mirror.audio.map(\.rate).min() ?? 48_000
@@ -53,7 +55,7 @@ enum StreamDescriptions {
   static func languages(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
-    // Missing streams are reported by another check.
+    // Compare only streams that both files have. Missing streams are reported by another check.
     let pairs = zip(streams(source, container), streams(mirror, container)).flatMap { Array(zip($0.0, $0.1)) }
     let (own, other) = (pairs.map(\.0), pairs.map(\.1))
     guard own.contains(where: { $0.language != nil }) || other.contains(where: { $0.language != nil }) else {
@@ -78,8 +80,8 @@ enum StreamDescriptions {
   }
 
   /// Checks stream titles, if the mirror's container can store them. Ignores streams without a
-  /// title in the source. Ignores titles equal to the file's title too, because some GStreamer
-  /// encoders copy the file's title to their stream.
+  /// title in the source. Also ignores a stream title that equals the file's title, because some
+  /// GStreamer encoders copy the file's title to their stream.
   static func titles(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
@@ -109,7 +111,8 @@ enum StreamDescriptions {
       if chosen(own) != chosen(other) {
         findings.append("\(other[chosen(other)].name) is the default, expected \(own[chosen(own)].name)")
       }
-      // A forced stream may lose its mark, because MP4 can't mark forced streams.
+      // Report only streams that became forced. A forced stream may lose its mark, because MP4
+      // can't mark forced streams.
       for (own, other) in zip(own, other)
       where (other.disposition?.isForced ?? false) && !(own.disposition?.isForced ?? false) {
         findings.append("\(other.name) is forced, but not in the source")
@@ -120,7 +123,7 @@ enum StreamDescriptions {
 }
 
 extension AudioTrack {
-  /// True if the codec changes the samples of `source` only by rounding.
+  /// True if this track's codec changes the samples of `source` at most by rounding.
   func isExact(for source: AudioTrack) -> Bool {
     let exact = ["audio/x-raw", "audio/x-flac", "audio/x-alac", "audio/x-wavpack", "audio/x-tta"]
     guard exact.contains(codec.mediaType) else { return false }

@@ -1,8 +1,8 @@
 import GStreamer
 import Glibc
 
-/// Lightness of a frame at low resolution, which survives lossy coding but still distinguishes
-/// frames.
+/// Greyscale image of a frame at low resolution. Lossy coding hardly changes it, but different
+/// frames have different thumbnails.
 struct Thumbnail {
   static let (width, height) = (160, 96)
 
@@ -17,13 +17,14 @@ struct Thumbnail {
     }
   }
 
-  /// Caps to convert frames to. The range of YUV stays the same (`Quirk.videoconvertRange`).
+  /// Returns the caps to which frames are converted. The range of YUV (full or limited) is not
+  /// converted, because `videoconvert` may skip that (`Quirk.videoconvertRange`).
   static func form(of caps: Caps) -> String {
     "video/x-raw,format=GRAY8,width=\(width),height=\(height),pixel-aspect-ratio=1/1,"
       + "colorimetry=\(caps.isFullRangeYUV ? 1 : 2):4:0:0"
   }
 
-  /// Full-range levels by limited-range level, 16 to 235.
+  /// Table from limited-range levels (16 to 235) to full-range levels (0 to 255).
   private static let fullLevels = (0...255).map { UInt8(clamping: (($0 - 16) * 255 + 109) / 219) }
 
   init(pixels: [UInt8]) { self.pixels = pixels }
@@ -34,8 +35,8 @@ struct Thumbnail {
   /// True if this thumbnail of a mirror's frame shows `neighbour` instead of the expected source
   /// frame.
   ///
-  /// If a scene changes little, codecs keep parts of the previous frame. In a nearly still scene, a
-  /// frame therefore counts as the neighbour only if it shows nearly all of the change from the
+  /// If a scene changes little, codecs repeat parts of the previous frame. In a nearly still scene,
+  /// a frame therefore counts as the neighbour only if it shows nearly all of the change from the
   /// expected frame to the neighbour.
   /// - Parameter own: thumbnail of the expected source frame.
   func shows(_ neighbour: Thumbnail, insteadOf own: Thumbnail) -> Bool {
@@ -52,8 +53,8 @@ struct Thumbnail {
 
   /// Likeness in dB above which frames can't be distinguished.
   private static let same = 45.0
-  /// Likeness in dB above which two frames are nearly the same. Above this likeness, a frame counts
-  /// as the neighbour only if it shows at least the share `leastChange` of the change.
+  /// Likeness in dB above which a frame and its neighbour are nearly the same; and the share of the
+  /// change to the neighbour that a frame must then show to count as the neighbour.
   private static let (nearlySame, leastChange) = (36.0, 0.85)
 
   /// Sum of squared differences.

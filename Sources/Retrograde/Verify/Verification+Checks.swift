@@ -1,13 +1,13 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Checks derived from the figures of a comparison.
+/// Derives checks from the figures of a comparison of frames.
 extension FrameComparison {
   /// - Parameters:
   ///   - judgesPixels: true if each frame's pixels should equal those of its source frame, up to
   ///     the loss of a codec.
   ///   - saysDurations: true if the mirror's container stores the duration of every frame,
-  ///     including the last one.
+  ///     including the last frame.
   func checks(
     _ label: String, isLossless: Bool, judgesPixels: Bool, tolerance: ClockTime, saysDurations: Bool
   ) -> [Verification.Check] {
@@ -53,7 +53,8 @@ extension FrameComparison {
     }
     let (error, frame) = timing
     let (last, meant) = lastDuration
-    // Other programs may give the last frame the duration of the previous frame.
+    // Allow a deviation of the last frame's duration, because other programs may give the last
+    // frame the duration of the previous frame.
     let isLastHeld = !saysDurations || abs((last - meant).seconds) <= max(tolerance.seconds, meant.seconds / 2)
     let holds = error <= tolerance && isLastHeld
     checks.append(
@@ -70,14 +71,17 @@ extension FrameComparison {
 }
 
 extension FrameComparison {
-  /// Largest accepted difference of a block from its source block, for any codec, in 8-bit levels.
+  /// Largest accepted difference of a block's mean from its source block, for any codec, in 8-bit
+  /// levels.
   private static let mostDifference = 24.0
-  /// Largest accepted change of lightness or colour, in levels: on average over all frames, in
-  /// blocks of one range of levels, and in one frame.
+  /// Largest accepted mean differences of blocks, in 8-bit levels: over all frames, over the blocks
+  /// in one range of levels, and over one frame.
   private static let (mostMean, mostLevel, mostFrame) = (1.2, 2.5, 4.0)
-  /// Larger limit for chroma, because codecs reduce saturated colours more than brightness.
+  /// Limit for chroma, which is larger, because codecs change saturated colours more than
+  /// brightness.
   private static let mostChroma = 5.0
-  /// Smallest share of the source's colourfulness that even a palette of few colours keeps.
+  /// Smallest accepted share of the source's colourfulness; even a palette of few colours preserves
+  /// this share.
   private static let leastColour = 0.25
 
   private func pictureChecks(_ label: String) -> [Verification.Check] {
@@ -124,20 +128,20 @@ extension FrameComparison {
 }
 
 extension AudioComparison {
-  /// Largest accepted offset of lossy audio from the video, in seconds. Containers may round times
-  /// to a millisecond.
+  /// Largest accepted offset of lossy audio from the video, in seconds. It allows for containers
+  /// that round times to a millisecond.
   private static let mostSync = 0.0015
-  /// Number of sample frames that lossy codecs may add or remove.
+  /// Largest number of sample frames that lossy codecs may add or remove.
   private static let padding = 4096
   /// Largest accepted change of level, in dB: for lossy codecs, and for rounding.
   private static let mostGain = (lossy: 1.0, exact: 0.01)
 
-  /// Required exactness of the samples.
+  /// Required exactness of the mirror's samples, by the mirror's codec.
   enum Exactness {
-    /// A codec that models speech (AMR, Speex) was used: it keeps level and pitch, not the
+    /// A codec that models speech (AMR, Speex) was used. It preserves level and pitch, but not the
     /// waveform.
     case modelled
-    /// A lossy codec was used.
+    /// Another lossy codec was used. It approximately preserves the waveform.
     case alike
     /// Only rounding is allowed.
     case rounded
@@ -149,11 +153,11 @@ extension AudioComparison {
 
   /// - Parameters:
   ///   - rates: sample rates of the source and of the mirror, in Hz.
-  ///   - keepsRate: true if the mirror's codec supports the source's rate.
+  ///   - keepsRate: true if the mirror's codec supports the source's sample rate.
   ///   - start: expected time of the first sample. Containers may round this time to a millisecond.
   ///   - delay: delay of the mirror's video; nil if there is no video.
-  ///   - frame: frame duration in containers that count frames instead of storing times; nil for
-  ///     others.
+  ///   - frame: duration of a frame, if the container counts frames instead of storing times;
+  ///     otherwise nil.
   ///   - isPrimed: true if the codec's priming is played, because the container can't mark the
   ///     priming for removal.
   func checks(
@@ -199,7 +203,8 @@ extension AudioComparison {
     let mostDrift =
       switch exactness {
       case .same, .rounded: 0
-      // Low notes correlate nearly as well at a lag that is wrong by a few samples.
+      // Allow for a measurement error: low notes correlate nearly as well at a lag that is wrong by
+      // a few samples.
       case .alike: max(2, rate / 2000)
       case .modelled: Int.max
       }
@@ -252,19 +257,21 @@ extension AudioComparison {
     let late = Double(lag) / Double(max(rate, 1))
     let sync = late - (delay?.seconds ?? 0)
     var holds = abs(sync) <= AudioComparison.mostSync
-    // Without video, a delay of the whole file can't be detected, so allow the priming.
+    // Without video, a delay of the audio can't be told from a delay of the complete file, so allow
+    // the delay of the priming.
     if delay == nil, isPrimed {
       holds = (-AudioComparison.mostSync...StreamDescriptions.mostPriming(rate)).contains(late)
     }
     if isExact {
-      // Containers may round the start to a millisecond, up or down.
+      // Allow for containers that round the start to a millisecond, up or down.
       let part = Double(start.nanoseconds % 1_000_000) / 1e9
       let rounded = part > 0 ? -part - 1.5 / Double(max(rate, 1))...0.001 - part + 1.5 / Double(max(rate, 1)) : 0...0
-      // If priming of another stream delays everything, video timestamps are rounded too.
+      // If priming of another stream delays the complete file, the video's timestamps are rounded
+      // too.
       let isLater = (delay?.seconds ?? 0) > 0.002 && abs(sync) <= 0.001
       holds = delay == nil ? lag == 0 : rounded.contains(late) && holds || isLater
     }
-    // In containers that count frames, sync is exact only to half a frame.
+    // In containers that count frames, timestamps are exact only to half a frame.
     if let frame, lag == 0 || !isExact { holds = holds || abs(sync) <= frame.seconds / 2 + 0.0005 }
     let moved = "\(Decimals.text(abs(sync) * 1000, 1)) ms \(sync < 0 ? "early" : "late")"
     return .init(
@@ -275,7 +282,7 @@ extension AudioComparison {
   }
 }
 
-/// Numbers formatted for messages.
+/// Formats numbers for messages.
 enum Decimals {
   static func text(_ value: Double, _ digits: Int) -> String {
     guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }

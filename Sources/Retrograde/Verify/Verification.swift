@@ -1,11 +1,11 @@
 public import RetrogradeEngine
 
-/// Findings of the comparison of a source and its mirror.
+/// Findings of the comparison of a source and its mirror (the reversed file).
 public struct Verification: Sendable, Codable {
-  /// Requirement on a mirror, with the outcome.
+  /// Requirement on a mirror, and whether the mirror meets it.
   public struct Check: Sendable, Codable {
-    /// Subject of the check, such as `frames`, `times` or `audio 0`. Stable, so that programs can
-    /// depend on it.
+    /// Subject of the check, such as `frames`, `times` or `audio 0`. Subjects do not change between
+    /// releases, so programs can depend on them.
     public var subject: String
     public var holds: Bool
     /// Finding in words.
@@ -25,7 +25,7 @@ public struct Verification: Sendable, Codable {
   public var source: String
   public var mirror: String
   public internal(set) var checks: [Check]
-  /// Warnings from reading both files.
+  /// Warnings that occurred while both files were read.
   public internal(set) var warnings: [Warning]
 
   /// True if all checks hold.

@@ -2,14 +2,15 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Checks whether a file is the exact mirror of a source, by decoding both files.
+/// Checks whether a file is the exact mirror (reversal) of a source, by decoding both files.
 ///
 /// ```swift
 /// let verification = try await Verifier("holiday.mp4", mirror: "yadiloh.mp4").verify()
 /// print(verification.isMirror ? "the exact mirror" : verification.difference ?? "")
 /// ```
 ///
-/// Both files are read in windows, within one memory budget. Only spools are written.
+/// Both files are decoded in short ranges (windows), within one memory budget. Only temporary files
+/// (spools) are written.
 public struct Verifier: Sendable {
   /// Paths of the source files, in the order of play.
   public var sources: [String]
@@ -17,7 +18,8 @@ public struct Verifier: Sendable {
   /// Options with which the mirror was written: order of play, start and end, streams, rate. Memory
   /// and spool are shared by both files.
   public var options: ReverseOptions
-  /// True if every pixel and every sample must be equal.
+  /// True if every pixel and every sample must equal the source's; false to allow for the loss of
+  /// codecs.
   public var isLossless: Bool
 
   public init(
@@ -49,13 +51,13 @@ public struct Verifier: Sendable {
 }
 
 extension Verifier {
-  /// All files that are read.
+  /// All files that the comparison reads.
   private var inputs: [String] { sources + [mirror, options.subtitles, options.soundtrack].compactMap { $0 } }
 
   /// Name of the source in messages.
   private var sourceName: String { Reverser.name(of: sources) }
 
-  /// Compares a mirror with its source before the mirror gets its name.
+  /// Compares a finished mirror with its source, before the mirror gets its file name.
   /// - Parameter turnsPackets: true if the video's packets were reversed unchanged, so that every
   ///   pixel must be equal.
   /// - Throws: ``RetrogradeError`` of code `notAMirror` if the mirror differs from the expected
@@ -73,7 +75,8 @@ extension Verifier {
       "not written, since it would not be the exact mirror of \(verifier.sourceName): \(difference)")
   }
 
-  /// - Parameter name: final name of the mirror. Its extension selects the container's rules.
+  /// - Parameter name: final file name of the mirror. Its extension tells which deviations the
+  ///   container causes.
   func run(_ work: Work, name: String, turnsPackets: Bool = false) throws -> Verification {
     let container = try Container.of(name, format: options.encoding.format)
     let requirements = try OutputRequirements(of: name, options.encoding)
@@ -96,7 +99,7 @@ extension Verifier {
     var result = Verification(source: sourceName, mirror: name)
     result.checks = DescriptionComparison.streams(source, mirror, container)
     do {
-      // In containers that count frames, each frame starts at the end of the previous one.
+      // In a container that counts frames, every frame has the duration of the first frame.
       let frame =
         container.lacksTimes
         ? mirror.videos.first.flatMap { $0.timeline.count > 1 ? $0.timeline.starts[1] - $0.timeline.starts[0] : nil }
@@ -117,7 +120,7 @@ extension Verifier {
         .internalFailure, about: "\(sourceName), \(name)", "can't be compared: \(error.description)", underlying: error
       )
     }
-    // Some warnings appear only after everything was decoded.
+    // Add the warnings again, because some appear only after all frames were decoded.
     result.warnings = (result.warnings + source.warnings + mirror.warnings).unique
     return result
   }
@@ -125,7 +128,7 @@ extension Verifier {
   /// Share of a video comparison's time that the plain decode takes.
   private static let plainShare = 0.3
 
-  /// - Returns: delay of each video of the mirror relative to the presentation.
+  /// - Returns: delay of each of the mirror's videos relative to its expected times.
   private func videos(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, isLossless: Bool, _ work: Work,
     _ result: inout Verification
@@ -158,15 +161,16 @@ extension Verifier {
         isTransparent: pair.0.caps.hasAlpha,
         isHalved: container.animation == .webp, comparesPixels: isLossless, plain: plain, work.cancellation,
         report: { report($0, of: length, from: plain == nil ? 0 : Verifier.plainShare, to: 1) })
-      // Concealment of lost data can depend on the decoder's number of threads.
+      // Concealment of lost data can depend on the decoder's number of threads, so compare
+      // differing frames with a second plain decode.
       if frames.sourceFrames?.differing != nil,
         let other = try pair.0.plainFrames(inThreadsOfWindows: true, work.cancellation, report: { _ in })
       {
         frames.sourceFrames?.excludeFrames(damagedBy: other)
       }
-      // Deinterlaced frames have no equal in the source.
+      // Deinterlaced frames equal no frame of the source.
       let isExact = isLossless && !(geometry?.deinterlaces ?? false)
-      // A palette of 256 colours lacks many of the source's colours.
+      // GIF's palette of 256 colours lacks many of the source's colours, so don't judge its pixels.
       let judgesPixels = container.animation != .gif && !(geometry?.deinterlaces ?? false)
       result.checks += frames.checks(
         label, isLossless: isExact, judgesPixels: judgesPixels, tolerance: tolerance,
