@@ -101,8 +101,8 @@ public final class DrawingContext {
         cairo_set_source_surface(context, surface, 0, 0)
         cairo_pattern_set_filter(cairo_get_source(context), CAIRO_FILTER_GOOD)
         cairo_paint_with_alpha(context, opacity)
-        // The image's memory is valid only inside this closure, so setting another source makes
-        // Cairo drop its reference to the memory.
+        // The image's memory is valid only inside this closure. With another source, Cairo drops
+        // its reference to that memory.
         cairo_set_source_rgb(context, 0, 0, 0)
       }
     }

@@ -110,7 +110,7 @@ package struct PlaneMeans: Sendable {
     columns = (width + side - 1) / side
     var values: [UInt16] = []
     values.reserveCapacity(columns * ((rows + side - 1) / side))
-    // Mask that selects every other byte of a word, so that each byte has 16 bits for its sum over
+    // Mask that selects every other byte of a word, which leaves 16 bits for each sum of bytes over
     // eight rows.
     let mask: UInt64 = 0x00FF_00FF_00FF_00FF
     for top in Swift.stride(from: 0, to: rows, by: side) {

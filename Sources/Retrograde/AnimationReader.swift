@@ -20,7 +20,7 @@ struct AnimationReader {
   /// Duration of each frame.
   private let delays: [ClockTime]
   private let caps: Caps
-  /// Limits on memory and spool; the memory budget is what remains for decoded frames.
+  /// Memory budget and spool directory; the budget is what remains for decoded frames.
   private let resources: Resources
   private let playback: PlaybackOptions
   private let output: OutputRequirements

@@ -63,7 +63,7 @@ public struct SourceReport: Sendable, Codable {
     public var leftOut: [Warning]
   }
 
-  /// Part of the source in the order of play, played in one direction.
+  /// Step in the order of play: a part of the source, played in one direction.
   public struct Played: Sendable, Codable {
     /// Start of the part in the output.
     public var start: ClockTime

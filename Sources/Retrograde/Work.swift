@@ -29,8 +29,8 @@ struct Work: Sendable {
     return try await onOwnThread(name, work.cancellation) { try body(work) }
   }
 
-  /// Copy with a new memory gauge and stopwatch, so that a check after the work does not count in
-  /// the work's figures.
+  /// Copy with a new memory gauge and stopwatch, for additional work such as a check of the output.
+  /// Its memory does not count in the job's peak memory.
   var apart: Work { Work(cancellation, scale: scale, listener) }
 
   /// Time since the start of the work.

@@ -44,8 +44,8 @@ struct Batch {
       let (path, format) = (source.reverser.input, source.reverser.options.encoding.format)
       return "\(source.folder)/\(name.name(of: path, format: format, isFull: isFull))"
     }
-    // Outputs that would have the same name get longer names. The outputs of `a.flv` and `a.mkv`
-    // would both be `a.mkv`, because FLV cannot be written; so the first becomes `a.flv.mkv`.
+    // FLV cannot be written, so `a.flv` and `a.mkv` in one folder would both become `a.mkv`. In such
+    // a case, the file that changes its container gets a longer name: `a.flv` becomes `a.flv.mkv`.
     let outputs = Dictionary(grouping: sources) { output($0).pathBytes }
     jobs = sources.enumerated().map { number, source in
       let isShared = (outputs[output(source).pathBytes]?.count ?? 0) > 1

@@ -1,8 +1,7 @@
 import ArgumentParser
 import Retrograde
 
-/// Options for finding a loop in a file, and for the seam, which is the cut from the loop's end to
-/// its start.
+/// Options for finding a loop in a file, and for the seam, where the loop ends and starts again.
 struct LoopSearchArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp("Minimum and maximum length of the loop, in seconds. (default: 2..6)", valueName: "from..to"))
@@ -24,8 +23,8 @@ struct LoopSearchArguments: ParsableArguments {
   var seam: [String] = []
 }
 
-/// Option that writes an image of the frames at the loop's seam, which is the cut from the loop's
-/// end to its start.
+/// Option that writes an image of the frames at the loop's seam, where the loop ends and starts
+/// again.
 struct SeamImageArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(

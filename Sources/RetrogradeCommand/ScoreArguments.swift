@@ -4,7 +4,7 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// Options for a score: a list of source ranges to play in order, instead of `--loop`.
+/// Options for a score: a list of source ranges and pauses to play in order, instead of `--loop`.
 struct ScoreArguments: ParsableArguments {
   @OptionGroup(title: "What to play") var parts: ScorePartArguments
 

@@ -17,7 +17,7 @@ import Testing
   // MARK: IVF
 
   /// VP8 in IVF. The header declares `declared` frames, or a duration of `declared` ticks.
-  /// - Parameter step: ticks between the timestamps of two frames.
+  /// - Parameter step: ticks between the timestamps of consecutive frames.
   private func ivf(declared: UInt32, frames: Int, step: UInt32 = 1) -> [UInt8] {
     var file = bytes("DKIF", [UInt8]([0, 0, 32, 0]), "VP80", zeros(4))
     file += bytes(little(30 * step), little(1), little(declared), zeros(4))

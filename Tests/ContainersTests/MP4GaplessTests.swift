@@ -38,7 +38,7 @@ import Testing
     #expect(gapless.duration == ClockTime(sampleIndex: 200_000, rate: 48_000))
   }
 
-  @Test("no gapless data is read from a missing tag, or from one that exceeds the audio")
+  @Test("a missing gapless tag, or one longer than the audio, gives nothing")
   func damaged() throws {
     #expect(try file([]).gapless == nil)
     let numbers = Array(" 00000000 00000840 00000280 00000000FFFFFFFF".utf8)

@@ -94,8 +94,8 @@ import Testing
     }
   }
 
-  /// The clip is noise, for which lossless encoding takes three times the requested bit rate. So
-  /// only an encoder that obeys the option makes a file of the expected size.
+  /// The clip is noise. An encoder that ignored the option and encoded losslessly would take three
+  /// times the requested bit rate.
   @Test("the output roughly has the bit rate of --bitrate", arguments: ["h264", "hevc", "vp8", "vp9", "av1"])
   func bitrate(codec: String) throws {
     let (clip, mirror) = (scratch.path("snow.mkv"), scratch.path("mirror.mkv"))

@@ -6,7 +6,7 @@ import Testing
 /// `retrograde run NAME`.
 @Suite struct InstalledPipelineTests {
   private let scratch: Scratch
-  /// Environment in which the search for pipeline files is limited to folders of the test.
+  /// Environment in which installed pipeline files are searched only in folders of the test.
   private let environment: [String: String]
 
   init() throws {

@@ -8,7 +8,7 @@ import Testing
 
   init() throws { scratch = try Scratch() }
 
-  /// Runs the command successfully with GST_DEBUG.
+  /// Runs the command with GST_DEBUG. The run must succeed.
   /// - Returns: the lines of the log.
   private func log(_ arguments: [String], _ levels: String = "retrograde*:5") throws -> [String] {
     let environment = [

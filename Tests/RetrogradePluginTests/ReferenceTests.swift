@@ -14,8 +14,8 @@ import Testing
     UnsafeMutableRawPointer(try #require(gst_buffer_peek_memory(buffer.raw, 0)))
   }
 
-  /// To draw the overlay, GStreamer makes an overlay composition, which refers to the overlay's
-  /// memory. The composition must be released after the drawing.
+  /// To draw the overlay, `Buffer.blending` makes an overlay composition, which refers to the
+  /// overlay's memory. The composition must be released after the drawing.
   @Test("drawing over a frame keeps neither the frame nor the overlay")
   func drawing() throws {
     let caps = try #require(Caps("video/x-raw,format=I420,width=64,height=32,framerate=25/1"))

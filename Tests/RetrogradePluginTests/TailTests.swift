@@ -50,9 +50,9 @@ import Testing
     #expect(isExact)
   }
 
-  /// The file contains 13 copies of a film whose audio is shorter than its video. The gaps between
-  /// the copies' audio move the audio of the last copy, so its position is known only when the
-  /// whole file is indexed.
+  /// The file contains 13 copies of a film whose audio is shorter than its video. The audio has a
+  /// gap after each copy, so the position of the last copy's audio is known only when the whole
+  /// file is indexed.
   @Test(
     "video does not wait for audio without a known position",
     arguments: [

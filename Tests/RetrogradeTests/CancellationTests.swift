@@ -128,7 +128,7 @@ import Testing
       if count <= 0 { break }
       written += count
     }
-    // All frames of noise would take more than one byte per pixel, so encoding stopped early.
+    // Without the cancellation, frames of noise would take more than one byte per pixel.
     #expect(written < count * 200 * 200 / 4)
   }
 

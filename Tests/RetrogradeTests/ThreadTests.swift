@@ -15,8 +15,8 @@ import Testing
     var value: Int { state.withLock { $0 } }
   }
 
-  /// Swift's own threads block SIGABRT. In such a thread, `abort` ends the process without a call
-  /// of the handler (glibc 2.41).
+  /// Swift's own threads block SIGABRT. In such a thread, `abort` ends the process without calling
+  /// the handler (glibc 2.41).
   @Test("a worker lets SIGABRT reach its handler")
   func abortsAreHandled() async throws {
     let isBlocked = try await Task.detached {

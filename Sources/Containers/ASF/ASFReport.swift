@@ -40,7 +40,7 @@ extension ContainerReport {
       }
       place += size
     }
-    // Report the duration only for a truncated file, because some muxers write a wrong one.
+    // Report no duration for a complete file, because some muxers write a wrong one.
     return place > headerSize ? nil : ContainerReport(isCut: true, end: end)
   }
 

@@ -98,7 +98,8 @@ struct SampleExcerpt {
     boxes = Array(written.joined())
   }
 
-  /// Splits the samples of the track into the ranges in `kept` and the ranges between them.
+  /// Splits the samples of the track into the ranges in `kept` and the ranges before, between and
+  /// after them.
   private static func pieces(_ kept: [Range<Int>], of count: Int) -> [Piece] {
     var pieces: [Piece] = []
     var next = 0

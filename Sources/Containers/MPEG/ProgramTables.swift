@@ -24,7 +24,7 @@ struct ProgramTables {
   mutating func add(_ packet: TransportPacket, _ bytes: [UInt8]) {
     guard awaited.contains(packet.stream), let first = packet.payload.first else { return }
     if packet.isStart {
-      // The payload begins with the length of the rest of the previous section, and with that rest.
+      // The payload begins with the length of the rest of the previous section, then that rest.
       let begin = min(first + 1 + Int(bytes[first]), packet.payload.upperBound)
       add(bytes[first + 1..<begin], of: packet.stream)
       sections[packet.stream] = []

@@ -92,10 +92,10 @@ enum MatroskaTags {
     return NamedTag(name: name, text: value)
   }
 
-  /// Reports of a tag, and of the tags nested in it, that no output can store.
+  /// Reports of those tags that no output can store, among `simple` and the tags nested in it.
   /// - Parameters:
   ///   - outer: names of the enclosing tags.
-  ///   - isOfOthers: true if the tag belongs to a chapter or an attachment.
+  ///   - isOfOthers: true if the tag belongs to an edition, a chapter or an attachment.
   private static func details(
     of simple: EBMLElement, in outer: [String], isOfOthers: Bool
   ) -> [ContainerDetail] {

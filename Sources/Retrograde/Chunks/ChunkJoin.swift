@@ -35,8 +35,8 @@ struct ChunkJoin: Sendable {
   /// - Throws: ``RetrogradeError``.
   func run() throws -> (counts: Feed.Counts, warnings: [Warning]) {
     try Outputs.write(overwrites: plan.options.output.overwrites, inputs: [plan.source.path]) { outputs in
-      // Begin the output last: files are renamed in this order, and an existing output means that
-      // all files are finished.
+      // Begin the output last: files are renamed in the order in which they are begun, and an
+      // existing output means that all files are finished.
       if let path = plan.subtitleOutput?.path { try outputs.begin(path, isNumbered: false) }
       try outputs.begin(plan.output)
       let location = try outputs.location(of: plan.output)

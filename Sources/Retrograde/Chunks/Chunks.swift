@@ -66,7 +66,7 @@ public struct ChunkFolder: Sendable {
   /// - Parameters:
   ///   - wanted: numbers of the chunks; nil: only the next chunk that is neither finished nor being
   ///     made.
-  ///   - resources: limits on memory and spool, in total for all jobs.
+  ///   - resources: memory budget, in total for all jobs, and spool directory.
   ///   - jobs: number of chunks to make at once.
   /// - Returns: the numbers of the chunks that were made.
   /// - Throws: ``RetrogradeError`` of the first failed chunk, after all wanted chunks were tried.
@@ -104,8 +104,8 @@ public struct ChunkFolder: Sendable {
 
   /// Joins the chunks into the output. All chunks must be finished.
   ///
-  /// - Parameter resources: limits on memory and spool while the output is verified; unused if the
-  ///   plan's options do not request verification.
+  /// - Parameter resources: memory budget and spool directory for the verification of the output;
+  ///   unused if the plan's options do not request verification.
   /// - Returns: the progress and the result.
   /// - Throws: ``RetrogradeError``; of code `usage` if chunks are missing, of code `damagedInput`
   ///   if chunk files were changed.

@@ -31,7 +31,7 @@ struct PlayedFrames: Sendable {
         let span = clipped.span(of: place)
         let shown = clock.next(span)
         let start = timeline.starts[places.lowerBound + place]
-        // Skip a frame that two adjacent legs share at a turn, as VideoPlayer does.
+        // Skip a frame that two adjacent legs share, as VideoPlayer does.
         if let last, last.start == start, last.leg.leaves(onShow: leg) { continue }
         last = (start, leg)
         frames.append(Frame(shown: shown, source: span, leg: number))

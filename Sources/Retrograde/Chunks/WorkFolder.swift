@@ -91,7 +91,7 @@ struct WorkFolder: Sendable {
         let reason = errno
         var info = stat()
         // True if a file or a dangling link at this path prevents the creation of the folder. False
-        // if the path is unused, because another process has just removed the folder.
+        // if the folder exists, or if another process has just removed the folder.
         let isInTheWay =
           lstat(path.cPath, &info) == 0 && (stat(path.cPath, &info) != 0 || info.st_mode & S_IFMT != S_IFDIR)
         guard reason == EEXIST, !isInTheWay else {
@@ -163,8 +163,7 @@ struct WorkFolder: Sendable {
   /// a removal begins only after the output is complete.
   func removeLeftovers() throws {
     let names = fileNames(in: path) ?? []
-    // If the lock is taken, another process is just creating a plan here, so there are no
-    // leftovers.
+    // Do nothing if the lock is taken: another process is creating a plan, or removing the files.
     guard !names.isEmpty, !names.contains("plan.json"), let held = try locks.take(Lock.plan, makesFile: true) else {
       return
     }

@@ -21,12 +21,14 @@ import Synchronization
 /// Drawings go directly into the frame's memory (32 bits per pixel), from which the encoder's
 /// converter reads; there is no intermediate frame. Each call waits until the encoder has room.
 /// Several tasks can add frames at once: frames are added one at a time, in the order in which the
-/// calls begin to run. If a drawing throws, the frame is skipped. With a loop other than `forward`, a
-/// play count other than 1, or numbered images as output, frames are stored in memory up to the
-/// budget, then in the spool (temporary files), and are encoded by ``finish()``.
+/// calls begin to run. If a drawing throws, the frame is skipped.
 ///
-/// Audio (``MovieAudio``) starts with the first frame. Without a loop, the audio is encoded while
-/// frames are added.
+/// With a loop other than `forward`, a play count other than 1, or numbered images as output,
+/// frames are stored in memory up to the budget, then in the spool (temporary files), and are
+/// encoded by ``finish()``.
+///
+/// Audio (``MovieAudio``) starts with the first frame. If frames are encoded when they are added,
+/// so is the audio.
 public final class MovieWriter: Sendable {
   /// Width of the frames, in pixels.
   public let width: Int

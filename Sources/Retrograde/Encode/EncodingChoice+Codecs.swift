@@ -70,7 +70,7 @@ extension EncodingChoice {
     let fitting = (possible + wide.filter { $0.encoder != nil && container.takes($0.caps) }).filter {
       AudioForm(track.caps, for: $0, in: container)?.mixedCaps == nil
     }
-    // For lossless output, the codec must accept the samples without conversion.
+    // For lossless output, prefer a codec that accepts the samples without conversion.
     let exact = possible.first { $0.encodes(track.caps) }
     if options.quality == .lossless, exact == nil, possible.isEmpty {
       throw RetrogradeError(

@@ -66,8 +66,8 @@ extension EncodingChoice {
     }
     // Use 4:4:4 for an odd size, because this encoder refuses odd sizes with subsampled chroma.
     if !codec.encodes(raw), EncoderSettings.hasOddSubsampledSize(raw) { choice.format = "Y444" }
-    // Convert RGB to 4:2:0: encoders would encode RGB as 4:4:4, which phones and browsers don't
-    // play.
+    // Convert RGB to 4:2:0 if the size is even: encoders would encode RGB as 4:4:4, which phones
+    // and browsers don't play.
     if video.raw.isRGB, options.quality != .lossless, EncoderSettings.chroma420Codecs.contains(codec.text) {
       choice.format = EncoderSettings.isOdd(raw) ? "Y444" : "I420"
     }
@@ -136,10 +136,10 @@ extension EncodingChoice {
         && ["I420", "YV12", "NV12", "NV21"].contains(video.raw.string("format")))
   }
 
-  /// True if any frame is shown for more than a second, which transport streams can't hold: with
-  /// B-frames, the following frames could be decoded more than a second before they are shown,
-  /// which is not allowed (ISO/IEC 13818-1, 2.4.2.6). `tsdemux` also drops timestamps that are five
-  /// seconds apart.
+  /// True if any frame is shown for more than a second, so that a transport stream must have no
+  /// B-frames. With B-frames, the following frames could be decoded more than a second before they
+  /// are shown, which transport streams do not allow (ISO/IEC 13818-1, 2.4.2.6). `tsdemux` also
+  /// drops timestamps that are five seconds apart.
   private static func holds(_ video: VideoIndex, _ legs: PlaybackLegs?) -> Bool {
     let long = ClockTime(seconds: 1)
     guard let starts = video.starts, let shown = video.duration else { return true }

@@ -25,7 +25,7 @@ struct JPEGFrames {
   ///   - width: width of the encoded frames, in pixels.
   init(_ source: Caps, width: Int?) {
     let format = source.string("format") ?? "I420"
-    // Allow only one format where possible, because the converter would choose 4:4:4 of several.
+    // Allow only one format where possible: out of several, the converter would choose 4:4:4.
     let halved = ["I420", "A420", "P010", "P012", "P016", "NV12", "NV21"].contains { format.hasPrefix($0) }
     let wide = ["I422", "A422", "v210", "UYVP", "UYVY", "YUY2", "YVYU", "Y210", "Y212", "Y41B"].contains {
       format.hasPrefix($0)

@@ -15,7 +15,8 @@ extension Pipeline {
   }
 
   /// Adds the default colorimetry to the caps before `x264enc` if the caps have only a chroma site.
-  /// Otherwise the stream would declare a wrong chroma site (`Quirk.videoInfoChromaSite`).
+  /// Without colorimetry, the stream would declare a wrong chroma site
+  /// (`Quirk.videoInfoChromaSite`).
   func keepChromaSite() {
     guard Quirk.videoInfoChromaSite.applies else { return }
     for encoder in elements(ofFactory: "x264enc") {

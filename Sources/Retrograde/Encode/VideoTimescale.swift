@@ -6,7 +6,7 @@ enum VideoTimescale {
   /// rates. At other rates, rounding moves timestamps by at most 6 µs.
   /// - Parameter rate: frames per second from the caps; nil if the caps have no frame rate.
   static func units(for rate: (numerator: Int, denominator: Int)?) -> Int {
-    // At 24000/1001, 30000/1001 and similar rates, the duration of a frame is not an integer in the
+    // At 24000/1001, 60000/1001 and similar rates, the duration of a frame is not an integer in the
     // usual timescale of 90000.
     guard let rate, rate.denominator == 1001, (1000...120_000).contains(rate.numerator) else { return 90_000 }
     return rate.numerator * 10

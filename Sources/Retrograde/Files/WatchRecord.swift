@@ -26,7 +26,8 @@ package final class WatchRecord: Sendable {
 
   package static let name = ".retrograde-watch"
   private let path: String
-  /// Entries by path. The keys are bytes, because a path need not be valid UTF-8.
+  /// Entries by path. The keys are the bytes of the paths, because Swift strings are equal if they
+  /// differ only in Unicode normalization.
   private let known: Mutex<[[UInt8]: Entry]>
 
   /// Current releases of this program and GStreamer. A file that crashed other releases is tried
@@ -43,7 +44,7 @@ package final class WatchRecord: Sendable {
     known = Mutex(Dictionary(entries.map { ($0.file.pathBytes, $0) }) { $1 })
   }
 
-  /// True if the file at `path` should not be tried again, because an earlier run tried it in its
+  /// True if the file at `path` should not be tried again, because it was already tried in its
   /// current state.
   package func knows(_ path: String, _ stamp: FileStamp) -> Bool {
     known.withLock { known in

@@ -57,8 +57,8 @@ struct Spectrogram {
     return false
   }
 
-  /// Difference between the audio around two times, in dB: the mean over all bands in the intervals
-  /// at these times, the previous and the next intervals.
+  /// Difference between the audio around two times, in dB: the mean over all bands in three pairs
+  /// of intervals: at these times, before them, and after them.
   func distance(_ a: ClockTime, _ b: ClockTime) -> Double {
     let (first, second) = (interval(at: a), interval(at: b))
     let count = decibels.count / Spectrogram.bands

@@ -50,8 +50,7 @@ public struct EncodingOptions: Sendable, Codable {
   package var isAudioCodecOfPlace = false
   /// True if this library derived `bitrate` from `maxSize`; false if the user set `bitrate`.
   package var isRateChosen = false
-  /// Largest bit rate of each audio stream, in bits per second; nil: the usual bit rate of the
-  /// codec.
+  /// Largest bit rate of each audio stream, in bits per second; nil: the usual bit rate.
   package var audioBitrate: Int?
   /// Crop, orientation and size of the frame in the output.
   public var framing: Framing

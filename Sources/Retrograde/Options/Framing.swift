@@ -118,7 +118,7 @@ extension Framing {
 }
 
 extension Framing {
-  /// Settings that differ from the default, for messages.
+  /// Settings that differ from the default.
   var settings: [Setting] {
     var asked: [Setting] = []
     if crop != nil { asked.append(.crop) }

@@ -107,7 +107,7 @@ extension OutputOptions {
       }
     }
 
-    /// Returns a warning if `duration`, of a recording, exceeds ``longest``; otherwise nil.
+    /// Returns a warning if the duration of a recording exceeds ``longest``; otherwise nil.
     func warning(_ duration: ClockTime?) -> Warning? {
       guard let longest, let duration, duration > longest else { return nil }
       return Warning(

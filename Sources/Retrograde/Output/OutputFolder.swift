@@ -17,7 +17,7 @@ final class OutputFolder: OutputPart {
     var workFolder: String?
     /// True if this object created ``folder``.
     var isMade = false
-    /// Files moved by ``publish()``, in order, to be moved back if a move fails.
+    /// Files moved by ``publish()``, in order; ``rollBack()`` moves them back.
     var moves: [(from: String, to: String)] = []
     var isPublished = false
   }

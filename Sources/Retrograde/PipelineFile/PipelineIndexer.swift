@@ -9,8 +9,8 @@ import Synchronization
 ///
 /// If possible, the video is indexed by its packets, and decoded later in windows, like any file.
 /// This requires that the description names all elements between the decoder and the appsink, and
-/// that these elements process each frame alone. Otherwise (live sources, decodebin, temporal
-/// filters) all frames are decoded once, forwards, into a temporary file (the spool).
+/// that these elements are known to process each frame alone. Otherwise (live sources, decodebin,
+/// temporal filters) all frames are decoded once, forwards, into a temporary file (the spool).
 struct PipelineIndexer: Sendable {
   /// Name in messages.
   let name: String
@@ -211,7 +211,7 @@ struct PipelineIndexer: Sendable {
   private func collectFrames(_ reader: StreamReader, _ first: Sample, of path: StreamPath?) throws -> PipelineFound {
     var video = try RecordedVideo(like: first, rate: rate, resources, gauge)
     var next: Sample? = first
-    // Pull also the buffers outside the recording, because a blocked source does not react to a
+    // Also pull the buffers outside the recording, because a blocked source does not react to a
     // request to end.
     while let sample = next {
       switch recording?.takes(sample) {

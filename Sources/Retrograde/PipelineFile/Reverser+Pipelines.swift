@@ -58,8 +58,8 @@ extension Reverser {
     }
   }
 
-  /// Refuses sources and outputs for which a pipeline file would write less than `retrograde
-  /// reverse`.
+  /// Refuses sources and outputs for which a pipeline file can't give the same result as
+  /// `retrograde reverse`.
   private func refuseUnprintable(_ plan: OutputPlan) throws {
     if plan.choice.container.animation != nil {
       throw RetrogradeError(

@@ -23,7 +23,7 @@ struct AudioSegments: Sendable {
   private static let mostBits = 6144
 
   /// - Parameter cuts: preferred start times of segments, ascending from 0. A segment starts at the
-  ///   packet boundary next to its preferred time.
+  ///   packet boundary nearest to its preferred time.
   /// - Returns: nil if no part of the track is in the output.
   init?(
     _ source: PlayableSource, _ track: AudioTrack, _ cuts: [ClockTime], called rendition: String, of name: String,

@@ -35,8 +35,8 @@ struct PacketGrid: Sendable {
     // The first segment includes the packets that contain the priming.
     for cut in cuts.dropFirst() {
       let place = (max(cut, .zero).sampleIndex(rate: rate) + priming + packet / 2) / packet
-      // `cuts` comes from the video, which may be longer than the audio. No segment starts after
-      // the last audio sample.
+      // `cuts` may come from a video that is longer than the audio. No segment starts after the
+      // last audio sample.
       if let last = starts.last, place > max(last, priming / packet), place * packet - priming < samples {
         starts.append(place)
       }

@@ -162,7 +162,7 @@ struct SegmentEncoder: Sendable {
   }
 
   /// Returns the body of the `stsd` box (sample description) that `mp4mux` writes for the packets;
-  /// nil on failure.
+  /// nil if no temporary file can be created, or `mp4mux` writes no such box.
   private func sampleDescription(_ packets: PacketFile, _ cancellation: Cancellation) throws -> [UInt8]? {
     guard let file = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else { return nil }
     defer { if let name = file.name { unlink(name.cPath) } }

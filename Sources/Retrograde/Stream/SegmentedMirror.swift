@@ -20,8 +20,8 @@ package final class SegmentedMirror: Sendable {
   package var frameTimes: [ClockTime] { videos.first?.cuts.shown.map(\.start) ?? [] }
   package let chapters: [Chapter]
   package let subtitles: [Subtitles]
-  /// Warnings about details of the source that the output lacks or changes. Damage that appears
-  /// only during decoding is not reported.
+  /// Warnings about details of the source that the output lacks or changes, as far as the index
+  /// shows. Damage that appears only during decoding is not included.
   package let warnings: [Warning]
 
   private let name: String

@@ -156,7 +156,8 @@ enum DescriptionComparison {
   }
 
   /// Checks subtitles, chapters and tags.
-  /// - Parameter delay: delay of all streams of the mirror, as caused by audio priming.
+  /// - Parameter delay: delay of all streams of the mirror relative to the presentation, such as
+  ///   audio priming causes.
   static func details(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, delay: ClockTime
   ) -> [Verification.Check] {
@@ -258,7 +259,7 @@ enum DescriptionComparison {
       if own.count > 1 { found += found.flatMap { $0.split(separator: #/[,;] /#).map(String.init) } }
       return own.allSatisfy(found.contains)
     }
-    // `theoraenc` writes no tags, so an Ogg file with only video has none.
+    // `theoraenc` writes no tags, so an Ogg file with only video may have none.
     let isUntagged =
       container.isOgg && mirror.audio.isEmpty
       && !given.contains { tags in compared.contains { tags?.has($0) ?? false } }

@@ -14,7 +14,7 @@ struct FrameComparison {
   /// Number of frames that equal their source frames in every pixel.
   var identical = 0
   /// Pixel formats of the source and the mirror, if frames were converted to compare every pixel;
-  /// otherwise nil. Conversion between RGB and YUV rounds.
+  /// otherwise nil. `isRounded` is true for a conversion between RGB and YUV.
   private(set) var conversion: (source: String, mirror: String, isRounded: Bool)?
   /// Smallest likeness (PSNR of the thumbnails, in dB) of a frame to its source frame, and the
   /// number of that frame.
@@ -144,8 +144,8 @@ private struct ThumbnailedFrames {
     var buffer: Buffer
     var caps: Caps
     var shown: TimeSpan
-    /// Duration that the file declares for the frame. `shown` may be longer, because the last frame
-    /// stays on screen if the video ends before the file.
+    /// Duration of the frame in its own file. `shown` may be longer, because the last frame stays
+    /// on screen if the video ends before the file.
     var duration: ClockTime
     var number: Int?
     var thumbnail: Thumbnail

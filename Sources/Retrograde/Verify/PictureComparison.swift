@@ -15,7 +15,7 @@ struct PictureComparison {
     /// around the source block. The difference is in 8-bit levels. Edges that a codec blurred or
     /// shifted thus do not count, but new levels do, which codecs do not create.
     var worst = (difference: 0.0, frame: 0, x: 0, y: 0)
-    /// Differences by brightness: for each of 16 ranges of the source block's level, the number of
+    /// Differences by level: for each of 16 ranges of the source block's level, the number of
     /// blocks, and the sum of their differences in sixteenths of a level.
     var byLevel = [(count: Int, sum: Int)](repeating: (0, 0), count: 16)
     /// Largest mean difference of all blocks of one frame, in 8-bit levels, and the number of the

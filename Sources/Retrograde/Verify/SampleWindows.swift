@@ -5,11 +5,11 @@ import MediaTime
 /// separately. This finds differences that the correlation of the complete streams hides.
 struct SampleWindows {
   /// Figures of one channel in one window: mean squares of the source's samples (`own`), the
-  /// mirror's samples (`other`), and their difference.
+  /// mirror's samples (`other`), and the differences of both. They are sums until the window is
+  /// complete.
   private struct Window {
     var own = 0.0
     var other = 0.0
-    /// Mean square of the differences of samples; a sum until the window is complete.
     var difference = 0.0
     /// Mean square, in the source, of the loudest 10 ms that are silent in the mirror; 0 if there
     /// are none.
@@ -22,8 +22,8 @@ struct SampleWindows {
     var differing = WindowRange()
     /// Windows that are louder or quieter than the source.
     var louder = WindowRange()
-    /// Level of the complete mirror relative to the source's level, in dB; nil if too little is
-    /// loud enough to measure the level.
+    /// Overall level of the mirror relative to the source, in dB, over all judged windows; nil if
+    /// they are too quiet to measure the level.
     var gain: Double?
     /// Number of windows that are too quiet to judge.
     var quiet = 0
@@ -47,13 +47,13 @@ struct SampleWindows {
   static let milliseconds = 50
   /// Number of 10 ms intervals in a window. Each interval is checked for silence.
   private static let parts = 5
-  /// Share of a 10 ms interval's energy below which the interval counts as silenced. The limit was
-  /// measured. AAC, MP3, Opus and Vorbis at 24 to 128 kbit/s kept 0.28 or more of audio below the
-  /// frequency of their low-pass filter. After 20 ms were silenced, 0.012 or less remained in 49 of
-  /// 50 cases.
+  /// Share of a 10 ms interval's energy below which the interval counts as silenced. The limit lies
+  /// between measured shares: AAC, MP3, Opus and Vorbis at 24 to 128 kbit/s kept 0.28 or more of
+  /// audio below the frequency of their low-pass filter. Where 20 ms were silenced, 0.012 or less
+  /// remained in 49 of 50 cases.
   private static let leastOfPart = 0.05
   /// Index of the first window to check for silence. A stream that is read without its first packet
-  /// fades in, in AAC at 8 kHz for 128 ms.
+  /// fades in. In AAC at 8 kHz, the fade takes 128 ms.
   private static let firstWhole = 3
 
   private let channels: Int

@@ -77,8 +77,8 @@ extension FrameComparison {
   /// Largest accepted mean differences of blocks, in 8-bit levels: over all frames, over the blocks
   /// in one range of levels, and over one frame.
   private static let (mostMean, mostLevel, mostFrame) = (1.2, 2.5, 4.0)
-  /// Limit for chroma, which is larger, because codecs change saturated colours more than
-  /// brightness.
+  /// Limit for chroma instead of `mostLevel`. It is larger, because codecs reduce saturated colours
+  /// more than brightness.
   private static let mostChroma = 5.0
   /// Smallest accepted share of the source's colourfulness; even a palette of few colours preserves
   /// this share.
@@ -136,12 +136,13 @@ extension AudioComparison {
   /// Largest accepted change of level, in dB: for lossy codecs, and for rounding.
   private static let mostGain = (lossy: 1.0, exact: 0.01)
 
-  /// Required exactness of the mirror's samples, by the mirror's codec.
+  /// Required exactness of the mirror's samples.
   enum Exactness {
     /// A codec that models speech (AMR, Speex) was used. It preserves level and pitch, but not the
     /// waveform.
     case modelled
-    /// Another lossy codec was used. It approximately preserves the waveform.
+    /// Another lossy codec was used, or the audio was resampled. The waveform is approximately
+    /// preserved.
     case alike
     /// Only rounding is allowed.
     case rounded

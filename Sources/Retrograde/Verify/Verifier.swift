@@ -75,8 +75,8 @@ extension Verifier {
       "not written, since it would not be the exact mirror of \(verifier.sourceName): \(difference)")
   }
 
-  /// - Parameter name: final file name of the mirror. Its extension tells which deviations the
-  ///   container causes.
+  /// - Parameter name: final file name of the mirror. Its extension selects the container, and so
+  ///   the deviations that are allowed because the container causes them.
   func run(_ work: Work, name: String, turnsPackets: Bool = false) throws -> Verification {
     let container = try Container.of(name, format: options.encoding.format)
     let requirements = try OutputRequirements(of: name, options.encoding)
@@ -120,7 +120,7 @@ extension Verifier {
         .internalFailure, about: "\(sourceName), \(name)", "can't be compared: \(error.description)", underlying: error
       )
     }
-    // Add the warnings again, because some appear only after all frames were decoded.
+    // Collect the warnings last, because some appear only after all frames were decoded.
     result.warnings = (result.warnings + source.warnings + mirror.warnings).unique
     return result
   }

@@ -16,8 +16,8 @@ struct DecodedTimes {
 
   /// - Parameter store: all packets of `video`.
   /// - Returns: nil if the decoder does not report the packet of each frame, loses a keyframe, or
-  ///   conceals damage. Concealed pixels may depend on all frames decoded earlier, so another
-  ///   decode may give other pixels.
+  ///   conceals damage. Concealed pixels may depend on all frames decoded earlier, so a decode that
+  ///   starts later may give other pixels.
   /// - Throws: ``RetrogradeError`` if the source can't be read.
   init?(_ video: VideoIndex, _ store: PacketStore, _ recipe: DecodingRecipe, _ cancellation: Cancellation) throws {
     let count = Mutex(0)

@@ -41,8 +41,8 @@ final class LazyAudioStore: Sendable {
     self.opened = opened
     var settings = settings
     settings.playback.noVideo = true
-    // Use a new cancellation, because the client that opened the source may disconnect, which
-    // cancels its own requests.
+    // Use a new cancellation, because the old one may be set when the client that opened the source
+    // disconnects.
     settings.cancellation = Cancellation()
     self.settings = settings
     state = Mutex(State(recent: [IndexedRange(span: known.span, tracks: known.tracks)]))

@@ -64,8 +64,8 @@ final class ResampledSamples: PacedSamples {
   /// Sets the rate that gives the next block its correct length.
   private func setRate(of converter: AudioConverter) {
     // The new speed also applies to sample frames that are still in the converter. Their number
-    // depends on the speed, and the speed is calculated from their number. To limit this feedback,
-    // count at most half a block.
+    // increases with the speed, and the speed is calculated from their number. To limit this
+    // feedback, count at most half a block.
     let end = read + block - (leg.speed.isConstant ? 0 : min(converter.latency, block / 2))
     let count = min(block, end)
     let wanted = max(time(toPlay: end) - given, 1)

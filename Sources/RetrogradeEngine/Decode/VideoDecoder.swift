@@ -139,7 +139,8 @@ final class VideoDecoder: Sendable {
     system_release_memory()
   }
 
-  /// Error thrown if the frames decoded for a window differ from those of the index.
+  /// Error thrown if the source is not seekable, or if frames or packets of a window differ from
+  /// the index.
   struct Mismatch: Error {}
 
   /// Decodes one window. When `budget` is reached, the first frames of the window go to the spool.

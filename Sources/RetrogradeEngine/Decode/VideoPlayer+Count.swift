@@ -19,8 +19,8 @@ extension VideoPlayer {
         continue
       }
       var clock = OutputTimestamper(leg, timeline: video.shown.timeline, timing: timing)
-      // Number of output frames that interpolation makes from the previous frame if another frame
-      // of the leg follows; nil before the leg's first frame.
+      // Number of output frames for the previous frame, including interpolated ones, if another
+      // frame of the leg follows; nil before the leg's first output frame.
       var parts: Int?
       for (place, frame) in (leg.direction == .forward ? given : given.reversed()).enumerated() {
         var shown = clock.next(frame.span)

@@ -21,7 +21,8 @@ final class Transfers: Sendable {
   func watch(_ element: Element) {
     guard element.isOfClass("Source") else { return }
     guard element.factoryName == reader, let pad = element.staticPad("src") else {
-      // A playlist must not cause addresses of other kinds, such as local files, to be read.
+      // A playlist must not cause addresses of other kinds to be read: an online playlist must not
+      // cause local files to be read.
       state.withLock { $0.isRefused = true }
       return element.fail(GStreamerError(kind: .inputOutput, element: nil, message: "is not read", debug: nil))
     }

@@ -63,8 +63,8 @@ struct AudioAnchor: Hashable, Sendable {
     guard step > 0, estimate.magnitude < 1e15 else { return nil }
     let distance = Int(estimate.rounded()) - origin.position
     let isExact = spread <= 1 && origin.spread <= 1
-    // With a step this small, several positions fit. Then use only the timestamps, if they are
-    // exact to the sample.
+    // A step this small can't correct an error of the timestamps. Then use only the timestamps, if
+    // they are exact to the sample.
     if isExact, step < 4 { return spread == 0 && origin.spread == 0 ? Int(estimate.rounded()) - position : nil }
     let steps = Int((Double(distance) / Double(step)).rounded())
     let place = origin.position + steps * step

@@ -29,7 +29,8 @@ package struct PipelineSource: Sendable {
   /// pipeline starts.
   package func prepare(_ pipeline: Pipeline) { opened.topology.prepare(pipeline) }
 
-  /// True if frames get the packets' timestamps, because the decoder outputs none (GIF).
+  /// True for GIF: frames get the packets' timestamps, because the decoder may output wrong ones
+  /// (`Quirk.avdecGIFTimestamps`).
   package var isTimedByPackets: Bool { opened.topology.isGIF }
 
   /// Stream whose data `sink`, an appsink of a running pipeline, receives from the file; nil if

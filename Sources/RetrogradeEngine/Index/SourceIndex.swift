@@ -213,7 +213,7 @@ package struct SourceIndex: Sendable {
   /// not an animation.
   package var plays: Int?
   package var warnings: [Warning]
-  /// Facts about the whole source if only a part was indexed; nil if the whole source was indexed.
+  /// Facts about the source if only a part was indexed; nil if the whole source was indexed.
   var part: Part?
   /// End of the source as the container declares it; nil unless data before this end is missing.
   package internal(set) var declaredEnd: ClockTime?

@@ -31,8 +31,8 @@ package struct StreamPath: Sendable {
   private(set) var loudspeakers: UInt64?
   /// Container's sample format, if GStreamer does not report the format (`Quirk.qtdemuxByteOrder`).
   private(set) var sampleFormat: String?
-  /// Format change between FLAC frames; nil if there is none. Each frame's timestamp is then
-  /// computed with the sample rate of that frame.
+  /// Difference in format between FLAC frames and the stream's header; nil if there is none. Each
+  /// frame's timestamp is computed with the sample rate of that frame.
   var formChange: FLACChange?
   /// Sample format of a Wave64 file.
   var wave64: PCMFormat?

@@ -106,7 +106,7 @@ extension ReverseSource {
     else { return false }
     // An endless output has no end to play backwards from.
     if rate < 0, segment.stop == guint64(noTime), legs?.duration == nil { return false }
-    // An output with speed changes, which a score may contain, plays only forwards.
+    // Scores with speed changes, pauses or muted audio play only forwards.
     if rate < 0, !(legs?.areNatural ?? true) { return false }
     if isFlushing {
       for stream in streams { push(gst_event_new_flush_start(), number, stream) }

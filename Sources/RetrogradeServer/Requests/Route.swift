@@ -44,8 +44,8 @@ enum Route: Equatable, Sendable {
 /// Part of a stream.
 enum StreamPart: Equatable, Sendable {
   /// Master playlist (HLS).
-  /// - Parameter prefix: text before the addresses in the playlist, which are relative to the
-  ///   stream's address.
+  /// - Parameter prefix: path of the stream, relative to the playlist; each address in the playlist
+  ///   begins with it.
   case master(prefix: String)
   /// Data for the player page.
   case info

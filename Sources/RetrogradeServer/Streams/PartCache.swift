@@ -134,7 +134,7 @@ final class PartCache: Sendable {
           _ = try await run(.frames(input: content.path, [place], options, output: path)).summary()
         }
       } catch let error as RetrogradeError where place != .start && error.code != .crashed {
-        // The file is shorter than three seconds: try its first frame.
+        // The file may be shorter than three seconds: try its first frame.
       }
     }
     throw RetrogradeError(.damagedInput, about: file.name, "has no picture")

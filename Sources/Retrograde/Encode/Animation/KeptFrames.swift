@@ -51,8 +51,8 @@ final class KeptFrames {
 extension KeptFrames {
   /// Calls `make` with several levels, to find the first level whose file fits the size limit.
   /// - Parameters:
-  ///   - report: called with the number of frames processed in all attempts so far, and the number
-  ///     to expect at most.
+  ///   - report: called with the number of frames processed in all attempts so far, and the largest
+  ///     number to expect.
   ///   - make: makes the file, reports the number of finished frames, and returns the size in
   ///     bytes.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if the file can't be made small
