@@ -45,6 +45,9 @@ package struct ContainerFacts: Sendable {
   /// Reason to refuse the file before a demuxer reads it, printed after "too damaged to read:".
   /// MP4, MOV, Matroska, WebM, IVF, Y4M, AIFF, AU and RealMedia, and files with APE tags only.
   package private(set) var fault: String?
+  /// Audio format that the header declares, if GStreamer may not know the format. AIFF-C, AU and
+  /// Wave64 only.
+  package private(set) var uncommonAudio: String?
   package private(set) var gif: GIFBlocks?
   /// True if the format requires contiguous audio packets, so that a gap in time means missing
   /// packets. Ogg, FLAC, MP3, ADTS and AC-3 only.
@@ -119,6 +122,7 @@ package struct ContainerFacts: Sendable {
     case .wave:
       wave = WAVEHeader(file)
       isEmptyWave = WAVEHeader.isEmpty(file)
+      uncommonAudio = wave?.uncommonFormat
       report = wave.map { ContainerReport($0) }
       tags = wave?.chunks.tags ?? []
       correction = WAVECorrection(file)
@@ -135,6 +139,7 @@ package struct ContainerFacts: Sendable {
     case .au:
       report = .au(file)
       fault = ContainerReport.auFault(file)
+      uncommonAudio = ContainerReport.uncommonAUFormat(file)
       tags = ContainerReport.auAnnotation(file).map { [NamedTag(name: "COMMENT", text: $0)] } ?? []
     case .avi:
       report = .avi(file)
@@ -208,7 +213,7 @@ package struct ContainerFacts: Sendable {
   private mutating func readAIFF(_ file: RandomAccessFile) {
     report = .aiff(file)
     let chunks = ContainerReport.aiffChunks(file)
-    fault = chunks.fault
+    (fault, uncommonAudio) = (chunks.fault, chunks.uncommonFormat)
     // An ID3 tag repeats the AIFF text chunks, so they are read only if there is no ID3 tag.
     if let place = chunks.tag { readID3(file, at: place) } else { tags = chunks.texts }
     details += chunks.details

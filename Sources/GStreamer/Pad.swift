@@ -22,6 +22,13 @@ package final class Pad: @unchecked Sendable {
   /// Caps that the pad's template allows.
   package var possibleCaps: Caps? { gst_pad_get_pad_template_caps(raw).map { Caps(adopting: $0) } }
 
+  /// True if the pad's template allows the negotiated caps, or before negotiation. Demuxers may
+  /// output caps that their templates lack. GStreamer does not check this.
+  package var declaresItsCaps: Bool {
+    guard let caps, let possibleCaps else { return true }
+    return caps.intersects(possibleCaps)
+  }
+
   /// Tags received on the pad so far: tags of the whole file (`isGlobal`), or tags of the stream;
   /// nil if there are none.
   package func tags(global isGlobal: Bool) -> TagList? {

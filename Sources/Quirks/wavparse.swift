@@ -19,5 +19,14 @@ extension Quirk {
     upstream: "`gst_riff_wave_add_default_channel_mask`, f6ed2e24fe",
     workaround: "The mask is set to 0: channels for no loudspeakers.")
 
-  static let wavparse = [wavparseSize, wavparseChannelMask]
+  package static let wavparseTemplate = Quirk(
+    "wavparse-template", element: "wavparse", releases: .all,
+    symptom: """
+      Its source pad outputs G.722 and G.726, but the pad's template lists neither: a direct link to the codec's \
+      decoder is refused.
+      """,
+    upstream: "`gst_riff_create_audio_template_caps`",
+    workaround: "A `capssetter` without caps, which accepts all caps, is linked between the two.")
+
+  static let wavparse = [wavparseSize, wavparseChannelMask, wavparseTemplate]
 }

@@ -53,10 +53,8 @@ package struct OpenedSource: Sendable {
     do {
       topology = try Topology(
         probing: stored.path, stored.sourceDescription, stored.facts, settings.cancellation)
-    } catch let error as RetrogradeError where error.code == .damagedInput && stored.facts.boxedImage != nil {
-      throw RetrogradeError(
-        .missingPlugin, about: input, "this image format is not supported (\(stored.facts.boxedImage ?? ""))",
-        remedy: "convert it to PNG or JPEG, or to a video if it moves", underlying: error.underlying)
+    } catch let error as RetrogradeError where [.damagedInput, .inputOutput].contains(error.code) {
+      throw stored.facts.unsupported(error, input) ?? error
     }
     tail = try span.flatMap { span in try excerpt?.join().map { (span, $0) } }
   }
@@ -103,5 +101,22 @@ package struct OpenedSource: Sendable {
       cancellation: settings.cancellation, progress: progress)
     if givesWay { indexer.priorityGate = priorityGate }
     return indexer
+  }
+}
+
+extension ContainerFacts {
+  /// Returns the error to report instead of `error` for a file of a format that GStreamer can't
+  /// read; nil if the file's format is a common one.
+  fileprivate func unsupported(_ error: RetrogradeError, _ input: String) -> RetrogradeError? {
+    if let boxedImage {
+      return RetrogradeError(
+        .missingPlugin, about: input, "this image format is not supported (\(boxedImage))",
+        remedy: "convert it to PNG or JPEG, or to a video if it moves", underlying: error.underlying)
+    }
+    return uncommonAudio.map {
+      RetrogradeError(
+        .missingPlugin, about: input, "this audio format is not supported (\($0))",
+        remedy: "convert it to FLAC, or to WAV with PCM", underlying: error.underlying)
+    }
   }
 }

@@ -111,6 +111,23 @@ import Testing
     #expect(result.errors.contains("MPEG-4 ALS"), "\(result.errors)")
   }
 
+  @Test(
+    "audio formats that GStreamer's readers of AIFF-C, AU and Wave64 lack are unsupported",
+    arguments: [
+      ("a.aiff", "adpcm_ima_qt", "AIFF-C with compression ima4"),
+      ("a.aiff", "pcm_alaw", "AIFF-C with compression alaw"),
+      ("a.au", "g726le", "AU with encoding 23"), ("a.w64", "g722", "Wave64 with format tag 655"),
+      ("6.au", "pcm_s16be", "AU with 6 channels"),
+    ])
+  func uncommonAudio(name: String, codec: String, words: String) throws {
+    let path = scratch.path(name)
+    let encode = ["-c:a", codec, "-ac", name == "6.au" ? "6" : "1"] + (name == "a.au" ? ["-b:a", "32k"] : [])
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=duration=1:sample_rate=8000", "-y"] + encode + [path])
+    let result = try Command.run(["reverse", path, scratch.path("b.wav")])
+    #expect(result.status == 69, "\(result.errors)")
+    #expect(result.errors.contains("this audio format is not supported (\(words))"), "\(result.errors)")
+  }
+
   @Test("the only stream of a file cannot be left out")
   func soleStream() throws {
     let path = scratch.path("a.caf")

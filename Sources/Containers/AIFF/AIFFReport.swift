@@ -38,6 +38,8 @@ extension ContainerReport {
     var texts: [NamedTag] = []
     /// Reason to refuse the file, as in ``ContainerFacts/fault``; nil if there is none.
     var fault: String?
+    /// ``ContainerFacts/uncommonAudio``.
+    var uncommonFormat: String?
     /// AIFF chunks to report to the user, because no output can store their contents.
     var details: [ContainerDetail] = []
     /// Channel mask, one bit per `GstAudioChannelPosition`; nil if GStreamer has no such layout.
@@ -54,6 +56,9 @@ extension ContainerReport {
         if file.number(at: place + 16, 2) != nil, file.extended(at: place + 16).map({ $0 > Double(Int32.max) }) ?? true
         {
           found.fault = "its sample rate is not a valid number"
+        }
+        if file.text(at: 8) == "AIFC", let type = file.text(at: place + 26), !parsed.contains(type) {
+          found.uncommonFormat = "AIFF-C with compression \(type)"
         }
       }
       if name == "CHAN", size < 1 << 16 { layout = file.read(place + 8..<place + 8 + size) }
@@ -91,6 +96,9 @@ extension ContainerReport {
     }
     return ClockTime(seconds: Double(frames) / rate)
   }
+
+  /// Compressions that aiffparse knows (`gst_aiff_parse_parse_comm`).
+  private static let parsed: Set = ["NONE", "sowt", "fl32", "FL32", "fl64"]
 
   private static let uncompressed: Set = [
     "NONE", "twos", "sowt", "raw ", "in24", "in32", "42ni", "23ni", "fl32", "FL32", "fl64", "FL64",

@@ -23,6 +23,14 @@ extension ContainerReport {
       ? "its header places the audio after the end of the file" : nil
   }
 
+  /// ``ContainerFacts/uncommonAudio``: an encoding other than PCM, A-law and µ-law, or more than two
+  /// channels, which auparse refuses.
+  static func uncommonAUFormat(_ file: RandomAccessFile) -> String? {
+    guard let encoding = file.number(at: 12, 4), let channels = file.number(at: 20, 4) else { return nil }
+    if bytesPerSample[encoding] == nil { return "AU with encoding \(encoding)" }
+    return channels > 2 ? "AU with \(channels) channels" : nil
+  }
+
   /// Annotation text between the header and the audio; nil if there is none.
   static func auAnnotation(_ file: RandomAccessFile) -> String? {
     guard let start = file.number(at: 4, 4), (24..<1 << 16).contains(start) else { return nil }

@@ -17,6 +17,8 @@ package struct WAVEHeader: Sendable {
   /// Sample format of a Wave64 file; nil for other files. GStreamer reports this format only after
   /// decoding with libsndfile.
   package let wave64: PCMFormat?
+  /// ``ContainerFacts/uncommonAudio``: any format of Wave64 apart from PCM.
+  let uncommonFormat: String?
   /// Sample frames per second; nil if the audio is not PCM.
   package let rate: Int?
   /// Channel mask, one bit per `GstAudioChannelPosition`; nil if not declared.
@@ -54,6 +56,8 @@ package struct WAVEHeader: Sendable {
       duration = ClockTime(sampleIndex: bytes, rate: bytesPerSecond)
     }
     wave64 = isWave64 ? pcm : nil
+    let tag = file.number(at: format.body, 2, isLittleEndian: true) ?? 0
+    uncommonFormat = isWave64 && pcm?.name == nil ? "Wave64 with format tag \(tag)" : nil
     rate = pcm?.rate
     let there = min(bytes, max(file.size - data.body, 0))
     held =

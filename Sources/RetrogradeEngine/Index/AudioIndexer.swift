@@ -118,7 +118,7 @@ package final class AudioIndexer: Sendable {
     let named = [loudspeakers.map { Caps.field(channelMask: $0) }, stream.sampleFormat.map { "format=\($0)" }]
       .compactMap { $0 }.joined(separator: ",")
     let placed = named.isEmpty ? "" : "capssetter caps=\"audio/x-raw,\(named)\" ! "
-    let open = stream.isMisnamed || isOpus ? "capssetter ! " : ""
+    let open = stream.hasUndeclaredCaps || isOpus ? "capssetter ! " : ""
     return "\(open)\(queue)\(decode)\(placed)audioconvert dithering=none ! audio/x-raw,layout=interleaved\(rate) ! "
       + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
   }

@@ -39,9 +39,11 @@ package struct StreamPath: Sendable {
   let globalTags: TagList?
   private(set) var steps: [Step]
 
-  /// True if the container and the parser name different codecs. For example, transport streams
-  /// from discs label AC-3 as E-AC-3.
-  let isMisnamed: Bool
+  /// True if a link directly to the decoder would fail, because one of the pads declares other
+  /// caps than the stream has. The container and the parser may name different codecs: transport
+  /// streams from discs label AC-3 as E-AC-3. Or the demuxer outputs more codecs than its pad
+  /// template lists (`Quirk.wavparseTemplate`).
+  let hasUndeclaredCaps: Bool
   /// True if the file itself is the stream. The decoder then reads the file directly, at any
   /// position.
   var isFile: Bool { steps.isEmpty }
@@ -307,7 +309,7 @@ extension StreamPath {
     let type = caps.mediaType
     kind = StreamKind(mediaType: type)
     var steps: [Step] = []
-    var isMisnamed = false
+    var hasUndeclaredCaps = false
     var next: Pad? = pad
     while let current = next, let origin = current.origin, let factory = origin.element.factoryName {
       guard factory != "typefind" else { break }
@@ -316,7 +318,8 @@ extension StreamPath {
       if factory != "capsfilter" {
         steps.insert(Step(element: number(origin.element), factory: factory, pad: origin.pad.name), at: 0)
         let named = origin.element.firstSinkPad?.caps?.mediaType
-        isMisnamed = isMisnamed || origin.element.isOfClass("Parser") && named != type && named != nil
+        let isMisnamed = origin.element.isOfClass("Parser") && named != type && named != nil
+        hasUndeclaredCaps = hasUndeclaredCaps || isMisnamed || !origin.pad.declaresItsCaps
       }
       next = origin.element.firstSinkPad?.peer
       // A parser forwards the demuxer's tags only with its first packet
@@ -331,6 +334,6 @@ extension StreamPath {
     // packets arrive unchanged, so leave out the parser.
     if steps.last?.factory == "mpeg4videoparse", steps.dropLast().last?.factory == "avidemux" { steps.removeLast() }
     self.steps = steps
-    self.isMisnamed = isMisnamed
+    self.hasUndeclaredCaps = hasUndeclaredCaps
   }
 }
