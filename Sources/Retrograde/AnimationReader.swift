@@ -50,8 +50,9 @@ struct AnimationReader {
       throw RetrogradeError(
         .damagedInput,
         about: path,
-        "decoding this animation of \(canvas.width)x\(canvas.height), in a file of \(ByteCount(file.size)), takes "
-          + "\(ByteCount(needed)) of memory; \(setting: .memory) is \(resources.memory)")
+        "decoding this animation (\(canvas.width)x\(canvas.height) pixels, \(ByteCount(file.size)) file) needs "
+          + "\(ByteCount(needed)) of memory, but \(setting: .memory) is \(resources.memory)",
+        remedy: "raise \(setting: .memory)")
     }
     let all = file.read(0..<file.size)
     try file.checkReading(path)
@@ -157,7 +158,7 @@ struct AnimationReader {
     guard case .png(let frames) = form, frames.frames.first?.png.withUnsafeBytes(PNGPacket.isDeep) ?? false else {
       return []
     }
-    return [Warning(.converted, "changed: 16 bits a sample become 8, as always for animated PNG")]
+    return [Warning(.converted, "changed: 16 bits per sample become 8, since animated PNG is always read with 8 bits")]
   }
 
   /// Warnings about frames that are missing from the file.
@@ -173,13 +174,13 @@ struct AnimationReader {
     case .cut:
       Warning(
         .truncated,
-        "cut: the file ends after \(starts.count) complete frames, at \(end.inSeconds); according to its header there "
-          + "are more, but it does not say how many",
+        "cut: the file ends after \(starts.count) complete frame\(starts.count == 1 ? "" : "s"), at \(end.inSeconds); "
+          + "the header says that more should follow, but not how many",
         span: TimeSpan(start: end, end: end))
     case .broken(let offset, let missing):
       Warning(
         .damaged,
-        "damaged: the file can't be read at byte \(offset): at least \(missing) of "
+        "damaged: the file can't be read at byte \(offset), so at least \(missing) of "
           + "\(starts.count + missing) frames are missing, from \(end.inSeconds) on",
         count: missing, span: TimeSpan(start: end, end: end))
     }

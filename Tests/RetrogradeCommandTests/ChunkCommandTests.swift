@@ -105,7 +105,8 @@ import Testing
     let work = scratch.path("my work")
     let split = ["work", "split", scratch.path("a.mp4"), scratch.path("b.mp4"), "--work", work]
     #expect(try Command.run(split).status == 0)
-    #expect(try Command.run(["work", "join", work]).errors.contains("`retrograde work chunk '\(work)'` makes them"))
+    #expect(
+      try Command.run(["work", "join", work]).errors.contains("`retrograde work chunk '\(work)'` makes the next one"))
     #expect(
       try Command.run(["work", "chunk", work, "99"]).errors.contains("`retrograde work status '\(work)'` lists"))
   }

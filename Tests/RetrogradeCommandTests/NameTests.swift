@@ -170,7 +170,8 @@ import Testing
   func suggestions() throws {
     let result = try sh("\"$r\" split \"caf$e.mp4\" \"o$e.mp4\" --work \"w$e\" && \"$r\" join \"w$e\"")
     #expect(
-      result.status == 64 && result.errors.contains("`retrograde work chunk $'w\\xe9'` makes them"), "\(result.errors)")
+      result.status == 64 && result.errors.contains("`retrograde work chunk $'w\\xe9'` makes the next one"),
+      "\(result.errors)")
     for bytes in [Array("a b".utf8), [0xE9, 0x61], Array("a'\\\n\u{85}\u{7}1".utf8) + [0xFF], Array("é".utf8), []]
       as [[UInt8]]
     {

@@ -59,7 +59,7 @@ import Testing
       let error = await #expect(throws: RetrogradeError.self) {
         _ = try await reverser.start(to: folder.path("out.mkv"), in: work).summary()
       }
-      #expect(error?.description.contains("a plan does not record what a program draws over frames") ?? false)
+      #expect(error?.description.contains("the plan can't store overlays or titles drawn by a program") ?? false)
     }
   }
 

@@ -237,7 +237,7 @@ import Testing
     let written = try await Reverser(folder.path("in.mkv")).reverse(to: folder.path("a.mp4"))
     #expect(
       written.warnings.map(\.description) == [
-        "left out: a chapter that is part of another, which this container can't hold"
+        "left out: a chapter inside another chapter, which this container can't hold"
       ])
     let flat = chapters(try index(folder.path("a.mp4")).chapters)
     #expect(flat == ["0-1200 Rest []", "1200-2000 Début []"])
@@ -262,7 +262,7 @@ import Testing
     #expect(
       written.warnings.map(\.description) == [
         "left out: 45 of 300 chapters, from 0:00:01.730 of the output on: this container can hold only 255",
-        "cut: the title of 1 chapter: this container can hold only 255 bytes of a title",
+        "cut: the title of 1 chapter, since this container can hold only 255 bytes per title",
       ])
     #expect(written.warnings.map(\.count) == [45, 1])
     let held = try index(folder.path("a.mp4")).chapters

@@ -59,7 +59,7 @@ extension Capture {
         let what = error.element.map { ["pulsesrc", "alsasrc"].contains($0) } ?? false ? microphone : nil
         return RetrogradeError(
           error.kind == .missingPlugin ? .missingPlugin : .noInput,
-          about: what ?? source, "recording from it failed: \(error.message)",
+          about: what ?? source, "recording failed: \(error.message)",
           remedy: "`retrograde devices` lists the devices", underlying: error)
       }, recording: control, rate: FrameRateLimit(options.playback, requirements),
       resources: options.resources, gauge: work.gauge, cancellation: work.cancellation

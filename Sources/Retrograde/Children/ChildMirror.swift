@@ -32,7 +32,8 @@ package final class ChildMirror: Sendable {
     do {
       let parts = try answer.all()
       guard parts.count == 3 else {
-        throw RetrogradeError(.internalFailure, about: path, "the process that reads it sent an incomplete answer")
+        throw RetrogradeError(
+          .internalFailure, about: path, "the process that reads the file sent an incomplete answer")
       }
       let times = parts[..<2].map { bytes in
         bytes.withUnsafeBytes { raw in

@@ -70,6 +70,6 @@ package enum ChildService {
     }
     throw RetrogradeError(
       .usage, about: "standard input",
-      "this command is internal: retrograde starts it, and sends its work on standard input")
+      "contains no task; this command is internal, and only retrograde itself can start it")
   }
 }

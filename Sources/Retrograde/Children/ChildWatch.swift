@@ -67,7 +67,8 @@ struct ChildWatch {
   mutating func finish(take: (_ output: Int32) -> Bool) {
     while isOutputOpen || messages.isOpen, wait(0, take: take) {}
     if messageCount > ChildWatch.mostMessages {
-      onLine("\(messageCount - ChildWatch.mostMessages) more lines are not shown")
+      let hidden = messageCount - ChildWatch.mostMessages
+      onLine("\(hidden) more \(hidden == 1 ? "line is" : "lines are") not shown")
     }
   }
 
@@ -88,11 +89,12 @@ struct ChildWatch {
     silence += passed
     sinceMemoryCheck += passed
     if silence > (isEnding ? ChildWatch.grace : limits.silence) {
-      exceeded = "the process that read it made no progress for \(limits.silence.components.seconds) s and was killed"
+      exceeded =
+        "the process that read the file made no progress for \(limits.silence.components.seconds) s and was killed"
     } else if sinceMemoryCheck >= ChildWatch.memoryStep {
       sinceMemoryCheck = .zero
       if process.memory > limits.memory.bytes {
-        exceeded = "the process that read it used more than \(limits.memory) of memory and was killed"
+        exceeded = "the process that read the file used more than \(limits.memory) of memory and was killed"
       }
     }
     if exceeded != nil { process.kill() }
@@ -104,15 +106,15 @@ struct ChildWatch {
     // EX_IOERR means that the process lacked memory or threads, so the input is not at fault. The
     // last message names the remedy.
     if exceeded == nil, case .exit(EX_IOERR)? = ending, let lastMessage {
-      return RetrogradeError(.inputOutput, about: input, "the process that read it \(lastMessage)")
+      return RetrogradeError(.inputOutput, about: input, "the process that read the file \(lastMessage)")
     }
     let reason: Message =
       switch (exceeded, ending) {
       case (let exceeded?, _): exceeded
-      case (nil, .signal(let number)): "the process that read it was ended by signal \(number)"
+      case (nil, .signal(let number)): "the process that read the file was ended by signal \(number)"
       case (nil, .exit(let status)):
-        "the process that read it \(lastMessage ?? "ended with status \(status) and no message")"
-      case (nil, nil): "the process that read it ended in an unknown way"
+        "the process that read the file \(lastMessage ?? "ended with status \(status) and no message")"
+      case (nil, nil): "the process that read the file ended in an unknown way"
       }
     return RetrogradeError(
       .crashed, about: input, reason, remedy: "convert the file with another program first, or update GStreamer")

@@ -148,7 +148,8 @@ final class SegmentConnection: Sendable {
     case .failed:
       let error = try? JSONDecoder().decode(RetrogradeError.self, from: Data(frame.bytes))
       end = .failure(
-        error ?? RetrogradeError(.internalFailure, about: path, "the process that read it failed without a message"))
+        error
+          ?? RetrogradeError(.internalFailure, about: path, "the process that read the file failed without a message"))
     }
     state.withLock { $0.answers[frame.request] = nil }
     answer.finish(end)

@@ -91,7 +91,7 @@ struct ChunkJoin: Sendable {
       guard headers.count == 1, let own = packets.first, let raw = Caps(video.caps) else {
         throw RetrogradeError(
           .internalFailure, about: plan.output,
-          "its chunks can't be joined, since they have \(headers.count) different headers",
+          "the video chunks can't be joined, since they have \(headers.count) different codec headers",
           remedy: "leave out \(setting: .work)")
       }
       return EncodingPipeline.Stream(
@@ -102,7 +102,10 @@ struct ChunkJoin: Sendable {
     let audio = try plan.audio.enumerated().map { number, stream in
       guard let made = made(audio: number), let packets = (made.content?.caps).flatMap({ Caps($0) }),
         let raw = Caps(stream.caps)
-      else { throw RetrogradeError(.internalFailure, about: plan.output, "its audio stream \(number) has no header") }
+      else {
+        throw RetrogradeError(
+          .internalFailure, about: plan.output, "the chunk of audio stream \(number) has no codec header")
+      }
       return EncodingPipeline.Stream(
         name: "audio\(number)", caps: raw, disposition: stream.disposition, title: stream.title,
         comments: stream.comments, packets: packets)

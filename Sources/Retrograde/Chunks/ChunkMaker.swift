@@ -132,7 +132,7 @@ final class ChunkMaker: Sendable {
     guard given.count == chunk.frames else {
       throw RetrogradeError(
         .damagedInput, about: plan.source.path,
-        "has \(given.count) frames from \(chunk.source.start) to \(chunk.source.end) instead of \(chunk.frames)"
+        "has \(given.count) frames from \(chunk.source.start) to \(chunk.source.end), but \(chunk.frames) are planned"
       )
     }
     return player.warnings + written.warnings
@@ -180,7 +180,7 @@ final class ChunkMaker: Sendable {
 
   private var damagedPlan: RetrogradeError {
     RetrogradeError(
-      .damagedInput, about: folder.path, "its plan does not match the source",
+      .damagedInput, about: folder.path, "the plan in this work folder does not match the source",
       remedy: "remove the folder, and start again")
   }
 }

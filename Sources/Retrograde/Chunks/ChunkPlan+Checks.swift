@@ -26,16 +26,18 @@ extension ChunkPlan {
   func checkSource(isRunning: Bool = false) throws {
     guard version == ChunkPlan.ownVersion else {
       throw RetrogradeError(
-        .usage, about: output, "its plan was made by version \(version), but this is version \(ChunkPlan.ownVersion)",
-        remedy: "resume with that version, or remove the work folder and start again")
+        .usage, about: output,
+        "the plan was made by Retrograde \(version), but this is Retrograde \(ChunkPlan.ownVersion)",
+        remedy: "resume with Retrograde \(version), or remove the work folder and start again")
     }
     let now = try SourceIdentity(source.path)
     guard now == source else {
       let what =
-        now.size == source.size ? "was changed later" : "has \(now.size) bytes instead of \(source.size)"
+        now.size == source.size
+        ? "the modification time differs" : "it has \(now.size) bytes instead of \(source.size)"
       throw RetrogradeError(
         isRunning ? .inputOutput : .usage, about: source.path,
-        "is not the file for which the plan was made: it \(what)",
+        "has changed since the plan was made: \(what)",
         remedy: "remove the work folder, and start again")
     }
   }
@@ -45,19 +47,19 @@ extension ChunkPlan {
   func check(_ reverser: Reverser, _ output: String, in folder: String) throws {
     func refused(_ why: Message) -> RetrogradeError {
       RetrogradeError(
-        .usage, about: folder, "contains another plan: \(why)",
+        .usage, about: folder, "contains a plan with \(why)",
         remedy: "use another folder, or remove this one to start again")
     }
     let input = try absolutePath(reverser.input)
-    guard input == source.path else { throw refused("its source is \(source.path)") }
-    guard output == self.output else { throw refused("its output is \(self.output)") }
+    guard input == source.path else { throw refused("another source (\(source.path))") }
+    guard output == self.output else { throw refused("another output (\(self.output))") }
     try checkSource()
     let asked = Options(reverser.options)
     let (now, then) = (try asked.values, try options.values)
     let different = Set(now.keys).union(then.keys).filter { now[$0] != then[$0] }.sorted()
     guard different.isEmpty else {
       let settings = different.map { Setting(rawValue: $0) }
-      throw refused("\(Message.list(settings)) \(different.count == 1 ? "differs" : "differ")")
+      throw refused("\(different.count == 1 ? "another value" : "other values") of \(Message.list(settings))")
     }
   }
 }

@@ -25,8 +25,9 @@ struct ChunkedReversal: Sendable {
   func plan(_ reverser: Reverser, to output: String, _ length: ChunkLength) throws -> ChunkPlan {
     guard output != "-" else {
       throw RetrogradeError(
-        .usage, about: "standard output", "can't be the output of chunks, which may be made later",
-        remedy: "give an output file")
+        .usage, about: "standard output",
+        "can't be used with \(setting: .work), since chunks may be encoded later",
+        remedy: "name an output file")
     }
     let output = try absolutePath(output)
     try folder.check()
@@ -44,8 +45,9 @@ struct ChunkedReversal: Sendable {
       try Address(reverser.input) == nil
     else {
       throw RetrogradeError(
-        .usage, about: reverser.input, "chunks need a file as their source, not a pipe, a URL or numbered images",
-        remedy: "give a file")
+        .usage, about: reverser.input,
+        "can't be reversed in chunks: the source must be a file, not a pipe, a URL or numbered images",
+        remedy: "name a file, or leave out \(setting: .work)")
     }
     let identity = try ChunkPlan.SourceIdentity(reverser.input)
     // Create a temporary output file now, so that an output that can't be created fails before any
@@ -190,15 +192,14 @@ struct ChunkedReversal: Sendable {
       case .missing(let chunks):
         throw RetrogradeError(
           .usage, about: folder.path,
-          "\(chunks.count) of \(plan.chunks.count) chunks are not finished: "
+          "\(chunks.count) of \(plan.chunks.count) chunks \(chunks.count == 1 ? "is" : "are") not finished: "
             + "\(NumberRanges(chunks).text(separator: ", ", atMost: 8))",
-          remedy: "`retrograde work chunk \(Shell.quoted(folder.path))` makes them")
+          remedy: "`retrograde work chunk \(Shell.quoted(folder.path))` makes the next one")
       case .lost:
         throw RetrogradeError(
-          .damagedInput, about: folder.path, "chunks are missing, or were changed",
-          remedy:
-            "`retrograde work chunk \(Shell.quoted(folder.path))` makes them again; `retrograde work status` lists them"
-        )
+          .damagedInput, about: folder.path, "some chunk files are missing, or were changed",
+          remedy: "`retrograde work status \(Shell.quoted(folder.path))` lists the chunks to make again; "
+            + "`retrograde work chunk \(Shell.quoted(folder.path))` makes the next one")
       }
     } ?? summary(plan)
   }
@@ -252,7 +253,7 @@ struct ChunkedReversal: Sendable {
         known?.code ?? .internalFailure, about: plan.output,
         "\(made.failed.count) of \(plan.chunks.count) chunks failed (\(names)): "
           + "\(known?.message ?? "\(String(describing: error))")",
-        remedy: "run the same command again to make only these: the others are kept in \(folder.path)")
+        remedy: "to make only the failed chunks again, run the same command; \(folder.path) contains the others")
     } while try hasAbandonedChunk(plan, 0..<plan.chunks.count)
   }
 

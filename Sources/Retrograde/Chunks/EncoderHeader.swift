@@ -58,7 +58,7 @@ enum EncoderHeader {
     guard let raw = Caps(video.caps), let size = raw.frameSize,
       let file = TemporaryFile(in: resources.spoolDirectory, mode: 0o600)
     else { return nil }
-    let target = "the header of its chunks"
+    let target = "the codec header of the chunks"
     var stream = EncodingPipeline.Stream(name: video.name, caps: raw)
     stream.encoderOptions = settings
     let pipeline = try EncodingPipeline(

@@ -14,7 +14,7 @@ extension OutputPlan {
   ) throws -> ChunkPlan {
     if let why = obstacle {
       throw RetrogradeError(
-        .usage, about: output, "can't be made in chunks: \(why)", remedy: "leave out \(setting: .work)")
+        .usage, about: output, "can't be encoded in chunks: \(why)", remedy: "leave out \(setting: .work)")
     }
     try checkLength()
     let contents = contents("")
@@ -86,7 +86,8 @@ extension OutputPlan {
       return
     }
     throw RetrogradeError(
-      .usage, about: output, "can't be made in chunks: it would have more than \(OutputPlan.mostPlannedFrames) frames",
+      .usage, about: output,
+      "can't be encoded in chunks: it would have more than \(OutputPlan.mostPlannedFrames) frames",
       remedy: options.playback.count > 1
         ? "lower \(setting: .count), or leave out \(setting: .work)" : "leave out \(setting: .work)")
   }
@@ -94,21 +95,24 @@ extension OutputPlan {
   /// Reason why the output can't be made in chunks; nil if chunks are possible.
   private var obstacle: Message? {
     if choice.container.imageFormat != nil { return "it is made of images" }
-    if options.soundtrack != nil { return "its audio comes from another file, which a plan does not record" }
+    if options.soundtrack != nil { return "the plan can't store audio from another file (\(setting: .soundtrack))" }
     if source.legs.frameRate != nil {
-      return "which frames \(setting: .frameRate) drops depends on all frames before"
+      return "\(setting: .frameRate) needs all earlier frames to choose which frames to drop"
     }
-    if options.playback.mixesFrames { return "mixed frames depend on the frames before and after them" }
+    if options.playback.mixesFrames {
+      return
+        "\(setting: .dissolve) and \(setting: .interpolation) mix neighbouring frames, which may be in different chunks"
+    }
     if options.encoding.maxSize != nil { return "\(setting: .maxSize) needs several encodings of the whole output" }
     if choice.videos.isEmpty { return "it has no video" }
     if choice.videos.contains(where: { $0.packets != nil }) {
-      return "chunks are not needed, since its packets are reversed in seconds, without encoding"
+      return "its packets are reversed without encoding, in seconds, so chunks are not needed"
     }
     if copy != nil { return "\(setting: .copiesForward) joins new packets with those of the source" }
-    if drawing.isCode { return "a plan does not record what a program draws over frames" }
-    if choice.container.isOgg { return "Ogg numbers its packets from the first one on" }
+    if drawing.isCode { return "the plan can't store overlays or titles drawn by a program" }
+    if choice.container.isOgg { return "Ogg numbers the packets of the whole file in order" }
     if options.encoding.profile != nil {
-      return "\(setting: .profile) is for all streams together, and chunks are made for each stream separately"
+      return "\(setting: .profile) applies to all streams together, but each chunk contains only one stream"
     }
     if choice.videos.contains(where: { $0.codec?.encoder == nil }) { return "its video is not encoded" }
     return nil

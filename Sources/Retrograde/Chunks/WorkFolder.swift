@@ -36,7 +36,7 @@ struct WorkFolder: Sendable {
       return try JSONDecoder().decode(ChunkPlan.self, from: bytes)
     } catch {
       throw RetrogradeError(
-        .damagedInput, about: planFile.path, "is not a plan of this version of Retrograde",
+        .damagedInput, about: planFile.path, "is damaged, or was written by another version of Retrograde",
         remedy: "remove \(path), and start again")
     }
   }

@@ -35,6 +35,6 @@ extension Image {
       throw RetrogradeError.reading(path, error)
     }
     try cancellation.check()
-    throw RetrogradeError(.damagedInput, about: path, "no image can be read from it")
+    throw RetrogradeError(.damagedInput, about: path, "contains no readable image")
   }
 }

@@ -55,7 +55,7 @@ public struct MovieAudio: Sendable {
       if piece.isEmpty { return }
       guard piece.count.isMultiple(of: channels) else {
         throw RetrogradeError(
-          .usage, "\(piece.count) samples are not a whole number of sample frames of \(channels) channels")
+          .usage, "the number of samples (\(piece.count)) must be a multiple of the number of channels (\(channels))")
       }
       try body(piece, position)
       position += piece.count / channels

@@ -76,7 +76,10 @@ public final class MovieWriter: Sendable {
     guard (1...16_384).contains(width), (1...16_384).contains(height),
       let caps = Caps(
         "video/x-raw,format=BGRx,width=\(width),height=\(height),framerate=\(frameRate),pixel-aspect-ratio=1/1")
-    else { throw RetrogradeError(.usage, about: output, "a movie of \(width)x\(height) can't be created") }
+    else {
+      throw RetrogradeError(
+        .usage, about: output, "a movie of \(width)x\(height) can't be created: each side must be 1 to 16384 pixels")
+    }
     var options = options
     options.playback.loop = loop
     self.options = options

@@ -43,8 +43,8 @@ extension CarriedDetails {
     }
     return [
       CarriedDetails.warning(names, "which this container's muxer does not write"),
-      CarriedDetails.warning(timed, "with times that may be wrong for the output"),
-      CarriedDetails.warning(unsupportedStreamTags, "of streams, which this container's muxer does not write"),
+      CarriedDetails.warning(timed, "whose times may be wrong for the output"),
+      CarriedDetails.warning(unsupportedStreamTags, "which this container's muxer does not write", kind: "stream tag"),
       unsupportedLoudspeakers,
     ].compactMap { $0 }
   }
@@ -76,11 +76,12 @@ extension CarriedDetails {
     }
   }
 
-  private static func warning(_ names: [String], _ reason: String) -> Warning? {
+  private static func warning(_ names: [String], _ reason: String, kind: String = "tag") -> Warning? {
     let names = names.unique.sorted()
     guard !names.isEmpty else { return nil }
     return Warning(
-      .detailLeftOut, "left out: the tag\(names.count == 1 ? "" : "s") \(names.joined(separator: ", ")), \(reason)",
+      .detailLeftOut,
+      "left out: the \(kind)\(names.count == 1 ? "" : "s") \(names.joined(separator: ", ")), \(reason)",
       count: names.count)
   }
 

@@ -21,8 +21,8 @@ extension CarriedDetails {
       : [
         Warning(
           .detailLeftOut,
-          "left out: \(leftOut.unique.joined(separator: ", ")) of the WAVE file, since this data may be wrong "
-            + "for the output",
+          "left out: data of the WAVE file (\(leftOut.unique.joined(separator: ", "))), which may be wrong for the "
+            + "output",
           count: leftOut.count)
       ]
     return (kept, warnings, !wave.chunks.markers.isEmpty)
@@ -35,7 +35,7 @@ extension WAVEHeader {
     guard !names.isEmpty else { return nil }
     return Warning(
       .detailLeftOut,
-      "left out: \(names.unique.joined(separator: ", ")) of the WAVE file, since this container can't hold this data",
+      "left out: data of the WAVE file (\(names.unique.joined(separator: ", "))), which this container can't hold",
       count: names.count)
   }
 }
@@ -48,7 +48,7 @@ extension Warning {
   static func noSpace(for chunks: [WAVEChunks.Chunk]) -> Warning {
     let names = chunks.map(\.name).unique.joined(separator: ", ")
     return Warning(
-      .detailLeftOut, "left out: \(names) of the WAVE file, since the output would be larger than 4 GiB",
+      .detailLeftOut, "left out: data of the WAVE file (\(names)), since the output would be larger than 4 GiB",
       count: chunks.count)
   }
 }

@@ -69,7 +69,8 @@ struct CarriedDetails: Sendable {
     return waveChunks.warnings + loopComments.warnings + unsupportedTitles + unsupportedTags + unsupportedCovers
       + unsupportedLanguages
       + unsupportedPlays + unsupportedForced
-      + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output can hold")] : [])
+      + (losesAttachments
+        ? [Warning(.detailLeftOut, "left out: the attachments, which can't be written to any output")] : [])
   }
 
   /// Warnings about languages with a region or script (`pt-BR`), since muxers write only the plain
@@ -92,7 +93,7 @@ struct CarriedDetails: Sendable {
     guard count > 0, !(container?.isMatroska ?? true) else { return [] }
     return [
       Warning(
-        .detailLeftOut, "left out: the flag that subtitles are forced, and shown even if subtitles are off",
+        .detailLeftOut, "left out: the “forced” flag of subtitles, which shows them even if subtitles are off",
         count: count)
     ]
   }

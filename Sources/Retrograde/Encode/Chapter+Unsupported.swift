@@ -13,18 +13,18 @@ extension Warning {
     let long = chapters.count { $0.title.utf8.count > MP4Header.longestTitle }
     var found: [Warning] = []
     if inner > 0 {
-      let what = inner == 1 ? "a chapter that is part of another" : "\(inner) chapters that are parts of others"
+      let what = inner == 1 ? "a chapter inside another chapter" : "\(inner) chapters inside other chapters"
       found.append(Warning(.detailLeftOut, "left out: \(what), which this container can't hold", count: inner))
     }
     let next = chapters.dropFirst().map(\.span.start) + [end].compactMap { $0 }
     let ended = zip(chapters, next).filter { $0.marker == nil && $0.endsBefore($1) }.map(\.0)
     if let first = ended.first {
-      let what = ended.count == 1 ? "the end of a chapter" : "the ends of \(ended.count) chapters, the first"
+      let what = ended.count == 1 ? "the end of a chapter (" : "the ends of \(ended.count) chapters (the first "
       found.append(
         Warning(
           .detailLeftOut,
-          "left out: \(what) at \(first.span.end) of the output: in this container, each chapter lasts until the next "
-            + "one begins",
+          "left out: \(what)at \(first.span.end) of the output), since in this container, each chapter lasts until "
+            + "the next one begins",
           count: ended.count))
     }
     if let first = missing.first {
@@ -39,8 +39,8 @@ extension Warning {
       found.append(
         Warning(
           .detailLeftOut,
-          "cut: the title\(long == 1 ? " of 1 chapter" : "s of \(long) chapters"): "
-            + "this container can hold only \(MP4Header.longestTitle) bytes of a title",
+          "cut: the title\(long == 1 ? " of 1 chapter" : "s of \(long) chapters"), since "
+            + "this container can hold only \(MP4Header.longestTitle) bytes per title",
           count: long))
     }
     return found

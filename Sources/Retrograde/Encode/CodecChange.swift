@@ -11,7 +11,7 @@ public struct CodecChange: Sendable, Hashable, CustomStringConvertible {
   /// Reason for the change.
   public var reason: Message
 
-  /// The change and its reason: `HEVC became MJPEG: .avi can't hold it`.
+  /// The change and its reason: `HEVC became MJPEG: .avi can't hold HEVC`.
   public var message: Message { "\(source) became \(output): \(reason)" }
 
   public var description: String { message.description }
@@ -60,15 +60,15 @@ extension EncodingChoice {
       } else if let asked {
         "requested by \(setting: asked)"
       } else if !container.takes(source.caps) {
-        container.cannotHold(output)
+        container.cannotHold(source, output)
       } else if options.quality == .lossless {
         "requested by \(setting: .quality) lossless"
       } else if options.keepsAlpha, raw.hasAlpha, chosen?.text == EncoderSettings.alphaCodec {
         "requested by \(setting: .keepsAlpha)"
       } else if source.encoder.map(EncoderSettings.known.contains) ?? false {
-        "its encoder does not accept this frame size or pixel format"
+        "the \(source.shortName) encoder does not accept this frame size or pixel format"
       } else if source.encoder == nil {
-        "no GStreamer encoder for it is installed"
+        "no GStreamer encoder for \(source.shortName) is installed"
       } else {
         "use \(setting: .videoCodec) \(source.argument) to keep it"
       }
@@ -89,17 +89,17 @@ extension EncodingChoice {
       if options.audioCodec != nil {
         "requested by \(setting: options.isAudioCodecOfPlace ? .place : .audioCodec)"
       } else if !container.takes(source.caps) {
-        container.cannotHold(output)
+        container.cannotHold(source, output)
       } else if options.quality == .lossless {
         "requested by \(setting: .quality) lossless"
       } else if source.isRaw {
         "few players expect \(source.shortName) in \(output.dotExtension)"
       } else if isUntimed {
-        "it would lose sync, since \(output.dotExtension) has no timestamps for audio"
+        "\(source.shortName) would lose sync, since \(output.dotExtension) has no timestamps for audio"
       } else if source.encoder != nil {
-        "its encoder does not accept \(raw.summary.last ?? "these channels")"
+        "the \(source.shortName) encoder does not accept \(raw.summary.last ?? "these channels")"
       } else {
-        "no GStreamer encoder for it is installed"
+        "no GStreamer encoder for \(source.shortName) is installed"
       }
     return CodecChange(kind: .audio, source: source.shortName, output: chosen.shortName, reason: reason)
   }
@@ -132,9 +132,10 @@ extension Container {
   /// Returns the reason why a codec is not written to `output`. For MP4, MOV, Matroska and AVI, the
   /// reason is GStreamer's muxer, since these containers can hold more codecs than the muxers can
   /// write.
-  fileprivate func cannotHold(_ output: String) -> Message {
+  fileprivate func cannotHold(_ codec: Codec, _ output: String) -> Message {
     [".mov", ".mp4", ".m4v", ".m4a", ".mkv", ".mka", ".avi"].contains(output.dotExtension)
-      ? "GStreamer can't write it to \(output.dotExtension)" : "\(output.dotExtension) can't hold it"
+      ? "GStreamer can't write \(codec.shortName) to \(output.dotExtension)"
+      : "\(output.dotExtension) can't hold \(codec.shortName)"
   }
 
   /// Name of the image format that the container holds.

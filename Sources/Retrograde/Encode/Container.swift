@@ -127,8 +127,8 @@ struct Container: Sendable {
       throw RetrogradeError(
         .usage,
         about: path,
-        "no container has the extension “\(suffix)”; use one of "
-          + "\(extensions.joined(separator: ", "))\(advice)")
+        (suffix.isEmpty ? "the file name has no extension" : "no container has the extension “\(suffix)”")
+          + "; use one of \(extensions.joined(separator: ", "))\(advice)")
     }
     if container.caps != nil && container.muxers.isEmpty {
       throw RetrogradeError(
@@ -145,8 +145,8 @@ struct Container: Sendable {
       throw RetrogradeError(
         .usage,
         about: path,
-        "no image format has the extension “\(suffix)”; use one of "
-          + "\(sequenceEncoders.keys.sorted().joined(separator: ", "))")
+        (suffix.isEmpty ? "the file name has no extension" : "no image format has the extension “\(suffix)”")
+          + "; use one of \(sequenceEncoders.keys.sorted().joined(separator: ", "))")
     }
     return Container(
       caps: nil, videoCodecs: [], audioCodecs: [], holdsOneVideo: true,

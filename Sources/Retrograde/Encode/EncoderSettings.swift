@@ -83,7 +83,8 @@ struct EncoderSettings: Sendable {
     try rejectUnknownProperties(to: encoder)
     guard options.quality != .lossless || EncoderSettings.lossless.contains(encoder) else {
       throw RetrogradeError(
-        .usage, "\(setting: .quality) lossless: \(encoder) is not known to be lossless", remedy: "use ffv1 or h264")
+        .usage, "\(setting: .quality) lossless: \(encoder) is not known to be lossless",
+        remedy: "use \(setting: .videoCodec) ffv1 or \(setting: .videoCodec) h264")
     }
     let set: Properties =
       switch encoder {
@@ -300,7 +301,8 @@ struct EncoderSettings: Sendable {
     if let option = options.ofQuality.first(where: { !known.contains($0) }) {
       let others = Message.list(known.sorted { $0.rawValue < $1.rawValue })
       throw RetrogradeError(
-        .usage, "\(setting: option) can't be used with \(encoder)" + (known.isEmpty ? "" : "; it supports \(others)"))
+        .usage,
+        "\(setting: option) can't be used with \(encoder)" + (known.isEmpty ? "" : ", which supports only \(others)"))
     }
   }
 

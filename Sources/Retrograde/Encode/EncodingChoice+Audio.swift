@@ -57,8 +57,8 @@ extension EncodingChoice {
     guard let form = AudioForm(track.caps, for: codec, in: container) else {
       throw RetrogradeError(
         .usage, about: output,
-        "\(codec.shortName) does not accept \(track.channels) channels here, and they can't be mixed to fewer, since "
-          + "their loudspeakers are unknown",
+        "\(codec.shortName) does not accept \(track.channels) channels in this output, and channels with unknown "
+          + "loudspeaker positions can't be mixed to fewer channels",
         remedy: "use .wav or .mkv")
     }
     audioForms.append(form)
@@ -66,16 +66,16 @@ extension EncodingChoice {
       let layouts = [track.caps.layout, mixed.layout].map { $0 ?? "other channels" }
       let text: Message =
         layouts[0] == layouts[1] || mixed.int("channels") == track.channels
-        ? "changed: \(layouts[0]) audio is mixed for \(codec.shortName)'s loudspeakers, which differ from the source's"
-        : "changed: \(layouts[0]) audio is mixed to \(layouts[1]), since \(codec.shortName) accepts no more channels "
-          + "here"
+        ? "changed: the audio (\(layouts[0])) is remixed, since \(codec.shortName) uses other loudspeaker positions"
+        : "changed: the audio is mixed from \(layouts[0]) to \(layouts[1]), since \(codec.shortName) accepts no more "
+          + "channels in this output"
       warnings.append(Warning(.converted, text))
     }
     if let rate = form.rate {
       changes.append(
         CodecChange(
           kind: .audio, source: EncodingChoice.kilohertz(track.rate), output: EncodingChoice.kilohertz(rate),
-          reason: "\(codec.shortName) does not accept the source's sample rate here"))
+          reason: "the \(codec.shortName) encoder does not accept the source's sample rate"))
     }
   }
 
@@ -94,8 +94,10 @@ extension EncodingChoice {
       }
     guard let samples, samples > 0, samples < fewest else { return }
     throw RetrogradeError(
-      .usage, about: output, "\(codec.shortName) needs at least \(fewest) samples here, but there are only \(samples)",
-      remedy: "use .wav, or .mkv with --audio-codec flac")
+      .usage, about: output,
+      "the audio is too short for \(codec.shortName) in this output: it has \(samples) samples, and at least "
+        + "\(fewest) are needed",
+      remedy: "use .wav, or .mkv with \(setting: .audioCodec) flac")
   }
 
   private static func kilohertz(_ rate: Int) -> String {

@@ -105,13 +105,14 @@ extension EncodingChoice {
     }
     guard codec.isRaw || codec.encoder != nil else {
       throw RetrogradeError(
-        .missingPlugin, "\(setting: setting) \(name): no encoder for it is installed", remedy: "\(PackageHint.all)")
+        .missingPlugin, "\(setting: setting) \(name): no encoder for this codec is installed",
+        remedy: "\(PackageHint.all)")
     }
     if ["avenc_mpeg2video", "avenc_mpeg4"].contains(codec.encoder), Quirk.avencTimeBase.applies {
       throw RetrogradeError(
         .missingPlugin,
-        "\(setting: setting) \(name): its encoder does not work in GStreamer 1.22.0; it does since 1.22.1",
-        remedy: "use h264")
+        "\(setting: setting) \(name): the encoder does not work in GStreamer 1.22.0; 1.22.1 fixed this",
+        remedy: "use \(setting: .videoCodec) h264")
     }
     guard container.takes(codec.caps) else {
       throw RetrogradeError(.usage, about: output, "this container can't hold \(name)")

@@ -19,7 +19,7 @@ extension EncodingChoice {
         remedy: "use .mkv or numbered .png, or leave out \(setting: .quality)")
     }
     warnings.append(
-      Warning(.converted, "changed: the pixel format (\(format)) is converted, since \(name) does not have it"))
+      Warning(.converted, "changed: the pixel format (\(format)) is converted, since \(name) can't store it"))
     return nil
   }
 

@@ -18,7 +18,7 @@ extension EncodingChoice {
     }
     guard let limit = options.maxSize else { return }
     func refused(_ why: Message) -> RetrogradeError {
-      RetrogradeError(.usage, about: output, "\(setting: .maxSize) \(limit.decimal): \(why)")
+      RetrogradeError(.usage, about: output, "\(setting: .maxSize) \(limit.decimal) can't be used \(why)")
     }
     let rivals: [(Bool, Setting)] = [
       (options.bitrate != nil && !options.isRateChosen, .bitrate),
@@ -27,11 +27,11 @@ extension EncodingChoice {
     ]
     if let rival = rivals.first(where: \.0)?.1 {
       throw refused(
-        "can't be used with \(setting: rival)" + (rival == .quality ? " lossless" : ", which sets the quality itself"))
+        "with \(setting: rival)" + (rival == .quality ? " lossless" : ", which sets the quality itself"))
     }
     switch container.imageFormat {
-    case .sequence: throw refused("can't be used for numbered images, which are many files")
-    case .animation(.apng): throw refused("can't be used for APNG, which is lossless; use .webp or .gif")
+    case .sequence: throw refused("for numbered images, which are many files")
+    case .animation(.apng): throw refused("for APNG, which is lossless; use .webp or .gif")
     default: break
     }
   }
@@ -43,10 +43,10 @@ extension EncodingChoice {
     }
     throw RetrogradeError(
       .usage,
-      about: output, "can't hold \(codec.caps.codecName) of \(width)x\(height)",
+      about: output, "can't hold \(codec.caps.codecName) video of \(width)x\(height) pixels",
       remedy: "change the size with \(setting: .width), or use "
         + (codec.encoder == "avenc_ffv1" ? "" : ".mkv with \(setting: .videoCodec) ffv1, or ")
-        + "numbered .png, which can have every size")
+        + "numbered .png, which can have any size")
   }
 
   static func supportsSize(of raw: Caps, _ codec: Codec, _ container: Container) -> Bool {

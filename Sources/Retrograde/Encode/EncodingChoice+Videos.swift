@@ -128,7 +128,7 @@ extension EncodingChoice {
       warnings.append(
         Warning(
           .converted,
-          "changed: interlaced frames become progressive, because of \(settings): fields can't be cropped or rotated"))
+          "changed: interlaced frames become progressive, since \(settings) can't be applied to separate fields"))
     }
     return VideoChoice(
       geometry: geometry, hasAlpha: video.raw.hasAlpha,

@@ -78,7 +78,9 @@ struct FinishedHeader: Sendable {
     guard !names.isEmpty else { return [] }
     return [
       Warning(
-        .detailLeftOut, "left out: the tags \(names.joined(separator: ", ")), for which the file's header has no room",
+        .detailLeftOut,
+        "left out: the tag\(names.count == 1 ? "" : "s") \(names.joined(separator: ", ")), since the file's header has "
+          + "no room",
         count: names.count)
     ]
   }

@@ -93,12 +93,12 @@ struct MuxedCount: Sendable {
   private func warning(_ given: Int, _ reached: Int) -> Warning {
     for element in rateChangers {
       let rate = element.staticPad("src")?.caps?.fraction("framerate")
-      let name = "the encoding profile's frame rate" + (rate.map { " of \($0.numerator)/\($0.denominator)" } ?? "")
+      let name = "the encoding profile's frame rate" + (rate.map { " of \($0.numerator)/\($0.denominator) fps" } ?? "")
       let (dropped, repeated) = (element.integer("drop") ?? 0, element.integer("duplicate") ?? 0)
       if dropped > 0 {
-        let more = repeated > 0 ? ", which also repeats \(repeated)" : ""
+        let more = repeated > 0 ? "; \(repeated) other frame\(repeated == 1 ? " is" : "s are") repeated" : ""
         return Warning(
-          .notWritten, "left out: \(dropped) of \(given) frames, which \(name) dropped\(more)", count: dropped)
+          .notWritten, "left out: \(dropped) of \(given) frames, because of \(name)\(more)", count: dropped)
       }
       if repeated > 0 {
         return Warning(
@@ -165,7 +165,9 @@ struct MuxedCount: Sendable {
     count > 0
       ? Warning(
         .notWritten, "not written: \(count) of \(given) \(what) did not reach the file", count: count, span: span)
-      : Warning(.converted, "changed: the output has \(-count) \(what) too many", count: -count, span: span)
+      : Warning(
+        .converted, "changed: the output has \(-count) \(count == -1 ? String(what.dropLast()) : what) too many",
+        count: -count, span: span)
   }
 }
 

@@ -20,7 +20,7 @@ extension OutputPlan {
       guard codec.mediaType == "video/x-h264", video.isTopFieldFirst != nil, isInBothDirections else { return nil }
       return Warning(
         .converted,
-        "changed: the field order, since H.264 can hold only one, and video that plays in both directions has two; "
+        "changed: the field order, since video played in both directions needs two, and H.264 can hold only one; "
           + "use \(setting: .deinterlaces) to make progressive frames"
       )
     }.unique

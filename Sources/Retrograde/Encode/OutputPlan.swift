@@ -66,8 +66,8 @@ struct OutputPlan: Sendable {
       throw RetrogradeError(
         .usage,
         about: output,
-        "all frames have the same duration in \(isTheora ? "Theora" : container.caps == nil ? "Y4M" : "AVI"), but not "
-          + "in this source",
+        "\(isTheora ? "Theora" : container.caps == nil ? "Y4M" : "AVI") needs the same duration for all frames, but "
+          + "the frames of this source have different durations",
         remedy:
           "add \(setting: .frameRate) \(max(Int(source.frameRate.rounded()), 1)), or use \(isTheora ? ".webm" : ".mkv")"
       )
@@ -216,7 +216,8 @@ extension PlayedFrames {
     guard let most = moved.max() else { return nil }
     return Warning(
       .converted,
-      "changed: \(moved.count) frames are shown up to \(Decimals.text(most, 2)) s too early or too late, since "
+      "changed: \(moved.count) frame\(moved.count == 1 ? " is" : "s are") shown up to \(Decimals.text(most, 2)) s "
+        + "too early or too late, since "
         + "all frames have the same duration in this format; use .mkv or .mp4 to keep their times",
       count: moved.count)
   }

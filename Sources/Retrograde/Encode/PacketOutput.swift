@@ -63,7 +63,7 @@ struct PacketOutput: Sendable {
     return (
       names,
       names.isEmpty
-        ? video.obstacle ?? "no container that can be written holds these \(video.caps.codecName) packets unchanged"
+        ? video.obstacle ?? "no output format can hold these \(video.caps.codecName) packets unchanged"
         : nil
     )
   }

@@ -46,7 +46,7 @@ struct SizeLimitedEncode {
     guard let encoder = video.codec?.encoder, EncoderSettings.hasRate(encoder) else {
       throw RetrogradeError(
         .usage, about: plan.output,
-        "\(setting: .maxSize) can't be used: \(video.codec?.encoder ?? "its encoder") has no bit rate",
+        "\(setting: .maxSize) can't be used: \(video.codec?.encoder ?? "the encoder") has no bit rate setting",
         remedy: "add \(setting: .videoCodec) h264, or use .mp4")
     }
     usualRate = video.bitrate

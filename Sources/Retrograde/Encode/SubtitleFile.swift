@@ -13,8 +13,8 @@ enum SubtitleFile {
     let source = try Source(path, resources: resources, cancellation: cancellation)
     guard !isScript(source.path) else {
       throw RetrogradeError(
-        .missingPlugin, about: path, "not supported: SSA and ASS subtitles in a separate file",
-        remedy: "convert them first: ffmpeg -i \(Shell.quoted(path)) subtitles.srt")
+        .missingPlugin, about: path, "SSA and ASS subtitle files are not supported",
+        remedy: "convert this file first: ffmpeg -i \(Shell.quoted(path)) subtitles.srt")
     }
     guard try !hasLongCue(source.path, cancellation) else {
       throw RetrogradeError(

@@ -42,8 +42,8 @@ struct ForwardCopy: Sendable {
       options.playback.score == nil
     else {
       throw refused(
-        "\(setting: .frameRate), \(setting: .score), \(setting: .start) and \(setting: .end) "
-          + "change which frames are played")
+        "all frames must be played, without \(setting: .frameRate), \(setting: .score), \(setting: .start) "
+          + "or \(setting: .end)")
     }
     guard video.store == nil, video.video.isPlain,
       !(options.playback.dropsSeam ?? false) || options.playback.loop != .reverseForward
@@ -51,7 +51,7 @@ struct ForwardCopy: Sendable {
     let family = choice.muxer
     let hasDecodeTimes = family.contains("mp4mux") || family.contains("qtmux")
     guard hasDecodeTimes || family.contains("matroska") || family.contains("webm") else {
-      throw refused("only MP4, MOV, Matroska and WebM can hold it")
+      throw refused("the output must be MP4, MOV, Matroska or WebM")
     }
     let isH264 = codec.caps.mediaType == "video/x-h264"
     guard isH264 || ForwardCopy.plain.contains(codec.caps.mediaType) else {
@@ -66,7 +66,7 @@ struct ForwardCopy: Sendable {
       self.reading = "\(reading) ! \(format)"
       let packets = try ForwardCopy.firstCaps(self.reading, source, target)
       guard let own = packets.buffer("codec_data").flatMap({ ParameterSets($0) }), let number = own.freeNumber else {
-        throw refused("its parameter sets can't be read")
+        throw refused("the source's parameter sets can't be read")
       }
       let settings = frame.settings + [("option-string", "sps-id=\(number)")]
       encoder = PacketEncoder(element: element, settings: settings, tail: format, format: frame.format, raw: raw)

@@ -61,7 +61,8 @@ struct CroppedFrame: Sendable {
       func text(_ size: Size) -> String { "\(Int(size.width.rounded()))x\(Int(size.height.rounded()))" }
       let corner = place.map { " at \($0.x),\($0.y)" } ?? ""
       throw RetrogradeError(
-        .usage, "\(setting: .crop): \(text(size))\(corner) is not within the frame, which has \(text(whole))")
+        .usage,
+        "\(setting: .crop): the area \(text(size))\(corner) is not within the frame, which has \(text(whole)) pixels")
     }
     return (size, place)
   }

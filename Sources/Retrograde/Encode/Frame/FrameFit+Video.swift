@@ -68,7 +68,7 @@ extension FrameFit {
       parts.append("\(size(own)) is now \(size(wanted))\(bars)")
     }
     let (format, other) = (video.caps.string("format") ?? "", first.caps.string("format") ?? "")
-    if format != other { parts.append("\(format) is now \(other)") }
+    if format != other { parts.append("pixel format \(format) is now \(other)") }
     let (caps, target) = (video.caps.withColorimetry, first.caps.withColorimetry)
     if caps.differsInMatrix(from: target) {
       parts.append("colours \(caps.string("colorimetry") ?? "") are now \(target.string("colorimetry") ?? "")")
