@@ -60,7 +60,8 @@ import Testing
       ["reverse"] + files + ["--into", scratch.path("out"), "--jobs", "1", "--stall-limit", "5"])
     #expect(result.status == 70)
     #expect(
-      result.errors.contains("\(files[0]): the process that read the file made no progress for 5 s"), "\(result.errors)")
+      result.errors.contains("\(files[0]): the process that read the file made no progress for 5 s"),
+      "\(result.errors)")
     #expect(try outputs() == ["b.mp4"])
   }
 

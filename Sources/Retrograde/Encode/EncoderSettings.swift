@@ -302,7 +302,7 @@ struct EncoderSettings: Sendable {
       let others = Message.list(known.sorted { $0.rawValue < $1.rawValue })
       throw RetrogradeError(
         .usage,
-        "\(setting: option) can't be used with \(encoder)" + (known.isEmpty ? "" : ", which supports only \(others)"))
+        "\(setting: option) can't be used with \(encoder)" + (known.isEmpty ? "" : ", which supports \(others)"))
     }
   }
 

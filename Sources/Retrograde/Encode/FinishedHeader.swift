@@ -80,7 +80,7 @@ struct FinishedHeader: Sendable {
       Warning(
         .detailLeftOut,
         "left out: the tag\(names.count == 1 ? "" : "s") \(names.joined(separator: ", ")), since the file's header has "
-          + "no room",
+          + "no room left",
         count: names.count)
     ]
   }
