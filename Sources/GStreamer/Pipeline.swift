@@ -272,8 +272,8 @@ extension Pipeline {
           GStreamerError(
             kind: .other, element: nil,
             message:
-              "videorate can't change the speed of video without a fixed frame rate (framerate=0/1): it would repeat "
-              + "frames endlessly; put videorate ! video/x-raw,framerate=30/1 before it",
+              "videorate can't change the speed of video without a fixed frame rate (framerate=0/1): frames would "
+              + "be repeated endlessly; put videorate ! video/x-raw,framerate=30/1 before this videorate",
             debug: nil))
         // The pipeline may push more frames before it stops, and a single frame makes videorate
         // repeat frames endlessly.

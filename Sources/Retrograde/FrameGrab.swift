@@ -42,8 +42,8 @@ public struct FrameGrab: Sendable {
     let container = try Container.images(output)
     guard places.count == 1 || ImageSequence.isPattern(output) else {
       throw RetrogradeError(
-        .usage, about: output, "can hold one frame, but \(places.count) positions are given",
-        remedy: "use a pattern, such as frame-%02d.png")
+        .usage, about: output, "is one image, but \(places.count) positions are given",
+        remedy: "use a pattern for several images, such as frame-%02d.png")
     }
     work.scale.expect(.reversing(isVerified: false, isFetched: Address.isOfWeb(input)))
     let (source, counts) = try Outputs.write(overwrites: options.output.overwrites, inputs: [input]) { outputs in

@@ -100,7 +100,7 @@ struct SourceOpener {
     guard let other = zip(inputs, sources).first(where: { ($0.1.video != nil) != hasVideo })?.0 else { return }
     let (with, without) = hasVideo ? (inputs[0], other) : (other, inputs[0])
     throw RetrogradeError(
-      .usage, about: without, "has no video, but is joined to \(with), which has",
+      .usage, about: without, "has no video, so it can't be joined to \(with), which has video",
       remedy: "use \(setting: .noVideo) to join only the audio")
   }
 }

@@ -113,8 +113,8 @@ struct Batch {
     for job in jobs where job.refusal == nil {
       guard job.input != "-" else {
         throw RetrogradeError(
-          .usage, about: "standard input", "has no name from which --into could derive an output name",
-          remedy: "give INPUT and OUTPUT"
+          .usage, about: "standard input", "can't be used with --into, which names each output after its input file",
+          remedy: "leave out --into, and name an output file"
         )
       }
       if let other = inputs.updateValue(job.input, forKey: job.output.pathBytes) {

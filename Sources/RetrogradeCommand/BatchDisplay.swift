@@ -133,11 +133,12 @@ final class BatchDisplay: Sendable {
           notMade: isCancelled ? left : nil))
     } else if !failures.isEmpty || isCancelled || !display.isQuiet {
       let all = total.map { " of \($0.jobs.count)" } ?? ""
+      let noun = (total?.jobs.count ?? made) == 1 ? "file" : "files"
       let failed = failures.isEmpty ? "" : "; \(failures.count) failed: \(BatchDisplay.list(failures.map(\.job.input)))"
-      let notMade = left.isEmpty ? "" : "; \(left.count) not made: \(BatchDisplay.list(left))"
+      let notMade = left.isEmpty ? "" : "; \(left.count) not reversed: \(BatchDisplay.list(left))"
       Terminal.error(
-        "retrograde: \(isCancelled ? "interrupted: " : "")\(made)\(all) made in \(elapsed.rounded(to: 1)) s\(failed)"
-          + notMade)
+        "retrograde: \(isCancelled ? "interrupted: " : "")\(made)\(all) \(noun) reversed in "
+          + "\(elapsed.rounded(to: 1)) s\(failed)\(notMade)")
     }
     if isCancelled { throw ReportedError(error: CancellationError()) }
     if let first = failures.first { throw ReportedError(error: first.error) }

@@ -133,7 +133,7 @@ extension Device {
       ?? {
         throw RetrogradeError(
           .noInput,
-          about: text ?? "capture", "no such camera is connected",
+          about: text, text == nil ? "no camera is connected" : "no such camera is connected",
           remedy: "`retrograde devices` lists the devices; --source accepts any GStreamer source"
         )
       }()

@@ -61,7 +61,7 @@ struct FileArguments: ParsableArguments {
     if watch != nil {
       if into == nil { throw ValidationError("--watch needs --into, the folder for the outputs.") }
       if let file = files.first {
-        throw ValidationError("\(file): --watch reverses only the files in its folder; leave out other files.")
+        throw ValidationError("\(file): --watch reverses only the files in the watched folder; leave out other files.")
       }
       if recursive {
         throw ValidationError("--recursive can't be used with --watch, which does not look into subfolders.")

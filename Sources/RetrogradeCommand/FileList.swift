@@ -54,5 +54,5 @@ struct FileList {
   }
 
   private static let missingJoinOperand = ValidationError(
-    "A + must stand between two inputs, which it joins: a.mp4 + b.mp4 out.mp4.")
+    "A + joins the inputs before and after it. Write, for example: a.mp4 + b.mp4 out.mp4.")
 }

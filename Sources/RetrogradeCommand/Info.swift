@@ -37,7 +37,7 @@ struct Info: AsyncParsableCommand {
     }
     if report.hasCoverArt { Terminal.print("cover art") }
     for warning in report.warnings { Terminal.print("!          \(warning.message.inOptions)") }
-    Terminal.print("a mirror")
+    Terminal.print("possible outputs")
     for mirror in report.mirrors {
       Terminal.print(
         "  .\(mirror.container)".padded(to: 11) + mirror.codecs.joined(separator: ", "))
@@ -46,12 +46,13 @@ struct Info: AsyncParsableCommand {
   }
 
   private func show(_ stream: SourceReport.Stream, _ report: SourceReport, isFirst: Bool) {
-    let names: [StreamKind: String] = [.video: "frames", .audio: "samples", .subtitles: "cues"]
+    let names: [StreamKind: String] = [.video: "frame", .audio: "sample", .subtitles: "subtitle"]
     let label = stream.kind.rawValue.padded(to: 11)
     Terminal.print(label + ([stream.codec] + stream.summary).joined(separator: ", "))
     let indent = String(repeating: " ", count: 11)
     Terminal.print(
-      "\(indent)\(stream.start.inSeconds) to \(stream.end.inSeconds), \(stream.count) \(names[stream.kind] ?? "")")
+      "\(indent)\(stream.start.inSeconds) to \(stream.end.inSeconds), "
+        + (names[stream.kind].map { counted(stream.count, $0) } ?? "\(stream.count)"))
     if let turning = stream.turning { Terminal.print(indent + turning) }
     if verbose { Terminal.print(indent + stream.format) }
     let facts = [
@@ -59,7 +60,7 @@ struct Info: AsyncParsableCommand {
       stream.isDefault == true ? "default" : nil, stream.isForced == true ? "forced" : nil,
       stream.orientation.map { "orientation \($0)" }, stream.fieldOrder,
       isFirst && stream.kind == .video
-        ? "\(report.keyframes.count) keyframe\(report.keyframes.count == 1 ? "" : "s")" : nil,
+        ? counted(report.keyframes.count, "keyframe") : nil,
     ].compactMap { $0 }
     if !facts.isEmpty { Terminal.print(indent + facts.joined(separator: ", ")) }
   }

@@ -102,7 +102,7 @@ struct LengthRange: ExpressibleByArgument {
 extension FoundLoop {
   /// Description of the found loop and its quality, in several lines.
   var words: [String] {
-    let place = "loop: \(span.start) to \(span.end) of the source, \(span.duration)"
+    let place = "loop: \(span.start) to \(span.end) of the source, \(span.duration) long"
     let seam = isGood ? "not noticeable" : "noticeable"
     let advice =
       isGood || loop.turns
@@ -121,6 +121,7 @@ extension FoundLoop {
 
 extension FoundLoop.Fit {
   fileprivate func words(_ verb: String, _ unit: String, _ step: String) -> String {
-    "\(verb) by \(residual.rounded(to: 1)) \(unit); \(usual.rounded(to: 1)) is usual \(step), up to \(limit.rounded(to: 1)) is not noticed"
+    "\(verb) by \(residual.rounded(to: 1)) \(unit) (usual \(step): \(usual.rounded(to: 1)); "
+      + "not noticeable up to \(limit.rounded(to: 1)))"
   }
 }

@@ -35,9 +35,10 @@ struct PlanCommand: AsyncParsableCommand {
     let declared = report.declaredDuration.map { " of \($0.inSeconds)" } ?? ""
     Terminal.print("\(report.input)  \(report.duration.inSeconds)\(declared)")
     for stream in report.streams {
+      let noun = stream.kind == .video ? "frame" : stream.kind == .audio ? "sample" : "subtitle"
       Terminal.print(
-        "  \(stream.kind.rawValue)  \(([stream.codec] + stream.summary).joined(separator: ", "))  \(stream.start.inSeconds) to \(stream.end.inSeconds)  \(stream.count) \(stream.kind == .video ? "frames" : stream.kind == .audio ? "samples" : "cues")"
-      )
+        "  \(stream.kind.rawValue)  \(([stream.codec] + stream.summary).joined(separator: ", "))  "
+          + "\(stream.start.inSeconds) to \(stream.end.inSeconds)  \(counted(stream.count, noun))")
     }
     if score.score != nil {
       for line in TimeLine(report).lines { Terminal.print(line) }
@@ -47,18 +48,20 @@ struct PlanCommand: AsyncParsableCommand {
     guard let plan = report.plan else { return }
     Terminal.print("keyframes  \(report.keyframes.count)")
     Terminal.print(
-      "memory     \(ByteCount(report.memoryBytes)) of \(ByteCount(plan.budget)) for windows, \(ByteCount(plan.frameBytes)) a frame"
+      "memory     \(ByteCount(report.memoryBytes)) for decoded frames, of at most \(ByteCount(plan.budget)); "
+        + "\(ByteCount(plan.frameBytes)) per frame"
     )
-    Terminal.print("spool      \(ByteCount(report.spoolBytes))")
-    Terminal.print("decoding   \(Double(Int(plan.decodingWork * 100)) / 100) times each frame")
+    Terminal.print("spool      \(ByteCount(report.spoolBytes)) in temporary files")
+    Terminal.print("decoding   each frame is decoded \(Double(Int(plan.decodingWork * 100)) / 100) times on average")
     if plan.method == .forward {
       Terminal.print("method     decoded once, forwards: seeking in this source is impossible or inexact")
     }
-    Terminal.print("windows    \(plan.windows.count), last first")
+    Terminal.print("windows    \(plan.windows.count); the last one is decoded first")
     for window in plan.windows {
-      let spooled = window.spooled > 0 ? ", \(window.spooled) in the spool" : ""
+      let spooled = window.spooled > 0 ? ", \(window.spooled) in a temporary file" : ""
       Terminal.print(
-        "  frames \(window.frames.lowerBound) to \(window.frames.upperBound - 1): \(window.held) in memory (\(ByteCount(window.held * plan.frameBytes)))\(spooled), decoded from \(window.keyframe)"
+        "  frames \(window.frames.lowerBound) to \(window.frames.upperBound - 1): \(window.held) in memory "
+          + "(\(ByteCount(window.held * plan.frameBytes)))\(spooled); decoding starts at frame \(window.keyframe)"
       )
     }
   }

@@ -72,20 +72,20 @@ struct ProgressDisplay {
     if isQuiet { return }
     for line in summary.loop?.words ?? [] { Terminal.error(line) }
     var parts: [String] = []
-    if let captured = summary.captured { parts.append("recorded \(captured) frames") }
-    if summary.frames > 0 { parts.append("\(summary.frames) frames") }
-    if let samples = summary.samples.first { parts.append("\(samples) samples") }
+    if let captured = summary.captured { parts.append("recorded \(counted(captured, "frame"))") }
+    if summary.frames > 0 { parts.append((summary.captured == nil ? "" : "wrote ") + counted(summary.frames, "frame")) }
+    if let samples = summary.samples.first { parts.append(counted(samples, "sample")) }
     let speed = summary.elapsed > .zero ? summary.duration / summary.elapsed : 0
     parts.append("\(summary.duration) in \(short(summary.elapsed.seconds)) s (\(short(speed))x)")
-    parts.append("peak \(ByteCount(summary.peakMemory)) of \(budget)")
-    if let fetched = summary.fetched { parts.append("\(fetched) fetched into the spool") }
+    parts.append("peak memory \(ByteCount(summary.peakMemory)) of \(budget)")
+    if let fetched = summary.fetched { parts.append("\(fetched) downloaded to a temporary file") }
     if let plan = summary.plan {
       let count = plan.windows.count
       parts.append(
         plan.method == .forward
-          ? "decoded once into the spool"
-          : "\(count) window\(count == 1 ? "" : "s")"
-            + (plan.peakSpoolBytes > 0 ? ", \(ByteCount(plan.peakSpoolBytes)) spool" : ""))
+          ? "decoded once into a temporary file"
+          : "decoded in \(counted(count, "group")) of frames"
+            + (plan.peakSpoolBytes > 0 ? ", \(ByteCount(plan.peakSpoolBytes)) in temporary files" : ""))
     }
     let output = summary.output == "-" ? "standard output" : summary.output
     Terminal.error("\(output): " + parts.joined(separator: ", "))

@@ -31,7 +31,7 @@ extension Reverse {
     guard try !MediaFolder.isSame(folder, target) else {
       throw RetrogradeError(
         .usage, about: folder, "outputs in the watched folder would be reversed again",
-        remedy: "use another folder for them")
+        remedy: "use another folder for --into")
     }
     let count = jobs ?? BatchRun.usualJobs(memory)
     let watched = try WatchedFolder(folder, into: target) { [files, arguments] path, number in

@@ -72,11 +72,11 @@ struct Reverse: AsyncParsableCommand {
       let others = [("--into", files.into != nil), ("--work", work != nil), ("--print-pipeline", printPipeline)]
       if let other = others.first(where: \.1)?.0 {
         throw ValidationError(
-          "\(joined.joined(separator: " + ")): \(other) can't be used with joined files; leave it out.")
+          "\(joined.joined(separator: " + ")): \(other) can't be used with joined files; leave out \(other).")
       }
     }
     if printPipeline && work != nil {
-      throw ValidationError("--work and --print-pipeline can't be used together: chunks are not made by one pipeline.")
+      throw ValidationError("--work and --print-pipeline can't be used together: chunks need several pipelines.")
     }
     if work == nil && length.isSet { throw ValidationError("--chunks and --chunk-length need --work.") }
     if work == nil && files.into == nil && jobs != nil { throw ValidationError("--jobs needs --into or --work.") }
@@ -86,7 +86,7 @@ struct Reverse: AsyncParsableCommand {
         ("--subtitles-output", arguments.subtitlesOutput != nil),
       ]
       if let other = others.first(where: \.1)?.0 {
-        throw ValidationError("\(other) can't be used with --into: it is for a single file.")
+        throw ValidationError("\(other) is for a single file, and can't be used with --into.")
       }
     }
     if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs must be 1 to 1024.") }

@@ -39,7 +39,7 @@ struct ReverseArguments: ParsableArguments {
 
   func validate() throws {
     if coding.copyForward && order.loop == .reverse {
-      throw ValidationError("--copy-forward needs a --loop that plays forwards.")
+      throw ValidationError("--copy-forward needs a --loop that plays forwards, such as --loop ping-pong.")
     }
   }
 

@@ -43,7 +43,7 @@ struct Run: AsyncParsableCommand {
   @OptionGroup(title: "Machine") var machine: ResourceArguments
 
   func validate() throws {
-    if list && file != nil { throw ValidationError("--list can't be used with a file: it lists the installed ones.") }
+    if list && file != nil { throw ValidationError("--list lists the installed files, and can't be used with a file.") }
     if !list && file == nil {
       throw ValidationError("No pipeline file is given. `retrograde run --list` lists the installed ones.")
     }

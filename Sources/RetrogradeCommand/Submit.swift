@@ -52,8 +52,8 @@ struct Submit: AsyncParsableCommand {
     display.clear()
     let jobs = try jobs(for: status)
     try jobs.writeScripts()
-    let array = jobs.wanted.isEmpty ? nil : try submit(jobs.chunkCommand, "chunks", jobs)
-    let join = try submit(jobs.joinCommand(after: array), "join", jobs, array)
+    let array = jobs.wanted.isEmpty ? nil : try submit(jobs.chunkCommand, "the chunks", jobs)
+    let join = try submit(jobs.joinCommand(after: array), "the job that joins the chunks", jobs, array)
     show(jobs, array, join)
   }
 
@@ -93,12 +93,12 @@ struct Submit: AsyncParsableCommand {
       } ?? "sbatch is not in PATH"
     let remedy =
       array.map {
-        "job \($0) still makes the chunks: run `retrograde work join \(Shell.quoted(jobs.folder))` after it, "
-          + "or `scancel \($0)` to stop it"
+        "job \($0) is still making the chunks: run `retrograde work join \(Shell.quoted(jobs.folder))` when that job "
+          + "has ended, or `scancel \($0)` to stop the job"
       }
       ?? "the plan is in \(jobs.folder): run the same command on a machine with sbatch, or make the chunks "
-      + "with `retrograde work chunk`"
-    Terminal.error(lines: "retrograde: the \(what) of \(jobs.folder) can't be submitted to Slurm: \(reason); \(remedy)")
+      + "with `retrograde work chunk \(Shell.quoted(jobs.folder))`"
+    Terminal.error(lines: "retrograde: \(what) of \(jobs.folder) can't be submitted to Slurm: \(reason); \(remedy)")
     // EX_UNAVAILABLE if sbatch cannot be run, otherwise EX_SOFTWARE.
     throw ExitCode(ending == nil ? 69 : 70)
   }

@@ -12,8 +12,8 @@ struct TimeLine {
   var lines: [String] {
     let length = report.order.last?.end ?? .zero
     return [
-      "score      \(length.inSeconds) of \(report.duration.inSeconds), "
-        + "\(report.order.count) part\(report.order.count == 1 ? "" : "s")"
+      "score      \(counted(report.order.count, "part")); the output is \(length.inSeconds) long, "
+        + "the source \(report.duration.inSeconds)"
     ]
       + report.order.flatMap(lines)
   }

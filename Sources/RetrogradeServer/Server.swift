@@ -106,13 +106,15 @@ package final class Server: Sendable {
     case EADDRINUSE:
       RetrogradeError(
         .inputOutput, about: address, "another program is listening there",
-        remedy: "use another port; 0 chooses a free one")
+        remedy: "use another --port, or --port 0 for a free one")
     case EACCES:
       RetrogradeError(
-        .inputOutput, about: address, "ports below 1024 are for the system's own programs", remedy: "use another port")
+        .inputOutput, about: address, "ports below 1024 are for the system's own programs",
+        remedy: "use --port 1024 or above")
     case EADDRNOTAVAIL:
       RetrogradeError(
-        .inputOutput, about: address, "this machine does not have this address", remedy: "use one that it has")
+        .inputOutput, about: address, "this machine does not have this address",
+        remedy: "for --host, use an address of this machine")
     default:
       RetrogradeError(.inputOutput, about: address, "can't listen there: \(String(cString: strerror(reason)))")
     }

@@ -121,7 +121,7 @@ import Testing
     try program("sbatch", #"case "$*" in *chunks.sh) echo 8;; *) exit 3;; esac"#)
     let half = try submit()
     #expect(half.status == 70)
-    #expect(half.errors.contains("sbatch ended with status 3: no error message; job 8 still makes the chunks"))
+    #expect(half.errors.contains("sbatch ended with status 3: no error message; job 8 is still making the chunks"))
     #expect(try Command.run(["work", "status", work]).output.contains("4 to come"))
   }
 

@@ -346,7 +346,7 @@ import Testing
       #expect(error?.code == .inputOutput)
       #expect(
         error?.description
-          == "127.0.0.1:\(port): another program is listening there; use another port; 0 chooses a free one")
+          == "127.0.0.1:\(port): another program is listening there; use another --port, or --port 0 for a free one")
     }
   }
 }

@@ -45,7 +45,7 @@ import Testing
     try write("first", "a")
     try write("other", "b")
     let words: [(String, () throws -> Void)] = [
-      ("grew from 5 to 9 bytes, as a recording in progress does,", { try append("more", a) }),
+      ("grew from 5 to 9 bytes", { try append("more", a) }),
       ("was cut from 9 to 2 bytes", { _ = truncate(a, 2) }),
       (
         "was changed",

@@ -87,7 +87,10 @@ import Testing
     mute.sampleCount = 0
     let sources = try [short, mute, Self.media("c.mkv", frames: 10)].map { try $0.write(to: folder) }
     let summary = try await Reverser(sources, options: Self.lossless).reverse(to: folder.path("o.mkv"))
-    #expect(summary.warnings.map(\.description) == ["\(sources[1]) has no audio: the output is silent there"])
+    #expect(
+      summary.warnings.map(\.description) == [
+        "\(sources[1]) has no audio, so the output's audio is silent during that file"
+      ])
     #expect(summary.warnings.first?.span == TimeSpan(start: ClockTime(seconds: 0.8), end: ClockTime(seconds: 1.2)))
     let silence = [SIMD2<Double>](repeating: .zero, count: 40 * Self.samplesPerFrame - 20_000 - 19_200)
     let expected = try Self.samples(sources[0]) + silence + Self.samples(sources[2])
@@ -105,7 +108,7 @@ import Testing
     #expect(summary.samples == [96_000])
     #expect(
       summary.warnings.map(\.description) == [
-        "\(sources[1]): to match the first file, its audio is converted: 44100 Hz, 1 channel, S16LE becomes "
+        "\(sources[1]): to match the first file, this file's audio is converted from 44100 Hz, 1 channel, S16LE to "
           + "48000 Hz, 2 channels, S16LE"
       ])
     let output = try Self.samples(folder.path("o.wav"))
@@ -258,7 +261,7 @@ import Testing
     }
     let mixed = await refusal([film, audio])
     #expect(mixed?.code == .usage && mixed?.subject == audio)
-    #expect(mixed?.message.description.contains("has no video, but is joined to \(film), which has") ?? false)
+    #expect(mixed?.message.description.contains("so it can't be joined to \(film), which has video") ?? false)
     #expect(await refusal([film, folder.path("none.mkv")])?.code == .noInput)
     #expect(await refusal([])?.code == .usage)
     #expect(await refusal(["-", "-"])?.code == .usage)

@@ -453,7 +453,7 @@ import Testing
     let error = #expect(throws: RetrogradeError.self) {
       _ = try SegmentedMirror(folder.path("a.flac"), SegmentedMirror.Settings(), Cancellation())
     }
-    #expect(error?.description.contains("192000 samples a second") ?? false)
+    #expect(error?.description.contains("audio at 192000 Hz") ?? false)
   }
 }
 

@@ -34,7 +34,7 @@ struct InputStamps: Sendable {
       guard let change = file.change else { continue }
       throw RetrogradeError(
         .inputOutput, about: file.name, "\(change) while it was read",
-        remedy: "run the command again when no program writes to the file")
+        remedy: "run the command again when no program, such as a recorder, writes to the file")
     }
   }
 
@@ -63,7 +63,7 @@ extension InputStamps.File {
     }
     if identity != self.identity { return "was replaced by another file" }
     if now.size > stamp.size {
-      return "grew from \(stamp.size) to \(now.size) bytes, as a recording in progress does,"
+      return "grew from \(stamp.size) to \(now.size) bytes"
     }
     if now.size < stamp.size { return "was cut from \(stamp.size) to \(now.size) bytes" }
     return now == stamp ? nil : "was changed"

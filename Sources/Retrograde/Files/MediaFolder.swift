@@ -56,7 +56,7 @@ package enum MediaFolder {
     guard !found.isEmpty else {
       throw RetrogradeError(
         .noInput, about: folder, "contains no media files",
-        remedy: isDeep ? nil : "give files, or include subfolders")
+        remedy: isDeep ? nil : "name media files, or add --recursive to include subfolders")
     }
     return found
   }

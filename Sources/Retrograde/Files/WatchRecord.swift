@@ -60,8 +60,8 @@ package final class WatchRecord: Sendable {
     guard known.withLock({ $0[path.pathBytes]?.crashed != nil }), knows(path, stamp) else { return nil }
     return RetrogradeError(
       .crashed, about: name,
-      "not tried again: the process that read it crashed or hung, and the file has not changed since",
-      remedy: "to try it again, remove \(self.path), the record of earlier runs")
+      "skipped: the process that read the file crashed or hung in an earlier run, and the file has not changed since",
+      remedy: "to try it again, delete \(self.path), the record of earlier runs")
   }
 
   /// Records the outcome of a file.

@@ -31,7 +31,7 @@ extension LoopFinder {
     guard Source.isReopenable(input) else {
       throw RetrogradeError(
         .usage, about: input, "a pipe can be read only once, but finding a loop reads the source twice",
-        remedy: "save it to a file first")
+        remedy: "save the video to a file first")
     }
   }
 
@@ -94,8 +94,8 @@ extension LoopFinder {
   private func checkOptions() throws {
     guard options.playback.score == nil else {
       throw RetrogradeError(
-        .usage, "\(setting: .score) can't be used with a search for a loop, which chooses the part itself",
-        remedy: "leave it out")
+        .usage, "\(setting: .score) can't be used here: the search for a loop chooses which part of the source to play",
+        remedy: "leave out \(setting: .score)")
     }
     guard lengths?.lowerBound != .zero else {
       throw RetrogradeError(.usage, "the length of a loop must be above 0", remedy: "use 2..6 seconds, for example")
@@ -113,7 +113,7 @@ extension LoopFinder {
     }
     guard length > .zero, length + length <= lengths.lowerBound else {
       throw RetrogradeError(
-        .usage, "a blend of \(length) is longer than half of a loop of \(lengths.lowerBound)",
+        .usage, "a blend of \(length) is longer than half of the shortest loop, \(lengths.lowerBound)",
         remedy: "use a shorter blend, or longer loops")
     }
     return options.playback.loop == .forward

@@ -40,7 +40,8 @@ public struct Preset: Sendable, Hashable {
       throw refused("is not an encoding target: \(error.message)")
     }
     if let unknown = target.keys.first(where: { !Preset.keys.contains($0) }) {
-      throw refused("\(unknown)= in [\(Preset.group)] is unknown; use \(Preset.keys.joined(separator: ", "))")
+      let known = Preset.keys.joined(separator: ", ")
+      throw refused("\(unknown)= in [\(Preset.group)] is not a known key; the keys are \(known)")
     }
     func value<Value>(_ key: String, _ read: (String) -> Value?) throws -> Value? {
       guard let text = target[key] else { return nil }
@@ -111,7 +112,7 @@ extension OutputOptions {
     func warning(_ duration: ClockTime?) -> Warning? {
       guard let longest, let duration, duration > longest else { return nil }
       return Warning(
-        .tooLong, "too long for \(setting: .place) \(name): \(duration); at most \(longest) is allowed")
+        .tooLong, "the output is \(duration) long, but \(setting: .place) \(name) allows at most \(longest)")
     }
 
     /// - Throws: ``RetrogradeError`` of code `usage` if `duration` exceeds ``longest``.
@@ -119,7 +120,7 @@ extension OutputOptions {
       guard let longest, let duration, duration > longest else { return }
       throw RetrogradeError(
         .usage, about: output,
-        "\(setting: .place) \(name): the output would be \(duration) long; at most \(longest) is allowed",
+        "the output would be \(duration) long, but \(setting: .place) \(name) allows at most \(longest)",
         remedy:
           "select a part with \(setting: .start) and \(setting: .end), or make it faster with \(setting: .score)")
     }

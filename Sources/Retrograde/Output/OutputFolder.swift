@@ -124,7 +124,7 @@ final class OutputFolder: OutputPart {
     }
     for (from, to) in moves.reversed() { rename(to.cPath, from.cPath) }
     guard let workFolder, !names(in: oldFiles(workFolder)).isEmpty else { return nil }
-    return "the files that existed before are in \(oldFiles(workFolder))"
+    return "the previous files are now in \(oldFiles(workFolder))"
   }
 
   func clear() {

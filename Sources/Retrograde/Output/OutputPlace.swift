@@ -24,7 +24,7 @@ struct OutputPlace: Sendable {
         : refusal("can't be created in \(folder): \(String(cString: strerror(errno)))")
     }
     guard info.st_mode & S_IFMT == S_IFDIR else {
-      throw refusal("\(folder) is not a folder", remedy: "use a name in a folder")
+      throw refusal("\(folder) is not a folder", remedy: "use an output in an existing folder")
     }
     guard access(folder.cPath, W_OK | X_OK) == 0 else {
       throw refusal(

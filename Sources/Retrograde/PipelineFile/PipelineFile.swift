@@ -200,7 +200,9 @@ extension PipelineFile {
     if let unknown = values.keys.sorted().first(where: { key in !parameters.contains { $0.name == key } }) {
       throw RetrogradeError(
         .usage, about: name,
-        "has no parameter \(unknown); its parameters are \(parameters.map(\.name).joined(separator: ", "))")
+        parameters.isEmpty
+          ? "has no parameters, but a value for \(unknown) is given"
+          : "has no parameter \(unknown); the parameters are \(parameters.map(\.name).joined(separator: ", "))")
     }
     for parameter in parameters where values[parameter.name] == nil && parameter.fallback == nil {
       throw PipelineFile.failure(

@@ -98,7 +98,7 @@ struct PipelineIndexer: Sendable {
       // A sink that never started reports the end of its stream. This report may be read before the
       // pipeline's error message, so look for an error message first.
       while let message = pipeline.nextMessage() { if case .failed(let error) = message { throw failure(error) } }
-      throw RetrogradeError(.damagedInput, about: name, "its first half produced no data")
+      throw RetrogradeError(.damagedInput, about: name, "the decoding half produced no data")
     }
     return result
   }
@@ -163,7 +163,7 @@ struct PipelineIndexer: Sendable {
         pipeline.set(.null)  // Unblocks the failed reader.
         return
       case .stalled:
-        throw RetrogradeError(.damagedInput, about: name, "its decoding half makes no progress")
+        throw RetrogradeError(.damagedInput, about: name, "the decoding half makes no progress")
       }
       if !hasEnded, recording?.isOver ?? false {
         Log.index.info("\(name): enough was recorded: its sources are told to end")

@@ -135,8 +135,8 @@ struct PipelineRun: Sendable {
     return [
       Warning(
         .detailLeftOut,
-        "left out: the orientation (\(orientation)), which this container can't hold; to rotate the frames themselves, "
-          + "put videoflip video-direction=auto into the first half")
+        "left out: the orientation (\(orientation)), since this container can't hold it; to rotate the frames instead, "
+          + "add videoflip video-direction=auto to the first half")
     ]
   }
 

@@ -33,11 +33,11 @@ extension Reverser {
       throw RetrogradeError(
         .usage, "a pipeline file can't write to standard output", remedy: "give an output file")
     }
-    let alone = "it needs more pipelines than a pipeline file has"
+    let alone = "it needs more than the two pipelines of a pipeline file"
     let reasons: [(isSet: Bool, setting: Setting, reason: Message)] = [
       (options.lettering.caption != nil, .caption, "it is drawn by this program, not by GStreamer"),
       (options.lettering.showsTimecode, .showsTimecode, "it is drawn by this program, not by GStreamer"),
-      (options.encoding.maxSize != nil, .maxSize, "it needs several encodings, which are not one pipeline"),
+      (options.encoding.maxSize != nil, .maxSize, "it may need to encode several times, but a pipeline encodes once"),
       (options.soundtrack != nil, .soundtrack, "a pipeline file can read only one source"),
       (options.subtitles != nil, .subtitles, "a pipeline file can read only one source"),
       (options.output.subtitles != nil, .subtitlesOutput, "a pipeline file can't write subtitles"),
@@ -45,12 +45,13 @@ extension Reverser {
       (options.encoding.copiesForward, .copiesForward, "\(alone)"),
       (
         !options.encoding.encoderOptions.isEmpty, .encoderOptions,
-        "a pipeline file uses encoding profiles, which can't hold all encoder properties"
+        "a pipeline file uses encoding profiles, which can't set every property of an encoder"
       ),
     ]
     if let (_, setting, reason) = reasons.first(where: \.isSet) {
       throw RetrogradeError(
-        .usage, "\(setting: setting) can't be printed as a pipeline: \(reason)", remedy: "leave it out")
+        .usage, "\(setting: setting) can't be printed as a pipeline: \(reason)",
+        remedy: "leave out \(setting: setting)")
     }
     guard drawing.isEmpty else {
       throw RetrogradeError(
@@ -82,7 +83,7 @@ extension Reverser {
     }
     if plan.choice.videos.contains(where: { $0.packets != nil }) {
       throw RetrogradeError(
-        .usage, about: input, "its packets would be reversed without decoding, which no pipeline can do",
+        .usage, about: input, "the video would be reversed without decoding, but a pipeline can't do that",
         remedy: "add \(setting: .reencodes)")
     }
   }

@@ -42,7 +42,7 @@ struct AudioSegments: Sendable {
     header = try encoder.header(cancellation)
     guard header.caps.int("rate") ?? track.rate == track.rate else {
       throw RetrogradeError(
-        .usage, about: name, "audio of \(track.rate) samples a second can't be made into segments",
+        .usage, about: name, "audio at \(track.rate) Hz can't be made into segments",
         remedy: "use \(setting: .noAudio)")
     }
     let length = header.caps.mediaType == "audio/mpeg" ? PacketGrid.AAC : PacketGrid.ALAC
@@ -93,7 +93,8 @@ struct AudioSegments: Sendable {
     guard packets.count >= first + wanted.count else {
       throw RetrogradeError(
         .internalFailure, about: encoder.name,
-        "can't be made into segments: its encoder produced only \(packets.count) of \(first + wanted.count) packets")
+        "can't be made into segments: the audio encoder produced only \(packets.count) of "
+          + "\(first + wanted.count) packets")
     }
     let samples = packets[first..<first + wanted.count].enumerated().map { place, packet in
       MP4Fragment.Sample(bytes: packet.bytes, duration: grid.length(ofPacket: wanted.lowerBound + place))

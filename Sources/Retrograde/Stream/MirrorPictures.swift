@@ -43,7 +43,7 @@ struct MirrorPictures: Sendable {
       return try encoded(frame.buffer, frame.caps, height: height, cancellation)
     }
     try cancellation.check()
-    throw RetrogradeError(.damagedInput, about: name, "its frame at \(shown.start) of the output can't be decoded")
+    throw RetrogradeError(.damagedInput, about: name, "the frame at \(shown.start) of the output can't be decoded")
   }
 
   private func place(at time: ClockTime) -> Int { max(played.frames.endOfPrefix { $0.shown.start <= time } - 1, 0) }

@@ -100,7 +100,7 @@ struct SegmentEncoder: Sendable {
       {
         throw RetrogradeError(
           .internalFailure, about: name,
-          "can't be made into segments: the encoder produced different headers for them")
+          "can't be made into segments: the encoder produced different headers for different segments")
       }
       try take(Packet(bytes: try buffer.withBytes { Array($0) }, time: time, isKeyframe: buffer.isKeyframe))
     }

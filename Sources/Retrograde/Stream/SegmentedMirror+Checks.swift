@@ -12,15 +12,16 @@ extension SegmentedMirror.Settings {
     }
     if playback.mixesFrames {
       throw refused(
-        "mixed frames depend on the frames before and after them",
+        "\(setting: .dissolve) and \(setting: .interpolation) mix frames with the frames before and after them",
         "leave out \(setting: .dissolve) and \(setting: .interpolation)")
     }
     if let height = heights.first(where: { !Self.possibleHeights.contains($0) }) {
       throw refused(
-        "a height of \(height)", "choose \(Self.possibleHeights.lowerBound) to \(Self.possibleHeights.upperBound)")
+        "a height of \(height) pixels is not possible",
+        "choose \(Self.possibleHeights.lowerBound) to \(Self.possibleHeights.upperBound)")
     }
     guard (ClockTime(seconds: 1)...ClockTime(seconds: 60)).contains(target) else {
-      throw refused("segments of \(target)", "choose 1 to 60 seconds")
+      throw refused("the length \(target) is not possible", "choose 1 to 60 seconds")
     }
   }
 
@@ -29,13 +30,13 @@ extension SegmentedMirror.Settings {
     guard source.legs.frameRate == nil else {
       throw RetrogradeError(
         .usage, about: path,
-        "can't be made into segments: in a score, which frames \(setting: .frameRate) drops depends on all frames "
-          + "before",
+        "can't be made into segments: with \(setting: .score), \(setting: .frameRate) needs all earlier frames to know "
+          + "which frames to drop",
         remedy: "leave out \(setting: .frameRate)")
     }
     guard source.legs.duration ?? .zero <= Self.longest else {
       throw RetrogradeError(
-        .usage, about: path, "can't be made into segments: it would last longer than \(Self.longest)",
+        .usage, about: path, "can't be made into segments: the output would be longer than \(Self.longest)",
         remedy: "lower \(setting: .count)")
     }
     // Faster playback drops no frames, so the speed does not matter: count all source frames in the
@@ -43,7 +44,7 @@ extension SegmentedMirror.Settings {
     let played = source.legs.all.reduce(0) { $0 + $1.span.duration.seconds }
     guard played * (source.video?.shown.timeline.frameRate ?? 0) <= Double(Self.mostFrames) else {
       throw RetrogradeError(
-        .usage, about: path, "can't be made into segments: it would have more than \(Self.mostFrames) frames",
+        .usage, about: path, "can't be made into segments: the output would have more than \(Self.mostFrames) frames",
         remedy: "lower \(setting: .count)")
     }
   }

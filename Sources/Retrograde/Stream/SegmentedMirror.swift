@@ -221,7 +221,8 @@ package final class SegmentedMirror: Sendable {
   package func waveform(_ points: Range<Int>, of count: Int, _ cancellation: Cancellation) throws -> [Float] {
     guard (1...100_000).contains(count), (0...count).contains(points.upperBound), points.lowerBound >= 0 else {
       throw RetrogradeError(
-        .usage, about: name, "points \(points) of a waveform of \(count): a waveform has 1 to 100000 points")
+        .usage, about: name,
+        "points \(points) of a waveform of \(count) points don't exist: a waveform has 1 to 100000 points")
     }
     guard let track = source.audio.first else { return [] }
     return try Waveform(track, source.audioLegs, duration, points, of: count, cancellation).peaks

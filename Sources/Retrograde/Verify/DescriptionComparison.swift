@@ -25,7 +25,8 @@ enum DescriptionComparison {
       ),
     ]
     return counts.filter { $0.own > 0 || $0.found > 0 }.map { count in
-      let left = count.own > count.expected ? "; the container can't hold the source's \(count.own)" : ""
+      let most = count.expected == 0 ? "none" : "only \(count.expected)"
+      let left = count.own > count.expected ? "; the source has \(count.own), but the container can hold \(most)" : ""
       return Verification.Check(
         count.subject, count.found == count.expected, foundAndExpected(count.found, count.expected) + left,
         ["found": Double(count.found), "expected": Double(count.expected)])
@@ -86,7 +87,7 @@ enum DescriptionComparison {
       let own = source.caps.string("colorimetry")
       let isSame = own == other || areColours(mirror.caps, possibleFor: source.caps)
       checks.append(
-        .init("colour\(label)", isSame, isSame ? other : "\(other), and \(own ?? "none") is expected"))
+        .init("colour\(label)", isSame, isSame ? other : "\(other), expected \(own ?? "none")"))
     }
     checks += light(source.caps, mirror.caps, label)
     let placing: Set = ["video/x-h264", "video/x-h265"]
@@ -108,7 +109,8 @@ enum DescriptionComparison {
       checks.append(
         .init(
           "fields\(label)", other == expected,
-          other ? "top field first" : "bottom field first"))
+          (other ? "top field first" : "bottom field first")
+            + (other == expected ? "" : ", expected \(expected ? "top" : "bottom") field first")))
     }
     return checks
   }
@@ -200,11 +202,11 @@ enum DescriptionComparison {
           || !isNearEnd(own.span.end + delay, other.span.end - start)
       }
       let holds = differing == nil && wanted.count == given.count
-      var finding = foundAndExpected(given.count, wanted.count, " cues")
+      var finding = foundAndExpected(given.count, wanted.count, given.count == 1 ? " subtitle" : " subtitles")
       if wanted.count == given.count, let (own, other) = differing {
         finding =
           contrast((other.text, other.span.start - start), (own.text, own.span.start + delay))
-          + "; the cue ends at \(other.span.end - start), expected \(own.span.end + delay)"
+          + "; the subtitle ends at \(other.span.end - start), expected \(own.span.end + delay)"
       }
       return .init(
         "subtitles \(number)", holds, finding, ["found": Double(given.count), "expected": Double(wanted.count)])
@@ -220,7 +222,7 @@ enum DescriptionComparison {
     let given = flat(mirror.index.chapters)
     guard !wanted.isEmpty || !given.isEmpty else { return [] }
     if given.isEmpty, !container.holdsChapters {
-      return [.init("chapters", true, "none; the container can't hold the source's \(wanted.count)")]
+      return [.init("chapters", true, "none; the source has \(wanted.count), but the container can't hold chapters")]
     }
     let differing = zip(wanted, given).first { own, other in
       own.title != other.title || !near(own.span.start + delay, other.span.start - start)

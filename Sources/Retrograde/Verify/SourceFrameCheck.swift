@@ -44,12 +44,12 @@ struct SourceFrameCheck {
   }
 
   func check(_ label: String) -> Verification.Check {
-    var finding = "\(compared) match a decode without seeks"
+    var finding = "\(compared) are the same with and without seeks"
     if let differing {
       finding =
-        "\(differing.count) differ from a decode without seeks, between \(differing.first) and \(differing.last)"
+        "\(differing.count) differ if decoded without seeks, between \(differing.first) and \(differing.last)"
     }
-    if damaged > 0 { finding += "; \(damaged) are damaged, and not judged" }
+    if damaged > 0 { finding += "; \(damaged) damaged \(damaged == 1 ? "frame was" : "frames were") not compared" }
     return .init(
       "source frames\(label)", differing == nil, finding,
       [

@@ -34,12 +34,12 @@ extension FrameComparison {
         } ?? "every pixel is the same"
     } else if let first = misplaced.first {
       finding =
-        "\(misplaced.count) are closer to a neighbour of their source frame than to that frame, "
-        + "first frame \(first)"
+        (misplaced.count == 1 ? "1 frame is" : "\(misplaced.count) frames are")
+        + " closer to the source frame before or after the expected one; the first is frame \(first)"
     } else {
       finding =
         "\(identical) of \(compared) are the same in every pixel; frame \(worst.frame) differs most from its source "
-        + "frame, \(Decimals.text(worst.likeness, 1)) dB"
+        + "frame (PSNR \(Decimals.text(worst.likeness, 1)) dB)"
     }
     let isAlike =
       isLossless ? identical == compared : misplaced.isEmpty && worst.likeness >= FrameComparison.leastLikeness
@@ -100,7 +100,7 @@ extension FrameComparison {
       if place.difference > most {
         let scale = isChroma ? 2 : 1
         parts.append(
-          "frame \(place.frame) differs at \(place.x * scale),\(place.y * scale) by "
+          "frame \(place.frame) differs at x \(place.x * scale), y \(place.y * scale) by "
             + "\(Decimals.text(place.difference, 1)) of 255 in \(name)")
       }
       if abs(plane.mean) > FrameComparison.mostMean {
@@ -112,13 +112,13 @@ extension FrameComparison {
         levels.append("frame \(frame.frame) is off by \(Decimals.text(frame.difference, 1)) of 255 in \(name)")
       }
     }
-    let lost = "; smaller differences can't be told from the loss of a lossy codec"
+    let lost = "; such small differences can come from a lossy codec"
     let worst = picture.planes.map(\.worst.difference).max() ?? 0
     return [
       .init(
         "picture\(label)", parts.isEmpty,
         parts.isEmpty
-          ? "no square of 8x8 differs by more than \(Decimals.text(worst, 1)) of 255\(lost)"
+          ? "no square of 8x8 pixels differs by more than \(Decimals.text(worst, 1)) of 255\(lost)"
           : parts.joined(separator: ", "), figures),
       .init(
         "brightness\(label)", levels.isEmpty,
@@ -180,14 +180,14 @@ extension AudioComparison {
       checks.append(
         .init(
           "\(label) rate", isMeant,
-          "\(rates.mirror) Hz instead of \(rates.source)" + (isMeant ? ", a rate that the codec lacks" : ""),
+          "\(rates.mirror) Hz instead of \(rates.source) Hz" + (isMeant ? ", which the codec doesn't support" : ""),
           ["rate": Double(rates.mirror)]))
     }
     guard let lag else {
       let isSilent = correlation == nil
       checks.append(
         .init(
-          "\(label) samples", isSilent, isSilent ? "silence" : "the source's audio is not found",
+          "\(label) samples", isSilent, isSilent ? "silence" : "the source's audio was not found",
           ["correlation": correlation ?? 1]))
       return checks
     }
@@ -215,7 +215,7 @@ extension AudioComparison {
     } else if parts.differing.count > 0 {
       text = "differ from the source between \(span(parts.differing)); " + text
     } else if drift > mostDrift {
-      text = "some are shifted by \(drift) samples against others"
+      text = "some are shifted by \(drift) samples relative to others"
     } else if !exactness.isExact, parts.quiet > 0 {
       text += "; \(parts.quiet) of \(parts.quiet + parts.judged) blocks are too quiet to judge after a lossy codec"
     }
@@ -242,7 +242,7 @@ extension AudioComparison {
           ? "\(Decimals.text(gain, 2)) dB"
           : parts.louder.count > 0
             ? "louder or quieter than the source between \(span(parts.louder))"
-            : "\(Decimals.text(gain, 2)) dB against the source",
+            : "\(Decimals.text(gain, 2)) dB relative to the source",
         ["dB": gain, "windows": Double(parts.louder.count)]),
     ]
   }

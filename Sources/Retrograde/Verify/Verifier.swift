@@ -72,7 +72,7 @@ extension Verifier {
     }
     throw RetrogradeError(
       .notAMirror, about: name,
-      "not written, since it would not be the exact mirror of \(verifier.sourceName): \(difference)")
+      "not written, because the result is not an exact reversal of \(verifier.sourceName) (\(difference))")
   }
 
   /// - Parameter name: final file name of the mirror. Its extension selects the container, and so
@@ -192,7 +192,8 @@ extension Verifier {
       guard pair.0.channels == pair.1.channels else {
         result.checks.append(
           .init(
-            label, false, "\(pair.1.channels) channels, and \(pair.0.channels) in the source",
+            label, false,
+            "\(pair.1.channels) \(pair.1.channels == 1 ? "channel" : "channels"), expected \(pair.0.channels)",
             ["channels": Double(pair.1.channels)]))
         continue
       }

@@ -34,7 +34,7 @@ extension ReverseSource {
     let lost = source.legs.presentation.span.end - span.end
     if lost > .zero {
       warn(of: [
-        Warning(.streamLeftOut, "left out: the last \(lost) of the source: its end was played before they were found")
+        Warning(.streamLeftOut, "left out: the last \(lost) of the source, which was found only after playback began")
       ])
     }
     if let length = legs.duration, length != tail.source.legs.duration {

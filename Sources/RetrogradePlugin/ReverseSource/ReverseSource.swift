@@ -74,7 +74,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     guard let path = settings.path else {
       postError(
         element, gst_resource_error_quark(), Int32(GST_RESOURCE_ERROR_NOT_FOUND.rawValue),
-        settings.uri.map { "\($0): only local files can be read: file:///…, reverse+file:///…" } ?? "No URI is set.",
+        settings.uri.map { "\($0): only local files can be read, such as file:///… or reverse+file:///…" }
+          ?? "No URI is set.",
         debug: "uri=\(settings.uri ?? "")")
       return false
     }

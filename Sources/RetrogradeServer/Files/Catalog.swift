@@ -45,7 +45,7 @@ package final class Catalog: Sendable {
     for name in names where !folders.contains(name) {
       guard MediaFolder.isMedia(name) else {
         throw RetrogradeError(
-          .damagedInput, about: name, "is not video or audio that GStreamer knows",
+          .damagedInput, about: name, "is not video or audio in a format that GStreamer supports",
           remedy: "give media files, or a folder of them")
       }
     }

@@ -111,7 +111,7 @@ struct Answer: Sendable {
       answer.range = range
       answer.fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
     case .unsatisfiable:
-      answer = .refusal(416, "There is nothing in that range.").secured()
+      answer = .refusal(416, "The requested range is outside the file.").secured()
       answer.fields[.contentRange] = "bytes */\(count)"
     }
     return answer

@@ -27,7 +27,7 @@ struct Guard: Sendable {
       return .refused(421, "This server answers only under the names \(loopback) and localhost.")
     }
     guard isPage && Guard.isNavigation(field) || Guard.isOwn(field) else {
-      return .refused(403, "Pages of other sites can only link to this server's pages.")
+      return .refused(403, "Pages of other sites may only link to this server's pages, not load anything from them.")
     }
     guard let token else { return .granted }
     if let given = path.query["token"], Guard.isSame(given, token) { return .grantedByQuery }
@@ -35,7 +35,7 @@ struct Guard: Sendable {
       return .granted
     }
     if let given = Guard.bearer(field("authorization") ?? ""), Guard.isSame(given, token) { return .granted }
-    return .refused(401, "This server requires its token: open the URL that it printed.")
+    return .refused(401, "This server requires a token: open the URL that `retrograde serve` printed.")
   }
 
   /// True if a browser opens the address at top level, like a link; not in a frame, `<object>` or

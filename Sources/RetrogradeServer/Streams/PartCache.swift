@@ -137,7 +137,7 @@ final class PartCache: Sendable {
         // The file may be shorter than three seconds: try its first frame.
       }
     }
-    throw RetrogradeError(.damagedInput, about: file.name, "has no picture")
+    throw RetrogradeError(.damagedInput, about: file.name, "contains no frame for a thumbnail")
   }
 
   /// Cancels all work and refuses new work.
