@@ -29,13 +29,13 @@ public final class DrawingContext {
     transform: (matrix: Transform, size: Size)? = nil, _ body: (DrawingContext) throws -> Void
   ) throws {
     guard let base = pixels.baseAddress, width > 0, height > 0, pixels.count >= width * height * 4
-    else { throw DrawingError(message: "no image of \(width)x\(height) to draw on") }
+    else { throw DrawingError(message: "there are too few pixels to draw an image of \(width)x\(height)") }
     let format = hasAlpha ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24
     let surface = cairo_image_surface_create_for_data(
       base.assumingMemoryBound(to: UInt8.self), format, Int32(width), Int32(height), Int32(width * 4))
     defer { cairo_surface_destroy(surface) }
     try check(cairo_surface_status(surface))
-    guard let context = cairo_create(surface) else { throw DrawingError(message: "no memory to draw with") }
+    guard let context = cairo_create(surface) else { throw DrawingError(message: "there is not enough memory to draw") }
     defer { cairo_destroy(context) }
     if var matrix = transform?.matrix.cairo { cairo_set_matrix(context, &matrix) }
     try body(

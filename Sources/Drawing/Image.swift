@@ -15,7 +15,7 @@ public struct Image: Sendable {
   public init(width: Int, height: Int, pixels: [UInt8]) throws {
     guard width > 0, height > 0, pixels.count == width * height * 4 else {
       throw DrawingError(
-        message: "an image of \(width)x\(height) has \(width * height * 4) bytes, and not \(pixels.count)")
+        message: "an image of \(width)x\(height) pixels needs \(width * height * 4) bytes, not \(pixels.count)")
     }
     self.width = width
     self.height = height

@@ -58,7 +58,7 @@ package struct ImageSequence: Sendable {
     guard ImageSequence.isPattern(pattern) else { return nil }
     let found = try ImageSequence.files(of: pattern)
     guard let first = found.first, let last = found.last else {
-      throw RetrogradeError(.noInput, about: pattern, "there are no such files")
+      throw RetrogradeError(.noInput, about: pattern, "no files match this pattern")
     }
     if let gap = zip(found, found.dropFirst()).first(where: { $1 != $0 + 1 }) {
       throw RetrogradeError(

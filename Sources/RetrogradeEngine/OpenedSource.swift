@@ -36,8 +36,8 @@ package struct OpenedSource: Sendable {
         .damagedInput,
         about: input, "its index (moov) is missing: the file is incomplete, or its recording was interrupted",
         remedy:
-          "get the complete file, or rebuild the index with a repair program that is given an intact recording of "
-          + "the same device"
+          "get the complete file, or rebuild the index with a repair program, which needs an intact recording from the "
+          + "same device"
       )
     }
     let plugins =
@@ -111,7 +111,7 @@ extension ContainerFacts {
     if let boxedImage {
       return RetrogradeError(
         .missingPlugin, about: input, "this image format is not supported (\(boxedImage))",
-        remedy: "convert it to PNG or JPEG, or to a video if it moves", underlying: error.underlying)
+        remedy: "convert the image to PNG or JPEG, or to a video if it is animated", underlying: error.underlying)
     }
     return uncommonAudio.map {
       RetrogradeError(

@@ -108,8 +108,8 @@ extension PlayableSource {
       let time = try known.time(of: place)
       guard whole.start <= time, time < whole.end else {
         throw RetrogradeError(
-          .usage, about: name, "is \(whole.duration) long, so there is no frame at \(place)",
-          remedy: "use a position before its end")
+          .usage, about: name, "is \(whole.duration) long, so there is no frame at position \(place)",
+          remedy: "use a position within this length")
       }
       // At times before the first frame, the first frame is shown.
       return max(timeline.starts.endOfPrefix { $0 <= time } - 1, 0)

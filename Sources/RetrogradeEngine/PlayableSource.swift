@@ -82,8 +82,8 @@ package struct PlayableSource: Sendable {
       guard let links = opened.stored.facts.report?.links, links > 1 else { throw error }
       throw RetrogradeError(
         .damagedInput,
-        about: opened.name, "consists of \(links) Ogg files, one after the other, with different streams",
-        remedy: "split it into these files, and reverse each",
+        about: opened.name, "consists of \(links) Ogg files joined together, with different streams",
+        remedy: "split it into these files, and reverse each file",
         underlying: error.underlying)
     }
   }
@@ -236,7 +236,7 @@ package struct PlayableSource: Sendable {
         video.timeline.starts.first.map { TimeSpan(start: $0, end: video.timeline.end) }
       }
     guard let start = spans.map(\.start).min(), let end = spans.map(\.end).max(), start < end else {
-      throw RetrogradeError(.damagedInput, about: input, "no video or audio can be read from it")
+      throw RetrogradeError(.damagedInput, about: input, "contains no video or audio that can be read")
     }
     return Presentation(TimeSpan(start: start, end: end))
   }

@@ -88,14 +88,14 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
       RetrogradeError(
         .missingPlugin, about: path,
         "not supported: GStreamer\(error.element.map { " (\($0))" } ?? "") can't read the file, "
-          + "which is damaged or of an unknown variant: \(error.cause)",
-        remedy: "convert it with another program", underlying: error)
+          + "which is damaged or in an unknown variant of its format: \(error.cause)",
+        remedy: "convert the file with another program", underlying: error)
     case .notMedia, .other:
       RetrogradeError(
         .damagedInput,
         about: path,
-        "can't be read: it is damaged, or not media that GStreamer \(error.element.map { "(\($0)) " } ?? "")"
-          + "knows: \(error.cause)", underlying: error)
+        "can't be read: it is damaged, or in a format that GStreamer \(error.element.map { "(\($0)) " } ?? "")"
+          + "does not know: \(error.cause)", underlying: error)
     }
   }
 
@@ -182,7 +182,7 @@ extension RetrogradeError {
       .inputOutput,
       about: output,
       error.number.map { "can't be finished: \(String(cString: strerror($0)))" }
-        ?? "\(error.missing) did not reach the disk",
+        ?? "can't be finished: the file on the disk lacks \(error.missing)",
       remedy: error.number == nil ? "check the disk, and try again" : nil)
   }
 }

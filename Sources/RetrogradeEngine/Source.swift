@@ -101,7 +101,7 @@ package struct Source: Sendable {
     }
     switch info.st_mode & S_IFMT {
     case S_IFDIR:
-      throw RetrogradeError(.noInput, about: input, "is a folder", remedy: "give a file in it")
+      throw RetrogradeError(.noInput, about: input, "is a folder", remedy: "use a file in this folder")
     case S_IFREG:
       guard access(input.cPath, R_OK) == 0 else {
         throw RetrogradeError(.noInput, about: input, "\(String(cString: strerror(errno)))")
@@ -152,14 +152,14 @@ package struct Source: Sendable {
       throw RetrogradeError(
         .damagedInput,
         about: name,
-        "no audio is found in it: the file ends before its audio begins, or its header is damaged"
+        "contains no audio: the file ends before its audio begins, or its header is damaged"
       )
     }
     if facts.isUnusualY4M, Quirk.y4mdecDepth.applies {
       throw RetrogradeError(
         .missingPlugin,
         about: name,
-        "this release of GStreamer reads Y4M only with 8 bits a sample in 4:2:0, 4:2:2 or 4:4:4",
+        "this release of GStreamer reads Y4M only if it has 8 bits per sample in 4:2:0, 4:2:2 or 4:4:4",
         remedy: "convert it first: ffmpeg -i \(Shell.quoted(name)) -c:v ffv1 video.mkv")
     }
     try Playlist.refuse(facts.beginning, name: name)

@@ -34,7 +34,8 @@ enum StillImage {
         throw RetrogradeError(
           .damagedInput,
           about: name,
-          "decoding this image takes three times its \(ByteCount(bytes)) of memory, but \(setting: .memory) is \(memory)"
+          "the image file has \(ByteCount(bytes)), and decoding it needs three times as much memory, but "
+            + "\(setting: .memory) is \(memory)"
         )
       }
       // multifilesrc reads its location as a pattern for numbered files, in which `%%` means `%`.

@@ -123,7 +123,7 @@ final class Scratch: Sendable {
     (["info", "LIST"], 65, ["is a playlist", "outside its own folder: http://example.invalid/0.ts"]),
     (["info", "ADDRESSES"], 65, ["only the names of other files or URLs, which are not opened"]),
     (["info", "SESSION"], 65, ["only the names of other files or URLs, which are not opened"]),
-    (["info", "MIDI"], 65, ["or not media that GStreamer"]),
+    (["info", "MIDI"], 65, ["or in a format that GStreamer"]),
     (["reverse", "CLIP", "out.mp4", "--score", "@/dev/zero"], 64, ["/dev/zero can't be read: File too large"]),
     (["reverse", "LIST", "-"], 64, ["standard output", "--format mkv"]),
     (["reverse", "LIST", "-", "--format", "xyz"], 64, ["--format xyz", "mkv"]),

@@ -13,7 +13,7 @@ import Testing
   }
 
   private static let refused: [([String], Int32, String)] = [
-    (["3.2s"], 64, "at least one position"), (["2.5", "OUT.png"], 64, "so there is no frame at 2.5"),
+    (["3.2s"], 64, "at least one position"), (["2.5", "OUT.png"], 64, "so there is no frame at position 2.5"),
     (["60f", "OUT.png"], 64, "59f"),
     (["0", "1", "OUT.png"], 64, "frame-%02d.png"), (["soon", "OUT.png"], 64, "not a position"),
     (["\"Chorus\"", "OUT.png"], 64, "no chapters"), (["0", "OUT.mp4"], 64, "no image format"),

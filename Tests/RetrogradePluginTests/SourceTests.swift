@@ -99,7 +99,7 @@ import Testing
     let video = try pipeline.appSink("video")
     pipeline.set(.playing)
     let error = #expect(throws: GStreamerError.self) { _ = try pipeline.pull(video) }
-    #expect(error?.message.contains("score: step 1, backwards") ?? false, "\(error?.message ?? "")")
+    #expect(error?.message.contains("score: step 1 (backwards)") ?? false, "\(error?.message ?? "")")
     pipeline.set(.null)
   }
 

@@ -127,7 +127,7 @@ import Testing
       #expect(!isRefused)
     } catch let error as RetrogradeError {
       #expect(isRefused && error.code == .missingPlugin)
-      #expect(error.message.contains("bits a sample, 4:"), "\(error.message)")
+      #expect(error.message.contains("bits per sample, 4:"), "\(error.message)")
     }
   }
 

@@ -228,8 +228,8 @@ import Testing
   @Test(
     "byte ranges must lie in the segment's file",
     arguments: [
-      ("40@0", nil), ("40@60", nil), ("188@99999999", "outside its file"), ("40@61", "outside its file"),
-      ("9223372036854775807@1", "outside its file"), ("0@0", "invalid byte range"), ("x", "invalid byte range"),
+      ("40@0", nil), ("40@60", nil), ("188@99999999", "that file has only"), ("40@61", "that file has only"),
+      ("9223372036854775807@1", "that file has only"), ("0@0", "invalid byte range"), ("x", "invalid byte range"),
       ("18446744073709551615@18446744073709551615", "invalid byte range"),
     ] as [(String, String?)])
   func byteRanges(range: String, failure: String?) throws {
@@ -312,6 +312,6 @@ import Testing
       to: folder.url.appending(path: "list.m3u8"))
     let server = try WebServer(folder)
     let error = await #expect(throws: RetrogradeError.self) { try await Reverser(server.address("list.m3u8")).plan() }
-    #expect(error?.description.contains("something other than http and https URLs") == true, "\(error as Any)")
+    #expect(error?.description.contains("refers to a URL that is neither http nor https") == true, "\(error as Any)")
   }
 }

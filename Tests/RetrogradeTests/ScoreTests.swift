@@ -255,13 +255,13 @@ import Testing
   @Test(
     "an invalid score is refused with the reason",
     arguments: [
-      ("", "the score is empty"), ("hold 1", "no frame to hold"), ("0-3", "0-3 is not a position"),
+      ("", "the score is empty"), ("hold 1", "no frame to hold"), ("0-3", "0-3 is not a valid position"),
       ("0..", "a position is missing"),
-      ("0..3, 4", "step 2, 4: expected two positions"), ("0..1 x0", "a speed must be 0.01 to 100"),
+      ("0..3, 4", "step 2 (4): expected two positions"), ("0..1 x0", "a speed must be from 0.01 to 100"),
       ("0..1 x2 x3", "x3 is not allowed after the speed"),
       ("0..1 ramp 1", "a ramp needs two speeds"), ("0..1 fast", "fast is unknown"),
       ("hold", "hold needs a time"),
-      ("0..1, hold 1e9", "up to a day"),
+      ("0..1, hold 1e9", "at most one day"),
     ])
   func invalidScore(_ text: String, _ reason: String) {
     let error = #expect(throws: RetrogradeError.self) { try Score(parsing: text) }
@@ -272,9 +272,9 @@ import Testing
   @Test(
     "a position outside the source is reported",
     arguments: [
-      ("0..9", "there is no position 0:00:09.000; the source is 0:00:02.000 long"),
-      ("end-3..1", "there is no position -0:00:01.000"),
-      ("0f..51f", "there is no frame 51; the source has 50 frames"), ("1..1", "this part is empty"),
+      ("0..9", "position 0:00:09.000 is outside the source, which is 0:00:02.000 long"),
+      ("end-3..1", "position -0:00:01.000 is outside the source"),
+      ("0f..51f", "there is no frame 51, because the source has 50 frames"), ("1..1", "this part is empty"),
       ("\"Chorus\"..end", "no chapter of that name"),
     ])
   func outsideSource(_ text: String, _ reason: String) async throws {

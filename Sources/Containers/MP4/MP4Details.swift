@@ -43,7 +43,7 @@ enum MP4Details {
   private static func name(ofTrack handler: String, _ entry: String?) -> String {
     let types = [handler, entry].compactMap { $0.map(trimmed) }
     let text = types.first == types.last ? types.prefix(1).joined() : types.joined(separator: ", ")
-    return "\(tracks[handler] ?? "data of an unsupported kind") (\(text))"
+    return "\(tracks[handler] ?? "unsupported data") (\(text))"
   }
 
   private static func trimmed(_ type: String) -> String { type.split(separator: " ").joined(separator: " ") }
@@ -146,7 +146,7 @@ enum MP4Details {
           return nil
         }
         if box.type == "uuid" { return isSpherical(box, bytes) ? spherical : nil }
-        return meanings[box.type] ?? "\(trimmed(box.type)) of the \(kind.rawValue)'s description"
+        return meanings[box.type] ?? "the box \(trimmed(box.type)) of the \(kind.rawValue)'s description"
       }
   }
 

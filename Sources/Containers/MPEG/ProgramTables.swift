@@ -119,8 +119,8 @@ private struct Descriptors {
   }
 
   private static let marks: [UInt8: String] = [
-    2: "the flag of audio for the hard of hearing (audio_type 2)",
-    3: "the flag of audio for the visually impaired (audio_type 3)",
+    2: "the flag that marks audio for the hard of hearing (audio_type 2)",
+    3: "the flag that marks audio for the visually impaired (audio_type 3)",
   ]
 
   /// Kind of a stream by its type (2.4.4.9, table 2-34; ATSC A/53, part 3; Blu-ray discs use other

@@ -59,7 +59,7 @@ enum MatroskaTrack {
       let codec = parts.first { $0.id == MatroskaID.codec }.map { element in
         String(decoding: element.bytes.prefix(64).filter { (0x20..<0x7F).contains($0) }, as: UTF8.self)
       }
-      return [ContainerDetail(track: "data of an unsupported kind (\(codec ?? "type \(type ?? 0)"))")]
+      return [ContainerDetail(track: "unsupported data (\(codec ?? "type \(type ?? 0)"))")]
     }
     let additions = parts.filter { $0.id == MatroskaID.blockAdditionMapping }.compactMap { mapping in
       name(ofAddition: EBMLElement.all(in: mapping.bytes).first { $0.id == MatroskaID.blockAddIDType }?.number ?? 0)
@@ -75,7 +75,7 @@ enum MatroskaTrack {
       return isCovered || angle == 0 ? nil : "the rotation by \(angle)° (\(pose.name))"
     }
     let marks = flags.filter { flag in parts.contains { $0.id == flag.id && $0.number == 1 } }.map {
-      "the flag of a track \($0.meaning)"
+      "the flag that marks a track \($0.meaning)"
     }
     let colour = video.first { $0.id == MatroskaID.colour }.map { EBMLElement.all(in: $0.bytes) } ?? []
     func code(_ id: UInt32) -> Int? { (colour.first { $0.id == id }?.number).flatMap { Int(exactly: $0) } }

@@ -82,7 +82,7 @@ package struct FFV1PixelFormat: Sendable, Equatable {
       case (_, _, 1, 1): "4:2:0"
       case (_, _, 2, 0): "4:1:1"
       case (_, _, 2, 2): "4:1:0"
-      default: "of subsampled chroma"
+      default: "subsampled chroma"
       }
     channels = sampling + (parameters.hasAlpha ? " with transparency" : "")
     depth = parameters.depth

@@ -68,7 +68,8 @@ extension Buffer {
   func blended(with other: Buffer, share: Double, _ caps: Caps) throws -> Buffer {
     guard Buffer.canMix(caps) else {
       throw RetrogradeError(
-        .usage, "frames can't be mixed in \(caps.string("format") ?? "the pixel format of this video")",
+        .usage,
+        "frames can't be mixed in the pixel format \(caps.string("format").map { "\($0) " } ?? "")of this video",
         remedy: "leave out \(setting: .dissolve) and \(setting: .interpolation)")
     }
     return try mixed(with: other, share: share, caps)

@@ -87,8 +87,10 @@ final class FormatChanges: Sendable {
     let place = span.map { ", between \($0.start) and \($0.end)" } ?? ""
     let message: Message =
       switch kind {
-      case .form: "converted: the format of the video changes \(what)\(place); all frames get the first format"
-      case .colour: "converted: the colour space of the video changes \(what)\(place); all frames get the first one"
+      case .form:
+        "converted: the format of the video changes \(what)\(place); all frames are converted to the first format"
+      case .colour:
+        "converted: the colour space of the video changes \(what)\(place); all frames are converted to the first one"
       case .meaning:
         "changed: the colour labels of the video change \(what)\(place); the whole output is labelled \(change.first)"
       case .pixelShape:
@@ -100,8 +102,8 @@ final class FormatChanges: Sendable {
 }
 
 extension Caps {
-  /// Name of the format, such as `640x480, I420`.
-  fileprivate var formName: String { "\(int("width") ?? 0)x\(int("height") ?? 0), \(string("format") ?? "")" }
+  /// Name of the format, such as `640x480 I420`.
+  fileprivate var formName: String { "\(int("width") ?? 0)x\(int("height") ?? 0) \(string("format") ?? "")" }
 
   fileprivate var colourName: String { string("colorimetry") ?? "unknown" }
 

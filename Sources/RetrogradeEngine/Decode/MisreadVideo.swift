@@ -31,7 +31,7 @@ enum MisreadVideo {
     guard raw.string("format") == "r210", let width = raw.int("width"), width % 64 != 0 else { return }
     throw RetrogradeError(
       .missingPlugin, about: source,
-      "GStreamer reads raw video with 10 bits (r210) only if its width is a multiple of 64, not \(width)",
+      "GStreamer reads raw 10-bit video (r210) only if the width is a multiple of 64, but this width is \(width)",
       remedy: "convert it first: ffmpeg -i \(Shell.quoted(source)) -c:v ffv1 -c:a copy video.mkv")
   }
 
@@ -40,12 +40,12 @@ enum MisreadVideo {
   static func misreadKind(_ caps: Caps, firstPacket packet: UnsafeRawBufferPointer) -> String? {
     switch caps.mediaType {
     case "image/png" where Quirk.pngdecDeepRGB.applies && PNGPacket.isDeepRGB(packet):
-      "RGB PNG with 16 bits a sample"
+      "RGB PNG with 16 bits per sample"
     case "image/jpeg" where Quirk.avdecMJPEGFullRange411.applies && JPEGPacket.isFullRange411(packet):
       "JPEG with 4:1:1 chroma"
     case "image/x-jpc", "image/x-j2c", "image/jp2":
       JPEG2000Packet(packet).flatMap {
-        $0.mayBeRGB && $0.components[0].depth > 12 ? "JPEG 2000 with 16 bits a sample" : nil
+        $0.mayBeRGB && $0.components[0].depth > 12 ? "JPEG 2000 with 16 bits per sample" : nil
       }
     // The second number in `colorimetry` is the matrix; 1 is RGB.
     case "video/x-av1":
@@ -69,8 +69,8 @@ enum MisreadVideo {
     // accept.
     if video.isFields, decoder == "avdec_h265" {
       throw RetrogradeError(
-        .missingPlugin, about: source, "not supported: H.265 of single fields",
-        remedy: "weave them into frames first: ffmpeg -i \(Shell.quoted(source)) -vf weave -c:v ffv1 -c:a copy "
+        .missingPlugin, about: source, "not supported: H.265 whose pictures are single fields",
+        remedy: "weave the fields into frames first: ffmpeg -i \(Shell.quoted(source)) -vf weave -c:v ffv1 -c:a copy "
           + "video.mkv")
     }
     guard decoder.hasPrefix("avdec_"), let format = video.pixelFormat else { return }
@@ -101,10 +101,10 @@ enum MisreadVideo {
   private static func error(_ packets: Caps, depth: some StringProtocol, channels: String, _ source: String)
     -> RetrogradeError
   {
-    RetrogradeError(
+    let format = channels.isEmpty ? "\(depth) bits per sample" : "\(depth) bits per sample, \(channels)"
+    return RetrogradeError(
       .missingPlugin, about: source,
-      "no decoder for \(packets.codecName) with \(depth) bits a sample, \(channels): GStreamer has no such pixel "
-        + "format",
+      "no decoder for \(packets.codecName) with \(format): GStreamer has no such pixel format",
       remedy: "convert it first: ffmpeg -i \(Shell.quoted(source)) -pix_fmt yuv420p10le video.mkv")
   }
 

@@ -34,7 +34,7 @@ final class PacketReplay: Sendable {
       reading = (output, place + 1)
       guard let sample, sample.buffer.size == bytes.count else {
         throw RetrogradeError(
-          .damagedInput, about: recipe.source, "contained other packets when it was read again")
+          .damagedInput, about: recipe.source, "contained different packets when it was read again")
       }
       try sample.buffer.withBytes { bytes.copyMemory(from: $0) }
     }

@@ -29,7 +29,7 @@ final class PitchedSamples: PacedSamples {
         .usage,
         "\(setting: .keepsPitch): audio can keep its pitch only at a constant speed from "
           + "\(PitchedSamples.limits.lowerBound.plain) to \(PitchedSamples.limits.upperBound.plain)",
-        remedy: "leave it out, or mute that part")
+        remedy: "leave out \(setting: .keepsPitch), or mute the parts with other speeds")
     }
     let first = place.sampleIndex(rate: track.rate)
     let count = leg.span.duration.sampleIndex(rate: track.rate)

@@ -413,10 +413,9 @@ extension Warning {
   /// Warning about frame times that were corrected, because each of these times was not later than
   /// the time of the previous frame.
   static func moved(_ count: Int) -> Warning {
-    Warning(
-      .timesRepaired,
-      "corrected: the times of \(count) frame\(count == 1 ? "" : "s") that did not begin after the frame before",
-      count: count)
+    let what = count == 1 ? "time of 1 frame that was" : "times of \(count) frames that were"
+    return Warning(
+      .timesRepaired, "corrected: the \(what) not later than the time of the frame before", count: count)
   }
 }
 

@@ -31,8 +31,8 @@ package enum Address: Sendable, Hashable {
       self = .file(path)
     default:
       throw RetrogradeError(
-        .noInput, about: input, "is a URL of an unsupported kind: only http, https and file URLs can be read",
-        remedy: "download it first, or pipe it in")
+        .noInput, about: input, "is a URL of an unsupported kind (only http, https and file URLs can be read)",
+        remedy: "download the file first, or pipe it to standard input")
     }
   }
 

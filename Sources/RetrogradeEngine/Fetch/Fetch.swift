@@ -67,26 +67,27 @@ struct Fetch {
     guard playlist.promisedSegments <= Double(Playlist.mostSegments) else {
       throw RetrogradeError(
         .damagedInput, about: name,
-        "is a manifest with a stream of more than \(Playlist.mostSegments) segments, which is the limit")
+        "is a manifest with a stream of more than \(Playlist.mostSegments) segments, the largest number allowed")
     }
     let streams = try segments(of: playlist, from: reader, at: location)
     var warnings: [Warning] = []
     let texts = streams.filter(\.isText)
     if !texts.isEmpty {
       warnings.append(
-        Warning(.streamLeftOut, "left out: the subtitles in separate files of the playlist", count: texts.count))
+        Warning(
+          .streamLeftOut, "left out: the subtitles, which are in separate files of the playlist", count: texts.count))
     }
     let media = streams.filter { !$0.isText }
     guard let first = media.first else {
-      throw RetrogradeError(.damagedInput, about: name, "is a playlist without video and audio")
+      throw RetrogradeError(.damagedInput, about: name, "is a playlist without video or audio")
     }
     guard media.count > 1 else { return (first.spool, warnings) }
     guard try media.allSatisfy({ try $0.hasTimes }) else {
       throw RetrogradeError(
         .damagedInput, about: name,
-        "is a playlist with audio and video in separate transport streams, which can't be synchronised with the "
-          + "accuracy of a sample",
-        remedy: "convert it to one file first: ffmpeg -i \(Shell.quoted(name)) -c copy video.mkv")
+        "is a playlist with audio and video in separate transport streams, which can't be synchronised exactly (to "
+          + "the sample)",
+        remedy: "convert the playlist to one file first: ffmpeg -i \(Shell.quoted(name)) -c copy video.mkv")
     }
     return (try joined(media), warnings)
   }
@@ -226,8 +227,8 @@ struct Fetch {
       guard found.count == 1, let kind = found.first?.kind, [.video, .audio].contains(kind) else {
         throw RetrogradeError(
           .damagedInput, about: name,
-          "one of the playlist's streams has both video and audio, or neither, so they can't be combined",
-          remedy: "convert it to one file first: ffmpeg -i \(Shell.quoted(name)) -c copy video.mkv")
+          "the streams of the playlist can't be combined, because one of them has both video and audio, or neither",
+          remedy: "convert the playlist to one file first: ffmpeg -i \(Shell.quoted(name)) -c copy video.mkv")
       }
       // A muxer accepts no new streams after it begins to write, so all its pads are requested at
       // the start.
@@ -266,7 +267,7 @@ struct Fetch {
     let what =
       total > 0
       ? "the connection ended after \(length) of \(ByteCount(total))"
-      : "the download is incomplete: the connection ended after \(length)"
+      : "the download is incomplete, because the connection ended after \(length)"
     // After a lost connection, souphttpsrc requests the remaining bytes before it fails. If the
     // server refuses this request, the refusal is not the reason for the lost connection.
     let reason = error.flatMap { $0.isRefusedRange ? nil : ": \($0.reasonInTransfer)" } ?? ""

@@ -71,8 +71,9 @@ extension FetchedFile {
     guard !isWhole, let cut = found.first(where: { $0.code == .truncated }) else { return }
     throw RetrogradeError(
       .inputOutput, about: name,
-      "the download or the file itself is incomplete (the server did not send its length): \(cut.message)",
-      remedy: "try again, or download it with another program, and give the file")
+      "the download or the file itself is incomplete (the server did not send the length of the file): "
+        + "\(cut.message)",
+      remedy: "try again, or download the file with another program and use the downloaded file as the input")
   }
 }
 

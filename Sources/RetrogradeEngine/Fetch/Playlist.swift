@@ -120,21 +120,23 @@ struct Playlist {
     let hiding = /<!(?:DOCTYPE|ENTITY|\[CDATA\[)/.matchingSemantics(.unicodeScalar)
     if kind == .dash, let declaration = text.firstMatch(of: hiding) {
       throw RetrogradeError(
-        .damagedInput, about: path, "is a manifest with \(String(declaration.0)), which is not allowed in a file",
-        remedy: "give the URL of the manifest, if it has one")
+        .damagedInput, about: path,
+        "is a manifest with \(String(declaration.0)), which is not allowed in a local manifest",
+        remedy: "use the URL of the manifest as the input, if it has one")
     }
     // HLS playlists must be UTF-8 (RFC 8216, 4.1), and hlsdemux accepts no other encoding.
     guard kind == .dash || !text.hasRawBytes else {
       throw RetrogradeError(
-        .damagedInput, about: path, "the playlist is not UTF-8, which HLS requires",
-        remedy: "save it as UTF-8; in file names, write each byte that is not UTF-8 as a percent code such as %E9")
+        .damagedInput, about: path, "is an HLS playlist, which must be UTF-8, but has another encoding",
+        remedy: "save the playlist as UTF-8; in file names, write each byte that is not UTF-8 as a percent code such "
+          + "as %E9")
     }
     for name in names {
       let decoded = Address.decoded(name[...]) ?? name
       guard Playlist.isBeside(decoded), kind == .hls || Playlist.isPlain(name) else {
         throw RetrogradeError(
-          .damagedInput, about: path, "is a playlist that refers to something outside its own folder: \(name)",
-          remedy: "give the URL of the playlist, if it has one, or convert it to one file first: "
+          .damagedInput, about: path, "is a playlist that refers to a file or URL outside its own folder: \(name)",
+          remedy: "use the URL of the playlist as the input, if it has one, or convert it to one file first: "
             + "ffmpeg -i \(Shell.quoted(path)) -c copy video.mkv")
       }
       let beside = "\(path.folderPath)/\(decoded)"
@@ -142,21 +144,21 @@ struct Playlist {
       guard kind == .dash || access(beside.cPath, R_OK) == 0 else {
         throw RetrogradeError(
           .noInput, about: path,
-          "is a playlist that refers to an unreadable file: \(name): \(String(cString: strerror(errno)))")
+          "is a playlist that refers to \(name), which can't be read: \(String(cString: strerror(errno)))")
       }
       // Opening a named pipe would wait for a writer.
       var info = stat()
       guard stat(beside.cPath, &info) != 0 || [S_IFREG, S_IFDIR].contains(info.st_mode & S_IFMT) else {
         throw RetrogradeError(
           .noInput, about: path,
-          "is a playlist that refers to something that is neither a file nor a folder: \(name)")
+          "is a playlist that refers to \(name), which is neither a file nor a folder")
       }
       let real = realPath(beside) ?? beside
       guard !chain.contains(real), chain.count < 5 else {
         throw RetrogradeError(
           .damagedInput, about: path,
-          "is a playlist that refers to itself, or to other playlists at too many levels: \(name)",
-          remedy: "give the playlist that refers to the media files")
+          "is a playlist that refers to itself, or to playlists that are nested too deeply: \(name)",
+          remedy: "use the playlist that lists the media files as the input")
       }
       guard checked.insert(real).inserted else { continue }
       // hlsdemux recognises playlists by their contents, whatever their names are.
@@ -214,7 +216,7 @@ struct Playlist {
     guard stat(beside.cPath, &info) != 0 || !isTooLarge && end <= Int(info.st_size) else {
       throw RetrogradeError(
         .damagedInput, about: path,
-        "is a playlist with a byte range outside its file: \(range) of \(name), which has \(Int(info.st_size)) bytes")
+        "is a playlist with the byte range \(range) of \(name), but that file has only \(Int(info.st_size)) bytes")
     }
     return end
   }
@@ -266,7 +268,7 @@ struct Playlist {
     throw RetrogradeError(
       .damagedInput,
       about: name, "is a playlist, which contains no media, only the names of media files",
-      remedy: "give its URL or its path instead of a pipe")
+      remedy: "use the URL or path of the playlist as the input, instead of a pipe")
   }
 }
 

@@ -46,7 +46,7 @@ final class Transfers: Sendable {
     if state.isRefused {
       throw RetrogradeError(
         .damagedInput, about: name,
-        "is a playlist from the network that refers to something other than http and https URLs")
+        "is a playlist from the network, but refers to a URL that is neither http nor https")
     }
     // One source element reads the media segments one after another, so `location` is the address
     // of the element's last request.
@@ -54,7 +54,7 @@ final class Transfers: Sendable {
       let missing = state.sources.lazy.compactMap({ $0.string("location") }).first(where: { !state.come.contains($0) })
     else { return }
     throw RetrogradeError(
-      .inputOutput, about: name, "is a playlist that refers to something that can't be downloaded: \(missing)",
+      .inputOutput, about: name, "is a playlist that refers to \(missing), which can't be downloaded",
       remedy: "try again")
   }
 }

@@ -122,15 +122,15 @@ struct AudioCollector {
         Warning(
           .converted,
           "converted: the format of the audio changes from \(caps.audioName) to \(converted.names)\(converted.place); "
-            + "all audio gets the first format",
+            + "all audio is converted to the first format",
           count: converted.count, span: converted.span))
     }
     if lost.count > 0 {
       warnings.append(
         Warning(
           .damaged,
-          "left out: audio\(lost.place): its format changes there from \(caps.audioName) to \(lost.names), which "
-            + "can't be converted",
+          "left out: audio\(lost.place), because its format changes from \(caps.audioName) to \(lost.names) and can't "
+            + "be converted",
           count: lost.count, span: lost.span))
     }
     return warnings

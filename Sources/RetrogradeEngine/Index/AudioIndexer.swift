@@ -182,8 +182,8 @@ package final class AudioIndexer: Sendable {
     }
     let isLPCM = ["audio/x-private-ts-lpcm", "audio/x-private1-lpcm"].contains(codec?.mediaType)
     if isLPCM, collector.caps?.string("format")?.hasPrefix("S24") ?? false, Quirk.dvdlpcmdecDepth.applies {
-      let reason = "which GStreamer decodes wrong; convert it first: ffmpeg -c:a flac"
-      return (nil, nil, [Warning(.streamLeftOut, "left out: LPCM with more than 16 bits a sample, \(reason)")])
+      let reason = "which GStreamer decodes wrongly; convert the audio to FLAC first (ffmpeg -c:a flac)"
+      return (nil, nil, [Warning(.streamLeftOut, "left out: LPCM audio with more than 16 bits per sample, \(reason)")])
     }
     // The demuxer may have posted tags after the pad was examined.
     let late = reader.sink.pad?.tags(global: false)
@@ -201,7 +201,7 @@ package final class AudioIndexer: Sendable {
     let count = rate <= 16_000 ? 512 : rate <= 22_050 || rate <= 32_000 && version == 1 ? 1024 : 2048
     return Warning(
       .detailLeftOut,
-      "left out: the last \(count) samples of the WMA audio, \(ClockTime(sampleIndex: count, rate: rate).inSeconds), "
+      "left out: the last \(count) samples (\(ClockTime(sampleIndex: count, rate: rate).inSeconds)) of the WMA audio, "
         + "which GStreamer's decoder does not output", count: count)
   }
 

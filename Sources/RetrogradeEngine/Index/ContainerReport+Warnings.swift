@@ -40,7 +40,7 @@ extension ContainerReport {
       if parts.isEmpty { parts.append((end - last).inSeconds) }
       message = "\(place) of \(end.inSeconds): \(parts.joined(separator: " and ")) are missing"
     } else if end != nil {
-      message = "cut: the end of the file is missing, but no media that it declares"
+      message = "cut: the end of the file is missing, but all video and audio that the file declares is present"
     } else if !parts.isEmpty {
       message = "\(place), before the end of its container: at least \(parts.joined(separator: " and ")) are missing"
     } else {
@@ -53,7 +53,7 @@ extension ContainerReport {
   private func broken(at place: Int, _ found: [Found], _ last: ClockTime) -> Warning {
     guard let count = missing(from: found).count else {
       return Warning(
-        .damaged, "damaged: the file can't be read at byte \(place): the data there is missing")
+        .damaged, "damaged: the file can't be read at byte \(place); that data is missing from the output")
     }
     let all = streams.compactMap(\.frames).reduce(0, +)
     return Warning(
@@ -65,7 +65,8 @@ extension ContainerReport {
   /// Warning about a file that lacks an unknown amount of data.
   package func warning(naming path: String) -> Warning? {
     if isCut {
-      return Warning(.truncated, "cut: \(path) ends before the end of its container: the rest is missing here too")
+      return Warning(
+        .truncated, "cut: \(path) ends before the end of its container; the rest is missing from the output too")
     }
     return gaps.map { ContainerReport.missingPackets($0, of: path) }
       ?? brokenAt.map {
@@ -163,11 +164,15 @@ extension Topology {
       func leftOut(_ count: Int, _ why: String) -> Warning? {
         count == 0 ? nil : Warning(.streamLeftOut, "left out: \(what(count)) of the file: \(why)", count: count)
       }
+      let isOne = lost - empty == 1
+      let skipped =
+        isOne ? "the stream because it begins too late or is" : "the streams because they begin too late or are"
       return [
-        leftOut(empty, "declared, but without packets"),
+        leftOut(empty, "the container declares \(empty == 1 ? "it" : "them"), but without packets"),
         leftOut(
           lost - empty,
-          "the description is damaged or incomplete, or GStreamer skips it as too late or too short"),
+          "the stream \(isOne ? "description is" : "descriptions are") damaged or incomplete, or GStreamer skips "
+            + "\(skipped) too short"),
       ].compactMap { $0 }
     }
   }

@@ -17,7 +17,7 @@ extension Indexer {
         .missingPlugin, about: topology.source,
         "its audio has \(crowded.caps.int("channels") ?? 0) channels, but this release of GStreamer accepts at most "
           + "\(AudioDecoder.mostChannels)",
-        remedy: videos.isEmpty ? nil : "leave it out (\(setting: .noAudio))")
+        remedy: videos.isEmpty ? nil : "leave out the audio (\(setting: .noAudio))")
     }
     missing += topology.streams.filter { $0.kind == .audio && AudioDecoder(for: $0) == nil }
       .map { ("\($0.caps.codecName) decoder", $0.caps.mediaType) }
@@ -25,7 +25,7 @@ extension Indexer {
       guard let main = missing.first(where: { $0.type.hasPrefix("\(kind)/") }) else { continue }
       var remedies: [Message] = PackageHint.decoding(main.type).map { ["\($0)"] } ?? []
       if !(kind == .video ? audios : videos).isEmpty {
-        remedies.append("leave it out (\(setting: kind == .video ? .noVideo : .noAudio))")
+        remedies.append("leave out the \(kind.rawValue) (\(setting: kind == .video ? .noVideo : .noAudio))")
       }
       throw RetrogradeError(
         .missingPlugin, about: topology.source,

@@ -76,12 +76,12 @@ struct Indexer: Sendable {
         throw RetrogradeError(
           .usage,
           about: topology.source,
-          "has no video or audio among the streams that \(setting: .streams) selects")
+          "\(setting: .streams) selects no video or audio of this source")
       }
       guard topology.streams.isEmpty || topology.streams.contains(where: { !SubtitleTrack.takes($0.caps) }) else {
         throw RetrogradeError(
           .damagedInput, about: topology.source, "contains only subtitles",
-          remedy: "give a video as input, and this file with \(setting: .subtitles)")
+          remedy: "use a video as the input, and add this file with \(setting: .subtitles)")
       }
       if topology.streams.allSatisfy({ ["text/uri-list", "application/sdp"].contains($0.caps.mediaType) }) {
         throw RetrogradeError(namingOthers: topology.source)
@@ -89,7 +89,7 @@ struct Indexer: Sendable {
       throw RetrogradeError(
         .missingPlugin,
         about: topology.source,
-        "no stream in it can be decoded: "
+        "none of its streams can be decoded: "
           + "\(topology.streams.map(\.caps.codecName).joined(separator: ", "))", remedy: "\(PackageHint.all)")
     }
     let stored = try playable.enumerated().compactMap { number, audio in
@@ -126,7 +126,7 @@ struct Indexer: Sendable {
     if reading.end == .stalled {
       warnings.append(
         Warning(
-          .damaged, "damaged: the source gives no more data after \(position); the rest is left out", span: place))
+          .damaged, "damaged: no more data can be read after \(position); the rest is left out", span: place))
     }
     if let failure = reading.failure {
       let isEmpty = (reading.videos.first?.packets.isEmpty ?? true) && audio.isEmpty
@@ -135,7 +135,7 @@ struct Indexer: Sendable {
       // unable to output more.
       let what =
         failure.kind == .inputOutput
-        ? "reading failed at \(position)" : "read only until \(position), where GStreamer reports"
+        ? "reading failed at \(position)" : "read only until \(position), because of an error in GStreamer"
       warnings.append(Warning(.damaged, "damaged: \(what): \(failure.cause)", span: place))
     }
     warnings += reading.warnings + reading.audio.flatMap(\.warnings)
@@ -152,7 +152,7 @@ struct Indexer: Sendable {
       warnings.append(Warning(.streamLeftOut, "left out: a video stream without frames"))
     }
     if shown.isEmpty && audio.isEmpty {
-      throw RetrogradeError(.damagedInput, about: topology.source, "no video or audio can be read from it")
+      throw RetrogradeError(.damagedInput, about: topology.source, "contains no video or audio that can be read")
     }
     let tags = topology.fileTags
     var videos: [(path: StreamPath, index: VideoIndex, recipe: DecodingRecipe)] = []

@@ -237,7 +237,7 @@ final class IndexingPipeline {
     // frames are independent.
     if packets.contains(where: \.isCut), !packets.allSatisfy(\.isKeyframe) {
       for number in packets.indices where packets[number].isCut { packets[number].isHidden = true }
-      details.append(ContainerDetail(file: "the rest of the frame within which an edit begins"))
+      details.append(ContainerDetail(file: "the partial frame at the start of an edit"))
     }
     if let track = path.unstampedTrack, packets.allSatisfy({ $0.time == nil }) {
       let times = indexer.topology.facts.blockTimes(ofTrack: track) { indexer.cancellation.isCancelled }

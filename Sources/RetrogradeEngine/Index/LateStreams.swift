@@ -53,12 +53,13 @@ final class LateStreams: Sendable {
   var warnings: [Warning] {
     state.withLock { state in
       guard let start = state.start else { return [] }
-      let what = state.count == 1 ? "a stream that begins" : "\(state.count) streams that begin"
+      let what =
+        state.count == 1
+        ? "a stream that begins at about \(start)" : "\(state.count) streams that begin at about \(start) or later"
       return [
         Warning(
           .streamLeftOut,
-          "left out: \(what) from about \(start) on, because the streams change there; split the file there to reverse "
-            + "each part",
+          "left out: \(what), because the streams of the file change there; split the file there to reverse each part",
           count: state.count, span: TimeSpan(start: start, end: start))
       ]
     }

@@ -13,7 +13,9 @@ extension SourceIndex {
     if chapters > 0 {
       warnings.append(
         Warning(
-          .detailLeftOut, "left out: the chapters in the file's ID3 tag (\(chapters)), which GStreamer does not read",
+          .detailLeftOut,
+          "left out: \(chapters) chapter\(chapters == 1 ? "" : "s") in the file's ID3 tag, which GStreamer does not "
+            + "read",
           count: chapters))
     }
     let late = part == nil && playback.wants(.chapters) ? opened.topology.chapterCount(from: presentationEnd) : 0
@@ -87,7 +89,8 @@ extension [ContainerDetail] {
     let all = unique
     let named = all.prefix(Self.mostNamed)
     let others = all.dropFirst(Self.mostNamed).filter { $0.belongs(to: playback) }.count
-    let rest = Warning(.detailLeftOut, "left out: \(others) more details like these", count: others)
+    let rest = Warning(
+      .detailLeftOut, "left out: \(others) more \(others == 1 ? "detail" : "details") like these", count: others)
     return named.compactMap { detail in
       let count = counts[detail] ?? 0
       guard detail.belongs(to: playback) else { return nil }

@@ -275,7 +275,8 @@ extension Topology {
         ? RetrogradeError(.damagedInput, about: path, "not media, or too damaged to read: no streams can be found")
         : RetrogradeError(
           .missingPlugin,
-          about: path, "no plugin for \(missing.map(\.description).unique.joined(separator: ", "))",
+          about: path,
+          "no GStreamer plugin is installed for it (\(missing.map(\.description).unique.joined(separator: ", ")))",
           remedy: PackageHint.decoding(missing.first?.mediaType).map { "\($0)" })
     }
   }

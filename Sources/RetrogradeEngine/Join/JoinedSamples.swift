@@ -71,7 +71,8 @@ extension AudioTrack {
   {
     guard let converter = AudioConverter(from: caps, to: other.caps) else {
       throw RetrogradeError(
-        .damagedInput, about: name, "its audio (\(form)) can't be converted to that of the first file (\(other.form))",
+        .damagedInput, about: name,
+        "its audio (\(form)) can't be converted to the first file's audio format (\(other.form))",
         remedy: "leave out the audio with \(setting: .noAudio)")
     }
     let (start, end) = (span.start.sampleIndex(rate: other.rate), span.end.sampleIndex(rate: other.rate))

@@ -78,7 +78,10 @@ extension PlayableSource {
         let span = TimeSpan(start: part.span.start + offset, end: part.span.end + offset)
         let what = first.count == 1 ? "audio" : "audio stream \(number)"
         guard part.source.audio.indices.contains(number) else {
-          warnings.append(Warning(.converted, "\(part.name) has no \(what): the output is silent there", span: span))
+          warnings.append(
+            Warning(
+              .converted, "\(part.name) has no \(what), so the output's \(what) is silent during that file",
+              span: span))
           return nil
         }
         var track = part.source.audio[number]
@@ -86,7 +89,8 @@ extension PlayableSource {
           warnings.append(
             Warning(
               .converted,
-              "\(part.name): to match the first file, its \(what) is converted: \(track.form) becomes \(form.form)",
+              "\(part.name): to match the first file, this file's \(what) is converted from \(track.form) to "
+                + "\(form.form)",
               span: span))
           track = try track.converted(
             like: form, of: part.name, settings.resources.spoolDirectory, settings.cancellation)

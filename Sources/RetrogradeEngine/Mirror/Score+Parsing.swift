@@ -17,11 +17,11 @@ extension Score {
       do {
         return try Step(parsing: part)
       } catch let error as StepError {
-        throw Score.error("step \(number + 1), \(part): \(error.reason)", error.remedy)
+        throw Score.error("step \(number + 1) (\(part)): \(error.reason)", error.remedy)
       }
     }
     guard steps.contains(where: { if case .stretch = $0 { true } else { false } }) else {
-      throw Score.error("there is no frame to hold", "add a part to play, such as 0..end")
+      throw Score.error("the score plays no part, so there is no frame to hold", "add a part to play, such as 0..end")
     }
   }
 
@@ -68,7 +68,7 @@ extension Score.Step {
       guard case .time(let time) = SourcePosition(parsing: rest), time > .zero,
         time <= Score.longestHold
       else {
-        throw StepError(reason: "hold needs a time of up to a day", remedy: "write seconds, such as hold 0.8")
+        throw StepError(reason: "hold needs a time of at most one day", remedy: "write seconds, such as hold 0.8")
       }
       self = .hold(time)
     } else {
@@ -109,7 +109,8 @@ extension Score.Stretch {
     }
   }
 
-  private static let words = "after a part, write a speed (x2, or ramp 1..0.25), and mirror, forward or mute"
+  private static let words =
+    "after a part, write a speed (x2, or ramp 1..0.25), an audio word (mirror, forward or mute), or both"
 
   /// Position at the beginning of `text`, and the remaining text.
   private static func place(_ text: String) throws -> (SourcePosition, String) {
@@ -128,8 +129,8 @@ extension Score.Stretch {
     }
     guard let position = SourcePosition(parsing: place) else {
       throw StepError(
-        reason: place.isEmpty ? "a position is missing" : "\(place) is not a position in the source",
-        remedy: "write seconds, 1:02.5, a frame (250f), end, end-2.5, or a chapter's name in quotes")
+        reason: place.isEmpty ? "a position is missing" : "\(place) is not a valid position",
+        remedy: "write a time (2.5 or 1:02.5), a frame (250f), end, end-2.5, or a chapter's name in quotes")
     }
     return (position, String(rest).trimmed)
   }
@@ -144,8 +145,8 @@ extension Score.Stretch {
   private static func possible(_ speed: Double) throws -> Double {
     guard Speed.limits.contains(speed) else {
       throw StepError(
-        reason: "a speed must be \(Speed.limits.lowerBound.plain) to \(Speed.limits.upperBound.plain)",
-        remedy: "to play backwards, write 4..0; for a pause, write hold 0.8")
+        reason: "a speed must be from \(Speed.limits.lowerBound.plain) to \(Speed.limits.upperBound.plain)",
+        remedy: "to play backwards, write the later position first (4..0); for a pause, write hold 0.8")
     }
     return speed
   }

@@ -30,7 +30,7 @@ struct SourcePlaces {
       guard let chapter = all.first(where: { $0.title == name }) else {
         throw RetrogradeError(
           .usage, "\(asked): the source has no chapter of that name",
-          remedy: all.isEmpty ? "it has no chapters" : "it has \(all.map(\.title).joined(separator: ", "))")
+          remedy: all.isEmpty ? "it has no chapters" : "its chapters: \(all.map(\.title).joined(separator: ", "))")
       }
       return chapter.span.start
     }
@@ -75,18 +75,22 @@ extension Score.Stretch {
       let length = places.span.duration
       if case .frame(let frame) = position, let count = places.frames?.count, frame > count {
         throw Score.error(
-          "step \(number), \(self): there is no frame \(frame); the source has \(count) frames", "write end")
+          "step \(number) (\(self)): there is no frame \(frame), because the source has \(count) frames",
+          "to play to the end, write end")
       }
       guard (places.span.start...places.span.end).contains(time) else {
         throw Score.error(
-          "step \(number), \(self): there is no position \(time - places.span.start); the source is \(length) long",
-          "write end, or end-1")
+          "step \(number) (\(self)): position \(time - places.span.start) is outside the source, which is \(length) "
+            + "long",
+          "for the end, write end; for a position before the end, write for example end-1")
       }
       return time
     }
     let (first, last) = (try place(from), try place(to))
     guard first != last else {
-      throw Score.error("step \(number), \(self): this part is empty", "to hold a frame, write hold 0.8")
+      throw Score.error(
+        "step \(number) (\(self)): this part is empty, because it starts and ends at the same position",
+        "to hold a frame, write hold 0.8")
     }
     var leg = PlaybackLeg(
       direction: first < last ? .forward : .backward, span: TimeSpan(start: min(first, last), end: max(first, last)),

@@ -89,6 +89,6 @@ extension PlaybackOptions {
     guard let other = others.first(where: { $0.0 })?.1 else { return }
     throw RetrogradeError(
       .usage, "\(setting: other) can't be used with \(setting: .score), which sets the whole order of play",
-      remedy: "leave it out")
+      remedy: "leave out \(setting: other)")
   }
 }

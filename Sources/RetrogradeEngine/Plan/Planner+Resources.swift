@@ -12,10 +12,9 @@ extension Planner {
       let least = ByteCount((need + unit - 1) / unit * unit)
       throw RetrogradeError(
         .usage,
-        "a frame of this video takes \(isLeast ? "at least " : "")\(ByteCount(frameBytes))"
-          + (resources.shares > 1 ? " of memory, and \(resources.shares) readers share \(setting: .memory)" : "")
-          + ": \(setting: .memory) must be at least "
-          + "\(least)")
+        "a frame of this video takes \(isLeast ? "at least " : "")\(ByteCount(frameBytes)) of memory"
+          + (resources.shares > 1 ? ", and \(resources.shares) readers work at once and share \(setting: .memory)" : "")
+          + "; \(setting: .memory) must be at least \(least)")
     }
   }
 

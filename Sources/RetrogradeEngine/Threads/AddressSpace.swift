@@ -6,7 +6,7 @@ package enum AddressSpace {
   package static var isExhausted: Bool { system_addresses_are_exhausted() != 0 }
 
   /// Advice for users who reach the limit.
-  package static let remedy: Message = "raise it, or lower \(setting: .memory)"
+  package static let remedy: Message = "raise the limit, or lower \(setting: .memory)"
 
   /// Returns an error that names the limit, if the limit explains `error`; otherwise `error`.
   /// Without memory, plugins seem to be missing, and files seem to be damaged.
