@@ -78,7 +78,7 @@ struct ProgressDisplay {
     let speed = summary.elapsed > .zero ? summary.duration / summary.elapsed : 0
     parts.append("\(summary.duration) in \(short(summary.elapsed.seconds)) s (\(short(speed))x)")
     parts.append("peak memory \(ByteCount(summary.peakMemory)) of \(budget)")
-    if let fetched = summary.fetched { parts.append("\(fetched) downloaded to a temporary file") }
+    if let fetched = summary.fetched { parts.append("\(fetched) fetched into a temporary file") }
     if let plan = summary.plan {
       let count = plan.windows.count
       parts.append(

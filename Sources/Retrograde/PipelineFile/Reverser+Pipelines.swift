@@ -37,7 +37,7 @@ extension Reverser {
     let reasons: [(isSet: Bool, setting: Setting, reason: Message)] = [
       (options.lettering.caption != nil, .caption, "it is drawn by this program, not by GStreamer"),
       (options.lettering.showsTimecode, .showsTimecode, "it is drawn by this program, not by GStreamer"),
-      (options.encoding.maxSize != nil, .maxSize, "it may need to encode several times, but a pipeline encodes once"),
+      (options.encoding.maxSize != nil, .maxSize, "it needs several encodings, but a pipeline encodes once"),
       (options.soundtrack != nil, .soundtrack, "a pipeline file can read only one source"),
       (options.subtitles != nil, .subtitles, "a pipeline file can read only one source"),
       (options.output.subtitles != nil, .subtitlesOutput, "a pipeline file can't write subtitles"),
