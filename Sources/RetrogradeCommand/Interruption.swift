@@ -69,10 +69,13 @@ final class Interruption {
     return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Exit status of the process: for cancelled work, 128 plus the signal number, as in shells.
+  /// Exit status for cancelled work: 128 plus the signal number, as in shells.
+  static var cancelledStatus: Int32 { 128 + received.withLock { $0 } }
+
+  /// Exit status of the process.
   func status(of error: any Error) -> Int32 {
     error is CancellationError
-      ? 128 + Interruption.received.withLock { $0 } : ((error as? RetrogradeError)?.code ?? .internalFailure).exitStatus
+      ? Interruption.cancelledStatus : ((error as? RetrogradeError)?.code ?? .internalFailure).exitStatus
   }
 
   /// Runs `body`. The first Ctrl-C calls `first`, unless `first` is nil; any other signal calls

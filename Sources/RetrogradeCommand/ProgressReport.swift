@@ -88,7 +88,7 @@ struct ProgressReport: Encodable {
       var message: String
       var subject: String?
       var remedy: String?
-      /// Exit status of the command if no signal ended the command.
+      /// Exit status of the command.
       var status: Int32
     }
     var stage = "failed"
@@ -105,7 +105,7 @@ struct ProgressReport: Encodable {
     }
 
     init(_ error: CancellationError) {
-      self.error = Reason(code: "cancelled", message: "cancelled", status: 128 + SIGINT)
+      self.error = Reason(code: "cancelled", message: "cancelled", status: Interruption.cancelledStatus)
     }
   }
 }

@@ -32,7 +32,7 @@ struct MP4Corrections: FileCorrection {
     }
     // In a fragmented file, times are in the fragments, so the tables are not changed.
     let isFragmented = index.isFragmented
-    let tracks = index.tracks.compactMap { Track($0, in: header, timescale) }
+    let tracks = index.tracks.compactMap { Track($0, in: header) }
     var latest = 0
     var videos = 0
     for track in tracks {
@@ -131,7 +131,7 @@ extension MP4Corrections {
     /// Latest presentation end of any MP4 sample.
     let shownEnd: Int
 
-    init?(_ track: Range<Int>, in header: [UInt8], _ movieTimescale: Int) {
+    init?(_ track: Range<Int>, in header: [UInt8]) {
       guard let handler = header.box("mdia", "hdlr", in: track), let media = header.box("mdia", "mdhd", in: track),
         let timescale = header.timescale(media), (1..<1 << 31).contains(timescale),
         let field = header.durationField(media)

@@ -225,7 +225,7 @@ package struct MP4Header {
   /// 48 kHz, which FFmpeg assumes for the edit; qtmux uses the sample rate of the encoder's input.
   private func hide(_ preSkip: Int, of movie: inout [UInt8], _ track: Range<Int>, _ duration: Int) {
     guard let times = movie.box("mdia", "minf", "stbl", "stts", in: track), times.count >= 24,
-      let media = movie.box("mdia", "mdhd", in: track), movie[media.lowerBound] == 0, media.count >= 20,
+      let media = movie.box("mdia", "mdhd", in: track), media.count >= 20, movie[media.lowerBound] == 0,
       let timescale = movie.timescale(media), timescale > 0, 48_000 % timescale == 0, let edit = edit(movie, track)
     else { return }
     let (factor, first) = (48_000 / timescale, times.lowerBound + 8)

@@ -88,9 +88,9 @@ struct ChildWatch {
     guard ending == nil, exceeded == nil else { return }
     silence += passed
     sinceMemoryCheck += passed
-    if silence > (isEnding ? ChildWatch.grace : limits.silence) {
-      exceeded =
-        "the process that read the file made no progress for \(limits.silence.components.seconds) s and was killed"
+    let limit = isEnding ? ChildWatch.grace : limits.silence
+    if silence > limit {
+      exceeded = "the process that read the file made no progress for \(limit.components.seconds) s and was killed"
     } else if sinceMemoryCheck >= ChildWatch.memoryStep {
       sinceMemoryCheck = .zero
       if process.memory > limits.memory.bytes {

@@ -61,7 +61,7 @@ extension EncodingChoice {
     if options.quality == .lossless { candidates = [Codec("audio/x-flac"), pcm].compactMap { $0 } }
     let possible = candidates.filter { codec in
       codec.isRaw
-        ? container.takes(track.caps) || !container.takes(track.caps) && container.takes(codec.caps)
+        ? container.takes(track.caps) || container.takes(codec.caps)
         : codec.encoder != nil && container.takes(codec.caps)
     }
     // Prefer codecs that need no downmix, and so add Opus: Opus can hold eight channels, but the

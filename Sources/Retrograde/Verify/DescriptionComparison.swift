@@ -64,7 +64,8 @@ enum DescriptionComparison {
         ["width": found.width, "height": found.height])
     ]
     if orientations.source != nil || orientations.mirror != nil {
-      let isSame = (geometry.map(\.orientation) ?? orientations.source) == orientations.mirror
+      let expected = geometry.map(\.orientation) ?? orientations.source
+      let isSame = expected == orientations.mirror
       // If the container can't store an orientation, the frames are written rotated.
       let isTurned = orientations.mirror == nil && isSameSize && isAlike
       checks.append(
@@ -73,8 +74,7 @@ enum DescriptionComparison {
           isTurned
             ? "the pixels themselves are rotated (\(orientations.source ?? ""))"
             : isSame
-              ? orientations.source ?? ""
-              : "\(orientations.mirror ?? "none"), expected \(orientations.source ?? "none")"))
+              ? orientations.mirror ?? "none" : "\(orientations.mirror ?? "none"), expected \(expected ?? "none")"))
     }
     if source.caps.hasAlpha, keepsAlpha {
       let holds = mirror.caps.hasAlpha
