@@ -21,7 +21,8 @@ struct ScratchFile {
   }
 }
 
-/// Takes numbers from the fuzzer's bytes in order; returns 0 after the last byte.
+/// Source of numbers that are read from the fuzzer's bytes in order. After the last byte, all bytes
+/// read as 0.
 struct Draw {
   private var rest: ArraySlice<UInt8>
 
@@ -36,7 +37,7 @@ struct Draw {
     return range.lowerBound + Int(value % UInt64(range.count))
   }
 
-  /// Takes an arbitrary time; usually an extreme value or one of the first seconds.
+  /// Reads a time: a short one of less than 5 s, an extreme one, or an arbitrary one.
   mutating func nanoseconds() -> Int64 {
     switch byte() % 4 {
     case 0: return Int64(byte()) << 24
@@ -46,7 +47,7 @@ struct Draw {
     }
   }
 
-  /// Takes all remaining bytes.
+  /// Reads all remaining bytes.
   mutating func remainder() -> [UInt8] {
     defer { rest = [] }
     return Array(rest)

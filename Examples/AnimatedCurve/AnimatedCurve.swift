@@ -44,7 +44,7 @@ import Retrograde
     context.fill(Path(center: Point(x: 60 + 520 * grown, y: 180), radius: 12), with: .color(.black))
   }
 
-  /// Tone that rises from 220 to 440 Hz, and is as long as the frames.
+  /// Tone that rises from 220 to 440 Hz and lasts as long as the video.
   private static let tone: MovieAudio = {
     let count = frameRate.start(of: frames).sampleIndex(rate: sampleRate)
     return MovieAudio(sampleRate: sampleRate, channels: 1) { position in

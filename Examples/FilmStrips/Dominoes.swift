@@ -17,7 +17,8 @@ struct Dominoes {
   /// Duration of a quarter turn.
   private static let fall = 0.55
 
-  /// Angles at which a domino touches the next one while that stands, and at which it lies on it.
+  /// Angle between a domino and the next one that it leans on, and maximum angle of a leaning
+  /// domino, in radians.
   private static let lean = 0.2
   private static let rest = 1.2
 
@@ -27,10 +28,10 @@ struct Dominoes {
     context.fill(Color(red: 0.78, green: 0.9, blue: 0.98))
     let floor = Rectangle(x: 0, y: Dominoes.ground, width: context.size.width, height: context.size.height)
     context.fill(Path(floor), with: .color(Color(red: 0.45, green: 0.36, blue: 0.3)))
-    // The last one first: each lies on the next.
+    // Draw the last domino first, because each domino leans over the next one.
     for number in (0..<Dominoes.count).reversed() { drawDomino(number, in: context) }
     let radius = 22.0
-    // The ball rolls from beyond the edge to the first domino, and stays there.
+    // The ball rolls from beyond the left edge to the first domino, and stops there.
     let x = -radius + Dominoes.left(0) * min(1, time / Dominoes.start)
     context.fill(
       Path(center: Point(x: x, y: Dominoes.ground - radius), radius: radius),
@@ -40,7 +41,7 @@ struct Dominoes {
     context.draw(clock, in: Rectangle(x: 0, y: 10, width: context.size.width - 16, height: 50))
   }
 
-  /// Angle by which a domino has fallen, in radians.
+  /// Returns the angle by which a domino has fallen, in radians.
   private func angle(of number: Int) -> Double {
     let elapsed = max(0, time - Dominoes.start - Double(number) * Dominoes.delay)
     let angle = Double.pi / 2 * pow(elapsed / Dominoes.fall, 2)

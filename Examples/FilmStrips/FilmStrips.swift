@@ -50,12 +50,12 @@ import Retrograde
     try await clip.finish()
   }
 
-  /// Images of a folder, in the order of their numbers.
+  /// Returns the images of a folder, sorted by name.
   private func images(in folder: URL) throws -> [URL] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { folder.appending(path: $0) }
   }
 
-  /// Evenly spaced frames of a video, including the first and the last.
+  /// Returns `count` evenly spaced frames of a video, including the first and the last.
   private func frames(of video: URL, count: Int) async throws -> [Image] {
     let folder = video.appendingPathExtension("frames")
     let forward = ReverseOptions(playback: PlaybackOptions(loop: .forward))

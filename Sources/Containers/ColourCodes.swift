@@ -7,8 +7,8 @@ enum ColourCodes {
   ]
   private static let transfers = [11: "xvYCC", 12: "BT.1361", 17: "SMPTE 428"]
 
-  /// Displayed names of the colour labels that are lost in the output, because GStreamer has no
-  /// name for them.
+  /// Returns the displayed names of the colour labels that are lost in the output, because
+  /// GStreamer has no name for them.
   static func unnamed(matrix: Int?, transfer: Int?) -> [String] {
     [
       matrix.flatMap { matrices[$0] }.map { "the label of the colour matrix (\($0))" },

@@ -23,8 +23,8 @@ package struct ContainerDetail: Hashable, Sendable {
     owner = .file
   }
 
-  /// Creates a detail for speaker positions that GStreamer has no names for.
-  /// - Returns: nil for mono and stereo, and if GStreamer has names for the positions.
+  /// Creates a detail for speaker positions that a GStreamer channel mask cannot express.
+  /// - Returns: nil for mono and stereo, and if there is a mask.
   init?(_ loudspeakers: (mask: UInt64?, channels: Int), _ name: String) {
     guard loudspeakers.mask == nil, loudspeakers.channels > 2 else { return nil }
     self.init("the loudspeaker positions of the \(loudspeakers.channels) channels (\(name))", of: .audio)

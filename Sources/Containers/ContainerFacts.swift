@@ -42,8 +42,9 @@ package struct ContainerFacts: Sendable {
   /// True for a WAVE file without readable audio: the file ends before the audio, or the header is
   /// damaged.
   package private(set) var isEmptyWave = false
-  /// Reason to refuse the file before a demuxer reads it, printed after "too damaged to read:".
-  /// MP4, MOV, Matroska, WebM, IVF, Y4M, AIFF, AU and RealMedia, and files with APE tags only.
+  /// Reason to refuse the file before a demuxer reads it, printed after "too damaged to read:"; nil
+  /// if there is none. MP4, MOV, Matroska, WebM, IVF, Y4M, AIFF, AU and RealMedia, and files with
+  /// APE tags only.
   package private(set) var fault: String?
   /// Audio format that the header declares, if GStreamer may not know the format. AIFF-C, AU and
   /// Wave64 only.
@@ -61,14 +62,15 @@ package struct ContainerFacts: Sendable {
   package private(set) var formChange: FLACChange?
   /// Priming and padding of the audio. Only for MP3, and for MP4 without edit lists.
   package private(set) var gapless: GaplessInfo?
-  /// True for an MP4 or MOV file without an index (`moov`), because the file ends before it.
+  /// True if an MP4 or MOV file ends before its index (`moov`).
   package private(set) var lacksIndex = false
 
   /// True for a Matroska or WebM file without an index of keyframes (Cues), such as one that was
   /// written to a pipe.
   package private(set) var lacksCues = false
 
-  /// True if the file begins with an ID3v2 tag. typefind skips such a tag before ADTS.
+  /// True if the file begins with an ID3v2 tag. typefind skips such a tag if ADTS follows, so
+  /// id3demux would not read it.
   package var beginsWithID3: Bool { beginning.starts(with: "ID3".utf8) }
 
   /// Path of the file, for formats in which only a walk through the whole file finds damage; nil
@@ -92,7 +94,7 @@ package struct ContainerFacts: Sendable {
   }
 
   /// Searches the whole file for damaged bytes. Takes time in proportion to the number of packets,
-  /// so call this method only after all packets have been read. Matroska and WebM only.
+  /// so call this method only if all packets are read anyway. Matroska and WebM only.
   package func damage(isCancelled: @escaping () -> Bool = { false }) -> [Damage] {
     walked.flatMap { RandomAccessFile($0, isCancelled: isCancelled) }.flatMap { MatroskaDamage($0)?.places } ?? []
   }

@@ -22,6 +22,7 @@ extension ContainerReport {
 
   /// Walks from frame to frame through a file. Bytes after the last frame, such as tags and
   /// padding, are not damage.
+  /// - Parameter size: returns the size of the frame at an offset; nil if no frame starts there.
   /// - Returns: `isCut` is true if the file ends within a frame. `brokenAt` is the offset of damage
   ///   between two frames; nil without damage.
   static func walk(

@@ -21,7 +21,8 @@ package struct ContainerReport: Equatable, Sendable {
     }
   }
 
-  /// Gaps in the packets of a format that numbers its packets, or damaged bytes between packets.
+  /// Gaps in the file: missing packets in a format that numbers its packets, or damaged bytes
+  /// between packets.
   package struct Gaps: Equatable, Sendable {
     /// Displayed name of the format that contains the packets.
     package var of = "the transport stream"
@@ -54,7 +55,8 @@ package struct ContainerReport: Equatable, Sendable {
   /// True if the declared length is a number of audio samples, so that any missing sample means a
   /// truncated file.
   package var countsSamples = false
-  /// Number of concatenated files. Ogg allows several (RFC 3533, 4). At most 2 in other formats.
+  /// Number of concatenated files. Ogg allows several (RFC 3533, 4). At most 2 in other formats,
+  /// because reading stops at the second file.
   package private(set) var links = 1
   /// Offset of the second concatenated file in bytes; nil if there is none.
   package private(set) var nextFile: Int?

@@ -1,14 +1,15 @@
 extension ContainerReport {
-  /// Report of an AC-3 or E-AC-3 file (ETSI TS 102 366, 4.3 and E.1.3).
+  /// Creates the report of an AC-3 or E-AC-3 file (ETSI TS 102 366, 4.3 and E.1.3).
   static func ac3(_ file: RandomAccessFile, _ start: Int) -> ContainerReport? {
     func size(at place: Int) -> Int? { file.read(place..<place + 6).flatMap(ac3FrameSize) }
-    // The sync word is only 16 bits: require a second frame after the first.
+    // The sync word has only 16 bits, so require a second frame after the first, unless the file
+    // ends there.
     guard let first = size(at: start), start + first >= file.size || size(at: start + first) != nil else { return nil }
     return audio(end: nil, walk(file, from: start, size))
   }
 
-  /// Length in bytes of the AC-3 or E-AC-3 frame that starts with `bytes`; nil if `bytes` are not a
-  /// frame header.
+  /// Returns the length in bytes of the AC-3 or E-AC-3 frame that starts with `bytes`; nil if
+  /// `bytes` are not a frame header.
   private static func ac3FrameSize(_ bytes: [UInt8]) -> Int? {
     guard bytes.number(0..<2) == 0x0B77 else { return nil }
     let rate = Int(bytes[4] >> 6)

@@ -1,5 +1,5 @@
 extension ContainerReport {
-  /// Report of an AAC file in ADTS (ISO/IEC 13818-7, 6.2).
+  /// Creates the report of an AAC file in ADTS (ISO/IEC 13818-7, 6.2).
   static func adts(_ file: RandomAccessFile, _ start: Int) -> ContainerReport? {
     func size(at place: Int) -> Int? {
       guard let bytes = file.read(place..<place + 7), bytes[0] == 0xFF, bytes[1] & 0xF6 == 0xF0 else { return nil }

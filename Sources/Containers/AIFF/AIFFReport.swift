@@ -1,8 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of an AIFF or AIFF-C file ("Audio Interchange File Format AIFF-C", Apple, 1991): `COMM`
-  /// declares the number of sample frames, and `SSND` contains the audio.
+  /// Creates the report of an AIFF or AIFF-C file ("Audio Interchange File Format AIFF-C", Apple,
+  /// 1991): `COMM` declares the number of sample frames, and `SSND` contains the audio.
   static func aiff(_ file: RandomAccessFile) -> ContainerReport? {
     guard let form = file.number(at: 4, 4) else { return nil }
     var report = ContainerReport()
@@ -14,7 +14,8 @@ extension ContainerReport {
         place = file.endOfEmptyChunks(at: place)
         continue
       }
-      // A size of 0 or 0xFFFFFFFF is unset: the writer could not seek back to set it.
+      // A size of 0 or 0xFFFFFFFF is unset, because the writer could not seek back to set it. The
+      // header then declares no reliable length, so there is no report.
       if name == "SSND", size == 0 || size == 0xFFFF_FFFF { return nil }
       if name == "COMM" { report.end = aiffEnd(file, at: place + 8) }
       // Bytes after the FORM chunk, such as an ID3 tag, are not AIFF chunks, so their size is not
@@ -30,7 +31,7 @@ extension ContainerReport {
     return report
   }
 
-  /// Contents of those AIFF chunks that GStreamer does not read.
+  /// Facts from AIFF chunks that GStreamer does not report.
   struct AIFFChunks {
     /// Offset of the ID3 tag in the `ID3 ` chunk; nil if there is none.
     var tag: Int?
@@ -42,7 +43,8 @@ extension ContainerReport {
     var uncommonFormat: String?
     /// AIFF chunks to report to the user, because no output can store their contents.
     var details: [ContainerDetail] = []
-    /// Channel mask, one bit per `GstAudioChannelPosition`; nil if GStreamer has no such layout.
+    /// Channel mask, one bit per `GstAudioChannelPosition`; nil if the file declares no positions,
+    /// or if GStreamer has no such layout.
     var loudspeakers: UInt64?
   }
 
@@ -86,7 +88,8 @@ extension ContainerReport {
     "COMT": "the comments (COMT)", "APPL": "an application's data (APPL)", "AESD": "AES channel status (AESD)",
   ]
 
-  /// End of the audio; nil for compressed audio, because `COMM` may then count packets.
+  /// Returns the end of the audio; nil if not declared, or for compressed audio, because `COMM` may
+  /// then count packets.
   private static func aiffEnd(_ file: RandomAccessFile, at place: Int) -> ClockTime? {
     guard let frames = file.number(at: place + 2, 4), frames > 0,
       let rate = file.extended(at: place + 8), rate >= 1
@@ -107,7 +110,8 @@ extension ContainerReport {
 }
 
 extension RandomAccessFile {
-  /// 80-bit IEEE 754 number at `place`; nil if the number is negative or not finite.
+  /// Reads the 80-bit floating point number at `place` (IEEE 754); nil if the number is negative or
+  /// not finite.
   fileprivate func extended(at place: Int) -> Double? {
     guard let exponent = number(at: place, 2), exponent < 0x7FFF,
       let bytes = read(place + 2..<place + 10)

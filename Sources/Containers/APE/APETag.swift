@@ -1,7 +1,7 @@
 /// APEv2 tag after the last packet of a WavPack or MP3 file ("APEv2 specification", Hydrogenaudio).
 enum APETag {
   /// Reads the items that apedemux ignores.
-  /// - Parameter isPassedOver: true if apedemux does not read this file, so that all items are
+  /// - Parameter isPassedOver: true if apedemux does not read this file; all items are then
   ///   returned.
   /// - Returns: text items as tags, named like the corresponding Vorbis comment if there is one;
   ///   other items as details.
@@ -29,14 +29,14 @@ enum APETag {
     return found
   }
 
-  /// Reason to refuse a file whose APE tag would make apedemux abort the process; nil for other
-  /// files. apedemux adds 32 to the tag's size in 32 bits, and asserts that the sum is at least 32
-  /// (`gst_tag_demux_pull_end_tag`, 1.22 to 1.29). The tag may be at the start or end of a file of
-  /// any type, because the typefinder of apedemux has a higher rank than those of media types.
+  /// Returns the reason to refuse a file whose APE tag would make apedemux abort the process; nil
+  /// for other files. apedemux adds 32 to the tag's size in 32 bits, and asserts that the sum is at
+  /// least 32 (`gst_tag_demux_pull_end_tag`, 1.22 to 1.29). Files of all types are checked, because
+  /// the typefinder of apedemux has a higher rank than those of media types.
   static func fault(in file: RandomAccessFile) -> String? {
     var media = 0..<file.size
-    // Each pass skips the tags that one id3demux or apedemux would skip. The limit bounds the time;
-    // a valid file has far fewer tags.
+    // Each iteration skips the tags that one id3demux or apedemux would skip. The limit bounds the
+    // time; a valid file has far fewer tags.
     for _ in 0..<1000 {
       let first = file.read(media.lowerBound..<min(media.lowerBound + 32, media.upperBound)) ?? []
       let last = media.count < 32 ? [] : file.read(media.upperBound - 32..<media.upperBound) ?? []

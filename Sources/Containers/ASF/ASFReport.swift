@@ -1,8 +1,9 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of an ASF file, including WMV and WMA ("Advanced Systems Format Specification",
-  /// Microsoft, 3.2 and 5.1). The file consists of objects, each with a GUID and a size.
+  /// Creates the report of an ASF file, including WMV and WMA ("Advanced Systems Format
+  /// Specification", Microsoft, 3.2 and 5.1). The file consists of objects, each with a GUID and a
+  /// size.
   static func asf(_ file: RandomAccessFile) -> ContainerReport? {
     func field(_ place: Int, _ count: Int) -> Int? {
       file.number(at: place, count, isLittleEndian: true)
@@ -16,7 +17,8 @@ extension ContainerReport {
       size <= headerSize - place
     {
       if file.read(place..<place + 16) == fileProperties, size >= 104 {
-        // If the broadcast flag is set, as in live streams, the sizes in the header are invalid.
+        // If the broadcast flag is set, as in live streams, the sizes in the header are invalid, so
+        // there is no report.
         guard let flags = field(place + 88, 4), flags & 1 == 0 else { return nil }
         if let least = field(place + 92, 4), least == field(place + 96, 4) { packetSize = least }
         end = asfEnd(duration: field(place + 64, 8), preroll: field(place + 80, 8))
@@ -40,7 +42,8 @@ extension ContainerReport {
       }
       place += size
     }
-    // Report no duration for a complete file, because some muxers write a wrong one.
+    // A complete file has no report, because some muxers write a wrong duration. A file that ends
+    // after its header is truncated.
     return place > headerSize ? nil : ContainerReport(isCut: true, end: end)
   }
 
@@ -57,8 +60,8 @@ extension ContainerReport {
     }
   }
 
-  /// End of the presentation, from fields of the file header; nil if a field is missing or not
-  /// plausible, or if the duration does not exceed the preroll.
+  /// Computes the end of the presentation from fields of the file header; nil if a field is missing
+  /// or not plausible, or if the duration does not exceed the preroll.
   /// - Parameters:
   ///   - duration: in units of 100 ns, including the preroll.
   ///   - preroll: in milliseconds.

@@ -23,8 +23,9 @@ enum ASFTags {
       default: break
       }
     }
-    // asfdemux mistakes the album artist for a second artist of the file
-    // (`gst_asf_demux_process_ext_content_desc`).
+    // asfdemux takes the album artist for a second artist of the file
+    // (`gst_asf_demux_process_ext_content_desc`), so the caller ignores the artists from asfdemux.
+    // Add the actual artist.
     if found.tags.contains(where: { $0.name == albumArtist }) {
       let object = objects(in: header[30...]).first { $0.id == description }
       if let author = object.flatMap({ author(in: $0.body) }) {
@@ -34,8 +35,8 @@ enum ASFTags {
     return found
   }
 
-  /// Author in the Content Description Object: the second of five texts. The object begins with the
-  /// lengths of all five texts (3.10).
+  /// Returns the author in the Content Description Object, the second of five texts; nil if it is
+  /// empty. The object begins with the lengths of all five texts (3.10).
   private static func author(in description: ArraySlice<UInt8>) -> String? {
     let (title, author) = (description.prefix(2).littleEndian, description.dropFirst(2).prefix(2).littleEndian)
     let text = description.dropFirst(10 + title).prefix(author).text

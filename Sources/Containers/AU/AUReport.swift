@@ -1,14 +1,15 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of a Sun or NeXT audio file ("Header Files: Audio File Format", Sun, manual page
-  /// audio_filehdr). The header declares the size of the audio data, or marks the size as unknown.
+  /// Creates the report of a Sun or NeXT audio file ("Header Files: Audio File Format", Sun, manual
+  /// page audio_filehdr). The header declares the size of the audio data, or marks the size as
+  /// unknown.
   static func au(_ file: RandomAccessFile) -> ContainerReport? {
     func field(_ number: Int) -> Int? { file.number(at: 4 * number, 4) }
     guard let start = field(1), let size = field(2), let encoding = field(3), let rate = field(4),
       let channels = field(5), start >= 24, size > 0, rate > 0, channels > 0
     else { return nil }
-    // The length is unknown if the file was written to a pipe.
+    // The size is unknown if the file was written to a pipe.
     guard size != 0xFFFF_FFFF else { return nil }
     // The duration of ADPCM is unknown; only the number of bytes can be checked.
     let end = bytesPerSample[encoding].map { ClockTime(sampleIndex: size / ($0 * channels), rate: rate) }
@@ -16,22 +17,22 @@ extension ContainerReport {
       isCut: size > file.size - start, end: end, streams: [Stream(kind: .audio, frames: nil, end: end)])
   }
 
-  /// ``ContainerFacts/fault`` if the header places the audio after the end of the file: auparse
-  /// would then read past the end.
+  /// Returns ``ContainerFacts/fault`` if the header places the audio after the end of the file,
+  /// because auparse would then read past the end; nil for other files.
   static func auFault(_ file: RandomAccessFile) -> String? {
     file.number(at: 4, 4).map { $0 > file.size } ?? false
       ? "its header places the audio after the end of the file" : nil
   }
 
-  /// ``ContainerFacts/uncommonAudio``: an encoding other than PCM, A-law and µ-law, or more than two
-  /// channels, which auparse refuses.
+  /// Returns ``ContainerFacts/uncommonAudio`` for encodings other than PCM, A-law and µ-law, and
+  /// for more than two channels, because auparse refuses them; nil for other files.
   static func uncommonAUFormat(_ file: RandomAccessFile) -> String? {
     guard let encoding = file.number(at: 12, 4), let channels = file.number(at: 20, 4) else { return nil }
     if bytesPerSample[encoding] == nil { return "AU with encoding \(encoding)" }
     return channels > 2 ? "AU with \(channels) channels" : nil
   }
 
-  /// Annotation text between the header and the audio; nil if there is none.
+  /// Returns the annotation text between the header and the audio; nil if there is none.
   static func auAnnotation(_ file: RandomAccessFile) -> String? {
     guard let start = file.number(at: 4, 4), (24..<1 << 16).contains(start) else { return nil }
     return file.read(24..<start)?.annotation

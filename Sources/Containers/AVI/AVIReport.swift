@@ -13,7 +13,7 @@ extension ContainerReport {
         declared.noteFile(at: place)
         break
       }
-      // An interrupted recording has no size in its header.
+      // An interrupted recording has no size in its header, so its RIFF chunks are not checked.
       guard size > 0, size < 0xFFFF_FFFF else { break }
       if size > file.size - place - 8 { declared.isCut = true }
       if declared.brokenAt == nil {

@@ -2,7 +2,7 @@
 /// A RIFF chunk has a four-character name, the length of the body, and the body, which is padded to
 /// an even length.
 extension RandomAccessFile {
-  /// RIFF chunks in `range`. Their bodies are clamped to `range`.
+  /// Returns the RIFF chunks in `range`. Their bodies are clamped to `range`.
   func chunks(in range: Range<Int>) -> [(name: String, body: Range<Int>)] {
     var found: [(name: String, body: Range<Int>)] = []
     _ = forEachChunk(in: range) { name, body in

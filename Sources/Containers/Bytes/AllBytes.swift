@@ -1,6 +1,6 @@
 import Glibc
 
-/// Writes all of `bytes` at `offset` of a file; repeats partial and interrupted writes.
+/// Writes all of `bytes` at `offset` of a file; continues after partial and interrupted writes.
 /// - Returns: false if writing fails; `errno` says why.
 package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at offset: Int) -> Bool {
   transferAll(bytes.count) { done in

@@ -1,10 +1,10 @@
 extension [UInt8] {
-  /// Unsigned 32-bit big-endian integer at `offset`.
+  /// Reads the unsigned 32-bit big-endian integer at `offset`.
   package func integer(_ offset: Int) -> Int {
     Int(self[offset]) << 24 | Int(self[offset + 1]) << 16 | Int(self[offset + 2]) << 8 | Int(self[offset + 3])
   }
 
-  /// Unsigned big-endian integer of up to eight bytes, clamped to `Int.max`.
+  /// Reads an unsigned big-endian integer of up to eight bytes, clamped to `Int.max`.
   package func number(_ range: Range<Int>) -> Int {
     var value: UInt64 = 0
     for place in range { value = value << 8 | UInt64(self[place]) }
@@ -17,7 +17,7 @@ extension [UInt8] {
     for byte in 0..<4 { self[offset + byte] = UInt8(truncatingIfNeeded: bits >> (24 - 8 * UInt32(byte))) }
   }
 
-  /// Four-character code at `offset`.
+  /// Reads the four-character code at `offset`.
   package func text(_ offset: Int) -> String { String(decoding: self[offset..<offset + 4], as: UTF8.self) }
 }
 

@@ -34,8 +34,8 @@ package final class RandomAccessFile {
   deinit { close(descriptor) }
 
   /// Reads the bytes in `range`.
-  /// - Returns: nil if `range` exceeds the file, cannot be read (``readingFailure``), or if reading
-  ///   was cancelled.
+  /// - Returns: nil if `range` exceeds the file, if it cannot be read (see ``readingFailure``), or
+  ///   if reading was cancelled.
   package func read(_ range: Range<Int>) -> [UInt8]? {
     guard range.lowerBound >= 0, range.upperBound <= size else { return nil }
     let sizes = RandomAccessFile.blockSizes
@@ -94,8 +94,8 @@ package final class RandomAccessFile {
     return ftruncate(descriptor, off_t(count)) == 0
   }
 
-  /// Unsigned number of `count` bytes, at most eight; nil if the bytes extend beyond the file, or
-  /// the number exceeds `Int.max`.
+  /// Reads an unsigned number of `count` bytes, at most eight; nil if the bytes extend beyond the
+  /// file, or if the number exceeds `Int.max`.
   func number(at offset: Int, _ count: Int, isLittleEndian: Bool = false) -> Int? {
     read(offset..<offset + count).flatMap { bytes in
       let value = (isLittleEndian ? bytes.reversed() : bytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -103,7 +103,7 @@ package final class RandomAccessFile {
     }
   }
 
-  /// Four-character code at `offset`.
+  /// Reads the four-character code at `offset`; nil if it extends beyond the file.
   func text(at offset: Int) -> String? { read(offset..<offset + 4)?.text(0) }
 }
 

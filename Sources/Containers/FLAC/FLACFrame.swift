@@ -74,15 +74,15 @@ struct FLACFrame {
 
 /// Checksums of frames (RFC 9639, 9.1.8 and 9.3).
 enum FLACChecksum {
-  /// CRC-8 of a header, with the polynomial 0x07.
+  /// Computes the CRC-8 of a header, with the polynomial 0x07.
   static func header(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt8 {
     bytes.reduce(0) { sum, byte in
       (0..<8).reduce(sum ^ byte) { rest, _ in rest & 0x80 != 0 ? rest << 1 ^ 0x07 : rest << 1 }
     }
   }
 
-  /// CRC-16 of a frame, with the polynomial 0x8005. If `bytes` include the checksum, the result is
-  /// 0 for an intact frame.
+  /// Computes the CRC-16 of a frame, with the polynomial 0x8005. If `bytes` include the checksum,
+  /// the result is 0 for an intact frame.
   static func frame(_ bytes: [UInt8]) -> UInt16 {
     bytes.reduce(0) { sum, byte in sum << 8 ^ table[Int(UInt8(sum >> 8) ^ byte)] }
   }

@@ -1,7 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of a FLAC stream. The declared end is the total number of samples in STREAMINFO.
+  /// Creates the report of a FLAC stream. The declared end is the total number of samples in
+  /// STREAMINFO.
   /// - Parameter changesForm: true if the format changes between frames. All frames are then read,
   ///   because their sample rates may differ.
   static func flac(_ stream: FLACStream, changesForm: Bool) -> ContainerReport? {

@@ -83,7 +83,7 @@ struct FLACStream {
   }
 
   private func isFrame(_ range: Range<Int>) -> Bool {
-    // A range of 4 MiB or more cannot be a frame: frames are always smaller.
+    // Frames are always smaller than 4 MiB.
     guard range.count < 1 << 22, let bytes = file.read(range) else { return false }
     return FLACChecksum.frame(bytes) == 0
   }

@@ -8,9 +8,9 @@ extension ContainerReport {
     return field(6) > 0 && field(8) > 0 && field(10) > 0 && [0, 1, 8, 15, 16, 24].contains(field(12))
   }
 
-  /// Report of an FLI or FLC file (Autodesk Animator): a header of 128 bytes with the file size and
-  /// number of frames, then the frames. An additional frame at the end restores the first frame for
-  /// a loop.
+  /// Creates the report of an FLI or FLC file (Autodesk Animator): a header of 128 bytes with the
+  /// file size and number of frames, then the frames. An additional frame at the end restores the
+  /// first frame for a loop.
   static func flic(_ file: RandomAccessFile) -> ContainerReport? {
     func field(_ place: Int, _ count: Int) -> Int? {
       file.number(at: place, count, isLittleEndian: true)
@@ -29,7 +29,8 @@ extension ContainerReport {
       }
       place += size
     }
-    // Without a declared size, a truncation between two frames shows only in the number of frames.
+    // If the header declares no file size, a truncation between two frames is visible only in the
+    // number of frames.
     if count < frames, place + 6 > file.size { report.isCut = true }
     let changed = frames - report.unchangedFrames
     report.streams = [Stream(kind: .video, frames: changed, end: nil)]

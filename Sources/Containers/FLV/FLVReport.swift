@@ -1,8 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of an FLV file ("Video File Format Specification", Adobe). The first script tag
-  /// declares the size and duration of the file.
+  /// Creates the report of an FLV file ("Video File Format Specification", Adobe). The first script
+  /// tag declares the size and duration of the file.
   /// - Parameter script: body of the first script tag; nil if there is none.
   static func flv(_ file: RandomAccessFile, script: [UInt8]?) -> ContainerReport? {
     var declared = ContainerReport()
@@ -27,7 +27,8 @@ extension ContainerReport {
     return declared
   }
 
-  /// Body of the first script tag; nil if the first 16 tags contain no complete script tag.
+  /// Returns the body of the first script tag; nil if the first 16 tags contain no complete script
+  /// tag.
   static func flvScript(_ file: RandomAccessFile) -> [UInt8]? {
     guard var place = file.number(at: 5, 4) else { return nil }
     place += 4
@@ -41,7 +42,8 @@ extension ContainerReport {
     return nil
   }
 
-  /// Value of a number property in AMF0: the name, the type 0, and eight bytes for the value.
+  /// Reads a number property in AMF0: the name, the type 0, and eight bytes for the value. Nil if
+  /// `script` has no such property.
   private static func number(_ name: String, in script: [UInt8]) -> Double? {
     let key = [0, UInt8(name.utf8.count)] + Array(name.utf8) + [0]
     guard let place = script.firstRange(of: key)?.upperBound, place + 8 <= script.count else { return nil }

@@ -1,7 +1,7 @@
 /// Block structure of a GIF (GIF89a, appendix B): the number of complete images, their end, and
 /// damage.
 package struct GIFBlocks: Sendable {
-  /// True if the trailer was reached, or if no image follows the last valid block.
+  /// True if the blocks end with the trailer, or with invalid bytes that no image follows.
   package private(set) var isWhole = false
   /// Number of complete images.
   package private(set) var images = 0
@@ -77,7 +77,7 @@ package struct GIFBlocks: Sendable {
     }
   }
 
-  /// Size in bytes of the colour table that `flags` declare; 0 if they declare none.
+  /// Returns the size in bytes of the colour table that `flags` declare; 0 if they declare none.
   private static func colours(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
 
   /// Last byte of a GIF (section 27).

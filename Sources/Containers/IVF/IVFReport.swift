@@ -1,8 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of an IVF file: a header that may declare the length, then the frames. A size and a
-  /// timestamp precede each frame.
+  /// Creates the report of an IVF file: a header that may declare the length, then the frames. A
+  /// size and a timestamp precede each frame.
   ///
   /// There is no specification; libvpx (`ivfenc.c`, `ivfdec.c`) is the reference. As the length,
   /// libvpx and libaom write the number of frames, but FFmpeg writes the duration in ticks.
@@ -39,8 +39,8 @@ extension ContainerReport {
 }
 
 extension ContainerReport {
-  /// ``ContainerFacts/fault`` of a file whose frame rate ivfparse would read as negative; nil for
-  /// other files.
+  /// Returns ``ContainerFacts/fault`` if ivfparse would read a negative frame rate; nil for other
+  /// files.
   static func ivfFault(_ file: RandomAccessFile) -> String? {
     guard let rate = file.number(at: 16, 4, isLittleEndian: true),
       let scale = file.number(at: 20, 4, isLittleEndian: true), max(rate, scale) > Int32.max

@@ -1,6 +1,6 @@
 /// ID3v2 tags before the first frame of an MP3 file, or in an AIFF chunk (ID3v2.4).
 enum ID3Tag {
-  /// Offset of the first byte after the tags; 0 without tags.
+  /// Returns the offset of the first byte after the tags; 0 without tags.
   static func end(in file: RandomAccessFile) -> Int {
     var place = 0
     while let header = file.read(place..<place + 10), header.starts(with: "ID3".utf8) {
@@ -9,7 +9,7 @@ enum ID3Tag {
     return place
   }
 
-  /// Size of the tag that begins with `header`; nil if `header` is not a tag header.
+  /// Returns the size of the tag that begins with `header`; nil if `header` is not a tag header.
   static func size(_ header: [UInt8]) -> Int? {
     guard header.count >= 10, header.starts(with: "ID3".utf8) else { return nil }
     let (size, hasFooter) = (safe(header[6..<10]), header[5] & 0x10 != 0)
@@ -72,7 +72,7 @@ enum ID3Tag {
     }
   }
 
-  /// Synchsafe integer with seven bits per byte (ID3v2.4, 6.2).
+  /// Decodes a synchsafe integer, which has seven bits per byte (ID3v2.4, 6.2).
   private static func safe(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 7 | Int($1 & 0x7F) } }
 }
 
@@ -112,8 +112,8 @@ extension ID3Tag.Unread {
     details.append(ContainerDetail(file: "the frame \(name) of the ID3 tag"))
   }
 
-  /// Texts of an ID3 frame from offset `start`. The first byte of the frame declares their
-  /// encoding.
+  /// Decodes the texts of an ID3 frame from offset `start`; nil if their encoding is unknown. The
+  /// first byte of the frame declares the encoding.
   private static func fields(_ body: [UInt8], from start: Int) -> [String]? {
     guard let encoding = body.first, body.count >= start else { return nil }
     let bytes = body.dropFirst(start)
@@ -142,7 +142,7 @@ extension ID3Tag.Unread {
     }
   }
 
-  /// URL in a `WXXX` frame, after the description.
+  /// Returns the URL in a `WXXX` frame, which follows the description.
   private static func link(in body: [UInt8]) -> String? {
     body.split(separator: 0).last.map { String(decoding: $0, as: UTF8.self) }
   }

@@ -50,8 +50,8 @@ package struct InfoFrame {
     return max(count, 0)
   }
 
-  /// Size in bytes of a Layer III frame, from its header (ISO/IEC 11172-3, 2.4.2.3, and 13818-3);
-  /// nil if the header is not valid.
+  /// Returns the size in bytes of a Layer III frame, from its header (ISO/IEC 11172-3, 2.4.2.3, and
+  /// 13818-3); nil if the header is not valid.
   static func size(_ header: [UInt8]) -> Int? {
     let version = header[1] >> 3 & 3
     let bitrate = Int(header[2] >> 4)
@@ -67,7 +67,8 @@ package struct InfoFrame {
   }
 
   private static let rates = [44100, 48000, 32000]
-  /// Number of bits by which an MPEG-1 sample rate is shifted right for this MPEG version.
+  /// Returns the number of bits by which to shift an MPEG-1 sample rate right for this MPEG
+  /// version.
   private static func shift(_ version: UInt8) -> Int { version == 3 ? 0 : version == 2 ? 1 : 2 }
 
   /// Range of the audio between priming and padding; nil if the info frame declares neither.

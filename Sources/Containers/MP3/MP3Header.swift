@@ -14,8 +14,8 @@ package struct MP3Header {
     self.presentedSamples = presentedSamples
   }
 
-  /// Writes the values into the info frame of a finished file; does nothing if there is no info
-  /// frame.
+  /// Writes the values into the info frame of a finished file. Does nothing if there is no info
+  /// frame with a seek table, or if the priming or padding exceeds twelve bits.
   /// - Throws: ``FileError``.
   package func apply(to path: String) throws {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }

@@ -41,15 +41,15 @@ package struct Box {
 }
 
 extension [UInt8] {
-  /// Body of the first box at `path`, a list of nested box types, within `range`; nil if there is
-  /// no such box.
+  /// Finds the body of the first box at `path`, a list of nested box types, within `range`; nil if
+  /// there is no such box.
   package func box(_ path: String..., in range: Range<Int>) -> Range<Int>? {
     path.reduce(range) { body, type in
       body.flatMap { body in Box.all(in: self[body]).first { $0.type == type }?.body }
     }
   }
 
-  /// Timescale in the body of an `mvhd` or `mdhd` box.
+  /// Reads the timescale in the body of an `mvhd` or `mdhd` box.
   package func timescale(_ body: Range<Int>) -> Int? {
     guard body.count >= 24 else { return nil }
     return integer(body.lowerBound + (self[body.lowerBound] == 1 ? 20 : 12))
@@ -67,7 +67,7 @@ extension RandomAccessFile {
   /// Top-level boxes of the file.
   package var boxes: [Box] { boxes(in: 0..<size) }
 
-  /// Sibling boxes in `range`, which must be within the file.
+  /// Returns the sibling boxes in `range`, which must be within the file.
   func boxes(in range: Range<Int>) -> [Box] {
     var found: [Box] = []
     var offset = range.lowerBound

@@ -1,12 +1,13 @@
 import MediaTime
 
-/// Search for missing and unreadable fragments in an MP4 file (ISO/IEC 14496-12, 8.8).
+/// Finds missing and unreadable fragments in an MP4 file (ISO/IEC 14496-12, 8.8).
 ///
-/// If a fragment declares more samples than its tables list, qtdemux skips the fragment without an
-/// error.
+/// A fragment is unreadable if it declares more samples than its tables list: qtdemux skips such a
+/// fragment without an error.
 ///
-/// A gap counts only if both the sequence numbers and the times of a track jump, because the
-/// numbers alone may jump in a file that was split, and the times alone in a recording with pauses.
+/// A fragment counts as missing only if both the sequence numbers and the times of a track jump,
+/// because the numbers alone may jump in a file that was split, and the times alone in a recording
+/// with pauses.
 struct FragmentChain {
   private struct Track {
     /// Timescale: units per second.
@@ -97,7 +98,7 @@ struct FragmentChain {
       of: "the fragmented MP4", count: (gaps?.count ?? 0) + 1, start: gaps?.start ?? times[0], end: times[1])
   }
 
-  /// Decoding start of a track fragment (`tfdt`); nil if not declared.
+  /// Reads the decoding start of a track fragment (`tfdt`); nil if not declared, or not plausible.
   private static func start(of part: Range<Int>, _ fragment: [UInt8]) -> Int? {
     guard let time = fragment.box("tfdt", in: part), time.count >= 8 else { return nil }
     let field = time.lowerBound + 4..<time.lowerBound + (fragment[time.lowerBound] == 1 ? 12 : 8)
@@ -106,7 +107,7 @@ struct FragmentChain {
     return value < longest ? value : nil
   }
 
-  /// Total duration of the MP4 samples in a track fragment (`trun`).
+  /// Returns the total duration of the MP4 samples in a track fragment (`trun`).
   ///
   /// `areWhole` is false if a `trun` box declares more MP4 samples than it lists, or more than
   /// qtdemux accepts.

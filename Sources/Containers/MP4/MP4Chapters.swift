@@ -62,8 +62,8 @@ enum MP4Chapters {
   /// Maximum number of chapters to read; only a damaged table has more.
   private static let most = 100_000
 
-  /// Byte range, start and duration of each MP4 sample of a text track, with times in the timescale
-  /// of the media (ISO/IEC 14496-12, 8.6.1); nil if the table is damaged.
+  /// Returns the byte range, start and duration of each MP4 sample of a text track, with times in
+  /// the timescale of the media (ISO/IEC 14496-12, 8.6.1); nil if the table is damaged.
   private static func samples(
     _ bytes: [UInt8], _ table: Range<Int>
   ) -> [(place: Range<Int>, start: Int, duration: Int)]? {

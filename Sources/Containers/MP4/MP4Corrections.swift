@@ -1,8 +1,9 @@
 import MediaTime
 
-/// Changes to the durations of an MP4 or MOV file, its tracks and edits, so that qtdemux outputs
-/// all samples (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`,
-/// `Quirk.qtdemuxShortTracks`) and does not trim priming and padding twice
+/// Corrections to the index of an MP4 or MOV file, for qtdemux. With longer durations of the file,
+/// its tracks and edits, qtdemux outputs all samples (`Quirk.qtdemuxPrimingEnd`,
+/// `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`, `Quirk.qtdemuxShortTracks`). With renamed tags,
+/// qtdemux does not trim the priming and padding that the edit list or ``gapless`` already excludes
 /// (`Quirk.qtdemuxGaplessTwice`, `Quirk.qtdemuxGapless`).
 struct MP4Corrections: FileCorrection {
   private struct Patch: Sendable {
@@ -30,7 +31,8 @@ struct MP4Corrections: FileCorrection {
     guard let (overall, timescale) = index.header, timescale < 1 << 31, let field = header.durationField(overall) else {
       return nil
     }
-    // In a fragmented file, times are in the fragments, so the tables are not changed.
+    // In a fragmented file, the sample times are in the fragments, so the durations of tracks and
+    // edits are not changed.
     let isFragmented = index.isFragmented
     let tracks = index.tracks.compactMap { Track($0, in: header) }
     var latest = 0
@@ -50,17 +52,17 @@ struct MP4Corrections: FileCorrection {
       latest = max(latest, end ?? 0)
       if track.kind == .video { videos += 1 }
     }
-    // Quirk.qtdemuxShortTracks: only the first video and audio track, because a second, shorter
-    // video may contain chapter images.
+    // Quirk.qtdemuxShortTracks: extend all subtitle tracks, but only the first track of any other
+    // kind, because a second, shorter video may contain chapter images.
     var kinds: Set<StreamKind> = []
     for track in tracks where !isFragmented && (track.kind == .subtitles || kinds.insert(track.kind).inserted) {
       guard let longer = track.leastDuration(in: max(header.number(field), latest), timescale) else { continue }
       isForProbing = true
       add(track.durationField, max(longer, track.longerMedia?.value ?? 0), after: index.place.lowerBound)
     }
-    // Without an edit list, frames are presented later than they are decoded. The duration of all
-    // fragments (`mehd`, ISO/IEC 14496-12, 8.8.2) is in decoding time. qtdemux would therefore clip
-    // the last frames: hide that duration.
+    // Without an edit list, frames are presented later than they are decoded, but the duration of
+    // all fragments (`mehd`, ISO/IEC 14496-12, 8.8.2) is in decoding time. Hide that duration,
+    // because qtdemux would clip the last frames at it.
     if isFragmented, tracks.contains(where: { $0.kind == .video && $0.edits.isEmpty }),
       let length = header.box("mvex", "mehd", in: 0..<header.count)
     {
@@ -162,7 +164,7 @@ extension MP4Corrections {
       shownEnd = max(lastEnd, greatest / 2 <= duration ? Track.shownEnd(steps, offsets) : 0)
     }
 
-    /// Latest presentation end, from the runs of `stts` and `ctts`; 0 without offsets.
+    /// Computes the latest presentation end from the runs of `stts` and `ctts`; 0 without offsets.
     private static func shownEnd(_ steps: [(Int, Int)], _ offsets: [(Int, Int)]) -> Int {
       var (end, time) = (0, 0)
       var (step, left) = (0, steps.first?.0 ?? 0)
@@ -204,8 +206,8 @@ extension MP4Corrections {
       return edits.prefix(1 << 16).reduce(0) { $0 + $1.duration }
     }
 
-    /// Total duration of the edits plus their starts in the media, in the movie's timescale; nil if
-    /// ``editsEnd`` is nil.
+    /// Returns the total duration of the edits plus their starts in the media, in the movie's
+    /// timescale; nil if ``editsEnd`` is nil.
     func end(_ movieTimescale: Int) -> Int? {
       editsEnd.map { end in
         edits.prefix(1 << 16).compactMap(\.start).reduce(end) { $0 + Track.scaled($1, timescale, to: movieTimescale) }
@@ -221,16 +223,16 @@ extension MP4Corrections {
       return (durationField, shownEnd)
     }
 
-    /// Minimum duration that the media must declare for qtdemux to read the media: a fifth of the
-    /// movie's duration. Nil if the declared duration suffices.
+    /// Returns the minimum duration that the media must declare for qtdemux to read it: a fifth of
+    /// the movie's duration. Nil if the declared duration suffices or is unknown.
     func leastDuration(in movie: Int, _ movieTimescale: Int) -> Int? {
       guard duration > 0, duration < unknownDuration, (1..<Track.longest).contains(movie) else { return nil }
       let least = Track.scaled((movie + 4) / 5, movieTimescale, to: timescale) + 1
       return duration < least ? least : nil
     }
 
-    /// Duration that the last edit must have so that all frames in it are decoded; nil if the
-    /// declared duration suffices.
+    /// Returns the duration that the last edit must have for all frames in it to be decoded; nil if
+    /// the declared duration suffices, or if the edits do more than delay and trim the media.
     func longerEdit(_ movieTimescale: Int) -> (field: Range<Int>, value: Int)? {
       guard lead > 0, let edit = edits.last, let start = edit.start, edit.duration > 0, editsEnd != nil,
         edits.dropLast().allSatisfy({ $0.start == nil }),
@@ -242,7 +244,8 @@ extension MP4Corrections {
 }
 
 extension [UInt8] {
-  /// Range of the duration in the body of an `mvhd` or `mdhd` box.
+  /// Returns the range of the duration in the body of an `mvhd` or `mdhd` box; nil if the body is
+  /// too short.
   func durationField(_ body: Range<Int>) -> Range<Int>? {
     guard !body.isEmpty else { return nil }
     let isWide = self[body.lowerBound] == 1
@@ -250,10 +253,10 @@ extension [UInt8] {
     return field.upperBound <= body.upperBound ? field : nil
   }
 
-  /// Lowest value in `field`, a duration field, that marks the duration as unknown.
+  /// Returns the lowest value that marks the duration in `field` as unknown.
   fileprivate func unknownDuration(_ field: Range<Int>) -> Int { field.count == 8 ? 1 << 48 : 0xFFFF_FFFF }
 
-  /// Entries of a table, such as `stts`, in which each entry has two numbers.
+  /// Reads the entries of a table, such as `stts`, in which each entry has two numbers.
   func pairs(_ body: Range<Int>) -> [(Int, Int)] {
     guard body.count >= 8 else { return [] }
     let count = Swift.min(integer(body.lowerBound + 4), (body.count - 8) / 8)

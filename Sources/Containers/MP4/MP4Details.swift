@@ -72,7 +72,8 @@ enum MP4Details {
     "SAND": "the non-diegetic flag of the audio (SAND)", "amve": "the ambient light of the viewing environment (amve)",
   ]
 
-  /// Pixel aspect ratio in a track's sample description (`pasp`, ISO/IEC 14496-12, 12.1.4).
+  /// Reads the pixel aspect ratio in a track's sample description (`pasp`, ISO/IEC 14496-12,
+  /// 12.1.4); nil if not declared, or not plausible.
   static func pixelAspect(ofTable table: Range<Int>, _ bytes: [UInt8]) -> (width: Int, height: Int)? {
     let shapes = entries(table, bytes).first.map { boxes(ofEntry: $0, .video, bytes) } ?? []
     guard let body = shapes.first(where: { $0.type == "pasp" })?.body, body.count >= 8 else { return nil }
@@ -81,8 +82,8 @@ enum MP4Details {
     return isPossible ? (width, height) : nil
   }
 
-  /// Field order in a track's sample description, with the name used in caps; nil for progressive
-  /// video, or if not declared (`fiel`; Apple's Technical Note TN2162).
+  /// Reads the field order in a track's sample description, with the name used in caps; nil for
+  /// progressive video, or if not declared (`fiel`; Apple's Technical Note TN2162).
   static func fieldOrder(ofTable table: Range<Int>, _ bytes: [UInt8]) -> String? {
     let all = entries(table, bytes).first.map { boxes(ofEntry: $0, .video, bytes) } ?? []
     guard let body = all.first(where: { $0.type == "fiel" })?.body, body.count >= 2, bytes[body.lowerBound] == 2 else {
@@ -93,8 +94,8 @@ enum MP4Details {
       bytes[body.lowerBound + 1]]
   }
 
-  /// Speaker positions of PCM in a sample description (`chan`); nil if not declared. `mask` is nil
-  /// if GStreamer lacks a position, or orders the positions differently.
+  /// Reads the speaker positions of PCM in a sample description (`chan`); nil if not declared.
+  /// `mask` is nil if GStreamer lacks a position, or orders the positions differently.
   static func loudspeakers(ofTable table: Range<Int>, _ bytes: [UInt8]) -> (mask: UInt64?, channels: Int)? {
     guard let entry = entries(table, bytes).first, pcm.contains(entry.type),
       let layout = boxes(ofEntry: entry, .audio, bytes).first(where: { $0.type == "chan" })?.body, layout.count >= 16
@@ -105,8 +106,8 @@ enum MP4Details {
     return (ChannelLayout.mask(bytes[layout.dropFirst(4)]), channels)
   }
 
-  /// GStreamer format of PCM whose byte order is in a separate box (`enda`, QuickTime File Format,
-  /// "Endian Atom"); nil for other audio.
+  /// Returns the GStreamer format of PCM whose byte order is in a separate box (`enda`, QuickTime
+  /// File Format, "Endian Atom"); nil for other audio.
   static func sampleFormat(ofTable table: Range<Int>, _ bytes: [UInt8]) -> String? {
     guard let entry = entries(table, bytes).first,
       let name = ["in24": "S24", "in32": "S32", "fl32": "F32", "fl64": "F64"][entry.type]
@@ -122,7 +123,7 @@ enum MP4Details {
     "NONE", "raw ", "twos", "sowt", "in24", "in32", "fl32", "fl64", "lpcm",
   ]
 
-  /// Boxes that follow the fixed fields of a sample description.
+  /// Returns the boxes that follow the fixed fields of a sample description.
   private static func boxes(ofEntry entry: Box, _ kind: StreamKind, _ bytes: [UInt8]) -> [Box] {
     let start = entry.body.lowerBound
     let fields: Int
@@ -150,16 +151,16 @@ enum MP4Details {
       }
   }
 
-  /// Colour labels in a `colr` box (ISO/IEC 14496-12, 12.1.5: `nclx`; QuickTime: `nclc`) that
-  /// GStreamer has no name for.
+  /// Returns the colour labels in a `colr` box that GStreamer has no name for (ISO/IEC 14496-12,
+  /// 12.1.5: `nclx`; QuickTime: `nclc`).
   private static func colours(_ body: Range<Int>, _ bytes: [UInt8]) -> [String] {
     guard body.count >= 10, ["nclx", "nclc"].contains(bytes.text(body.lowerBound)) else { return [] }
     func code(_ place: Int) -> Int { bytes.number(body.lowerBound + place..<body.lowerBound + place + 2) }
     return ColourCodes.unnamed(matrix: code(8), transfer: code(6))
   }
 
-  /// Detail for a crop of the frame (`clap`, ISO/IEC 14496-12, 12.1.4); nil if the whole frame is
-  /// visible.
+  /// Returns the detail for a crop of the frame (`clap`, ISO/IEC 14496-12, 12.1.4); nil if the
+  /// whole frame is visible.
   private static func crop(_ body: Range<Int>, of entry: Box, _ bytes: [UInt8]) -> String? {
     guard body.count >= 16, entry.body.count >= 28 else { return nil }
     func size(_ place: Int) -> Int {
@@ -170,7 +171,8 @@ enum MP4Details {
     return (width, height) == (field(24), field(26)) ? nil : "the crop to \(width)x\(height) (clap)"
   }
 
-  /// Detail for the volume of a track in `tkhd` (8.3.2); nil for 100 %, or if not declared.
+  /// Returns the detail for the volume of a track in `tkhd` (8.3.2); nil if the volume is not
+  /// declared, 0 or 100 %.
   private static func volume(of track: Range<Int>, _ bytes: [UInt8]) -> String? {
     guard let header = bytes.box("tkhd", in: track), let version = bytes[header].first,
       case let place = header.lowerBound + (version == 1 ? 48 : 36), place + 2 <= header.upperBound
@@ -179,8 +181,8 @@ enum MP4Details {
     return [0, 256].contains(volume) ? nil : "the volume of the track (\(volume * 100 / 256) %, tkhd)"
   }
 
-  /// DASH roles of a track (`kind`, ISO/IEC 14496-12, 8.10.4; ISO/IEC 23009-1, 5.8.5.5), except
-  /// `main`.
+  /// Returns the DASH roles of a track (`kind`, ISO/IEC 14496-12, 8.10.4; ISO/IEC 23009-1,
+  /// 5.8.5.5), except `main`.
   private static func roles(of track: Range<Int>, _ bytes: [UInt8]) -> [String] {
     guard let data = bytes.box("udta", in: track) else { return [] }
     return Box.all(in: bytes[data]).filter { $0.type == "kind" && $0.body.count > 4 }.compactMap { box in
@@ -195,20 +197,21 @@ enum MP4Details {
 
   private static let someAreForced = "the forced flag of some subtitles (tx3g)"
 
-  /// Share of a track's subtitles that are forced, and so are shown regardless of user settings.
+  /// Share of forced subtitles in a track. Forced subtitles are shown regardless of user settings.
   enum ForcedSubtitles {
     case some, all
   }
 
-  /// True if all subtitles of a track are forced, and so are shown regardless of user settings.
+  /// True if all subtitles of a track are forced.
   /// - Parameter table: body of the track's `stbl` box.
   static func isForced(_ track: Range<Int>, table: Range<Int>, _ bytes: [UInt8]) -> Bool {
     entries(table, bytes).contains { forcing(of: $0, bytes) == .all }
       || roles(of: track, bytes).contains(where: isForced)
   }
 
-  /// Forced subtitles according to the description of timed text (`displayFlags` of `tx3g`; 3GPP TS
-  /// 26.245, 5.16; for forced subtitles, "QuickTime File Format", "Subtitle Sample Description").
+  /// Reads the share of forced subtitles in the description of timed text (`displayFlags` of
+  /// `tx3g`; 3GPP TS 26.245, 5.16; for forced subtitles, "QuickTime File Format", "Subtitle Sample
+  /// Description"). Nil if no subtitles are forced.
   private static func forcing(of entry: Box, _ bytes: [UInt8]) -> ForcedSubtitles? {
     guard entry.type == "tx3g", entry.body.count >= 12 else { return nil }
     let flags = bytes.integer(entry.body.lowerBound + 8)
@@ -217,7 +220,7 @@ enum MP4Details {
 
   private static let spherical = "the 360° description (spherical video, uuid)"
 
-  /// Detail for Google's Spherical Video V1, which is in a `uuid` box of the track.
+  /// Returns the detail for Google's Spherical Video V1, which is in a `uuid` box of the track.
   private static func uuids(in track: Range<Int>, _ bytes: [UInt8]) -> [String] {
     Box.all(in: bytes[track]).contains { $0.type == "uuid" && isSpherical($0, bytes) } ? [spherical] : []
   }
@@ -228,14 +231,15 @@ enum MP4Details {
     ])
   }
 
-  /// Detail for edits that play the media at another speed. The output does not apply this speed.
+  /// Returns the detail for edits that play the media at another speed. The output does not apply
+  /// this speed.
   private static func speeds(of track: Range<Int>, _ bytes: [UInt8]) -> [String] {
     MP4Edit.all(in: track, of: bytes).contains { $0.start != nil && $0.duration > 0 && !$0.isAtOwnSpeed }
       ? ["the speed in the edit list (elst): the output plays at the recorded speed"] : []
   }
 
-  /// Details for top-level boxes with other data than media. XMP is not reported, because GStreamer
-  /// reads it.
+  /// Returns details for top-level boxes with other data than media. XMP is not reported, because
+  /// GStreamer reads it.
   static func nonMediaBoxes(_ file: RandomAccessFile) -> [ContainerDetail] {
     file.boxes.flatMap { box -> [ContainerDetail] in
       switch box.type {
@@ -247,8 +251,8 @@ enum MP4Details {
     }
   }
 
-  /// Details for the tracks of the second movie that Android cameras append (`axte`), such as a
-  /// depth track.
+  /// Returns details for the tracks of the second movie that Android cameras append (`axte`), such
+  /// as a depth track.
   private static func auxiliaryTracks(_ file: RandomAccessFile, _ movie: Range<Int>) -> [ContainerDetail] {
     guard let index = MP4Index(file, in: file.boxes(in: movie)) else { return [] }
     return index.tracks.map { track in
@@ -258,7 +262,7 @@ enum MP4Details {
     }
   }
 
-  /// Detail for an unknown `uuid` box; nil for a known one.
+  /// Returns the detail for an unknown `uuid` box; nil for a known one.
   /// - Parameter identifier: first 16 bytes of the box.
   private static func unknown(identifier: [UInt8]) -> ContainerDetail? {
     guard identifier.count == 16, !known.contains(Array(identifier.prefix(4))) else { return nil }

@@ -1,8 +1,8 @@
 package import MediaTime
 
 /// Shortened index of a long MP4 or MOV file: the sample tables list only the MP4 samples in some
-/// time ranges. Between two of these ranges, the tables list only the first MP4 sample, whose
-/// duration then lasts to the start of the next range.
+/// time ranges. The first sample after each of these ranges represents all samples up to the next
+/// range or the end of the file, and has their total duration.
 ///
 /// On the first seek of each pipeline, qtdemux parses the table entries of all earlier samples
 /// (`qtdemux_parse_samples`): 35 ms for an hour of video. With an excerpt, a seek costs as little
@@ -38,8 +38,8 @@ package struct MP4Excerpt: FileCorrection {
     let movie = index.bytes
     var count = 0
     let kept = MP4Excerpt.rewritten(["trak"], 0..<movie.count, of: movie) { track in
-      // Tracks other than video and audio keep all samples, because chapters are read from the
-      // complete file, not only from `spans`.
+      // Keep all samples of other tracks, because a chapter track is needed for the whole file, not
+      // only for `spans`.
       guard [.video, .audio].contains(MP4Track.kind(of: track, movie)) else { return Array(movie[track]) }
       guard let media = movie.box("mdia", "mdhd", in: track), let scale = movie.timescale(media), scale > 0,
         let table = movie.box("mdia", "minf", "stbl", in: track),
@@ -99,7 +99,7 @@ package struct MP4Excerpt: FileCorrection {
 }
 
 extension MP4Edit {
-  /// Delay of a track's presentation relative to the times of the media.
+  /// Returns the delay of a track's presentation relative to the times of the media.
   /// - Parameter timescale: timescale of the movie.
   /// - Returns: nil if the edits reorder or omit ranges of the media, or change the speed.
   fileprivate static func delay(in track: Range<Int>, of header: [UInt8], _ timescale: Int) -> ClockTime? {

@@ -26,7 +26,7 @@ package struct MP4Fragment {
     (self.number, self.start, self.samples) = (number, start, samples)
   }
 
-  /// Maximum overhead in bytes of a fragment with this many packets.
+  /// Returns the maximum overhead in bytes of a fragment with this many packets.
   package static func overhead(samples: Int) -> Int { 128 + 12 * samples }
 
   package var bytes: [UInt8] { bytes(isStart: true) }
@@ -68,6 +68,6 @@ package struct MP4Fragment {
 
   /// Flags of a keyframe (8.8.3.1).
   private static let independent: UInt32 = 0x0200_0000
-  /// Flags of a sample that depends on others, and so is not a sync sample.
+  /// Flags of a sample that depends on others, so it is not a sync sample.
   private static let dependent: UInt32 = 0x0101_0000
 }

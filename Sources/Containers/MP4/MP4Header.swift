@@ -5,13 +5,16 @@ package import MediaTime
 /// `tkhd`, `Quirk.qtmuxTrackFlags`), and the priming of the audio (`elst`,
 /// `Quirk.qtmuxAudioPriming`).
 ///
-/// All of these fields exist in the file, so only their values change. The movie and its tracks
-/// (`mvhd`, `tkhd`) keep the durations of the media, because with the durations of the edits,
-/// qtdemux would drop the last packet, as it does in files from FFmpeg (`Quirk.qtdemuxPrimingEnd`).
+/// All of these fields exist in the file, so only their values change. Chapters, titles and tags
+/// are added, which needs a header at the end of the file.
+///
+/// The movie and its tracks (`mvhd`, `tkhd`) keep the durations of the media. With the durations of
+/// the edits, qtdemux would drop the last packet, as it does in files from FFmpeg
+/// (`Quirk.qtdemuxPrimingEnd`).
 ///
 /// Source: ISO/IEC 14496-12, 8.3.2 and 8.6.6.
 package struct MP4Header {
-  /// Changes to a video track; nil fields stay unchanged.
+  /// Values for a video track; fields that are nil stay unchanged in the file.
   package struct Video {
     /// Orientation, as in GST_TAG_IMAGE_ORIENTATION.
     var orientation: String?
@@ -27,8 +30,8 @@ package struct MP4Header {
     }
   }
 
-  /// Changes to an audio track: sample frames of priming, audible sample frames, and the sample
-  /// rate.
+  /// Values for an audio track: sample frames of priming, audible sample frames, and the sample
+  /// rate. If ``isEnabled`` is nil, that flag stays unchanged.
   package struct Audio {
     var priming: Int
     var presentedSamples: Int
@@ -42,7 +45,7 @@ package struct MP4Header {
       self.isEnabled = isEnabled
     }
 
-    /// Audible duration in units of `timescale`, rounded; at most 68 years.
+    /// Returns the audible duration in units of `timescale`, rounded; at most 68 years.
     fileprivate func length(in timescale: Int) -> Int {
       let rate = max(rate, 1)
       return min(presentedSamples / rate, Int(Int32.max)) * timescale + (presentedSamples % rate * timescale + rate / 2)
@@ -57,7 +60,8 @@ package struct MP4Header {
   /// Video tracks in order.
   package var videos: [Video] = []
   package var audio: [Audio] = []
-  /// Whether each subtitle track is enabled; nil leaves the flag unchanged.
+  /// True for each subtitle track to enable, false for each to disable; nil leaves the flag
+  /// unchanged.
   package var subtitles: [Bool?] = []
 
   /// Creation date to write, in seconds since 1970; nil keeps the date in the file.
@@ -77,8 +81,8 @@ package struct MP4Header {
   package init(chapters: [ChapterMark] = []) { self.chapters = chapters }
 
   /// Writes the changes into a finished file.
-  /// - Returns: true if chapters, titles and tags were written. They are written only if the header
-  ///   is at the end of the file.
+  /// - Returns: true if all chapters, titles and tags were written, which needs a header at the end
+  ///   of the file.
   /// - Throws: ``FileError``.
   @discardableResult package func apply(to path: String) throws -> Bool {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
@@ -231,8 +235,9 @@ package struct MP4Header {
     let (factor, first) = (48_000 / timescale, times.lowerBound + 8)
     let (packet, next) = (movie.integer(first + 4) * factor + preSkip, movie.integer(first + 12) * factor)
     let length = movie.integer(media.lowerBound + 16) * factor + preSkip
-    // If there are only two packets, the declared duration of the second one may be too short. Opus
-    // packets are multiples of 2.5 ms (RFC 6716, 2.1.4).
+    // The first packet must get the duration of the second. Exception: if there are only two
+    // packets, the declared duration of the second may be too short. The new duration of the first
+    // must then be a multiple of 2.5 ms, as for all Opus packets (RFC 6716, 2.1.4).
     let isLast = times.count == 24 && movie.integer(first + 8) == 1
     guard movie.integer(first) == 1, packet == next || isLast && packet % 120 == 0 && packet > next,
       length <= UInt32.max
@@ -247,8 +252,8 @@ package struct MP4Header {
     movie.set(movie.integer(edit + 4) * factor + preSkip, at: edit + 4)
   }
 
-  /// Offset of the edit list entry that plays the track. An entry consists of a duration and a
-  /// start in the media. Skips a preceding empty edit, which delays the track.
+  /// Returns the offset of the edit list entry that plays the track. An entry consists of a
+  /// duration and a start in the media. Skips a preceding empty edit, which delays the track.
   private func edit(_ movie: [UInt8], _ track: Range<Int>) -> Int? {
     guard let list = movie.box("edts", "elst", in: track), list.count >= 20, movie[list.lowerBound] == 0
     else { return nil }

@@ -36,7 +36,8 @@ struct MP4Matrix {
     return MP4Matrix.axes.first { $0.value == found }?.key
   }
 
-  /// Displayed name of the skew or scale; nil if the matrix has neither.
+  /// Displayed name of the skew, or of a scale that changes the aspect ratio; nil if the matrix has
+  /// neither.
   var detail: String? {
     guard orientation != nil else { return "the skew in the display matrix (tkhd)" }
     let width = (values[0] * values[0] + values[2] * values[2]).squareRoot()
@@ -51,7 +52,8 @@ struct MP4Matrix {
     [0, 4, 12, 16].map { Double(Int32(truncatingIfNeeded: bytes.integer(place + $0))) / 65536 }
   }
 
-  /// Offset of the matrix in the body of a `tkhd` box; nil if the body is too short for a matrix.
+  /// Returns the offset of the matrix in the body of a `tkhd` box; nil if the body is too short for
+  /// a matrix.
   static func place(in header: Range<Int>, of bytes: [UInt8]) -> Int? { place(header, 40, of: bytes) }
 
   /// - Parameter offset: offset of the matrix in version 0 of the box. In version 1, 64-bit times

@@ -61,7 +61,7 @@ extension ContainerReport {
     return declared
   }
 
-  /// True for an MP4 or MOV file without an index (`moov`), because the file ends before it.
+  /// True if an MP4 or MOV file ends before its index (`moov`); false if the end is damaged.
   static func lacksIndex(_ file: RandomAccessFile) -> Bool {
     guard let type = file.text(at: 4), mp4Types.contains(type) else { return false }
     let boxes = file.boxes
@@ -71,7 +71,7 @@ extension ContainerReport {
     return !isDamaged && !boxes.contains { $0.type == "moov" }
   }
 
-  /// Adds a stream to the report for each track.
+  /// Adds a stream to the report for each video and audio track.
   /// - Parameter slack: maximum difference between the durations in the track header and in the
   ///   sample tables.
   private mutating func tracks(
@@ -132,8 +132,8 @@ extension ContainerReport {
     }
   }
 
-  /// Declared size and duration in a segment index (`sidx`): number of bytes after the index, and
-  /// duration in ticks.
+  /// Reads the declared size and duration in a segment index (`sidx`): number of bytes after the
+  /// index, and duration in ticks.
   private static func segments(_ index: [UInt8]) -> (bytes: Int, ticks: Int, timescale: Int)? {
     guard index.count >= 32 else { return nil }
     let isLong = index[0] == 1
@@ -159,7 +159,7 @@ extension ContainerReport {
 }
 
 extension [UInt8] {
-  /// Duration in a box body: four bytes in version 0, eight in version 1; nil if unknown.
+  /// Reads the duration in a box body: four bytes in version 0, eight in version 1; nil if unknown.
   fileprivate func duration(_ body: Range<Int>, at place: (short: Int, long: Int)) -> Int? {
     guard let version = self[body].first else { return nil }
     let start = body.lowerBound + (version == 1 ? place.long : place.short)
@@ -169,8 +169,8 @@ extension [UInt8] {
     return value > 0 && value < (version == 1 ? 1 << 48 : 0xFFFF_FFFF) ? value : nil
   }
 
-  /// Presentation end of a track according to its edits and sample durations; nil if neither is
-  /// declared.
+  /// Returns the presentation end of a track according to its edits and sample durations; nil if
+  /// neither is declared.
   /// - Parameter timescale: timescale of the movie.
   fileprivate func presentedEnd(of track: Range<Int>, _ timescale: Int) -> ClockTime? {
     guard let media = box("mdia", "mdhd", in: track), let own = self.timescale(media), own > 0 else { return nil }

@@ -53,7 +53,7 @@ package struct MP4SampleTimes {
     self.samples = samples
   }
 
-  /// Numbers in a table of single numbers, such as `stss`; nil if there is no such table.
+  /// Reads a table of single numbers, such as `stss`; nil if there is no such table.
   private static func numbers(_ type: String, _ bytes: [UInt8], _ table: Range<Int>) -> [Int]? {
     guard let body = bytes.box(type, in: table), body.count >= 8 else { return nil }
     return stride(from: body.lowerBound + 8, through: body.upperBound - 4, by: 4).map { bytes.integer($0) }

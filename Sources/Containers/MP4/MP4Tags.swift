@@ -39,7 +39,7 @@ struct MP4Tags {
     tags.compactMap { tag in tag.text.map { NamedTag(name: tag.name, text: $0) } }
   }
 
-  /// Boxes in a `meta` box, whose body begins with a version in MP4 but not in MOV.
+  /// Returns the boxes in a `meta` box, whose body begins with a version in MP4 but not in MOV.
   private static func parts(ofMeta body: Range<Int>, _ bytes: [UInt8]) -> [Box]? {
     [body, body.dropFirst(4)].lazy.map { Box.all(in: bytes[$0]) }.first { $0.contains { $0.type == "hdlr" } }
   }
@@ -110,8 +110,8 @@ struct MP4Tags {
     details.append(ContainerDetail(file: "the user data \(Set(unread).sorted().joined(separator: ", "))"))
   }
 
-  /// Converts the location in a `loci` box without a place name to ISO 6709 format (3GPP TS 26.244,
-  /// 8.10).
+  /// Converts the location in a `loci` box to ISO 6709 format (3GPP TS 26.244, 8.10); nil if the
+  /// location also has a place name.
   private func place(_ box: ArraySlice<UInt8>) -> String? {
     guard box.count >= 20, box[box.startIndex + 6] == 0 else { return nil }
     let bytes = Array(box.dropFirst(8))
@@ -121,7 +121,7 @@ struct MP4Tags {
       latitude: number(4), longitude: number(0), altitude: altitude == 0 ? nil : altitude, decimals: 4)
   }
 
-  /// Tag name of a text, from its box type without the copyright sign.
+  /// Returns the tag name of a text, from its box type without the copyright sign.
   private static func name(of box: Box, _ bytes: [UInt8]) -> String {
     guard bytes[box.body.lowerBound - 4] == 0xA9 else { return box.type }
     let name = String(box.type.suffix(3))

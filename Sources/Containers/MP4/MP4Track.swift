@@ -27,9 +27,9 @@ enum MP4Track {
     }
   }
 
-  /// Name in a track's user data (not specified in ISO/IEC 14496-12; QuickTime File Format, "User
-  /// Data Atoms"). If there is none, returns the name of the track's handler, unless that name
-  /// contains one of ``programs``.
+  /// Returns the name in a track's user data (not specified in ISO/IEC 14496-12; QuickTime File
+  /// Format, "User Data Atoms"). If there is none, returns the name of the track's handler, unless
+  /// that name contains one of ``programs``.
   private static func title(of track: Range<Int>, _ bytes: [UInt8]) -> String? {
     let own = bytes.box("udta", "name", in: track).map { bytes[$0] }
     let named = own ?? bytes.box("mdia", "hdlr", in: track).map { handlerName(bytes[$0]) }
@@ -38,7 +38,7 @@ enum MP4Track {
     return text.isEmpty || isOfProgram ? nil : text
   }
 
-  /// Three-letter language of a track; nil if unknown.
+  /// Returns the three-letter language of a track; nil if unknown.
   /// - Parameter header: body of an `mdhd` box, with three letters of five bits each (ISO/IEC
   ///   14496-12, 8.4.2), or a number below 0x400 (QuickTime File Format, "Macintosh Language
   ///   Codes").
@@ -61,7 +61,7 @@ enum MP4Track {
     "kaz",
   ]
 
-  /// Name in a handler. In QuickTime files, one byte for the length precedes the name.
+  /// Returns the name in a handler. In QuickTime files, one byte for the length precedes the name.
   private static func handlerName(_ body: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let name = body.dropFirst(24)
     return name.first.map { Int($0) == name.count - 1 } ?? false ? name.dropFirst() : name
@@ -71,7 +71,7 @@ enum MP4Track {
   /// Audio") and other programs use for all tracks.
   private static let programs = ["handle", "core media", "iso media", "gpac", "l-smash", "bento4", "mainconcept"]
 
-  /// Identifiers of tracks with chapter names or images.
+  /// Returns the identifiers of tracks with chapter names or images.
   static func chapters(of index: MP4Index) -> Set<Int> {
     let bytes = index.bytes
     let lists = index.tracks.compactMap { bytes.box("tref", "chap", in: $0) }
@@ -81,19 +81,19 @@ enum MP4Track {
       })
   }
 
-  /// Kind of a track, from its handler; `.other` if the handler is missing.
+  /// Returns the kind of a track, from its handler; `.other` if the handler is missing.
   /// - Parameter track: the body of a `trak` box.
   static func kind(of track: Range<Int>, _ bytes: [UInt8]) -> StreamKind {
     bytes.box("mdia", "hdlr", in: track).map { kind(ofHandler: $0, of: bytes) } ?? .other
   }
 
-  /// Identifier of a track (`track_ID`); nil if the track has no valid header.
+  /// Returns the identifier of a track (`track_ID`); nil if the track has no valid header.
   /// - Parameter track: the body of a `trak` box.
   static func identifier(of track: Range<Int>, _ bytes: [UInt8]) -> Int? {
     bytes.box("tkhd", in: track).flatMap { identifier(in: $0, of: bytes) }
   }
 
-  /// Kind of a track with this handler; `.other` if the handler type is unknown.
+  /// Returns the kind of a track with this handler; `.other` if the handler type is unknown.
   /// - Parameter handler: the body of an `hdlr` box (ISO/IEC 14496-12, 8.4.3).
   static func kind(ofHandler handler: Range<Int>, of bytes: [UInt8]) -> StreamKind {
     guard handler.count >= 12 else { return .other }
@@ -105,7 +105,7 @@ enum MP4Track {
     }
   }
 
-  /// Identifier of a track (`track_ID`) in its header; nil if the header is truncated.
+  /// Returns the identifier of a track (`track_ID`) in its header; nil if the header is truncated.
   /// - Parameter header: body of a `tkhd` box.
   static func identifier(in header: Range<Int>, of bytes: [UInt8]) -> Int? {
     guard header.count >= 24 else { return nil }

@@ -138,7 +138,8 @@ struct SampleExcerpt {
     return steps.flatMap { $0.filter { $0.0 > 0 } }
   }
 
-  /// Values of a table of runs, such as `ctts`, for the samples of the excerpt.
+  /// Returns the values of a table of runs, such as `ctts`, for the samples of the excerpt: pairs
+  /// of a number of samples and their value.
   private static func values(_ table: SampleRuns, _ pieces: [Piece]) -> [(Int, Int)] {
     var runs: [(Int, Int)] = []
     table.forEach(in: pieces.map(\.listed)) { piece, count, value in
@@ -160,7 +161,8 @@ struct SampleExcerpt {
     return Box.full(type, version: version, .big(UInt32(runs.count)), .big(all: entries))
   }
 
-  /// Sample numbers of the keyframes in the excerpt, from 1; nil if the table is not ascending.
+  /// Returns the sample numbers of the keyframes in the excerpt, from 1; nil if the table is not
+  /// ascending.
   private static func keyframes(_ bytes: [UInt8], _ table: Range<Int>, _ pieces: [Piece]) -> [UInt32]? {
     var numbers: [UInt32] = []
     var piece = 0
@@ -178,8 +180,8 @@ struct SampleExcerpt {
     return numbers
   }
 
-  /// Offset in the file and number of samples of each MP4 chunk in the excerpt. An MP4 chunk is a
-  /// run of contiguous samples.
+  /// Returns the offset in the file and number of samples of each MP4 chunk in the excerpt. An MP4
+  /// chunk is a run of contiguous samples.
   /// - Returns: nil if MP4 chunks are missing or have impossible offsets.
   private static func chunks(_ table: SampleTable, _ pieces: [Piece]) -> [(place: Int, count: Int)]? {
     var chunks: [(place: Int, count: Int)] = []

@@ -33,7 +33,7 @@ struct SampleTable {
     count = commonSize > 0 ? said : min(said, (sizes.count - 12) / 4)
   }
 
-  /// Size of an MP4 sample in bytes.
+  /// Returns the size of an MP4 sample in bytes.
   func size(of sample: Int) -> Int { commonSize > 0 ? commonSize : bytes.integer(sizes.lowerBound + 12 + 4 * sample) }
 
   /// Calls `body` with the offset and samples of each MP4 chunk, until `body` returns false.

@@ -28,7 +28,7 @@ package struct VP9Configuration: Equatable {
     return description
   }
 
-  /// Offset of the profile.
+  /// Returns the offset of the profile in the body of an `stsd` box; nil if the box has no `vpcC`.
   private static func body(in description: [UInt8]) -> Int? {
     // Skips version, flags and number of entries (8 bytes), the fields of a visual sample entry (78
     // bytes), and then version and flags of `vpcC`.

@@ -1,8 +1,8 @@
 /// Reports of MPEG program streams. A program stream consists of packs of packets. Each packet has
 /// a length and a stream identifier (ISO/IEC 13818-1, 2.5.3, table 2-22).
 extension ContainerReport {
-  /// Report of a program stream: damage, truncation and streams. mpegpsdemux silently skips bytes
-  /// that are not a packet, and streams that begin after the first packets of the file.
+  /// Creates the report of a program stream: damage, truncation and streams. mpegpsdemux silently
+  /// skips bytes that are not a packet, and streams that begin after the first packets of the file.
   static func programStream(_ file: RandomAccessFile) -> ContainerReport {
     var report = ContainerReport()
     var streams: Set<UInt8> = []
@@ -55,7 +55,7 @@ private struct ProgramPacket {
     }
   }
 
-  /// Start of the first pack after `place`; nil if none follows.
+  /// Returns the start of the first pack after `place`; nil if none follows.
   static func nextPack(in file: RandomAccessFile, after place: Int) -> Int? {
     var start = place + 1
     while start + 4 <= file.size, let bytes = file.read(start..<min(start + 1 << 16, file.size)) {

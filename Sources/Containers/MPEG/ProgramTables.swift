@@ -123,9 +123,9 @@ private struct Descriptors {
     3: "the flag that marks audio for the visually impaired (audio_type 3)",
   ]
 
-  /// Kind of a stream by its type (2.4.4.9, table 2-34; ATSC A/53, part 3; Blu-ray discs use other
-  /// types). The kind of a private stream follows from its descriptors (ETSI EN 300 468, 6.1) and
-  /// registration.
+  /// Returns the kind of a stream by its type (2.4.4.9, table 2-34; ATSC A/53, part 3). Blu-ray
+  /// discs (`isDisc`) use other types. The kind of a private stream follows from its descriptors
+  /// (ETSI EN 300 468, 6.1) and registration.
   func kind(ofType type: UInt8, isDisc: Bool) -> StreamKind {
     switch type {
     case 0x01, 0x02, 0x10, 0x1B, 0x21, 0x24, 0x33, 0x42, 0xD1, 0xEA: .video
@@ -144,8 +144,8 @@ private struct Descriptors {
 }
 
 extension [UInt8] {
-  /// PID of 13 bits, after three reserved bits.
+  /// Reads a PID of 13 bits, after three reserved bits.
   fileprivate func stream(at place: Int) -> Int { Int(self[place] & 0x1F) << 8 | Int(self[place + 1]) }
-  /// Length of 12 bits, after four reserved bits.
+  /// Reads a length of 12 bits, after four reserved bits.
   fileprivate func length(at place: Int) -> Int { Int(self[place] & 0xF) << 8 | Int(self[place + 1]) }
 }

@@ -4,8 +4,8 @@ import MediaTime
 /// (`Quirk.tsdemuxClockGap`).
 ///
 /// Clock references only synchronise a receiver. The presentation times are in the media packets
-/// (PTS, ISO/IEC 13818-1, 2.4.3.7). If the presentation times have no jumps, all references are set
-/// to nearly the same time.
+/// (PTS, ISO/IEC 13818-1, 2.4.3.7). If the times of the packets have no jumps, and all references
+/// are in one PID, all references are set to nearly the same time.
 struct TransportClock: FileCorrection {
   /// Offsets in the file of the six-byte clock references, ascending.
   private let places: [Int]
@@ -13,7 +13,7 @@ struct TransportClock: FileCorrection {
   let time: Int
 
   /// Allowed differences between successive times of one stream, in ticks of 90 kHz. Any other
-  /// difference is a jump. Negative differences result from reordering.
+  /// difference is a jump. Negative differences may result from reordering.
   static let steps = -45_000...5 * 90_000
 
   var demuxer: String { "tsdemux" }
@@ -71,8 +71,8 @@ struct ClockReferences {
   private var last: [Int: Int] = [:]
 
   /// True if a long step in a stream's times may come from a long frame, not from a jump: another
-  /// stream has packets within the step. If there is no other stream, true if the step is at most
-  /// 10 s, the limit of FFmpeg.
+  /// stream has a later time than `known`, and that time is close to `time`. If there is no other
+  /// stream, true if the step is at most 10 s, above which FFmpeg assumes a jump.
   private func isHeld(_ stream: Int, from known: Int, to time: Int) -> Bool {
     if last.keys.allSatisfy({ $0 == stream }) { return (0...10 * 90_000).contains(time - known) }
     return known < time

@@ -76,7 +76,7 @@ struct TransportPacket {
   /// the packet has none.
   let reference: (value: Int, place: Int)?
   /// Presentation and decoding time (PTS and DTS), in ticks of 90 kHz, of the media packet that
-  /// begins in the payload. Decoding times increase from packet to packet.
+  /// begins in the payload; nil if none begins, or if it has no time.
   let time: (shown: Int, decoded: Int)?
   /// Kind of the media packet that begins in the payload, from the media packet's header; nil if
   /// none begins, or if its kind is unknown.
@@ -106,7 +106,8 @@ struct TransportPacket {
     kind = isStart ? TransportPacket.kind(bytes, payload) : nil
   }
 
-  /// Kind of the media packet that begins in `payload`, by its stream identifier (table 2-22).
+  /// Returns the kind of the media packet that begins in `payload`, by its stream identifier (table
+  /// 2-22).
   private static func kind(_ bytes: [UInt8], _ payload: Range<Int>) -> StreamKind? {
     let body = payload.lowerBound
     guard payload.count >= 4, bytes[body] == 0, bytes[body + 1] == 0, bytes[body + 2] == 1 else { return nil }

@@ -23,7 +23,7 @@ struct TransportScan {
     var references = ClockReferences()
     var clock = ElapsedTicks()
     var streams = [PacketStream](repeating: PacketStream(), count: 1 << 13)
-    // Gaps where bytes were lost. Lost bytes cannot be attributed to a PID.
+    // Gaps due to lost bytes, which cannot be attributed to a PID.
     var bytesLost = TickGaps()
     let end = packets.walk(file) { step, bytes in
       guard case .packet(let packet) = step else {
@@ -120,7 +120,8 @@ private struct TickGaps {
     last = time
   }
 
-  /// Combines the gaps in several streams with lost bytes, which may belong to any of the streams.
+  /// Combines the gaps in several streams with the gaps due to lost bytes, which may belong to any
+  /// of the streams. Nil if there are none.
   static func all(_ streams: [TickGaps], _ bytes: TickGaps) -> TickGaps? {
     let damaged = (streams + [bytes]).filter { $0.count > 0 }
     guard !damaged.isEmpty else { return nil }

@@ -1,15 +1,17 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of an MXF file (SMPTE ST 377-1): triplets of a 16-byte key, a length and a value. Each
-  /// partition declares the offset of the footer, or 0 while the offset is unknown.
+  /// Creates the report of a truncated MXF file (SMPTE ST 377-1); nil for a complete file. MXF
+  /// consists of triplets of a 16-byte key, a length and a value. Each partition declares the
+  /// offset of the footer, or 0 while the offset is unknown.
   static func mxf(_ file: RandomAccessFile) -> ContainerReport? {
     var isCut = false
     var metadata = MXFMetadata()
     var place = 0
     while place < file.size {
       guard let triplet = MXFTriplet(file, at: place) else {
-        // The file is truncated if it ends within a key or length. Any other bytes are damage.
+        // The file is truncated if it ends within a key or length. Any other bytes are damage,
+        // which is not reported.
         let rest = file.size - place
         if rest < MXFTriplet.longestHeader, let start = file.read(place..<place + min(rest, 4)) {
           isCut = isCut || MXFTriplet.beginning.starts(with: start)

@@ -71,8 +71,8 @@ package struct EBMLElement {
     return (id, Int(value), idSize + lengthSize, lengthSize)
   }
 
-  /// Size in bytes of the header of a Matroska segment or cluster of unknown length; nil for any
-  /// other bytes.
+  /// Returns the size in bytes of the header of a Matroska segment or cluster of unknown length;
+  /// nil for any other bytes.
   static func unknownLength(_ bytes: [UInt8]) -> Int? {
     guard bytes.count > 4, let second = bytes.dropFirst(4).first, second != 0 else { return nil }
     let id = UInt32(bytes.integer(0))

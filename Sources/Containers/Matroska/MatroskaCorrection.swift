@@ -1,7 +1,7 @@
 import MediaTime
 
-/// Changes to a Matroska or WebM file that matroskademux needs. With a longer declared duration,
-/// the demuxer outputs everything after a seek (`Quirk.matroskademuxSeekEnd`). Three structures are
+/// Corrections to a Matroska or WebM file, for matroskademux. With a longer declared duration, the
+/// demuxer outputs everything after a seek (`Quirk.matroskademuxSeekEnd`). Three structures are
 /// hidden from the demuxer: the chapters (`Quirk.matroskademuxChapters`), tag names that are not
 /// ASCII (`Quirk.matroskademuxTagNames`), and a concatenated file, whose packets the demuxer would
 /// append to those of the first file.
@@ -21,7 +21,8 @@ struct MatroskaCorrection: FileCorrection {
   ///   - nextFile: offset in bytes of the second concatenated file; nil if there is none.
   /// - Returns: nil if no change is needed.
   init?(_ file: RandomAccessFile, _ chapters: MatroskaChapters?, nextFile: Int?) {
-    // Give the chapters an unassigned identifier: the demuxer skips unknown EBML elements.
+    // Replace the identifier of the chapters with an unassigned one, because the demuxer skips
+    // unknown EBML elements.
     let hidden = chapters.map { Patch(place: $0.mark..<$0.mark + 1, bytes: [0x71]) }
     // Turn the rest of the file into a `Void` element (RFC 8794, 11.3.2) with a length field of
     // eight bytes.
@@ -29,7 +30,8 @@ struct MatroskaCorrection: FileCorrection {
       let size = UInt64(max(file.size - place - 9, 0)) | 1 << 56
       return Patch(place: place..<place + 9, bytes: [0xEC] + withUnsafeBytes(of: size.bigEndian, Array.init))
     }
-    // Give each `TagName` an unassigned identifier: the demuxer skips tags without a name.
+    // Replace the identifier of each `TagName` that is not ASCII with an unassigned one, because
+    // the demuxer skips tags without a name.
     let names = MatroskaTags.offsetsOfNonASCIINames(in: file).map { Patch(place: $0..<$0 + 2, bytes: [0x45, 0xA2]) }
     patches = [MatroskaCorrection.longerDuration(of: file), hidden, void].compactMap { $0 } + names
     if patches.isEmpty { return nil }
@@ -68,8 +70,9 @@ struct MatroskaCorrection: FileCorrection {
 }
 
 extension RandomAccessFile {
-  /// Body of the first EBML element `id` in the master element with the body `range`. The body of a
-  /// Matroska segment of unknown length extends to the end of the file.
+  /// Finds the first EBML element `id` in `range`, the body of a master element, and returns its
+  /// body. The body of a Matroska segment of unknown length extends to the end of the file. Nil if
+  /// the element is not among the first 64.
   /// - Parameter last: identifier of the EBML element at which the search stops; nil for no limit.
   func firstElement(_ id: UInt32, in range: Range<Int>, before last: UInt32? = nil) -> Range<Int>? {
     var place = range.lowerBound
@@ -88,8 +91,8 @@ extension RandomAccessFile {
     return nil
   }
 
-  /// Body of the first EBML element `id` of a Matroska segment, if the EBML element precedes the
-  /// packets or is listed in the `SeekHead` (RFC 9559, 5.1.1).
+  /// Finds the first EBML element `id` of a Matroska segment, and returns its body. Nil unless the
+  /// EBML element precedes the packets or is listed in the `SeekHead` (RFC 9559, 5.1.1).
   func listedElement(_ id: UInt32, in segment: Range<Int>) -> Range<Int>? {
     if let found = firstElement(id, in: segment, before: MatroskaID.cluster) { return found }
     guard let list = firstElement(MatroskaID.seekHead, in: segment, before: MatroskaID.cluster), list.count < 1 << 16,

@@ -1,7 +1,7 @@
 import MediaTime
 
-/// Search for damage in all clusters of a Matroska or WebM file (RFC 9559, 5.1.3). Optionally lists
-/// the times of the blocks of one track. Only the headers of blocks are read, but clusters with a
+/// Finds damage in all clusters of a Matroska or WebM file (RFC 9559, 5.1.3). Optionally lists the
+/// times of the blocks of one track. Only the headers of blocks are read, but clusters with a
 /// checksum are read completely.
 struct MatroskaDamage {
   private let file: RandomAccessFile
@@ -16,7 +16,8 @@ struct MatroskaDamage {
   private var clusterTime: Int64 = 0
   /// Time of the last block that was read.
   private var last = ClockTime.zero
-  /// True if the Matroska segment has an unknown length, so that zeros may follow it.
+  /// True if the Matroska segment has an unknown length. Zeros after its last cluster are then not
+  /// damage.
   private var isLive = false
   /// True after damage, until the next block determines the end of the damage.
   private var isOpen = false
@@ -210,8 +211,8 @@ struct MatroskaDamage {
     }
   }
 
-  /// Start of the next cluster within `range`, recognised by its identifier, a valid length, and a
-  /// valid first EBML element.
+  /// Returns the start of the next cluster within `range`, recognised by its identifier, a valid
+  /// length, and a valid first EBML element; nil if there is none.
   private func nextCluster(_ range: Range<Int>) -> Int? {
     // Start with a small read, because damaged clusters may be close together. Further reads are
     // larger, up to 64 KiB.
