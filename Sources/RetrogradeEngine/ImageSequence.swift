@@ -37,8 +37,8 @@ package struct ImageSequence: Sendable {
       throw RetrogradeError(.noInput, about: folder, "\(String(cString: strerror(errno)))")
     }
     return names.compactMap { name -> Int? in
-      // Compare bytes, because a name with a letter in another Unicode form is the name of another
-      // file.
+      // Compare bytes, because `String` treats different Unicode forms of a letter as equal, but
+      // file names in different forms name different files.
       let bytes = Array(name.utf8)
       let digits = bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
       guard bytes.starts(with: prefix.utf8), bytes.reversed().starts(with: suffix.utf8.reversed()),
@@ -71,7 +71,7 @@ package struct ImageSequence: Sendable {
     numbers = first...last
   }
 
-  /// Source element that reads the images, in `gst-launch-1.0` syntax.
+  /// Returns the source element that reads the images, in `gst-launch-1.0` syntax.
   func sourceDescription(_ rate: FrameRate) -> String {
     "imagesequencesrc name=source location=\(Description.quoted(pattern)) start-index=\(numbers.lowerBound) "
       + "stop-index=\(numbers.upperBound) framerate=\(rate)"

@@ -72,7 +72,7 @@ package struct OpenedSource: Sendable {
     return (reading(excerpt), TimeSpan(start: OpenedSource.beginning, end: span.start))
   }
 
-  /// Returns the source, whose demuxer reads `excerpt` instead of the full MP4 tables.
+  /// Returns a copy of this source whose demuxer reads `excerpt` instead of the full MP4 tables.
   func reading(_ excerpt: MP4Excerpt) -> OpenedSource {
     var opened = self
     opened.topology = topology.reading(excerpt)

@@ -1,7 +1,7 @@
 import MediaTime
 
-/// Single frames at the requested positions of a source, in the order of the request. Only the
-/// necessary data is read and decoded.
+/// Creates sources that play only the frames at the requested positions, in the order of the
+/// request. Only the necessary data is read and decoded.
 extension PlayableSource {
   /// - Parameters:
   ///   - places: positions inside the source; the source's end means the last frame.

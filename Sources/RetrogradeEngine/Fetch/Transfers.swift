@@ -21,8 +21,8 @@ final class Transfers: Sendable {
   func watch(_ element: Element) {
     guard element.isOfClass("Source") else { return }
     guard element.factoryName == reader, let pad = element.staticPad("src") else {
-      // A playlist must not cause addresses of other kinds to be read: an online playlist must not
-      // cause local files to be read.
+      // Refuse addresses of other kinds, so that an online playlist cannot cause local files to be
+      // read.
       state.withLock { $0.isRefused = true }
       return element.fail(GStreamerError(kind: .inputOutput, element: nil, message: "is not read", debug: nil))
     }
@@ -33,14 +33,15 @@ final class Transfers: Sendable {
     }
   }
 
-  /// Releases the elements, to break a cycle. This object holds the elements, and the elements'
-  /// pads hold this object.
+  /// Releases the elements, to break a reference cycle: this object references the elements, and
+  /// the probes on the elements' pads reference this object.
   func releaseElements() { state.withLock { $0 = State() } }
 
   /// - Parameters:
   ///   - name: name of the playlist in messages.
   ///   - isOver: true if reading has ended.
-  /// - Throws: ``RetrogradeError`` if a source element was refused, or sent no data.
+  /// - Throws: ``RetrogradeError`` if a source element was refused; if `isOver` is true, also if a
+  ///   source element sent no data.
   func check(_ name: String, isOver: Bool = false) throws {
     let state = state.withLock { $0 }
     if state.isRefused {
@@ -48,8 +49,8 @@ final class Transfers: Sendable {
         .damagedInput, about: name,
         "is a playlist from the network, but refers to a URL that is neither http nor https")
     }
-    // One source element reads the media segments one after another, so `location` is the address
-    // of the element's last request.
+    // One source element reads the media segments one after another, and its `location` is the
+    // address of the last request. So only the last request of each element can be checked.
     guard isOver,
       let missing = state.sources.lazy.compactMap({ $0.string("location") }).first(where: { !state.come.contains($0) })
     else { return }

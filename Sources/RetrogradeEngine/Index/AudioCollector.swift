@@ -9,7 +9,7 @@ struct AudioCollector {
   /// take longer than writing the data.
   private var waiting: [UInt8] = []
   private static let batch = 1 << 18
-  /// Buffers in the spool, in order. Some of their bytes may still be in `waiting`.
+  /// Decoded buffers, in order. The bytes of the last buffers may still be in `waiting`.
   private(set) var decoded: [DecodedAudio] = []
   /// Caps of the first buffer, and of all audio in the spool.
   private(set) var caps: Caps?
@@ -36,7 +36,8 @@ struct AudioCollector {
     var names: String { caps.map(\.audioName).joined(separator: " and ") }
   }
 
-  /// Duration of all audio so far, except for audio that is still in the converter.
+  /// Duration of the audio so far, without audio that is still in the converter or that could not
+  /// be converted.
   var length: ClockTime { caps?.int("rate").map { ClockTime(sampleIndex: count, rate: $0) } ?? .zero }
   /// Number of sample frames so far.
   private var count = 0

@@ -1,12 +1,15 @@
 import MediaTime
 
-/// Anchor for the position of audio that is decoded from the middle of a source. The anchor shows
-/// where a full pass would place this audio. This type does not use GStreamer elements, only
+/// Position and timestamp errors of consecutive decoded buffers. From an anchor of the source's
+/// beginning and an anchor of its middle, ``shift(to:rate:)`` computes the position that a full
+/// pass would give the audio in the middle. This type does not use GStreamer elements, only
 /// arithmetic.
 ///
 /// A full pass counts samples from the first timestamp (`AudioLayout`), but timestamps in the
-/// middle may be rounded to a millisecond. The lengths of all packets have a common divisor, so the
-/// exact positions follow from the position of one packet and this divisor.
+/// middle may be rounded to a millisecond, so they do not give exact positions. However, the
+/// lengths of all packets have a common divisor, and the distance between any two packets is a
+/// multiple of this divisor. The timestamps give an approximate distance; rounding it to a multiple
+/// of the divisor gives the exact one.
 struct AudioAnchor: Hashable, Sendable {
   /// Position of a buffer, in sample frames from stream time 0.
   var position: Int
@@ -18,8 +21,8 @@ struct AudioAnchor: Hashable, Sendable {
   /// Largest delay minus the smallest, in sample frames.
   var spread: Int
 
-  /// Settling time of a decoder. The Opus decoder drops samples at the start, so the decoder's
-  /// first buffers vary in size.
+  /// Time after the start during which a decoder's buffers are ignored. For example, the Opus
+  /// decoder drops samples at the start, so its first buffers vary in size.
   private static let settling = ClockTime(nanoseconds: 250_000_000)
   private static let rounding = ClockTime(nanoseconds: 1_000_000)
 
@@ -54,16 +57,17 @@ struct AudioAnchor: Hashable, Sendable {
     guard step > 0 else { return nil }
   }
 
-  /// Distance, in sample frames, by which this anchor's buffers must be moved to match `origin`,
-  /// the anchor from the beginning of the source.
-  /// - Returns: nil if the distance is not known to the sample.
+  /// Returns the distance, in sample frames, by which this anchor's buffers must be moved to match
+  /// `origin`.
+  /// - Parameter origin: anchor from the beginning of the source.
+  /// - Returns: nil if the exact distance is unknown.
   func shift(to origin: AudioAnchor, rate: Int) -> Int? {
     let step = AudioAnchor.divisor(step, origin.step)
     let estimate = Double(position) + offset - origin.offset
     guard step > 0, estimate.magnitude < 1e15 else { return nil }
     let distance = Int(estimate.rounded()) - origin.position
     let isExact = spread <= 1 && origin.spread <= 1
-    // A step this small can't correct an error of the timestamps. Then use only the timestamps, if
+    // A step this small can't correct timestamp errors. Use the timestamps instead, but only if
     // they are exact to the sample.
     if isExact, step < 4 { return spread == 0 && origin.spread == 0 ? Int(estimate.rounded()) - position : nil }
     let steps = Int((Double(distance) / Double(step)).rounded())
@@ -80,7 +84,7 @@ struct AudioAnchor: Hashable, Sendable {
   }
 }
 
-/// Part of an audio stream to index, and the anchor for its position.
+/// Part of an audio stream to index, and the ``AudioAnchor`` for its position.
 struct AudioFit: Sendable {
   /// Anchor from the beginning of the source; nil if this part is at the beginning.
   var origin: AudioAnchor?
@@ -88,6 +92,6 @@ struct AudioFit: Sendable {
   var start: ClockTime?
   var end: ClockTime?
   /// True to throw ``InexactRange`` if the exact position of the audio is unknown; false to use the
-  /// audio's timestamps then (``AudioTrack/isPlaced``).
+  /// audio's timestamps in this case (``AudioTrack/isPlaced``).
   var isExact = true
 }

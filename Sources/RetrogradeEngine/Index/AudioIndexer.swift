@@ -24,16 +24,16 @@ package struct AudioDecoder: Sendable {
     }
     guard !caps.isALS else { return nil }
     let candidates = Registry.factories(.decoder, sinks: caps)
-    // Prefer FFmpeg's decoders, because they output one buffer per packet without delay, so that
-    // the packet of each buffer is known. The decoders that GStreamer ranks first (a52dec, mpg123)
-    // drop the first frame or change the level.
+    // For MPEG audio and AC-3, prefer FFmpeg's decoders: they output one buffer per packet without
+    // delay, so the packet of each buffer is known. The decoders that GStreamer ranks first
+    // (a52dec, mpg123) drop the first frame or change the level.
     let isMPEG = ["audio/mpeg", "audio/x-ac3", "audio/x-eac3", "audio/x-private1-ac3"].contains(caps.mediaType)
     let isExchanged =
       caps.mediaType == "audio/x-flac" && caps.int("channels").map { 7...8 ~= $0 } ?? false
       && Quirk.flacdecSurround.applies
-    // If the rate changes, flacparse outputs caps without `streamheader`, and flacdec 1.26 refuses
-    // such caps. If only the depth changes, use flacdec, because FFmpeg's decoder fails. flacdec
-    // works, because the caps do not contain the depth.
+    // If the rate or the channels change, use FFmpeg's decoder: flacparse outputs caps without
+    // `streamheader`, and flacdec 1.26 refuses such caps. If only the depth changes, use flacdec:
+    // it works, because the caps do not contain the depth, but FFmpeg's decoder fails.
     let isRefused = change == .rateOrChannels
     guard
       let best = (isMPEG || isExchanged || isRefused ? candidates.first { $0.hasPrefix("avdec_") } : nil)
@@ -97,7 +97,7 @@ package final class AudioIndexer: Sendable {
       disposition: path.disposition, hasEdits: path.passes("qtdemux"), clock: known.ownClock)
   }
 
-  /// Last elements of a stream's branch in the description of an indexing pipeline.
+  /// Returns the last elements of a stream's branch in the description of an indexing pipeline.
   static func tail(_ number: Int, _ stream: StreamPath, _ decoder: AudioDecoder) -> String {
     let isChanged = decoder.factory == "opusdec" && Quirk.opusdecPhaseInversion.applies
     let setting = isChanged ? " phase-inversion=true" : ""
@@ -106,25 +106,29 @@ package final class AudioIndexer: Sendable {
     // decoding to a lower rate loses samples.
     let isOpus = stream.caps.mediaType == "audio/x-opus"
     let rate = isOpus ? ",rate=48000" : ""
-    // An undecoded stream needs no thread: the appsink queues enough data to keep the demuxer
-    // running.
+    // Raw audio needs no queue, because the appsink stores enough data to keep the demuxer running.
+    // A decoder that reads the file directly can't follow a queue, because queues don't support
+    // pull mode.
     let queue = stream.isFile || decoder.factory == nil ? "" : "queue name=queue\(number) ! "
-    // A parser's caps are limited to those that the decoder accepts, apart from the channel mask.
-    // `capssetter` removes this limit, because opusdec decodes streams whose header names a rate
-    // that Opus does not have (44.1 kHz), but opusdec's caps exclude such rates.
     let loudspeakers = stream.loudspeakers ?? (stream.caps.lacksChannelMask ? 0 : nil)
     // With more than two channels, a channel mask of 0 means that no loudspeakers are assigned
     // (`Quirk.wavparseChannelMask`).
     let named = [loudspeakers.map { Caps.field(channelMask: $0) }, stream.sampleFormat.map { "format=\($0)" }]
       .compactMap { $0 }.joined(separator: ",")
     let placed = named.isEmpty ? "" : "capssetter caps=\"audio/x-raw,\(named)\" ! "
+    // Without `capssetter`, linking limits the caps of a parser to those that the decoder's pad
+    // template declares. opusdec also decodes streams whose header states a rate that Opus does not
+    // have (44.1 kHz), although the template of opusdec excludes such rates.
     let open = stream.hasUndeclaredCaps || isOpus ? "capssetter ! " : ""
     return "\(open)\(queue)\(decode)\(placed)audioconvert dithering=none ! audio/x-raw,layout=interleaved\(rate) ! "
       + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
   }
 
-  /// Elements between `sink` and its decoder; nil if one of the elements may merge or split
-  /// buffers. The packet of a buffer is then unknown, so the decoder's own timestamps are used.
+  /// Returns the elements upstream of `sink`, nearest first, with the decoder and the parser among
+  /// them. The decoder is nil for raw audio, or if an element between the decoder and `sink` may
+  /// merge or split buffers. In the latter case, the packet of each buffer is unknown, so the
+  /// buffers' own timestamps are used.
+  /// - Returns: nil if there is an element that may merge or split buffers, and no parser.
   package static func chain(before sink: Element) -> (decoder: Element?, parser: Element?, rest: [Element])? {
     let plain: Set = ["audioconvert", "capsfilter", "capssetter", "queue"]
     let chain = sink.upstream.dropFirst()
@@ -146,7 +150,7 @@ package final class AudioIndexer: Sendable {
 
   /// - Parameters:
   ///   - first: sample that was already pulled; nil if none was.
-  ///   - watched: records about the decoder; nil to use the records of ``watch(_:)``.
+  ///   - watched: packet timestamps of the decoder; nil to use those recorded since ``watch(_:)``.
   package func run(
     _ reader: StreamReader, first: Sample? = nil, watched: PacketTimestamps? = nil
   ) throws -> (track: AudioTrack?, warnings: [Warning]) {
@@ -192,7 +196,8 @@ package final class AudioIndexer: Sendable {
     return (track, anchor, collector.warnings + clock.warnings + held)
   }
 
-  /// Warning about the end of WMA audio, which the decoder does not output (`Quirk.avdecWMAEnd`).
+  /// Returns a warning about the end of WMA audio, which the decoder does not output
+  /// (`Quirk.avdecWMAEnd`); nil for other audio.
   private func heldBack(rate: Int) -> Warning? {
     guard let codec, codec.mediaType == "audio/x-wma", let version = codec.int("wmaversion"), version < 3,
       Quirk.avdecWMAEnd.applies
@@ -223,7 +228,7 @@ package final class AudioIndexer: Sendable {
     layout.fillsGaps = clock.fillsGaps
     layout.cutPriming = trim.cut
     // FLAC timestamps count samples at the rate of the current packet. After a rate change, the
-    // timestamps therefore do not equal the sum of the durations.
+    // timestamps therefore differ from the sum of the durations, and must be ignored.
     layout.ignoresTimestamps = changesForm
     let (chunks, anchor, isPlaced) = try layout.place(decoded, fit)
     var found = track(audio, chunks, clock, caps, rate, tags)
@@ -231,7 +236,7 @@ package final class AudioIndexer: Sendable {
     return (found, anchor)
   }
 
-  /// Track with the entries of an edit list, one after the other.
+  /// Returns a track with the audio of all entries of an edit list, one after the other.
   private func track(
     _ audio: AudioCollector, _ edits: [(segment: Segment, audio: ArraySlice<DecodedAudio>)], _ clock: PacketTimestamps,
     _ caps: Caps, _ rate: Int, _ tags: TagList?
@@ -253,7 +258,8 @@ package final class AudioIndexer: Sendable {
     _ audio: AudioCollector, _ chunks: [AudioChunk], _ clock: PacketTimestamps, _ caps: Caps, _ rate: Int,
     _ tags: TagList?
   ) -> AudioTrack? {
-    // Use the length of all decoded audio, because the track may contain only a part of it.
+    // Compute the bit rate from the length of all decoded audio: `packetBytes` counts all packets,
+    // but the track may contain only a part of their audio.
     let length = ClockTime(sampleIndex: audio.decoded.reduce(0) { $0 + $1.count }, rate: rate).seconds
     let bits = Double(clock.packetBytes) * 8
     var track = AudioTrack(
@@ -263,7 +269,7 @@ package final class AudioIndexer: Sendable {
     return track
   }
 
-  /// Clears the records about packets before another pass. Call this only while no data flows in
+  /// Clears the recorded packet timestamps, for another pass. Call this only while no data flows in
   /// the pipeline.
   func resetNotes() { ownClock.reset() }
 }

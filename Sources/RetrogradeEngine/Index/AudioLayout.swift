@@ -111,14 +111,14 @@ struct AudioLayout: Sendable {
     return clipped(chunks, start, end)
   }
 
-  /// Positions of the buffers, in sample frames, according to their timestamps; nil where no
-  /// timestamp can be used.
+  /// Returns the position of each buffer, in sample frames, according to its timestamp; nil for a
+  /// buffer without a usable timestamp.
   private func nominals(_ buffers: [DecodedAudio], _ fillings: Set<Int>) -> [Int?] {
     if ignoresTimestamps { return buffers.map { _ in nil } }
     // If a decoder outputs nothing for the first packets, as AAC decoders often do, GstAudioDecoder
     // gives the first output the first packet's time, so all output has times that are too early.
-    // In this case there are fewer buffers than packets. A decoder that is merely one packet behind
-    // outputs as many buffers as packets.
+    // In this case, there are fewer buffers than packets, and the packets' timestamps are used. A
+    // decoder that is merely one packet behind outputs as many buffers as packets.
     let isEarly = packetCount.map { $0 > buffers.count } ?? false
     return buffers.indices.map { index in
       let buffer = buffers[index]
@@ -129,7 +129,8 @@ struct AudioLayout: Sendable {
 
   private func position(_ stamp: ClockTime) -> Int { segment.streamTime(of: stamp).sampleIndex(rate: rate) }
 
-  /// Positions of the buffers. Each buffer follows the previous one, unless there is a gap.
+  /// Returns the positions of the buffers: each buffer follows the previous one, unless there is a
+  /// gap.
   /// - Parameter start: position of the first buffer; nil to use its timestamp.
   private func positions(
     _ buffers: [DecodedAudio], _ nominals: [Int?], _ fillings: Set<Int>, from start: Int?
@@ -153,15 +154,17 @@ struct AudioLayout: Sendable {
     }
   }
 
-  /// Total length of the packets without output since the previous buffer. Each of these packets is
-  /// assumed to be as long as the buffer at `index`.
+  /// Returns the total length, in sample frames, of the packets that gave no output between the
+  /// previous buffer and the buffer at `index`. Each of these packets is assumed to be as long as
+  /// the latter buffer.
   private func undecoded(before index: Int, in buffers: [DecodedAudio]) -> Int {
     guard index > 0, let before = buffers[index - 1].packet, let packet = buffers[index].packet else { return 0 }
     return max(packet - before - 1, 0) * buffers[index].count
   }
 
-  /// Numbers of the buffers with silence that the decoder inserted. Such silence is followed by
-  /// another buffer of the same packet, and is as long as the gap before this packet.
+  /// Returns the numbers of the buffers that contain only silence inserted by the decoder. Such a
+  /// buffer is followed by another buffer of the same packet, and is not longer than the gap before
+  /// this packet.
   private func fillings(_ buffers: [DecodedAudio]) -> Set<Int> {
     guard fillsGaps, !ignoresTimestamps else { return [] }
     // The timestamps on both sides of a gap may be rounded to a millisecond.
@@ -182,12 +185,12 @@ struct AudioLayout: Sendable {
     return fillings
   }
 
-  /// Start of audio whose first timestamp is wrongly 0; nil for other audio.
+  /// Returns the actual start of audio whose first timestamp is wrongly 0; nil for other audio.
   ///
-  /// Later timestamps show the actual start. Two cases are known:
-  /// - oggdemux gives time 0 to all packets that start before 0, if the first page of an Opus
-  ///   stream declares an end before the end of the page's audio. RFC 7845, 4.1, forbids such
-  ///   pages, but live streams have them. opusdec then drops too little audio.
+  /// The actual start follows from later timestamps. Two cases are known:
+  /// - If the first page of an Opus stream declares an end before the end of the page's audio,
+  ///   oggdemux gives time 0 to all packets that start before 0. RFC 7845, 4.1, forbids such pages,
+  ///   but live streams have them. opusdec then drops too little audio.
   /// - matroskademux gives time 0 to Opus that begins within its priming
   ///   (`Quirk.matroskademuxOpusStart`).
   private func beginning(_ buffers: [DecodedAudio], _ nominals: [Int?]) -> Int? {
@@ -195,7 +198,8 @@ struct AudioLayout: Sendable {
     guard head > 0, head < nominals.count, let next = nominals[head] else { return nil }
     let start = next - buffers[..<head].reduce(0) { $0 + $1.count }
     if start < 0 { return head > 1 ? start : nil }
-    // FFmpeg rounds the first two times to milliseconds in different ways.
+    // FFmpeg rounds the first two times to milliseconds in different ways, so a difference of 1 ms
+    // is not an error, and the start may exceed the priming by 1 ms.
     let least = ClockTime(nanoseconds: 1_500_000).sampleIndex(rate: rate)
     let most = (cutPriming + ClockTime(nanoseconds: 1_000_000)).sampleIndex(rate: rate)
     return cutPriming > .zero && (least...max(least, most)).contains(start) ? start : nil

@@ -20,7 +20,7 @@ package struct AudioTrack: Sendable {
   /// Bit rate of the packets in bits per second; nil if there are no packets.
   package let bitrate: Int?
   let store: any SampleStore
-  /// False if the audio's exact position is unknown, so that its position is taken from timestamps.
+  /// False if the exact position of the audio is unknown. The position then comes from timestamps.
   package internal(set) var isPlaced = true
 
   init?(caps: Caps, codec: Caps, tags: TagList?, chunks: [AudioChunk], bitrate: Int? = nil, store: any SampleStore) {

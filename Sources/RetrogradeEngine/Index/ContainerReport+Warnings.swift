@@ -16,11 +16,10 @@ extension ContainerReport {
   /// containers may declare the duration of the last frame in two ways.
   private static let vagueness = ClockTime(nanoseconds: 60_000_000)
 
-  /// Warnings about declared data that is missing from `found`.
+  /// Returns warnings about declared data that is missing from `found`.
   /// - Parameters:
-  ///   - isDamaged: true if a read error is already known, so that a smaller difference is
-  ///     reported.
-  ///   - isWhole: true if the user excluded no stream.
+  ///   - isDamaged: true if damage is already known. Smaller differences are then reported, too.
+  ///   - isWhole: true if all declared streams are indexed.
   package func warnings(_ found: [Found], isDamaged: Bool, isWhole: Bool = true) -> [Warning] {
     // `last` excludes subtitles, because they may extend beyond the point where data is missing.
     guard let whole = found.map(\.end).max(),
@@ -62,7 +61,8 @@ extension ContainerReport {
         + "\(last.inSeconds) on", count: count, span: TimeSpan(start: last, end: last))
   }
 
-  /// Warning about a file that lacks an unknown amount of data.
+  /// Returns a warning that data of the file at `path` is missing; nil if no data is known to be
+  /// missing.
   package func warning(naming path: String) -> Warning? {
     if isCut {
       return Warning(
@@ -110,18 +110,19 @@ extension ContainerReport {
     ]
   }
 
-  /// Warning about further files that follow the first one in a concatenated file.
+  /// Returns a warning about the files that follow the first one in a concatenated file.
   package func laterFiles(after end: ClockTime) -> [Warning] {
     links > 1 ? [.laterFiles(links - 1, at: nextFile, after: end)] : []
   }
 
-  /// Description of each stream's missing data, and the number of missing frames.
+  /// Returns descriptions of the missing data of each stream, and the number of missing frames; the
+  /// number is nil if no missing frames are known.
   private func missing(from found: [Found]) -> (parts: [String], count: Int?) {
     var parts: [String] = []
     var count: Int?
     for kind in [StreamKind.video, .audio] {
       let (listed, there) = (streams.filter { $0.kind == kind }, found.filter { $0.kind == kind })
-      // Declared and found streams cannot be matched if some streams were excluded.
+      // If some streams were excluded, declared and found streams cannot be matched.
       guard listed.count == there.count else { continue }
       for (listed, there) in zip(listed, there) {
         if let frames = listed.frames, let got = there.frames {
@@ -149,14 +150,14 @@ extension ClockTime {
 }
 
 extension Topology {
-  /// Warnings about streams that the container declares but the demuxer skips silently.
+  /// Returns warnings about streams that the container declares but the demuxer skips silently.
   func unknown(of declared: ContainerReport, _ playback: PlaybackOptions) -> [Warning] {
     [StreamKind.video, .audio].filter { playback.wantsAny($0) }.flatMap { kind in
       let listed = declared.streams.filter { $0.kind == kind }
       let known = streams.count { $0.kind == kind } + missing.count { ($0.mediaType ?? "").hasPrefix("\(kind)/") }
       let lost = max(listed.count - known, 0)
-      // The demuxer skips empty streams, so count the empty streams first. It is unknown which
-      // other streams the demuxer skips.
+      // The demuxer skips all empty streams, so these are among the lost streams. It is unknown
+      // which other streams the demuxer skips, so these are only counted.
       let empty = min(listed.count { $0.isEmpty }, lost)
       func what(_ count: Int) -> String {
         listed.count == 1 ? "the \(kind) stream" : "\(count) of \(listed.count) \(kind) streams"
@@ -179,7 +180,7 @@ extension Topology {
 }
 
 extension Warning {
-  /// Warning about further files that follow the first one in a concatenated file.
+  /// Returns a warning about the files that follow the first one in a concatenated file.
   /// - Parameters:
   ///   - count: number of further files.
   ///   - place: byte offset of the second file; nil if unknown.

@@ -6,8 +6,8 @@ extension [Damage] {
   /// data is not in exact time order in the file: for example, audio may lag behind video.
   private static let interleaving = ClockTime.milliseconds(1000)
 
-  /// Returns warnings about the first damaged byte, and about the missing parts of the streams near
-  /// the damage, with their times.
+  /// Returns at most two warnings: one about unreadable data and the nearby gaps in the streams,
+  /// and one about clusters with a wrong checksum.
   func warnings(_ videos: [VideoTimeline], _ audio: [AudioTrack]) -> [Warning] {
     let unreadable = filter { $0.kind == .unreadable }
     return [

@@ -33,7 +33,7 @@ struct FrameSpacing: Sendable {
     (self.median, self.isConstant) = (median, isConstant)
   }
 
-  /// Duration of the last frame.
+  /// Returns the duration of the last frame.
   /// - Parameters:
   ///   - own: duration of the last packet; nil if unknown.
   ///   - isDeclared: true if the container declares the duration. A duration from a parser is used
@@ -47,7 +47,7 @@ struct FrameSpacing: Sendable {
     return isDeclared && !isLikeTheOthers ? own : median
   }
 
-  /// `caps` with a plausible frame rate.
+  /// Returns `caps` with a plausible frame rate.
   ///
   /// Encoders of variable-rate video write the time base as the rate: 1000, 90000 or 10⁹. h264parse
   /// outputs this rate (`Quirk.h264parseTimeBase`). AVI would derive all times from this rate,

@@ -2,11 +2,11 @@ import Containers
 import GStreamer
 
 extension Indexer {
-  /// Warnings about streams without an installed decoder.
+  /// Returns warnings about streams without an installed decoder.
   /// - Parameter others: media types of streams that are left out for other reasons. Missing
   ///   plugins for these streams do not matter.
-  /// - Throws: ``RetrogradeError`` of code `missingPlugin` if no video or no audio can be decoded,
-  ///   because the user did not ask for a result without video or audio.
+  /// - Throws: ``RetrogradeError`` of code `missingPlugin` if none of the video, or none of the
+  ///   audio, can be decoded although the user did not exclude it.
   func undecodable(
     _ videos: [StreamPath], _ audios: [StreamPath], besides others: [String]
   ) throws -> [Warning] {

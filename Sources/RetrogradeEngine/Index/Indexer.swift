@@ -4,9 +4,9 @@ import MediaTime
 
 /// Indexes a source in one pass over all packets, and decodes its audio forwards into the spool.
 ///
-/// Unlike frames, audio cannot be read in windows. Priming, overlapping packets and timestamps that
-/// are rounded to a millisecond make the samples at a window's edges wrong for AAC, AC-3, Opus and
-/// MP3.
+/// Unlike frames, audio cannot be read in windows (``Window``). Priming, overlapping packets and
+/// timestamps that are rounded to a millisecond make the samples at a window's edges wrong for AAC,
+/// AC-3, Opus and MP3.
 struct Indexer: Sendable {
   let topology: Topology
   let playback: PlaybackOptions
@@ -36,7 +36,8 @@ struct Indexer: Sendable {
     return try index(streams, try pass.read())
   }
 
-  /// Index of a source whose only streams are audio samples read directly from the file.
+  /// Returns the index of a source whose only streams are audio samples read directly from the
+  /// file.
   private func index(ofStored streams: ChosenStreams) -> SourceIndex {
     var result = SourceIndex(
       decoding: topology.description(streams.audio), recipe: nil, video: nil,
@@ -182,10 +183,10 @@ struct Indexer: Sendable {
 }
 
 extension Topology {
-  /// Video streams that are to be played.
+  /// Returns the video streams to play.
   func videos(_ playback: PlaybackOptions) -> [StreamPath] { wanted(.video, playback) { $0.kind == .video } }
 
-  /// Streams of one kind that are to be played.
+  /// Returns the streams of one kind to play.
   fileprivate func wanted(
     _ kind: StreamKind, _ playback: PlaybackOptions, _ isOfKind: (StreamPath) -> Bool
   ) -> [StreamPath] {

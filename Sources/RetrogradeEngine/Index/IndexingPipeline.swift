@@ -58,7 +58,8 @@ final class IndexingPipeline {
     // If a decoder reads the file directly, no packets enter the decoder, so there is nothing to
     // watch.
     if !topology.streams.contains(where: \.isFile) { streams.tracks.forEach { $0.watch(pipeline) } }
-    // Prepare before the threads start, because an appsink that has not started reports its end.
+    // Prepare the pipeline before `read` starts it. `read` starts the pipeline before the reader
+    // threads, because an appsink that has not started reports its end.
     topology.prepare(pipeline)
     for (number, stream) in streams.videos.enumerated() where stream.declaresDurations {
       pipeline.element(IndexingPipeline.videoName(number)).map(pipeline.keepDemuxedDurations)
@@ -134,7 +135,7 @@ final class IndexingPipeline {
         Log.index.info(
           "\(topology.source): the pass ends: \(end); \(sight.ended) of \(count) streams ended, \(sight.samples) samples came, "
             + "up to \(tally.latestTime.time)")
-        // A stream also ends if reading failed; the error is already on the bus then.
+        // A stream also ends after an element failed. The error is then already on the bus.
         return (end, failure ?? pipeline.pendingFailure)
       }
       let message = pipeline.nextMessage(timeout: step)
@@ -265,10 +266,11 @@ final class IndexingPipeline {
 }
 
 extension StreamPath {
-  /// Caps of the stream's packets, with values that the demuxer does not provide:
+  /// Returns the caps with values that the demuxer does not provide:
   /// - `variant` of ProRes; `matroskademux` names this value `format`;
-  /// - a time base as the frame rate if the container declares no rate (`Quirk.h264parseTimeBase`);
-  ///   `FrameSpacing` replaces this rate with the measured one.
+  /// - frame rate 10⁹ for H.264 in transport and program streams, if the caps contain no rate
+  ///   (`Quirk.h264parseTimeBase`). `FrameSpacing` replaces this implausible rate with the measured
+  ///   one.
   fileprivate func completing(_ caps: Caps) -> Caps {
     if caps.mediaType == "video/x-prores", !caps.has("variant"), let variant = caps.string("format") {
       return caps.removing(["format"]).setting("variant", variant)
@@ -281,7 +283,7 @@ extension StreamPath {
 }
 
 extension ChosenStreams {
-  /// Name of the appsink at the end of stream `number`, counted over all streams.
+  /// Returns the name of the appsink at the end of stream `number`, counted over all streams.
   fileprivate func sinkName(_ number: Int) -> String {
     if number < videos.count { return IndexingPipeline.videoName(number) }
     let rest = number - videos.count

@@ -5,16 +5,16 @@ import Synchronization
 /// Streams that a demuxer announces after other streams have begun.
 ///
 /// Late streams occur in concatenated files and in broadcasts with program changes. Pipelines read
-/// only the first streams of a file.
+/// only the first streams of a file, so late streams are left out with a warning.
 final class LateStreams: Sendable {
   private struct State {
     var names: Set<String> = []
-    /// Demuxers that have announced all their pads. In a short file, a demuxer may announce its
-    /// last pad before the first packet leaves the pipeline.
+    /// Demuxers that have announced that no more pads follow. Any further pad of such a demuxer is
+    /// late, even if no packet has left the pipeline yet, as in a short file.
     var complete: Set<String> = []
     var count = 0
-    /// Stream time of the packets that the demuxer has output. Some of these packets may still be
-    /// in the pipeline.
+    /// Latest stream time of the packets that the demuxer has output. Some of these packets may
+    /// still be in the pipeline.
     var position = ClockTime.zero
     var start: ClockTime?
   }

@@ -23,7 +23,7 @@ struct PacketReversal {
     }
   }
 
-  /// Rule for a codec whose packets can be independent frames; nil for other codecs.
+  /// Returns the rule for a codec whose packets can be independent frames; nil for other codecs.
   private static func codec(_ caps: Caps) -> PacketCheck.Codec? {
     switch caps.mediaType {
     // Codecs without prediction between pictures: HuffYUV, whose Huffman tables are in `codec_data`
@@ -52,7 +52,8 @@ struct PacketReversal {
     }
   }
 
-  /// Reason why the packets can't be reordered, for messages; nil if they can be reordered.
+  /// Returns the reason why the packets can't be reordered, for messages; nil if they can be
+  /// reordered.
   func obstacle(in packets: [VideoPacket]) -> String? {
     if let found { return found }
     let times = packets.compactMap { $0.time }
@@ -75,8 +76,8 @@ struct PacketReversal {
 }
 
 extension Caps {
-  /// Codec configuration from the container if the stream's NAL units have a length prefix; nil if
-  /// the NAL units have start codes.
+  /// Codec configuration from the container, empty if there is none; nil if the stream's NAL units
+  /// have start codes instead of a length prefix.
   var configuration: [UInt8]? {
     string("stream-format") == "byte-stream" ? nil : buffer("codec_data") ?? []
   }

@@ -43,8 +43,8 @@ package final class PacketTimestamps: Sendable {
 
   /// Opens the GStreamer segments before `element` (removes their limits), so that neither this
   /// element nor any later one clips buffers. Decoders clip by timestamps that can be wrong (see
-  /// AudioLayout). Parsers drop packets before the segment's start, although later packets overlap
-  /// them.
+  /// ``AudioLayout``). Parsers drop packets before the segment's start, although the decoder needs
+  /// them for the packets that follow.
   func openSegments(before element: Element) {
     element.staticPad("sink")?.openSegments { [self] in segment($0) }
   }
@@ -66,7 +66,7 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// Clears all records.
+  /// Clears the recorded packets and GStreamer segments.
   func reset() {
     state.withLock { state in
       var new = State()
@@ -88,8 +88,8 @@ package final class PacketTimestamps: Sendable {
   /// limits; nil if no GStreamer segment was opened.
   var segment: Segment? { state.withLock { $0.segment } }
 
-  /// Decoded audio of each GStreamer segment, in order. A GStreamer segment that continues the
-  /// timestamps of the previous one is merged with it.
+  /// Returns the decoded audio of each GStreamer segment, in order. If the timestamps of a
+  /// GStreamer segment continue those of the previous one, the two are merged.
   func edits(of decoded: [DecodedAudio]) -> [(segment: Segment, audio: ArraySlice<DecodedAudio>)] {
     let segments = state.withLock { $0.segments }
     var edits: [(segment: Segment, audio: ArraySlice<DecodedAudio>)] = []
@@ -160,8 +160,8 @@ package final class PacketTimestamps: Sendable {
     state.withLock { $0.blocks = blocks }
   }
 
-  /// Counts a packet as lost if the decoder muted one of the packet's blocks. A block was muted if
-  /// fewer channels than blocks contain audio.
+  /// Counts a packet as lost if the decoder muted one of the packet's blocks. At least one block
+  /// was muted if the output has fewer channels with audio than the packet has blocks with audio.
   private func compareBlocks(with samples: Buffer) {
     let blocks = state.withLock { $0.blocks }
     let (count, channels) = (blocks.first?.samples ?? 0, blocks.reduce(0) { $0 + $1.channels })
@@ -212,15 +212,16 @@ package final class DecoderWatch: Sendable {
     known.withLock { $0.append((element, clock)) }
   }
 
-  /// Records about the decoder before `sink`; complete only after audio has left the decoder.
+  /// Returns the packet timestamps of the decoder before `sink`; nil if the decoder is unknown. The
+  /// timestamps are complete only after audio has left the decoder.
   package func clock(for sink: Element) -> PacketTimestamps? {
     guard let chain = AudioIndexer.chain(before: sink), let decoder = chain.decoder else { return nil }
     func clock(of element: Element) -> PacketTimestamps? {
       known.withLock { known in known.first { $0.element.isSame(as: element) }?.clock }
     }
     guard let found = clock(of: decoder) else { return nil }
-    // Only the parser's object knows the original limits, because the GStreamer segment was opened
-    // before the parser.
+    // Only the parser's ``PacketTimestamps`` contain the original limits, because the GStreamer
+    // segment was opened before the parser.
     if let other = chain.parser.flatMap(clock), other.segment != nil { found.takeSegments(of: other) }
     return found
   }

@@ -2,8 +2,8 @@ import Containers
 import GStreamer
 
 extension Pipeline {
-  /// Applies `correction` to the bytes of the file as they are read, and ends the file's streams at
-  /// the times that `correction` gives.
+  /// Applies `correction` to the bytes of the file as they are read, and ends each stream at its
+  /// time in `correction.ends`, if any.
   func correct(_ correction: any FileCorrection) {
     (element("source") ?? elements(ofFactory: "filesrc").first)?.staticPad("src")?.onBuffer { buffer in
       guard let offset = buffer.offset, correction.changes(offset..<offset + buffer.size) else { return nil }

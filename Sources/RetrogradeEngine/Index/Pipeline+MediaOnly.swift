@@ -4,8 +4,9 @@ import Quirks
 extension Pipeline {
   /// Limits decodebin, parsebin and similar elements to plugins that read media from their input.
   ///
-  /// See ``plugOnlyMedia(choosing:_:)``. Elements that are known to hang are excluded. ssaparse is
-  /// not used either, because it would reduce SubStation Alpha scripts to text without styles.
+  /// See ``plugOnlyMedia(choosing:_:)``. Elements that are known to hang or crash are excluded.
+  /// ssaparse is excluded, too, because it would reduce SubStation Alpha scripts to text without
+  /// styles.
   package func plugOnlyMedia(_ refused: @escaping @Sendable (RefusedElement) -> Void = { _ in }) {
     plugOnlyMedia(
       choosing: { factory, caps in

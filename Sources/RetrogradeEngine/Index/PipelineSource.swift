@@ -33,8 +33,8 @@ package struct PipelineSource: Sendable {
   /// (`Quirk.avdecGIFTimestamps`).
   package var isTimedByPackets: Bool { opened.topology.isGIF }
 
-  /// Stream whose data `sink`, an appsink of a running pipeline, receives from the file; nil if
-  /// unknown.
+  /// Returns the stream of the file that arrives at `sink`; nil if unknown.
+  /// - Parameter sink: appsink of a running pipeline.
   package func stream(of kind: StreamKind, before sink: Element) -> StreamPath? {
     let origins = sink.origins
     guard let reader = origins.last?.element, reader.string("location") == path else { return nil }

@@ -57,7 +57,7 @@ enum QuickIndex {
     return nil
   }
 
-  /// Audio tracks of the streams, with only the end of each stream decoded so far.
+  /// Returns the audio tracks. Only the end of each track has been decoded so far.
   /// - Returns: nil if the audio may be incomplete or have gaps.
   private static func audio(
     _ end: SourceIndex, _ beginning: SourceIndex, from start: ClockTime, _ count: Int, _ opened: OpenedSource,
@@ -89,9 +89,10 @@ enum QuickIndex {
 }
 
 extension VideoIndex {
-  /// Adds all earlier packets, from the tables of the container, to this index of the end of a
-  /// video.
-  /// - Returns: nil if the tables contradict the packets of this index or of `beginning`.
+  /// Returns the index of the whole video, with the packets from the container's tables. The tables
+  /// are compared with the packets that were read: those of `beginning`, and those of this index,
+  /// which contains the end of the video.
+  /// - Returns: nil if the tables contradict the packets that were read.
   func completed(by times: MP4SampleTimes, _ beginning: VideoIndex) -> VideoIndex? {
     guard !isUntimed, let end = packets.last(where: { !$0.isHidden })?.time,
       let last = times.samples.map(\.shown).max(), let latest = packets.compactMap(\.time).max(), latest >= end

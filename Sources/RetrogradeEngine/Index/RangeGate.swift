@@ -3,8 +3,8 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Ends the streams of an indexing pass at the end of the indexed part. Each stream ends after its
-/// last packet that is presented before the end of the part.
+/// Ends the streams of an indexing pass after the indexed part: each stream ends when the part
+/// needs none of the stream's later packets.
 final class RangeGate: Sendable {
   /// State of one stream in the current pass.
   private struct Stream {
@@ -15,7 +15,7 @@ final class RangeGate: Sendable {
     var past = 0
     var isClosed = false
 
-    /// True if no packet after the packet at `time` is presented before `end`.
+    /// True if the part that ends at `end` needs no packet after the packet at `time`.
     func isComplete(at time: ClockTime, _ end: ClockTime) -> Bool {
       switch kind {
       // Codecs reorder at most 16 frames (H.264, A.3.1; H.265, A.4.2), or 32 fields, so after 40
@@ -36,8 +36,8 @@ final class RangeGate: Sendable {
     var length: ClockTime?
     var streams: [Stream] = []
 
-    /// Counts a packet of stream `number`, and returns the numbers of the streams that end here.
-    /// `time` is the PTS of the packet, or the DTS if there is no PTS, in stream time.
+    /// Counts a packet of stream `number`, and returns the numbers of the streams that end with
+    /// this packet. `time` is the PTS of the packet, or the DTS if there is no PTS, in stream time.
     mutating func pass(_ number: Int, _ time: ClockTime) -> [Int] {
       streams[number].first = streams[number].first ?? time
       if end == nil { end = length.map { time + $0 } }
@@ -47,8 +47,8 @@ final class RangeGate: Sendable {
       if !streams[number].isClosed, streams[number].isComplete(at: time, end) { over.append(number) }
       for closed in over { streams[closed].isClosed = true }
       // Once audio and video have ended, end the other streams, too, because the next subtitle may
-      // be an hour later. If a stream lags far behind the others, it has no more packets before the
-      // end of the part.
+      // be an hour later. Also end all streams once one stream is far past the end of the part,
+      // because no other stream lags that far behind.
       let isOver = streams.allSatisfy { $0.isClosed || ![.video, .audio].contains($0.kind) }
       guard isOver || time >= end + RangeGate.reordering + ClockTime(seconds: 2) else { return over }
       for other in streams.indices where !streams[other].isClosed {

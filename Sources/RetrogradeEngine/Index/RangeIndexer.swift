@@ -50,8 +50,8 @@ final class RangeIndexer {
   private static let demuxers: Set = ["qtdemux", "matroskademux", "avidemux", "oggdemux", "flvdemux"]
 
   /// - Parameters:
-  ///   - hole: range that the excerpt of the file's tables does not list, in stream time; nil if
-  ///     the tables list everything.
+  ///   - hole: range whose packets the ``MP4Excerpt`` omits, in stream time; nil if no packets are
+  ///     omitted.
   ///   - placesAudio: false if audio without an exact position is allowed
   ///     (``AudioTrack/isPlaced``).
   /// - Returns: nil if the whole source has to be indexed.
@@ -142,15 +142,16 @@ final class RangeIndexer {
   ) -> Bool {
     let videos = reading.videos.enumerated().allSatisfy { number, video in
       guard let keyframe = video.firstKeyframe, keyframe <= start else { return false }
-      // If the stream reached its end, the duration of its last frame is computed from many frames
-      // before it.
+      // If the stream was read to its end, the duration of its last frame is computed from the last
+      // ``FrameSpacing/length`` frame intervals, so that many intervals must have been read.
       return closed[number] || video.complete(until: nil).starts.map { $0.count > FrameSpacing.length } ?? false
     }
     let audios = preRolls.enumerated().allSatisfy { number, preRoll in
       let stream = streams.videos.count + number
       if let time = first[stream], time <= start - preRoll { return true }
-      // This attempt began at an earlier time. If it found the same first packet, the stream begins
-      // with that packet. If it again found no packet, the stream has ended.
+      // This attempt began earlier than the previous one. If both found the same first packet, the
+      // stream begins with that packet (unless the stream has an anchor, which shows that it begins
+      // earlier). If neither found a packet, the stream ended earlier.
       return before.map { $0[stream] == first[stream] && (anchors[number] == nil || first[stream] == nil) } ?? false
     }
     return videos && audios
@@ -243,9 +244,9 @@ extension StreamPath {
   ///
   /// AAC and AC-3 may fill bands with the decoder's own noise (ISO/IEC 14496-3, 4.6.13, PNS; ATSC
   /// A/52, 7.3.4, dither). The noise depends on the position in a random sequence, so it differs
-  /// after a seek, just as it differs between decoders. FFmpeg's integer decoders of MPEG-1 audio
-  /// carry rounding errors from sample to sample. After a seek, samples may differ by one forever,
-  /// so no pre-roll is long enough.
+  /// after a seek, just as it differs between decoders. This difference is accepted. FFmpeg's
+  /// integer decoders of MPEG-1 audio carry rounding errors from sample to sample. After a seek,
+  /// samples may differ by one forever, so no pre-roll is long enough, and the value is nil.
   fileprivate var preRoll: ClockTime? {
     if caps.mediaType == "audio/mpeg", caps.int("mpegversion") == 1 { return nil }
     return switch caps.mediaType {

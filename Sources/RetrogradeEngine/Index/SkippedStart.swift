@@ -34,7 +34,7 @@ final class SkippedStart: Sendable {
     state.withLock { state in
       guard let begun = state.begun, let first = state.waiting.first else { return nil }
       // A parser may delay a packet until the next packet arrives, but does not change the packet's
-      // time.
+      // time. So compare times: not all waiting packets were skipped.
       let skipped = state.waiting.count { $0 < begun - ClockTime(nanoseconds: 1_000_000) }
       guard skipped > 0 else { return nil }
       return Warning(

@@ -48,7 +48,8 @@ extension SourceIndex {
     if part == nil { warnings += declared.laterFiles(after: found.map(\.end).max() ?? .zero) }
   }
 
-  /// Warning about subtitles that begin after audio and video have ended; nil if no subtitle does.
+  /// Returns a warning about subtitles that begin after all audio and video has ended; nil if there
+  /// are none.
   package func lateSubtitles(in tracks: [SubtitleTrack]) -> Warning? {
     let end = presentationEnd
     let count = tracks.reduce(0) { sum, track in sum + track.cues.count { $0.span.start >= end } }
@@ -60,8 +61,8 @@ extension SourceIndex {
           + "at the end of the source or later", count: count)
   }
 
-  /// Measured end of each stream, for comparison with the end that the container declares. The
-  /// number of frames is known only if the whole source was indexed.
+  /// Returns the measured end of each stream, for comparison with the end that the container
+  /// declares. The number of frames is known only if the whole source was indexed.
   private func found(_ videos: [VideoSource]) -> [ContainerReport.Found] {
     videos.map {
       ContainerReport.Found(kind: .video, frames: part == nil ? $0.timeline.count : nil, end: $0.timeline.end)

@@ -57,8 +57,8 @@ package struct VideoIndex: Sendable {
   var segmentEnd: ClockTime?
 
   /// True if the container states only decoding times, as AVI does. The n-th frame in display order
-  /// is then shown at the n-th decoding time. Timestamps from decoders would jump back at keyframes
-  /// if the video has B-frames (`Quirk.avidemuxKeyframeTimes`).
+  /// is then shown at the n-th decoding time. Timestamps from decoders are not used, because in
+  /// video with B-frames these timestamps jump back at keyframes (`Quirk.avidemuxKeyframeTimes`).
   let isUntimed: Bool
   /// Start times in display order; nil unless every shown packet has a distinct time. Without these
   /// times, the video cannot be decoded backwards in windows (``Window``).
@@ -156,7 +156,7 @@ package struct VideoIndex: Sendable {
     let shown = packets.filter { !$0.isHidden }
     let isUntimed =
       shown.count(where: { $0.time == nil }) * 2 > shown.count && shown.allSatisfy { $0.decodingTime != nil }
-      // Program streams do not count: the first frame in each PES packet has a PTS, but no DTS.
+      // Exclude program streams: in them, the first frame of each PES packet has a PTS, but no DTS.
       && shown.allSatisfy { $0.time == nil || $0.time == $0.decodingTime }
     let timed = packets.enumerated().compactMap { place, packet in
       packet.isHidden
@@ -172,9 +172,9 @@ package struct VideoIndex: Sendable {
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
     rhythm = FrameSpacing(timed.map(\.time))
     var own = timed.last?.packet.duration
-    // In MP4, a packet's duration is the time until the next packet in decoding order. If the frame
-    // shown last is not decoded last, the duration of the packet decoded last is therefore the time
-    // from the start of the frame shown last to the end.
+    // In MP4, a packet's duration is the time until the next packet in decoding order, so the
+    // packet decoded last has the remaining time as its duration. If this is longer than the
+    // duration of the frame shown last, that frame lasts until the end of the GStreamer segment.
     if declaresDurations, let end = segmentEnd, let last = timed.last?.time, last < end,
       let left = shown.last?.duration, left > (own ?? .zero) + FrameSpacing.rounding
     {

@@ -39,10 +39,10 @@ package struct StreamPath: Sendable {
   let globalTags: TagList?
   private(set) var steps: [Step]
 
-  /// True if a link directly to the decoder would fail, because one of the pads declares other
-  /// caps than the stream has. The container and the parser may name different codecs: transport
-  /// streams from discs label AC-3 as E-AC-3. Or the demuxer outputs more codecs than its pad
-  /// template lists (`Quirk.wavparseTemplate`).
+  /// True if a link directly to the decoder would fail, because one of the pads declares other caps
+  /// than the stream has. There are two causes. The container and the parser may name different
+  /// codecs: for example, transport streams from discs label AC-3 as E-AC-3. Or the demuxer outputs
+  /// codecs that its pad template does not list (`Quirk.wavparseTemplate`).
   let hasUndeclaredCaps: Bool
   /// True if the file itself is the stream. The decoder then reads the file directly, at any
   /// position.

@@ -61,7 +61,7 @@ package struct Chapter: Hashable, Sendable, Codable {
   package var title: String
   package var children: [Chapter]
   /// Region of the source that a marker names; empty if the marker is a point; nil for a chapter.
-  /// The ``span`` of a marker lasts until the next marker.
+  /// The ``span`` of a marker lasts at least until the next marker.
   package var marker: TimeSpan?
 
   package init(span: TimeSpan, title: String, children: [Chapter] = [], marker: TimeSpan? = nil) {

@@ -65,9 +65,10 @@ package struct Topology: Sendable {
     return topology
   }
 
-  /// Sets the frame rates in the caps to the rates that were found in the whole file.
-  /// qtdemux computes a rate from the number and duration of a track's packets
-  /// (`gst_qtdemux_configure_stream`), and an excerpt has fewer packets.
+  /// Sets the frame rates in the caps to the rates that were found in the whole file. qtdemux
+  /// computes a rate from the number and duration of a track's packets
+  /// (`gst_qtdemux_configure_stream`), so it would compute other rates from an excerpt, which has
+  /// fewer packets.
   private func nameFrameRates(_ pipeline: Pipeline) {
     let rates = streams.compactMap { stream -> (String, String)? in
       guard stream.kind == .video, let pad = stream.steps.first(where: { $0.factory == "qtdemux" })?.pad,
@@ -218,9 +219,9 @@ extension Topology {
         disk.noteFailure()
       case .endOfStream: break waiting
       case .missingPlugin(let plugin): missing.append(plugin)
-      // The bus was empty after all threads had paused. parsebin drops an error that an element
-      // posts while parsebin connects that element (1.22 to 1.28: `remove_error_filter` in
-      // `connect_pad`), so an error may be missing.
+      // All threads had paused, and the bus is still empty. Stop waiting, because no error may
+      // arrive: parsebin drops an error that an element posts while parsebin connects that element
+      // (1.22 to 1.28: `remove_error_filter` in `connect_pad`).
       case nil where hasStopped:
         Log.index.warning("\(path): all elements stopped without an error")
         if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
@@ -362,8 +363,8 @@ extension RetrogradeError {
 }
 
 extension Pipeline {
-  /// Streams of FFmpeg's demuxers for which no parser is installed. parsebin does not report such
-  /// streams.
+  /// Returns the streams of FFmpeg's demuxers for which no parser is installed. parsebin does not
+  /// report such streams.
   fileprivate func unparsedStreams(besides found: [StreamPath]) -> [MissingPlugin] {
     elements(ofClass: "Demuxer").filter(\.isFFmpegDemuxer).flatMap { demuxer in
       let known = found.flatMap(\.steps).filter { $0.factory == demuxer.factoryName }.map(\.pad)

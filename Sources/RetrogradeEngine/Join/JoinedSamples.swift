@@ -7,7 +7,7 @@ private struct JoinedSamples: SampleStore {
   var stores: [(place: Range<Int>, store: any SampleStore)]
 
   func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
-    // Each `AudioChunk` lies within one store, so one read needs only one store.
+    // All samples of an `AudioChunk` are in the same store, so one read needs only one store.
     let number = max(stores.endOfPrefix { $0.place.lowerBound <= offset } - 1, 0)
     try stores[number].store.read(bytes, at: offset - stores[number].place.lowerBound)
   }

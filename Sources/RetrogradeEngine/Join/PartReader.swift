@@ -26,10 +26,10 @@ final class PartReader: Sendable {
     var warnings: [Warning] = []
   }
 
-  /// Number of frames at the end of each video that are passed on in buffers outside the decoder's
-  /// buffer pool. While any buffer of the pool is in use, the pool frees no memory
+  /// Number of frames at the end of each video that are output in new buffers, which do not belong
+  /// to the decoder's buffer pool. While any buffer of the pool is in use, the pool frees no memory
   /// (gstbufferpool.c, `gst_buffer_pool_set_active`). Encoders keep fewer frames than this for
-  /// lookahead, so they use no buffer of the pool after the video's end.
+  /// lookahead, so after the end of the video, no buffer of the pool is in use.
   private static let mostHeld = 128
 
   private let direction: Direction

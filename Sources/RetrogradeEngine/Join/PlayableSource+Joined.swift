@@ -124,7 +124,8 @@ extension SourceIndex {
 }
 
 extension Warning {
-  /// Warning about `count` left-out streams of a kind; an empty list if `count` is 0 or less.
+  /// Returns one warning about `count` left-out streams of a kind; no warning if `count` is 0 or
+  /// less.
   fileprivate static func leftOut(_ kind: String, _ count: Int, of name: String, _ span: TimeSpan) -> [Warning] {
     guard count > 0 else { return [] }
     return [

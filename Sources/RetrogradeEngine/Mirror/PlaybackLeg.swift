@@ -15,7 +15,8 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
   /// Time for which the leg's last frame in the order of play stays on screen, without audio, after
   /// motion ends.
   package var heldAfter = ClockTime.zero
-  /// Part of the source over which a speed ramp extends. ``span`` is shorter if the leg was cut.
+  /// Part of the source over which a speed ramp extends. ``span`` is shorter if the leg was
+  /// shortened.
   private var whole: TimeSpan
 
   package init(direction: Direction, span: TimeSpan, start: ClockTime) {
@@ -25,12 +26,12 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
   /// Length of the part of `whole` that was cut off before ``span``, in the order of play.
   private var skipped: ClockTime { direction == .forward ? span.start - whole.start : whole.end - span.end }
 
-  /// Output duration of the first `distance` of the span.
+  /// Returns the output duration of the first `distance` of the span, in the order of play.
   func time(toPlay distance: ClockTime) -> ClockTime {
     speed.time(toPlay: skipped + distance, of: whole.duration) - speed.time(toPlay: skipped, of: whole.duration)
   }
 
-  /// Time span of the leg in the output, without the holds.
+  /// Time span of the leg in the output, without ``heldBefore`` and ``heldAfter``.
   package var moving: TimeSpan {
     let first = start + heldBefore
     return TimeSpan(start: first, end: first + time(toPlay: span.duration))
@@ -45,7 +46,8 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     speed == .natural && heldBefore == .zero && heldAfter == .zero && audio != .mute
   }
 
-  /// Time span in the output during which `other`, a part of ``span``, is played.
+  /// Returns the time span in the output during which `other` is played.
+  /// - Parameter other: part of ``span``.
   package func place(_ other: TimeSpan) -> TimeSpan {
     let first = start + heldBefore
     return switch direction {
@@ -56,7 +58,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     }
   }
 
-  /// Output time of a frame that is shown during `span` in the source.
+  /// Returns the output time of a frame that is shown during `span` in the source.
   ///
   /// The latest source frame in the leg's span counts as shown until the span ends, so that a leg
   /// played backwards begins with a frame on screen.
@@ -72,7 +74,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     return shown
   }
 
-  /// The leg limited to the output time from `time` to `end`; nil if nothing is left.
+  /// Returns the leg limited to the output time from `time` to `end`; nil if nothing is left.
   package func clipped(from time: ClockTime, to end: ClockTime) -> PlaybackLeg? {
     let (from, to) = (max(time, start), min(end, self.end))
     guard from < to else { return nil }
@@ -97,7 +99,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     return leg
   }
 
-  /// Distance in the source that the leg plays during the first `time` of its motion.
+  /// Returns the distance in the source that the leg plays during the first `time` of its motion.
   private func distance(after time: ClockTime) -> ClockTime {
     let before = speed.time(toPlay: skipped, of: whole.duration)
     return min(max(speed.distance(after: before + time, of: whole.duration) - skipped, .zero), span.duration)
@@ -110,7 +112,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     span = TimeSpan(start: start, end: max(start, span.end - late))
   }
 
-  /// First or last nanosecond of the span, in the order of play.
+  /// Returns the first or last nanosecond of the span, in the order of play.
   private func instant(isFirst: Bool) -> TimeSpan {
     let one = ClockTime(nanoseconds: 1)
     return isFirst == (direction == .forward)
@@ -144,8 +146,8 @@ extension PlaybackLeg {
     return last != (next.direction == .forward ? next.whole.start : next.whole.end)
   }
 
-  /// This leg and `next` as one leg, if playback continues unchanged from one to the other; nil
-  /// otherwise.
+  /// Returns this leg and `next` as one leg; nil unless both have the same direction, audio and
+  /// constant speed, are adjacent in the source, and have no hold between them.
   func joined(with next: PlaybackLeg) -> PlaybackLeg? {
     guard isContinuous(with: next), heldAfter == .zero, next.heldBefore == .zero, audio == next.audio,
       speed == next.speed,

@@ -110,7 +110,8 @@ package struct PlaybackLegs: Sendable, Codable {
   /// Total length; nil for an endless loop.
   package var duration: ClockTime? { count.flatMap { self[$0 * perRound - 1]?.end } ?? (count == nil ? nil : .zero) }
 
-  /// Number of the leg played at `time`, or of the first leg after `time`; nil after the end.
+  /// Returns the number of the leg played at `time`, or of the first leg after `time`; nil after
+  /// the end.
   package func number(at time: ClockTime) -> Int? {
     var number = 0
     if count != 1, time >= length(opening), length(middle) > .zero {
@@ -164,7 +165,7 @@ private struct Turns {
     }
   }
 
-  /// How long the frame at the end of `leg` is shown before the leg ends, in source time.
+  /// Returns how long `leg` shows its last frame in the order of play, in source time.
   private func displayTime(after leg: PlaybackLeg) -> ClockTime {
     guard let shown, shown.count > 0 else { return .zero }
     switch leg.direction {

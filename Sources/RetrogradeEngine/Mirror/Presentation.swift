@@ -12,8 +12,8 @@ public struct TimeSpan: Hashable, Sendable, Codable {
 
   public var duration: ClockTime { end - start }
 
-  /// Part of this range inside `other`. If the ranges do not overlap, this is an empty range at the
-  /// nearest end of `other`.
+  /// Returns the part of this range inside `other`. If the ranges do not overlap, this is an empty
+  /// range at the nearest end of `other`.
   func clamped(to other: TimeSpan) -> TimeSpan {
     TimeSpan(start: min(max(start, other.start), other.end), end: max(min(end, other.end), other.start))
   }
@@ -30,7 +30,7 @@ package struct Presentation: Hashable, Sendable, Codable {
 
   package var duration: ClockTime { span.duration }
 
-  /// Position of `other` in the mirror, whose time starts at 0.
+  /// Returns the time span of `other` in the mirror, whose time starts at 0.
   /// - Parameter other: time span in source time.
   package func mirrored(_ other: TimeSpan) -> TimeSpan {
     TimeSpan(start: span.end - other.end, end: span.end - other.start)
@@ -68,12 +68,13 @@ package struct VideoTimeline: Hashable, Sendable {
     return Double(count) / (end - first).seconds
   }
 
-  /// Display time of frame `index`, up to the start of the next frame.
+  /// Returns the display time of frame `index`, up to the start of the next frame.
   package func span(of index: Int) -> TimeSpan {
     TimeSpan(start: starts[index], end: index + 1 < starts.count ? starts[index + 1] : end)
   }
 
-  /// Display times in the mirror, in the mirror's order: entry i is frame `count - 1 - i`.
+  /// Returns the display times in the mirror, in the mirror's order: entry i is the time of frame
+  /// `count - 1 - i`.
   package func mirrored(in presentation: Presentation, timing: Timing = .mirror) -> [TimeSpan] {
     guard let first = starts.first else { return [] }
     switch timing {
@@ -88,8 +89,8 @@ package struct VideoTimeline: Hashable, Sendable {
     }
   }
 
-  /// Frames shown during `range`, and the timeline cut to `range`. A frame already on screen when
-  /// the range starts is shown from the start of the range.
+  /// Returns the numbers of the frames shown during `range`, and the timeline limited to `range`. A
+  /// frame already on screen when the range starts is shown from the start of the range.
   package func clipped(to range: TimeSpan) -> (frames: Range<Int>, timeline: VideoTimeline) {
     let shown = starts.indices.filter { index in
       let span = span(of: index)
@@ -103,7 +104,7 @@ package struct VideoTimeline: Hashable, Sendable {
     return (first..<last + 1, VideoTimeline(starts: kept, end: min(span(of: last).end, range.end)))
   }
 
-  /// The timeline thinned to at most `rate` frames per second. Time from `start` on is divided into
+  /// Thins the timeline to at most `rate` frames per second. Time from `start` on is divided into
   /// slots of one output frame each. A slot keeps the frame that is on screen after the slot's
   /// first quarter, and shows this frame from the slot's start.
   /// - Returns: the kept frames, and their display times.

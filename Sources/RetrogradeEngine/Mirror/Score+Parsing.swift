@@ -31,7 +31,7 @@ extension Score {
 
   static let longestHold = ClockTime(seconds: 86_400)
 
-  /// Steps of a text, without comments. Quoted text is not split.
+  /// Returns the steps of a text, without comments. Quoted text is not split.
   private static func split(_ text: String) -> [String] {
     var steps = [""]
     var quote: Character?
@@ -112,7 +112,7 @@ extension Score.Stretch {
   private static let words =
     "after a part, write a speed (x2, or ramp 1..0.25), an audio word (mirror, forward or mute), or both"
 
-  /// Position at the beginning of `text`, and the remaining text.
+  /// Returns the position at the beginning of `text`, and the remaining text.
   private static func place(_ text: String) throws -> (SourcePosition, String) {
     var place = ""
     var quote: Character?
@@ -157,7 +157,7 @@ extension String {
     String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
   }
 
-  /// Text after `word`; nil if the text does not begin with that word.
+  /// Returns the text after `word`; nil if the text does not begin with that word.
   fileprivate func word(_ word: String) -> String? {
     hasPrefix(word) && dropFirst(word.count).first?.isWhitespace ?? true ? String(dropFirst(word.count)).trimmed : nil
   }

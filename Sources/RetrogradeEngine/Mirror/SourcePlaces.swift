@@ -43,7 +43,8 @@ extension [Chapter] {
 }
 
 extension Score {
-  /// Legs that play the score once, without start times; ``PlaybackLegs`` computes the start times.
+  /// Returns the legs that play the score once, without start times; ``PlaybackLegs`` computes the
+  /// start times.
   /// - Throws: ``RetrogradeError`` of code `usage` if a position is not in the source, or if a part
   ///   is empty.
   func legs(_ places: SourcePlaces) throws -> [PlaybackLeg] {

@@ -26,7 +26,7 @@ public struct Speed: Hashable, Sendable, Codable {
 
   package var isConstant: Bool { first == last }
 
-  /// Output duration of the first `distance` of a source part whose length is `length`.
+  /// Returns the output duration of the first `distance` of a source part whose length is `length`.
   ///
   /// If speed v changes linearly in time, v² changes linearly in distance: v² = first² + (last² -
   /// first²) distance / length.
@@ -38,8 +38,8 @@ public struct Speed: Hashable, Sendable, Codable {
     return ClockTime(nanoseconds: whole(2 * way / (first + reached)))
   }
 
-  /// Distance in the source that is played during the first `time` of output, in a source part
-  /// whose length is `length`.
+  /// Returns the distance in the source that is played during the first `time` of output, in a
+  /// source part whose length is `length`.
   func distance(after time: ClockTime, of length: ClockTime) -> ClockTime {
     if self == .natural || time == .zero { return time }
     let time = Double(time.nanoseconds)

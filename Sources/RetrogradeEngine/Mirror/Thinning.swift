@@ -15,7 +15,7 @@ struct Thinning {
     slot = rate.count(before: start)
   }
 
-  /// Output time of the next frame; nil if the frame is dropped.
+  /// Returns the output time of the next frame; nil if the frame is dropped.
   /// - Parameter shown: output time of the frame without thinning.
   mutating func place(_ shown: TimeSpan) -> TimeSpan? {
     let first = max(slot, rate.count(before: shown.start - quarter))

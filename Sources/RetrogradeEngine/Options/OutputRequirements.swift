@@ -29,6 +29,7 @@ package struct FrameRateLimit: Sendable {
     fastest = output.fastest
   }
 
-  /// Rate to which a video with `frameRate` frames per second is thinned; nil to keep all frames.
+  /// Returns the rate to which a video with `frameRate` frames per second is thinned; nil to keep
+  /// all frames.
   func rate(of frameRate: Double) -> FrameRate? { wanted ?? fastest.flatMap { frameRate > $0.value ? $0 : nil } }
 }

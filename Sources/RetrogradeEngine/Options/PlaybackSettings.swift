@@ -38,7 +38,8 @@ package struct PlaybackSettings: Sendable {
     playback.score?.changesSpeed ?? false ? FrameRateLimit() : FrameRateLimit(playback, output)
   }
 
-  /// Settings for one of `count` sources that are read at once, with an equal share of the memory.
+  /// Returns the settings for one of `count` sources that are read at once, with an equal share of
+  /// the memory.
   package func shared(by count: Int) -> PlaybackSettings {
     var settings = self
     settings.resources = resources.shared(by: count)

@@ -18,14 +18,14 @@ public struct Resources: Sendable, Codable {
     self.spoolDirectory = spoolDirectory ?? Resources.temporaryDirectory
   }
 
-  /// `TMPDIR`, or `/var/tmp` if `TMPDIR` is not set. Not `/tmp`, which is often in memory, because
-  /// the spool is meant to save memory.
+  /// `TMPDIR`, or `/var/tmp` if `TMPDIR` is not set. `/tmp` is not the default, because it is often
+  /// in memory, and the spool is meant to save memory.
   public static var temporaryDirectory: String {
     if let name = getenv("TMPDIR"), name.pointee != 0 { return String(cPath: name) }
     return "/var/tmp"
   }
 
-  /// One of `count` equal shares of the memory.
+  /// Returns the limits with one of `count` equal shares of the memory.
   package func shared(by count: Int) -> Resources {
     var part = Resources(memory: ByteCount(memory.bytes / max(count, 1)), spoolDirectory: spoolDirectory)
     part.shares = shares * max(count, 1)

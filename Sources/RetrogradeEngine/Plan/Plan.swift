@@ -59,13 +59,14 @@ public struct Plan: Hashable, Sendable, Codable {
 }
 
 extension Plan {
-  /// Plan with its first window split in two. The part with the later frames is read first. This
-  /// part begins at `frame`, or after `frame` if memory has no room for so many frames. The later
-  /// part needs no spool, but the frames of the earlier part are decoded twice.
+  /// Returns the plan with its first window split in two. The new first window begins at `frame`,
+  /// or later if memory has no room for so many frames. This window needs no spool. The second
+  /// window contains the earlier frames, which are decoded twice. If a split is impossible, the
+  /// plan is returned unchanged.
   func split(before frame: Int) -> Plan {
     guard let first = windows.first else { return self }
     let room = budget / max(frameBytes, 1)
-    // At least one frame of the earlier part is in memory at the same time.
+    // Leave room for at least one frame of the second window, which is in memory at the same time.
     let frame = max(frame, first.frames.upperBound - room + 1)
     guard first.frames.lowerBound < frame, frame < first.frames.upperBound else { return self }
     let rest = first.frames.lowerBound..<frame

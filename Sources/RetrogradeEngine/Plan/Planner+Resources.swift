@@ -18,8 +18,8 @@ extension Planner {
     }
   }
 
-  /// Throws an error if the frames exceed the budget in any pixel format. A few bytes of a file can
-  /// declare a huge frame, and a decoder would allocate memory for the whole frame.
+  /// Throws an error if the frames exceed the budget even in the smallest pixel format. A few bytes
+  /// of a file can declare a huge frame, and a decoder would allocate memory for the whole frame.
   ///
   /// Only the frame size from a parser counts, because the container may state a wrong size.
   /// Smaller frames are checked by ``init(_:frameBytes:isLeast:)``, which knows the exact size.
@@ -31,6 +31,7 @@ extension Planner {
     _ = try Planner(resources, frameBytes: width * height, isLeast: true)
   }
 
-  /// Number of pixels of an 8192x8192 frame; a decoder needs at most eight bytes for each pixel.
+  /// Number of pixels of an 8192x8192 frame. Smaller frames are not checked here, because a decoder
+  /// needs at most eight bytes for each pixel (512 MiB in all).
   private static let hugePixelCount = 1 << 26
 }

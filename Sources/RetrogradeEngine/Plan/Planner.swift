@@ -6,7 +6,8 @@ package struct Planner: Sendable {
   package var frameBytes: Int
   /// Number of bytes that the spool has room for.
   package var spoolRoom: Int
-  /// True if a user waits for the last frames, so the first window is a single group of pictures.
+  /// True if a user waits for the last frames, which are output first. The window with these frames
+  /// is then a single group of pictures.
   package var isWatched = false
 
   package init(budget: Int, frameBytes: Int, spoolRoom: Int) {
@@ -41,8 +42,8 @@ package struct Planner: Sendable {
   ///
   /// - Parameters:
   ///   - frames: frames to output, in display order.
-  ///   - keyframes: positions of the keyframes in display order, ascending. Frames before the first
-  ///     keyframe are assumed to depend on that keyframe (or on earlier frames of the source).
+  ///   - keyframes: positions of the keyframes in display order, ascending. If no keyframe is at or
+  ///     before the first frame to output, decoding starts at that frame.
   /// - Returns: nil if not even two frames fit the budget.
   package func plan(frames: Range<Int>, keyframes: [Int]) -> Plan? {
     guard framesPerWindow >= 1 else { return nil }
