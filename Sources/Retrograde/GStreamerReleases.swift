@@ -1,10 +1,11 @@
 import GStreamer
 
-/// Releases of GStreamer and its plugins on this machine, for bug reports.
+/// Release numbers of GStreamer and its plugins on this machine, for bug reports.
 public struct GStreamerReleases: Sendable, Codable {
   /// Release of the GStreamer library, such as `1.26.2`.
   public var library: String
-  /// Releases of the installed plugins, by plugin name, such as `libav: 1.26.2`.
+  /// Release numbers of the plugins, by plugin name, such as `libav: 1.26.2`. Contains only
+  /// installed plugins on which most results depend.
   public var plugins: [String: String]
 
   /// Plugins that most results depend on, each with one of the plugin's elements.

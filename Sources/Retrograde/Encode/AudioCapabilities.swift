@@ -24,7 +24,7 @@ struct AudioCapabilities {
   }
 
   /// Returns the smallest accepted rate above `rate`, or the largest accepted rate if all accepted
-  /// rates are below `rate`; nil if the encoder accepts `rate`.
+  /// rates are below `rate`; nil if the encoder accepts `rate`, or if there is no encoder.
   func rate(for rate: Int) -> Int? {
     guard let encoder, !takes("rate=\(rate)", encoder) else { return nil }
     let taken = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 88_200, 96_000, 192_000]
@@ -61,8 +61,8 @@ struct AudioCapabilities {
   }
 
   /// Returns the mask that the format assumes for `count` channels if a file stores no mask; 0 if
-  /// GStreamer's default is the same. With seven channels, FLAC has a side pair after the rear
-  /// centre (RFC 9639, 9.1.3).
+  /// GStreamer's default is the same. The masks differ only for FLAC with seven channels, which has
+  /// a side pair after the rear centre (RFC 9639, 9.1.3).
   func assumedMask(for count: Int) -> UInt64 { encoder == "flacenc" && count == 7 ? 0xD0F : 0 }
 
   /// Returns the mask that the encoder's input needs if channels are reordered; nil if that mask is

@@ -88,9 +88,9 @@ struct AudioForm: Sendable, Equatable {
 }
 
 extension Container {
-  /// True if players can tell which loudspeakers a track's channels belong to. For PCM, only WAVE
-  /// stores a channel mask; in other containers, players assume the usual mask. Codecs other than
-  /// PCM have a fixed channel order for up to eight channels.
+  /// True unless the output loses the loudspeaker positions of `track`. For PCM, only WAVE stores a
+  /// channel mask; in other containers, players assume the usual mask. Codecs other than PCM have a
+  /// fixed channel order for up to eight channels.
   func holdsLoudspeakers(of track: AudioTrack, in codec: Codec) -> Bool {
     let mask = track.caps.channelMask ?? 0
     return isWave || mask == 0 || track.channels <= 2

@@ -4,8 +4,8 @@ import MediaTime
 /// Priming samples that audio encoders insert before the audio, and the delay of all streams that
 /// makes room for the priming.
 struct AudioPriming: Sendable, Codable {
-  /// Timestamp at which all streams start. The time before it holds the priming; 0 if the container
-  /// has edit lists, which hide the priming.
+  /// Timestamp at which all streams start, after the priming; 0 if the container has edit lists,
+  /// which hide the priming.
   private(set) var leadIn = ClockTime.zero
   /// Number of priming sample frames of each stream.
   private(set) var samples: [Int]

@@ -35,8 +35,8 @@ extension NamedTag {
 
 /// Loop comments of a file.
 private struct LoopComments {
-  /// Spelling in the file, and value, of each loop comment. The keys are `START`, `LENGTH` and
-  /// `END`.
+  /// Name, as spelled in the file, and value of each loop comment; a value is nil if it is not a
+  /// whole number. The keys are `START`, `LENGTH` and `END`.
   private var fields: [String: (name: String, value: Int?)] = [:]
 
   init(_ comments: [String]) {
@@ -54,9 +54,9 @@ private struct LoopComments {
 
   var names: [String] { fields.values.map(\.name).sorted() }
 
-  /// Returns the sample frames of the loop, without the sample frame `LOOPEND`; nil if the loop is
+  /// Returns the sample frames of the loop, up to but not including `LOOPEND`; nil if the loop is
   /// invalid.
-  /// - Parameter end: number of sample frames in the file, where the loop ends if no comment sets
+  /// - Parameter end: number of sample frames in the file. The loop ends there if no comment sets
   ///   an end.
   func frames(of end: Int) -> Range<Int>? {
     guard fields.values.allSatisfy({ $0.value != nil }) else { return nil }

@@ -9,24 +9,26 @@ extension CarriedDetails {
     (loopComments.played + (holdsComments ? freeComments + promoted(source.index.tags?.withDate) : [])).unique
   }
 
-  /// Comments to write for a stream: those that are valid for the output. Only Matroska has
-  /// comments per stream.
+  /// Returns the comments to write for a stream: comments of the source that are valid for the
+  /// output, and comments made from tags that the muxer does not write. Empty unless the output is
+  /// Matroska or WebM, since other containers have no comments per stream.
   func comments(of tags: TagList?) -> [String] {
     guard container?.isMatroska ?? false else { return [] }
     return freeTags(of: tags).filter { !$0.saysTimes }.map(\.comment)
       + promoted(streamOnly(tags)?.removing(Array(CarriedDetails.ofStreams)))
   }
 
-  /// Comments to write for a stream in Ogg: only comments that have an ASCII name and contain no
-  /// source times, which would be wrong in the output.
+  /// Returns the comments to write for a stream in Ogg. Omits comments with a non-ASCII name, and
+  /// comments that would be wrong in the output, because they describe the source's encoding or
+  /// contain times of the source.
   static func oggComments(of tags: TagList?) -> [String] {
     (tags?.strings("extended-comment") ?? []).compactMap { NamedTag(comment: $0) }
       .filter { tag in !tag.isTechnical && !tag.saysLoop && !tag.saysTimes && tag.name.utf8.allSatisfy { $0 < 0x80 } }
       .map(\.comment)
   }
 
-  /// Warnings for file tags that the output does not hold. A creation time in the source's header
-  /// causes no warning (docs/limits-outputs.md).
+  /// Warnings about tags and loudspeaker positions that the output does not store. A creation time
+  /// in the source's header causes no warning (docs/limits-outputs.md).
   var unsupportedTags: [Warning] {
     let tags = source.facts?.hasHeaderTime ?? false ? source.index.tags : source.index.tags?.withDate
     var names: [String] = []
@@ -167,8 +169,8 @@ extension CarriedDetails {
       + [tags.place.map { "\(NamedTag.location)=\($0)" }, unsupportedDate(tags).map { "DATE=\($0)" }].compactMap { $0 }
   }
 
-  /// Returns a date that consists of only a year, or a year and a month, if the muxer does not
-  /// write the date. Most muxers write only complete dates.
+  /// Returns the source's date if it is incomplete (a year, or a year and a month) and the muxer
+  /// does not write it; otherwise nil. Most muxers write only complete dates.
   private func unsupportedDate(_ tags: TagList) -> String? {
     guard let held = heldTags, !held.contains("datetime"), let date = tags.partialDate else { return nil }
     // The muxer of ID3 tags writes a date that is only a year (gstid3v2mux.cc).
@@ -216,8 +218,8 @@ extension Container {
     return isOgg ? Container.tagsInVorbis : isMatroska ? Container.tagsInMatroska : nil
   }
 
-  /// Names of the stream tags that the muxer writes; nil if unknown, or if the file has only one
-  /// stream, whose tags are the file's tags.
+  /// Names of the stream tags that the muxer writes; nil if unknown, for containers of a single
+  /// stream, whose tags are the file's tags, and for Ogg (``CarriedDetails/oggComments(of:)``).
   var heldStreamTags: Set<String>? { holdsOneStream || isOgg ? nil : caps == "video/x-msvideo" ? [] : heldTags }
 
   /// True if the container's header has a creation time.

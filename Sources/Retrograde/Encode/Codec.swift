@@ -18,7 +18,7 @@ struct Codec: Sendable, Equatable {
     self.caps = caps
   }
 
-  /// Codec of packets with the caps `caps`.
+  /// Creates the codec of packets with the caps `caps`.
   init?(of caps: Caps) {
     var text = caps.mediaType
     for field in ["mpegversion", "layer"] {
@@ -31,7 +31,7 @@ struct Codec: Sendable, Equatable {
     self.init(text)
   }
 
-  /// Codec of the element factory `encoder`; nil if `encoder` outputs no video.
+  /// Creates the codec that the element factory `encoder` outputs; nil if the output is not video.
   init?(madeBy encoder: String) {
     guard let caps = Registry.sourceCaps(of: encoder),
       caps.mediaType.hasPrefix("video/") || caps.mediaType.hasPrefix("image/")
@@ -54,7 +54,7 @@ struct Codec: Sendable, Equatable {
     "flac": "audio/x-flac", "ac3": "audio/x-ac3", "eac3": "audio/x-eac3", "alac": "audio/x-alac", "pcm": "audio/x-raw",
   ]
 
-  /// Codec that has the short name or the caps `name`.
+  /// Creates the codec with the short name or the caps `name`; nil if there is no such codec.
   init?(named name: String) {
     let known = ["avc": "h264", "h265": "hevc"][name.lowercased()] ?? name.lowercased()
     if let text = Codec.names.first(where: { $0.key == known })?.value {
@@ -78,7 +78,8 @@ struct Codec: Sendable, Equatable {
   ///
   /// `avenc_aac` is preferred (`Quirk.avencAACUnranked`). Encoders of DTS, of Dolby's lossless
   /// codecs (`Quirk.avencExperimental`) and of Windows Media Audio (`Quirk.avencWMAAlignment`) are
-  /// avoided.
+  /// avoided, and so are the timestampers that `encodebin` would link after encoders
+  /// (`Quirk.h264timestamperVariableRate`).
   ///
   /// - Parameter chosen: encoders requested by name. Their rank is raised, since `encodebin`
   ///   ignores encoders of rank NONE.

@@ -2,10 +2,10 @@ public import Containers
 import GStreamer
 public import RetrogradeEngine
 
-/// Stream whose codec in the output differs from its codec in the source.
+/// Stream whose codec or sample rate in the output differs from the source's.
 public struct CodecChange: Sendable, Hashable, CustomStringConvertible {
   public var kind: StreamKind
-  /// Name of the source's codec, such as `HEVC` or `PCM`.
+  /// Name of the source's codec, such as `HEVC` or `PCM`, or the sample rate of the source.
   public var source: String
   public var output: String
   /// Reason for the change.
@@ -77,8 +77,8 @@ extension EncodingChoice {
 
   /// Returns the change of an audio stream's codec; nil if the codec stays the same.
   /// - Parameters:
-  ///   - isUntimed: true if audio in the container has no timestamps, so that priming would shift
-  ///     the audio against the video.
+  ///   - isUntimed: true if audio in the container has no timestamps. Priming would then shift the
+  ///     audio against the video.
   ///   - raw: caps of the samples.
   static func change(
     from source: Codec?, to chosen: Codec, _ container: Container, _ options: EncodingOptions, _ output: String,
@@ -138,12 +138,12 @@ extension Container {
       : "\(output.dotExtension) can't hold \(codec.shortName)"
   }
 
-  /// Name of the image format that the container holds.
+  /// Returns the name of the image format of the file `output`.
   func imageName(of output: String) -> String { WrittenMedia.containerName(of: output) }
 }
 
 extension String {
-  /// Extension of a file name, with its dot, in lower case.
+  /// Extension of a file name, with its dot, in lower case; the name itself if it contains no dot.
   var dotExtension: String { lastIndex(of: ".").map { String(self[$0...]).lowercased() } ?? self }
 
   fileprivate func trimmingSuffix(_ end: Character) -> String {

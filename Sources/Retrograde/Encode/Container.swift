@@ -28,11 +28,12 @@ struct Container: Sendable {
   /// Elements that write the header and tags of a stream without a container, in `gst-launch-1.0`
   /// syntax.
   var tagger: String?
-  /// True if files with this extension may contain only ``audioCodecs``, although the muxer accepts
-  /// more codecs.
+  /// True if files with the container's extension may contain only ``audioCodecs``, although the
+  /// muxer accepts more codecs.
   var holdsNamedCodecsOnly = false
-  /// Largest number of cover pictures (`Quirk.matroskamuxCoverArt`). For Ogg, the number depends on
-  /// the codec (``EncodingChoice/mostCovers``).
+  /// Largest number of cover pictures that the muxer writes; 0 for Matroska
+  /// (`Quirk.matroskamuxCoverArt`). For Ogg, the number depends on the codec
+  /// (``EncodingChoice/mostCovers``).
   var mostCovers: Int {
     if tagger != nil || caps == nil && imageFormat == nil { return .max }
     // MP4 and MOV: gst_qt_mux_add_mp4_cover writes only the first picture.
@@ -72,7 +73,7 @@ struct Container: Sendable {
   /// sizes: WAV has no packets, MOV stores each sample frame separately, and AVI packets are split.
   /// In other containers, each written buffer becomes a packet.
   var hasLooseSamples: Bool { isWave || caps == "video/x-msvideo" || caps == "video/quicktime,variant=apple" }
-  /// True if audio in the container has no timestamps, so that the audio always starts at time 0 of
+  /// True if audio in the container has no timestamps. The audio then always starts at time 0 of
   /// the file.
   var needsAudioFromStart = false
   /// Image format of an output that is one image file, or one file per frame. Such an output has no
@@ -269,7 +270,7 @@ struct Container: Sendable {
   }
 
   /// Names of the installed muxers for the container, best first; `encodebin` uses the first muxer
-  /// that takes all streams. Empty if no muxer is needed.
+  /// that accepts all streams. Empty if no muxer is needed or installed.
   var muxers: [String] {
     guard let caps, let parsed = Caps(caps) else { return [] }
     return Registry.factories(.muxer, sources: parsed)

@@ -21,7 +21,7 @@ struct EncoderSettings: Sendable {
   /// rates of slide shows, libvpx drops all frames.
   private static let leastBitrate = 10_000
 
-  /// Encoders whose quality this type can set. Codecs with only other encoders are used only on
+  /// Encoders whose quality this type can set. A codec without such an encoder is used only on
   /// request, since FFmpeg's MPEG and H.263 encoders have fixed bit rates, refuse variable frame
   /// rates, or output packets without timestamps.
   static let known: Set<String> = [
@@ -66,8 +66,8 @@ struct EncoderSettings: Sendable {
   /// Range of libaom's quantizers.
   private static let av1Quantizers = 0...63
 
-  /// Highest allowed quantizer for H.264 and HEVC, on a scale up to 51. With a size limit, the
-  /// whole scale is allowed.
+  /// Highest allowed quantizer for x264, on a scale up to 51. With a size limit, the whole scale is
+  /// allowed.
   private var coarsest: Int { options.maxSize == nil ? 34 : 51 }
 
   /// True if a video encoder has a bit rate setting.
@@ -115,8 +115,9 @@ struct EncoderSettings: Sendable {
   private func wanted(_ raw: Caps) -> Int { options.bitrate ?? defaultBitrate(raw) }
 
   /// Returns the bit rate for x264 and x265 in kbit/s. These encoders divide the bit rate by the
-  /// frame rate in the caps. If frames have different durations, that frame rate is higher than the
-  /// average, so the bit rate is raised by the same factor (at most 10).
+  /// frame rate in the caps, to get the bits per frame. If frames have different durations, that
+  /// frame rate may be higher than the average, and frames would get too few bits. The bit rate is
+  /// therefore raised by the same factor (at most 10).
   private func kilobits(_ raw: Caps, _ encoder: String) throws -> String {
     let named = raw.fraction("framerate").flatMap {
       $0.denominator > 0 ? Double($0.numerator) / Double($0.denominator) : nil
@@ -143,8 +144,8 @@ struct EncoderSettings: Sendable {
     return set
   }
 
-  /// Uses no `option-string`, since x265's options contain equals signs, which encoding profiles
-  /// can't express.
+  /// Returns the properties for x265enc. `option-string` is not among them, since x265's options
+  /// contain equals signs, which encoding profiles can't express.
   private func x265(_ raw: Caps) throws -> Properties {
     let speed = ("speed-preset", try number("speed-preset", "x265enc"))
     guard options.bitrate == nil, let crf else { return [speed, ("bitrate", try kilobits(raw, "x265enc"))] }
@@ -153,8 +154,9 @@ struct EncoderSettings: Sendable {
 
   private func vpx(_ encoder: String, _ raw: Caps) throws -> Properties {
     let speed = try speed("cpu-used", encoder)
-    // Use libvpx's realtime deadline (1) only for VP9: with it, the quality of VP8 would depend on
-    // the machine's load.
+    // Use libvpx's realtime deadline (1) only for VP9: in VP8, this deadline makes the quality
+    // depend on the machine's load. In some releases, it also changes VP9 at speeds below 5
+    // (Quirk.vp9encRealTimeSpeed).
     let isRealTime =
       encoder == "vp9enc" && (Int(speed).map { $0 >= 5 } ?? true || !Quirk.vp9encRealTimeSpeed.applies)
     var set = [
@@ -162,8 +164,8 @@ struct EncoderSettings: Sendable {
     ]
     if encoder == "vp9enc" { set += [("row-mt", "true")] }
     if options.bitrate == nil, let crf {
-      // In the mode constrained quality, the bit rate is only a limit. Set the limit too high to
-      // have an effect.
+      // In constrained-quality mode, the bit rate is only a limit. Set a limit that is never
+      // reached.
       let limit = Int(pixelRate(raw) * 4)
       set += [
         ("end-usage", "2"), ("cq-level", try quantizer(crf, "cq-level", encoder)),
@@ -197,8 +199,8 @@ struct EncoderSettings: Sendable {
         .usage,
         "\(setting: .constantRateFactor) \(crf): av1enc accepts \(quantizers.lowerBound) to \(quantizers.upperBound)")
     }
-    // av1enc has no property for constant quality, so give all frames the same quantizer, whatever
-    // the bit rate.
+    // av1enc has no property for constant quality, so set the same quantizer for all frames,
+    // whatever the bit rate.
     let limit = Int(pixelRate(raw) * 4)
     return set + [
       ("min-quantizer", "\(crf)"), ("max-quantizer", "\(crf)"),
@@ -206,9 +208,10 @@ struct EncoderSettings: Sendable {
     ]
   }
 
-  /// Slices for multithreading. FFmpeg refuses slices of very small frames, and slices that are too
-  /// large: a slice's width x height x (bits + 1) x planes must be at most 2^27 (ffv1enc.c). With
-  /// 12 bits and four planes, a quarter of 9.5 million pixels is just below that limit.
+  /// Returns the number of slices, for multithreading. FFmpeg refuses slices of very small frames,
+  /// and slices that are too large: a slice's width x height x (bits + 1) x planes must be at most
+  /// 2^27 (ffv1enc.c). With 12 bits and four planes, a quarter of 9.5 million pixels is just below
+  /// that limit.
   private func ffv1(_ raw: Caps) -> Properties {
     let (width, height) = (raw.int("width") ?? 0, raw.int("height") ?? 0)
     guard width >= 256 && height >= 192 else { return [] }
@@ -225,8 +228,8 @@ struct EncoderSettings: Sendable {
     return set + [("quality", try quantizer(options.constantRateFactor ?? 56, "quality", "theoraenc"))]
   }
 
-  /// Bit rate of other encoders. The property `bitrate` counts bits (FFmpeg, OpenH264) or thousands
-  /// of bits (hardware encoders) per second.
+  /// Returns the bit rate for other encoders. The property `bitrate` counts bits (FFmpeg, OpenH264)
+  /// or thousands of bits (hardware encoders) per second.
   private func other(_ encoder: String, _ raw: Caps) throws -> Properties {
     guard let words = Registry.purpose(of: "bitrate", of: encoder)?.lowercased() else { return [] }
     let isInThousands = ["kbit", "kbps", "kb/s"].contains(where: words.contains)
@@ -277,8 +280,8 @@ struct EncoderSettings: Sendable {
     if let sourceBitrate, options.quality == .source {
       return max(Int(Double(sourceBitrate) * EncoderSettings.headroom), EncoderSettings.leastBitrate)
     }
-    // Use 0.1 bits per pixel, because the source is raw or intra-only, so its bit rate does not
-    // show what the output needs.
+    // Use 0.1 bits per pixel, because the source does not show what the output needs: its bit rate
+    // is unknown or that of a lossless codec, or a higher quality was requested.
     return Int(pixelRate(raw) * 0.1)
   }
 
@@ -307,7 +310,7 @@ struct EncoderSettings: Sendable {
   }
 
   /// Returns the value of a property whose unit is `unit` bits per second. A default rate is
-  /// clamped to the property's range; a requested rate outside the range throws.
+  /// clamped to the property's range; a requested rate outside the range is an error.
   private func rate(_ bitsPerSecond: Int, _ property: String, _ encoder: String, unit: Int) throws -> String {
     let value = max(bitsPerSecond / unit, 1)
     guard case .whole(let range)? = Registry.allowed(property, of: encoder), !range.contains(value) else {

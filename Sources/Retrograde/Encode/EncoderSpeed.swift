@@ -3,17 +3,17 @@
 /// The usual speeds are the knees of the curves of quality over time in docs/quality.md, which
 /// `make quality` draws. From a knee, the next slower speed takes at least a quarter more time, but
 /// improves the similarity to the source (SSIM) by less than 0.003. For HEVC, the speed is the
-/// slowest that is at least as fast as x264 with `medium`, the encoder and speed that FFmpeg uses
-/// by default. For VP9, the speed is the fastest that keeps nearly still frames distinct: from
-/// speed 5 on, libvpx may make a frame look like its neighbour.
+/// slowest that takes no longer than x264 with the preset `medium`, which is FFmpeg's default. For
+/// VP9, the speed is the fastest that keeps nearly still frames distinct: from speed 5 on, libvpx
+/// may make a frame look like its neighbour.
 enum EncoderSpeed {
   private static let usual = [
     "x264enc": "superfast", "x265enc": "ultrafast", "vp9enc": "4", "vp8enc": "8", "av1enc": "7",
   ]
 
   /// Extra properties at the usual speed. x264's `superfast` has no lookahead, no macroblock tree
-  /// (mb-tree), and the least motion refinement. With these properties, `superfast` is still faster
-  /// than `veryfast`, and its quality is closer to `medium` (docs/quality.md).
+  /// (mb-tree), and the least motion refinement. With the extra properties, `superfast` is still
+  /// faster than `veryfast`, and its quality is closer to that of `medium` (docs/quality.md).
   private static let additions = [
     "x264enc": [("mb-tree", "true"), ("rc-lookahead", "20"), ("subme", "2"), ("trellis", "true")]
   ]

@@ -49,8 +49,7 @@ extension EncodingChoice {
     audioProfiles.append(EncodingChoice.stream(codec.text, chosen))
   }
 
-  /// Adds the sample rate and channels of a track at the encoder, and warnings about the
-  /// conversion.
+  /// Adds the ``AudioForm`` of a track, and warnings about the conversion to that form.
   /// - Throws: ``RetrogradeError`` of code `usage` if the track's channels can't be encoded or
   ///   mixed.
   private mutating func addForm(of track: AudioTrack, in codec: Codec, _ output: String) throws {

@@ -20,7 +20,7 @@ extension EncodingChoice {
     }
     let candidates: [Codec]
     if options.quality == .lossless {
-      // Use FFV1 if the container takes FFV1, or else the lossless mode of H.264.
+      // Use FFV1 if the container accepts FFV1, or else the lossless mode of H.264.
       candidates = [Codec("video/x-ffv,ffvversion=1"), Codec("video/x-h264")].compactMap { $0 }
     } else {
       let transparent = options.keepsAlpha && video.raw.hasAlpha ? Codec(EncoderSettings.alphaCodec) : nil

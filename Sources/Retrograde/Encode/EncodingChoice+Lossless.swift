@@ -1,8 +1,8 @@
 import GStreamer
 import RetrogradeEngine
 
-// Checks for `--quality lossless`. If the codec can't hold the pixels exactly, there is an error,
-// or a warning if the codec is FFV1. Rounded audio samples cause a warning.
+// Errors and warnings of `--quality lossless`. If the codec can't store the pixels exactly, FFV1
+// causes a warning, any other codec an error. Rounded audio samples cause a warning.
 extension EncodingChoice {
   /// Returns the pixel format in which `codec` encodes frames like `raw` without changing any
   /// value. If FFV1 has no such format, adds a warning and returns nil.

@@ -136,8 +136,8 @@ extension EncodingChoice {
         && ["I420", "YV12", "NV12", "NV21"].contains(video.raw.string("format")))
   }
 
-  /// True if any frame is shown for more than a second, so that a transport stream must have no
-  /// B-frames. With B-frames, the following frames could be decoded more than a second before they
+  /// True if a frame may be shown for more than a second. A transport stream must then have no
+  /// B-frames: with B-frames, the following frames could be decoded more than a second before they
   /// are shown, which transport streams do not allow (ISO/IEC 13818-1, 2.4.2.6). `tsdemux` also
   /// drops timestamps that are five seconds apart.
   private static func holds(_ video: VideoIndex, _ legs: PlaybackLegs?) -> Bool {

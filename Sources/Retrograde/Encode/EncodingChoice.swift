@@ -14,13 +14,14 @@ struct EncodingChoice: Sendable {
     var bitrate: Int?
     /// Encoding profile for only this stream, without the container.
     var profile = ""
-    /// Pixel format for the encoder; nil if the encoder takes the source's format.
+    /// Pixel format for the encoder; nil: negotiated in the pipeline.
     var format: String?
     /// Crop, rotation and scaling of the frames; nil for copied packets.
     var geometry: FrameGeometry?
     /// True if the pixels have an alpha channel.
     var hasAlpha = false
-    /// True if the source has 4:2:0 chroma, which an image encoder may keep.
+    /// True if the source has 4:2:0 chroma, and the output need not be lossless. A WebP then stores
+    /// 4:2:0 too.
     var isHalved = false
     /// Caps and conversion of packets that are copied; nil if frames are encoded.
     var packets: PacketForm?
@@ -28,7 +29,7 @@ struct EncodingChoice: Sendable {
     /// True if crop, rotation or scaling requires progressive frames.
     var deinterlaces: Bool { geometry?.deinterlaces ?? false }
 
-    /// Returns the value of the tag GST_TAG_IMAGE_ORIENTATION for the output.
+    /// Returns the value of the tag GST_TAG_IMAGE_ORIENTATION for the output; nil: no tag.
     /// - Parameter own: the source's orientation.
     func orientation(_ own: String?, in container: Container) -> String? {
       guard let geometry else { return container.carriesOrientation ? own : nil }
@@ -49,7 +50,7 @@ struct EncodingChoice: Sendable {
   var audioBitrates: [Int?] = []
   /// Encoding profile for each audio stream, without the container.
   var audioProfiles: [String] = []
-  /// Subtitles that are written, in a format that the container takes.
+  /// Subtitles that are written, in a format that the container accepts.
   var subtitles: [SubtitleTrack] = []
   var warnings: [Warning] = []
   /// Codec changes of streams.
@@ -57,7 +58,7 @@ struct EncodingChoice: Sendable {
   /// True if interlaced frames are made progressive.
   var deinterlaces = false
 
-  /// Muxer for an output with packets or subtitles, which `encodebin` can't take.
+  /// Muxer for an output with packets or subtitles, which `encodebin` does not accept.
   var muxer: String {
     container.muxers.first { muxer in
       (videos.compactMap { $0.packets?.taken ?? $0.codec?.caps } + audioCodecs.map(\.caps) + subtitles.map(\.caps))

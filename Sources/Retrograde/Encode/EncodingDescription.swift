@@ -14,8 +14,8 @@ struct EncodingDescription {
   var copiesVideo = false
   /// True if packets of the audio are pushed, not samples.
   var copiesAudio = false
-  /// True if a WAV file is too long for the 32-bit lengths in its header, so that RF64 is written
-  /// instead (EBU Tech 3306).
+  /// True if the audio is too long for the 32-bit lengths in the header of a WAV file. RF64 is then
+  /// written instead (EBU Tech 3306).
   var isLongWave = false
 
   /// True if one `encodebin` can't handle all streams, because some streams are packets or
@@ -65,8 +65,8 @@ struct EncodingDescription {
           : audio(number, tags)).joined(separator: " ! "))
     }
     for (number, track) in choice.subtitles.enumerated() {
-      // The queue has no limits: all cues are pushed at once, and with a limit this would block
-      // while the muxer waits for other streams.
+      // The queue has no limits, because all cues are pushed at once: at a limit, the push would
+      // block while the muxer waits for other streams.
       lines.append(
         (["appsrc name=text\(number) format=time max-buffers=0 max-bytes=0"] + inject(track.tags)
           + ["queue max-size-buffers=0 max-size-bytes=0 max-size-time=0", "encode.subtitle_\(number)"])
@@ -188,7 +188,8 @@ struct EncodingDescription {
 
   /// Returns the element that adds a stream's tags. In MP4 and MOV, titles of streams are written
   /// separately (`MP4Header`), since FFmpeg reads a title among a stream's tags as the title of the
-  /// file. In AVI, tags of streams would replace the file's tags (`Container.heldStreamTags`).
+  /// file. In AVI, streams get no tags, since these would replace the file's tags
+  /// (`Container.heldStreamTags`).
   private func inject(_ tags: TagList?) -> [String] {
     if choice.container.heldStreamTags == [] && !choice.container.isTransportStream { return [] }
     // Remove cover pictures from streams: MP4 holds cover pictures only for the whole file.

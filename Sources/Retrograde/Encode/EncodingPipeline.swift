@@ -100,8 +100,8 @@ final class EncodingPipeline: Sendable {
   private let cancellation: Cancellation
   private let failure = Mutex<RetrogradeError?>(nil)
   private let isStopped = Mutex(false)
-  /// Number of buffers pushed to appsrcs, plus number of buffers that reached sinks. If it does not
-  /// change, the pipeline may be stuck.
+  /// Number of buffers pushed to appsrcs, plus number of buffers that reached sinks. While the sum
+  /// stays the same, the pipeline may be stuck.
   private let moved = Counter()
   /// `streams`: number of streams that have not ended. `waiting`: number of pushes that wait for
   /// room. `isOver`: true if the pipeline ended before all streams had ended, which is possible in
@@ -184,8 +184,8 @@ final class EncodingPipeline: Sendable {
   /// muxer.
   ///
   /// MP4 stores only whether a chroma sample is at the top left of its four pixels. The added
-  /// chroma site means that it is not, which is the default (VP Codec ISO Media File Format
-  /// Binding, `chromaSubsampling`).
+  /// chroma site, `mpeg2`, means that the sample is elsewhere, which is the default (VP Codec ISO
+  /// Media File Format Binding, `chromaSubsampling`).
   ///
   /// - Parameter element: an element upstream of the muxer.
   static func nameChromaSite(_ element: Element?) {
@@ -206,7 +206,7 @@ final class EncodingPipeline: Sendable {
     "private-qt-tag", "private-id3v2-frame", "duration", "extended-comment",
   ]
 
-  /// Warning about chapters that the container can't hold; empty if there are none.
+  /// Warning about chapters that the container can't hold; empty if no chapters are lost.
   var unsupportedContent: [Warning] {
     losesChapters ? [.noChapters] : []
   }

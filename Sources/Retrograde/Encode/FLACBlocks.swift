@@ -1,7 +1,7 @@
 import Quirks
 
-/// Block size for short FLAC audio. flacenc may lose the block of a stream that has only one
-/// (`Quirk.flacencSingleBlock`), so the size is small enough for two blocks.
+/// Block size for short FLAC audio, small enough for two blocks. If a stream has only one block,
+/// flacenc may lose that block (`Quirk.flacencSingleBlock`).
 enum FLACBlocks {
   /// Smallest number of sample frames in a stream that flacenc can write without loss.
   static var fewestSamples: Int { Quirk.flacencSingleBlock.applies ? smallest + 1 : 1 }

@@ -115,7 +115,8 @@ struct Feed: Sendable {
     }
   }
 
-  /// Pushes all cues of a subtitle stream at once, since the appsrc's queue has no limit.
+  /// Pushes all cues of a subtitle stream at once. This does not block, since the appsrc's queue
+  /// has no limit.
   private func give(_ track: SubtitleTrack, _ source: AppSource) throws -> MuxedCount.PushedData {
     var cues = track.renumbered(track.played(legs.all))
     if pipeline.hasMP4Header, Quirk.qtmuxOverlappingText.applies {

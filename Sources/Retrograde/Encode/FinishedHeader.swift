@@ -85,7 +85,7 @@ struct FinishedHeader: Sendable {
     ]
   }
 
-  /// Creation time of the source, or the planned date of an output in chunks.
+  /// Creation time of the source; if unknown, the date that is set for an output in chunks.
   private var date: Int? { contents.created ?? contents.origin?.date }
 
   private func matroska(_ videos: [MuxedCount.MuxedData]) -> MatroskaHeader {

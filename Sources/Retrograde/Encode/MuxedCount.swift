@@ -44,7 +44,7 @@ struct MuxedCount: Sendable {
 
   /// - Parameters:
   ///   - source: the stream's appsrc, with everything downstream linked.
-  ///   - isOfUser: true if the user wrote the pipeline, so that changed counts may be intended.
+  ///   - isOfUser: true if the user wrote the pipeline. Changed counts may then be intended.
   init(after source: Element, isOfUser: Bool) {
     let downstream = source.downstream
     rateChangers = downstream.filter { $0.factoryName == "videorate" }
@@ -109,10 +109,10 @@ struct MuxedCount: Sendable {
     return MuxedCount.missing(given - reached, of: given, "frames", nil)
   }
 
-  /// Counts sample frames at the encoder's input, since at the output encoders have padded the last
-  /// packet and added priming. The count is exact if the sample rate stays the same; a resampler
-  /// may change the count by up to a millisecond. If the packets are shorter in total than these
-  /// sample frames, the duration of the packets counts instead.
+  /// Counts sample frames at the encoder's input, since encoders pad the last packet and add
+  /// priming. The count is exact if the sample rate stays the same; a resampler may change the
+  /// count by up to a millisecond. If the packets are shorter in total than these sample frames,
+  /// the duration of the packets counts instead.
   private func countedSamples(of pushed: PushedData, rate: Int) -> MuxedData {
     let given = pushed.count
     let packets = packets.total

@@ -2,8 +2,8 @@ import GStreamer
 import RetrogradeEngine
 
 extension OutputPlan {
-  /// Warnings about interlaced video, if the output can't store that it is interlaced or which
-  /// field is first.
+  /// Warnings about interlaced video, if the output can't store the interlace flag or the field
+  /// order.
   var unsupportedFields: [Warning] {
     zip(videos, choice.videos).compactMap { video, written in
       guard video.caps.isInterlaced, !choice.deinterlaces, !written.deinterlaces, let codec = written.codec?.caps,
@@ -45,7 +45,8 @@ extension OutputPlan {
   }
 
   /// Warnings about high dynamic range that neither the output's codec nor its container can
-  /// declare (Matroska can), so that players would show wrong colours.
+  /// declare; players would show wrong colours. Matroska can declare high dynamic range for any
+  /// codec.
   var unsupportedRange: [Warning] {
     if choice.container.isMatroska { return [] }
     return zip(videos, choice.videos).compactMap { video, written in
@@ -71,7 +72,8 @@ extension OutputPlan {
         video.caps.highDynamicRange == nil || choice.container.isMatroska,
         !video.caps.isRGB, let colours = video.caps.string("colorimetry")
       else { return nil }
-      // Decoders of Theora assume the transfer function of BT.709 (5), and no primaries.
+      // Nothing is lost if the primaries are unknown (0), and the transfer function is unknown (0)
+      // or that of BT.709 (5), which decoders of Theora assume.
       let parts = colours.split(separator: ":")
       if parts.count == 4, ["0", "5"].contains(parts[2]), parts[3] == "0" { return nil }
       return Warning(

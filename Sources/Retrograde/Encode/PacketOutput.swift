@@ -25,8 +25,8 @@ struct PacketOutput: Sendable {
     playback = options.playback
   }
 
-  /// Returns the reason why the packets can't be copied, so that the frames have to be decoded and
-  /// encoded; nil if the packets can be copied.
+  /// Returns the reason why the packets can't be copied, and the frames have to be encoded instead;
+  /// nil if the packets can be copied.
   func refusal(of video: VideoIndex) -> Message? {
     if let obstacle = video.obstacle { return "\(obstacle)" }
     if let setting = asked { return "\(setting: setting) requires encoding" }
@@ -54,8 +54,8 @@ struct PacketOutput: Sendable {
       || playback.count > 1 && [.reverse, .forward].contains(playback.loop)
   }
 
-  /// Returns the extensions of containers that take the packets unchanged; if no container does,
-  /// also the reason.
+  /// Returns the extensions of containers that accept the packets unchanged. `why` is the reason if
+  /// no container does, and otherwise nil.
   static func containers(for video: VideoIndex, _ options: ReverseOptions) -> ([String], why: String?) {
     let names = ["mp4", "mov", "mkv", "webm", "avi", "ts"].filter { name in
       (try? Container.of("mirror.\(name)")).map { PacketOutput($0, options).refusal(of: video) == nil } ?? false
@@ -76,8 +76,7 @@ struct PacketOutput: Sendable {
     ].first { $0.0 }?.1 ?? encoding.framing.settings.first ?? encoding.forOneEncoder.first
   }
 
-  /// Returns the form in which the container takes the packets; nil if the container does not take
-  /// the packets.
+  /// Returns the form in which the container accepts the packets; nil if there is no such form.
   func form(of video: VideoIndex) -> PacketForm? {
     guard container.caps != nil, !container.videoCodecs.isEmpty else { return nil }
     // AVI does not store colorimetry, so refuse codecs that do not store it either: players would
@@ -113,7 +112,8 @@ struct PacketOutput: Sendable {
     return caps.setting("ffversion", "1")
   }
 
-  /// Returns elements that convert an encoder's packets to a form that `container` takes.
+  /// Returns elements that convert an encoder's packets to a form that `container` accepts; empty
+  /// if no conversion is known.
   static func conversion(of codec: Codec, for container: Container) -> [String] {
     for (parser, text) in conversions[codec.caps.mediaType] ?? [] {
       if let taken = Caps(text), container.takes(taken) { return [parser, text] }
@@ -123,8 +123,8 @@ struct PacketOutput: Sendable {
 
   private static let describingColours: Set = ["image/jpeg", "image/png", "video/x-h264", "video/x-h265"]
 
-  /// Parsers, and output caps in which the packets have length prefixes or start codes. If the caps
-  /// allow no out-of-band headers, the parser puts parameter sets before each keyframe.
+  /// Parsers, each with the caps of its output, by media type of the packets. In byte-stream
+  /// format, which has no out-of-band headers, the parsers put parameter sets before each keyframe.
   private static let conversions = [
     "video/x-h264": [
       ("h264parse", "video/x-h264,stream-format=avc,alignment=au"),

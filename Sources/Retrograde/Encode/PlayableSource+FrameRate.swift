@@ -3,8 +3,8 @@ import MediaTime
 import RetrogradeEngine
 
 extension PlayableSource {
-  /// Returns `caps`, the caps of the frames of `video`, with the output's frame rate, or with `0/1`
-  /// if the rate is variable.
+  /// Returns the caps of the frames of `video` with the output's frame rate, or with `0/1` if the
+  /// rate is variable.
   ///
   /// - Parameter needsRate: true if the encoder needs a frame rate. If so, the average rate
   ///   replaces a variable rate, because x265 does not start without a frame rate, and uses the

@@ -20,9 +20,10 @@ struct SizeLimitedEncode {
 
   /// Largest number of attempts to meet the limit.
   private static let tries = 3
-  /// Bits per pixel of each frame below which a smaller frame looks better.
+  /// Lowest number of bits per pixel for which frames keep their size; with fewer bits, smaller
+  /// frames look better.
   private static let fewestBits = 0.03
-  /// Shorter side, in pixels, below which frames are not scaled down.
+  /// Smallest size of the shorter side after scaling, in pixels.
   private static let smallestSide = 96.0
   /// Largest share of a small file that audio may take.
   private static let audioShare = 0.25

@@ -117,7 +117,7 @@ enum SubtitleFile {
   /// Returns the index of the track to write; nil if there is none.
   static func place(in tracks: [SubtitleTrack]) -> Int? { tracks.firstIndex { $0.isText || $0.isScript } }
 
-  /// Writes the cues of the first text track in the order of play.
+  /// Writes the cues of the first text or script (SSA/ASS) track in the order of play.
   /// - Parameters:
   ///   - location: path to write to.
   ///   - path: name of the output, for messages. Its extension selects the format.

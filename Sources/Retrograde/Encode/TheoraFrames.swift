@@ -34,8 +34,8 @@ struct TheoraFrames {
     caps = "video/x-raw,format=\(format ?? kept ?? "I420"),colorimetry=(string)2:4:5:0"
   }
 
-  /// Intermediate format for each pixel format, with the same chroma subsampling. `videoconvert`
-  /// has no fast path for the intermediate formats; its fast paths do not convert the range.
+  /// Intermediate format for each pixel format, with the same chroma subsampling. The fast paths of
+  /// `videoconvert` do not convert the range, but there are none for the intermediate formats.
   private static let detours = [
     "I420": "I420_10LE", "YV12": "I420_10LE", "NV12": "I420_10LE", "NV21": "I420_10LE", "Y42B": "I422_10LE",
     "Y444": "Y444_10LE",

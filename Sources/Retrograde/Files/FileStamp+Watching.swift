@@ -2,8 +2,8 @@ import Glibc
 import Paths
 
 extension FileStamp {
-  /// Creates the stamp of a regular file of at least `size` bytes; returns nil for a smaller or
-  /// other file.
+  /// Creates the stamp of a regular file of at least `size` bytes; nil if the file is smaller or
+  /// not a regular file.
   package init?(plainFile path: String, atLeast size: Int) {
     var info = stat()
     guard stat(path.cPath, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_size >= size else { return nil }

@@ -73,7 +73,7 @@ package enum MediaFolder {
     let visited = visited.union([FileIdentity(info)])
     return names.sorted().filter { !$0.hasPrefix(".") }.flatMap { name -> [File] in
       let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
-      // A dangling symbolic link, which is reported if it is named like a media file.
+      // Report a dangling symbolic link only if its extension is that of a media format.
       guard stat(path.cPath, &info) == 0 else {
         return isNamedAsMedia(path) ? [File(path, subfolder: subfolder)] : []
       }
@@ -113,8 +113,7 @@ package enum MediaFolder {
   package static func isMedia(_ path: String) -> Bool { content(path) == .media }
 
   /// True if a regular file should be reversed: its content is media, or its extension is that of a
-  /// media format. If the content is known to be no media, extensions that other files have too
-  /// (``shared``) do not count.
+  /// media format. If the content is known to be no media, ``shared`` extensions do not count.
   package static func isTaken(_ path: String) -> Bool {
     switch content(path) {
     case .media: true
@@ -132,8 +131,7 @@ package enum MediaFolder {
     path.contains(".") ? String(path.dotExtension.dropFirst()) : ""
   }
 
-  /// Extensions of media files that other files have too, such as TypeScript files and still
-  /// images.
+  /// Extensions that media files share with other files, such as TypeScript files and still images.
   private static let shared: Set = ["ts", "gif", "webp", "apng"]
 
   /// Extensions of media files: of containers that can be written, and of formats that can only be

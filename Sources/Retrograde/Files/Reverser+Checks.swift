@@ -18,7 +18,7 @@ extension Reverser {
     try outputs.begin(output)
   }
 
-  /// Copy with the share of memory for one of `count` concurrent runs.
+  /// Returns a copy with the share of memory for one of `count` concurrent runs.
   package func sharing(by count: Int) -> Reverser {
     var reverser = self
     reverser.options.resources = options.resources.shared(by: count)

@@ -18,9 +18,11 @@ package final class WatchRecord: Sendable {
     /// Absolute path of the source file.
     var file: String
     var stamp: FileStamp
-    /// True if the mirror (the reversed file) was written; false if the file is damaged.
+    /// True if the mirror (the reversed file) was written; false if the file is damaged, or crashed
+    /// the process that read it.
     var isMade: Bool
-    /// Releases of this program and GStreamer that crashed on the file; nil if it caused no crash.
+    /// Releases of this program and GStreamer that crashed on the file; nil if the file caused no
+    /// crash.
     var crashed: String?
   }
 
@@ -44,8 +46,8 @@ package final class WatchRecord: Sendable {
     known = Mutex(Dictionary(entries.map { ($0.file.pathBytes, $0) }) { $1 })
   }
 
-  /// True if the file at `path` should not be tried again, because it was already tried in its
-  /// current state.
+  /// True if the file at `path` was already tried in its current state, and should not be tried
+  /// again. A file that crashed other releases should be tried again.
   package func knows(_ path: String, _ stamp: FileStamp) -> Bool {
     known.withLock { known in
       guard let entry = known[path.pathBytes], entry.stamp == stamp else { return false }
@@ -53,8 +55,8 @@ package final class WatchRecord: Sendable {
     }
   }
 
-  /// Error for an unchanged file on which the current releases crashed before; nil for any other
-  /// file.
+  /// Returns an error for an unchanged file on which the current releases crashed before; nil for
+  /// any other file.
   /// - Parameter name: name of the file in messages.
   package func crash(of path: String, _ stamp: FileStamp, called name: String) -> RetrogradeError? {
     guard known.withLock({ $0[path.pathBytes]?.crashed != nil }), knows(path, stamp) else { return nil }
@@ -64,7 +66,7 @@ package final class WatchRecord: Sendable {
       remedy: "to try it again, delete \(self.path), the record of earlier runs")
   }
 
-  /// Records the outcome of a file.
+  /// Adds the outcome of a file to the record.
   /// - Parameters:
   ///   - stamp: stamp of the file when it was read.
   ///   - isMade: true if the mirror was written.

@@ -85,8 +85,8 @@ extension LoopFinder {
     }
   }
 
-  /// Range of loop lengths: ``usualLengths``, but for short sources the minimum is a third of the
-  /// source's length.
+  /// Returns the range of loop lengths: ``usualLengths``, but for short sources the minimum is a
+  /// third of the source's length.
   private static func lengths(in duration: ClockTime) -> ClosedRange<ClockTime> {
     min(usualLengths.lowerBound, duration / 3)...usualLengths.upperBound
   }

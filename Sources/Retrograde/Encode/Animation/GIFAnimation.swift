@@ -49,7 +49,7 @@ final class GIFAnimation: AnimationFile {
     }
   }
 
-  /// Colours of the frames that `level` keeps.
+  /// Counts the colours of the frames that `level` keeps.
   private func colors(of level: AnimationLevel, _ isStopped: () -> Bool) throws -> Palette.Builder {
     let builder = try Palette.Builder(colors: level.colors)
     try frames.read(level, isStopped) { pixels, _, _ in
@@ -88,8 +88,8 @@ final class GIFAnimation: AnimationFile {
     try file.close()
   }
 
-  /// Makes each pixel transparent whose colour components differ by at most `tolerance` from the
-  /// pixel on screen, so that players keep that pixel.
+  /// Makes pixels transparent if each colour component differs by at most `tolerance` from the
+  /// pixel on screen. Players then keep the pixel on screen.
   private func keep(
     _ values: inout [UInt8], where pixels: UnsafeRawBufferPointer, isNear shown: [UInt8], _ tolerance: Int,
     _ transparent: UInt8

@@ -21,8 +21,8 @@ final class KeptFrames {
   var width: Int { caps?.int("width") ?? 0 }
   var height: Int { caps?.int("height") ?? 0 }
 
-  /// Passes to `body` the frames that `level` keeps: the scaled pixels, the time span and the
-  /// number of each frame.
+  /// Calls `body` for each frame that `level` keeps, with the frame's scaled pixels, time span and
+  /// number.
   func read(
     _ level: AnimationLevel, _ isStopped: () -> Bool, _ body: (UnsafeRawBufferPointer, TimeSpan, Int) throws -> Void
   ) throws {
@@ -50,6 +50,7 @@ final class KeptFrames {
 
 extension KeptFrames {
   /// Calls `make` with several levels, to find the first level whose file fits the size limit.
+  /// Without a limit, calls `make` once, with the level `first`.
   /// - Parameters:
   ///   - report: called with the number of frames processed in all attempts so far, and the largest
   ///     number to expect.

@@ -1,8 +1,9 @@
 import MediaTime
 
 /// Generator of decoding times for one stream whose packets come from several encoders, which may
-/// reorder frames differently. The n-th packet gets the time at which the n-th frame is shown,
-/// minus a constant lead that suffices for the deepest reordering.
+/// reorder frames differently. Packet n is decoded when frame n − d is shown, where d is the depth
+/// of the deepest reordering. The first d packets are decoded during the ``lead``, before the first
+/// frame is shown.
 struct DTSGenerator {
   /// Time by which decoding precedes presentation.
   let lead: ClockTime
@@ -35,7 +36,7 @@ struct DTSGenerator {
     return next()
   }
 
-  /// Returns the decoding time of the next packet.
+  /// Returns the decoding time of the next packet; nil if too few presentation times were added.
   mutating func next() -> ClockTime? {
     guard given < times.count else { return nil }
     defer { given += 1 }

@@ -84,7 +84,7 @@ struct ForwardCopy: Sendable {
       throw refused("\(family) does not accept this variant of \(codec.caps.codecName); use .mkv")
     }
     let times = video.video.timesInDecodingOrder
-    // With the properties set in this initializer, x264 reorders at most two frames.
+    // x264 reorders at most two frames, whatever its properties.
     let depth = max(DTSGenerator.depth(times), isH264 ? 2 : 0)
     let step = video.timeline.span(of: 0).duration
     clock = hasDecodeTimes ? DTSGenerator(depth: depth, step: step) : nil
@@ -92,7 +92,7 @@ struct ForwardCopy: Sendable {
 
   private static func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
-  /// Caps of the first packet that a pipeline outputs.
+  /// Returns the caps of the first packet that the pipeline `description` outputs.
   private static func firstCaps(
     _ description: String, _ source: PlayableSource, _ target: String
   ) throws -> Caps {
@@ -138,8 +138,8 @@ struct ForwardCopy: Sendable {
     return count
   }
 
-  /// Numbers of the frames that leg `index` plays, in the leg's order. A backward leg omits the
-  /// frame at a turn, since the adjacent forward leg shows that frame.
+  /// Returns the numbers of the frames that leg `index` plays, in the leg's order. A backward leg
+  /// omits the frame at a turn, since the adjacent forward leg shows that frame.
   private func played(_ index: Int, of legs: [PlaybackLeg]) -> Range<Int> {
     let frames = video.timeline.clipped(to: legs[index].span).frames
     guard legs[index].direction == .backward else { return 0..<frames.count }
@@ -192,7 +192,8 @@ private struct PacketEncoder: Sendable {
       .joined(separator: " ! ")
   }
 
-  /// Caps of the encoder's packets. The caps do not depend on the content of the frames.
+  /// Returns the caps of the encoder's packets, by encoding a black frame. The caps do not depend
+  /// on the content of the frames.
   func caps(_ target: String) throws -> Caps {
     let stream = try PacketStream(description, target) { pipeline in
       let source = try pipeline.appSource("raw")

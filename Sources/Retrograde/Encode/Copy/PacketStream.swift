@@ -24,7 +24,7 @@ final class PacketStream: Sendable {
     pipeline.set(.playing)
   }
 
-  /// Waits for the next packet; nil after the last packet.
+  /// Waits for the next packet, and returns it; nil after the last packet.
   func next(_ cancellation: Cancellation) throws -> Sample? {
     while true {
       try cancellation.check()

@@ -12,7 +12,7 @@ struct CroppedFrame: Sendable {
 
   /// - Parameters:
   ///   - isFilm: true if the size has to be even, as in most video; false for images.
-  /// - Throws: ``RetrogradeError`` of code `usage` if the rectangle does not lie within the frame.
+  /// - Throws: ``RetrogradeError`` of code `usage` if the rectangle exceeds the frame.
   init(_ frame: ShownFrame, _ crop: Framing.Crop, chroma: (x: Int, y: Int), isFilm: Bool) throws {
     let whole = frame.size
     let (wanted, place) = try CroppedFrame.wanted(crop, of: whole)
@@ -67,7 +67,7 @@ struct CroppedFrame: Sendable {
     return (size, place)
   }
 
-  /// Range of pixels along one side of the frame.
+  /// Returns the range of pixels along one side of the frame.
   /// - Parameters:
   ///   - place: start of the range in pixels; nil: centred.
   ///   - step: number of pixels that share a chroma sample.

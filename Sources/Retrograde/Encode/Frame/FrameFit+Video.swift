@@ -3,8 +3,8 @@ import GStreamer
 import RetrogradeEngine
 
 extension FrameFit {
-  /// Conversion of a video's frames to the size, format and orientation of `first`. The displayed
-  /// frame is scaled to fit, with bars if the aspect ratios differ.
+  /// Creates the conversion of a video's frames to the size, format and orientation of `first`. The
+  /// displayed frame is scaled to fit, with bars if the aspect ratios differ.
   /// - Returns: nil if the frames need no conversion.
   init?(_ video: VideoSource, like first: VideoSource) {
     let (own, wanted) = (video.shownFrame, first.shownFrame)
@@ -56,7 +56,7 @@ extension FrameFit {
 }
 
 extension FrameFit {
-  /// Warning that describes the conversion.
+  /// Returns a warning that describes the conversion.
   static func warning(_ name: String, _ video: VideoSource, like first: VideoSource) -> Warning {
     let (own, wanted) = (video.shownFrame, first.shownFrame)
     func size(_ frame: ShownFrame) -> String {

@@ -16,8 +16,8 @@ struct FrameGeometry: Sendable {
   let orientation: String?
   /// True if interlaced frames are made progressive before the conversion.
   let deinterlaces: Bool
-  /// Factor from 0 to 1 for the source's bit rate, which gives the cropped and scaled frames the
-  /// same visual quality.
+  /// Factor from 0 to 1. At the source's bit rate times this factor, the cropped and scaled frames
+  /// have the same visual quality.
   let rateShare: Double
   /// Caps of the output frames, except for their pixel format.
   let caps: Caps
@@ -151,17 +151,17 @@ extension FrameGeometry {
   var scaling: [String] {
     guard let size, let picture else { return [] }
     let caps = "video/x-raw,width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1"
-    // Sizes are rounded. With borders on, `videoscale` would add bars to compensate for the
-    // rounding.
+    // Allow borders only for padding: otherwise `videoscale` would also add bars to compensate for
+    // rounded sizes.
     return ["videoscale method=lanczos n-threads=2 add-borders=\(picture != size)", caps]
   }
 
   /// Elements that make interlaced frames progressive.
   static let deinterlacing = [
-    // Only the mode auto-strict refuses formats that `deinterlace` can't process; other modes pass
-    // frames in such formats through. Methods that use more fields lose timestamps. Only the top
-    // field is kept, so the output does not depend on the field order. `tff` is set because if the
-    // top field were second, each frame would wait for the next frame.
+    // `auto-strict` refuses formats that `deinterlace` can't process; other modes pass frames in
+    // such formats through. `linear` keeps timestamps; methods that use more fields lose some. With
+    // only the top field, the output does not depend on the field order. Without `tff`, a frame
+    // whose top field is second would wait for the next frame.
     "videoconvert n-threads=2 dither=none", "deinterlace mode=auto-strict method=linear fields=top tff=tff",
   ]
 
