@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// Release of GStreamer or of a plugin, such as 1.26.2.
+/// Release number of GStreamer or of a plugin, such as 1.26.2.
 package struct Release: Comparable, Hashable, Sendable, CustomStringConvertible {
   package let major: Int
   package let minor: Int
@@ -26,7 +26,7 @@ package struct Release: Comparable, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension GStreamer {
-  /// Release of the GStreamer library in use (`gst_version`).
+  /// Release number of the GStreamer library in use (`gst_version`).
   package static var release: Release {
     var (major, minor, micro, nano): (guint, guint, guint, guint) = (0, 0, 0, 0)
     gst_version(&major, &minor, &micro, &nano)
@@ -35,8 +35,8 @@ extension GStreamer {
 }
 
 extension Registry {
-  /// Release of the plugin that contains `factory` (`gst_plugin_get_version`); nil if no plugin
-  /// contains the factory, or the plugin's version is not a release.
+  /// Returns the release of the plugin that contains `factory` (`gst_plugin_get_version`); nil if
+  /// no plugin contains the factory, or the plugin's version is not a release.
   package static func release(ofPluginWith factory: String) -> Release? {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return nil }
     defer { gst_object_unref(UnsafeMutableRawPointer(found)) }

@@ -39,7 +39,8 @@ extension GStreamer {
   private static let lines = Mutex(RepeatedLines())
 
   /// Prints each warning and error of GLib's log only once, because a damaged file may cause the
-  /// same message for every packet. Must be called only once.
+  /// same message for every packet. Must not be called twice, because GLib accepts only one log
+  /// writer.
   package static func printLogLinesOnce() {
     g_log_set_writer_func(
       { level, fields, count, _ in

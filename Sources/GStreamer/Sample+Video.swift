@@ -13,8 +13,9 @@ extension Sample {
     }
   }
 
-  /// Converts the frame to the size, pixel format, colour range and matrix of `caps`. Adds borders
-  /// if the shape differs (`gst_video_convert_sample`). Returns nil if nothing has to be converted.
+  /// Converts the frame to the size, pixel format, colour range and matrix of `caps`, with
+  /// `gst_video_convert_sample`. Adds borders if the aspect ratio differs. Returns nil if nothing
+  /// has to be converted.
   ///
   /// - Throws: ``GStreamerError`` if the frame cannot be converted.
   package func fitted(to caps: Caps) throws -> Sample? {
@@ -39,10 +40,10 @@ extension Sample {
 
 extension Sample {
   /// Adds the plane layout (`GstVideoMeta`) to a raw video frame from a container, if the rows of
-  /// the frame have no padding: demuxers of GStreamer 1.22 omit this meta, and the default layout
-  /// pads rows to four bytes.
+  /// the frame have no padding. Demuxers of GStreamer 1.22 omit this meta; without it, GStreamer
+  /// assumes that rows are padded to four bytes.
   ///
-  /// - Throws: ``GStreamerError`` if there are too few bytes for a frame.
+  /// - Throws: ``GStreamerError`` if the number of bytes fits neither layout.
   package func withPlainLayout() throws -> Sample {
     var info = GstVideoInfo()
     guard let caps, gst_video_info_from_caps(&info, caps.raw) != 0, buffer.size < Int(info.size) else { return self }
@@ -62,7 +63,7 @@ extension Sample {
 }
 
 extension GstVideoInfo {
-  /// Offsets and row lengths of the planes, without padding.
+  /// Computes the offsets and row lengths of the planes, without padding.
   /// - Returns: size of the frame in bytes; nil for formats whose pixels share bytes.
   fileprivate func unpadded(_ offsets: inout [gsize], _ strides: inout [gint]) -> Int? {
     guard let format = finfo?.pointee, format.flags.rawValue & GST_VIDEO_FORMAT_FLAG_COMPLEX.rawValue == 0 else {

@@ -42,13 +42,13 @@ extension Segment {
 }
 
 extension Buffer {
-  /// PTS in stream time; nil if the buffer has no PTS. If the frame begins before `segment` and
-  /// ends within it, the value is the stream time of the segment's start.
+  /// Returns the PTS in stream time; nil if the buffer has no PTS. If the frame begins before
+  /// `segment` and ends within it, the value is the stream time of the segment's start.
   package func presentationTime(in segment: Segment) -> ClockTime? {
     pts.map { segment.presentation(of: $0, lasting: duration) ?? segment.streamTime(of: $0) }
   }
 
-  /// True if the buffer has a PTS and lies outside `segment`.
+  /// True if the buffer has a PTS and is outside `segment`.
   package func isOutside(_ segment: Segment) -> Bool {
     pts.map { segment.presentation(of: $0, lasting: duration) == nil } ?? false
   }

@@ -30,8 +30,8 @@ package enum Shell {
     guard g_spawn_sync(nil, &words, nil, G_SPAWN_SEARCH_PATH, nil, nil, &output, &errors, &status, nil) != 0 else {
       return nil
     }
-    // Format of wait(2): the signal is in the low seven bits; without a signal, bits 8 to 15 are
-    // the exit status.
+    // `status` has the format of `waitpid`: the low seven bits are the signal; if they are 0, bits
+    // 8 to 15 are the exit status.
     let signal = status & 0x7f
     return Ending(
       status: signal == 0 ? status >> 8 & 0xff : 128 + signal,
@@ -41,7 +41,7 @@ package enum Shell {
   /// Splits a command line into words as a shell does, without expansions.
   /// - Returns: nil if a quote is not closed.
   package static func words(_ line: String) -> [String]? {
-    // An empty line is an error for GLib.
+    // GLib reports an error for an empty line.
     if line.allSatisfy(\.isWhitespace) { return [] }
     var count: gint = 0
     var words: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
@@ -50,8 +50,8 @@ package enum Shell {
     return (0..<Int(count)).compactMap { words?[$0].map { String(cString: $0) } }
   }
 
-  /// Quotes a word for `bash`, `zsh` and `ksh`: in quotes if the word contains special characters,
-  /// as `$'caf\xe9.mp4'` if it contains characters that a terminal cannot show.
+  /// Quotes a word for `bash`, `zsh` and `ksh`, if the word contains special characters. A word
+  /// with characters that a terminal cannot show is written as `$'caf\xe9.mp4'`.
   package static func quoted(_ word: String) -> String {
     let isHidden = word.unicodeScalars.contains { $0.rawByte != nil || $0.properties.generalCategory == .control }
     guard isHidden else { return quotedInScript(word) }

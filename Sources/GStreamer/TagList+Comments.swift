@@ -1,8 +1,9 @@
 import CGStreamer
 
 extension TagList {
-  /// Creates tags from pairs of a name, such as the name of a Vorbis comment, and a text. Tags with
-  /// unknown names become `extended-comment`. nil if `tags` is empty.
+  /// Creates a list from names and texts. A name is the name of a Vorbis comment, or GStreamer's
+  /// own name of a tag (see ``tag(named:)``). Tags with unknown names become `extended-comment`.
+  /// nil if `tags` is empty.
   package convenience init?(named tags: [(name: String, text: String)]) {
     guard !tags.isEmpty, (try? GStreamer.initialize()) != nil, let raw = gst_tag_list_new_empty() else { return nil }
     for (name, text) in tags {
@@ -17,8 +18,9 @@ extension TagList {
     self.init(adopting: raw)
   }
 
-  /// GStreamer's tag for `name`, which is either the name of a Vorbis comment, or GStreamer's own
-  /// name of the tag with `_` in place of `-`; nil if there is no such tag.
+  /// Returns GStreamer's tag for `name`, which is either the name of a Vorbis comment, or
+  /// GStreamer's own name of the tag with `_` in place of `-`. nil if no such tag exists, or its
+  /// values are neither text nor numbers.
   package static func tag(named name: String) -> String? {
     guard (try? GStreamer.initialize()) != nil else { return nil }
     if let listed = gst_tag_from_vorbis_tag(name) { return String(cString: listed) }
@@ -29,8 +31,8 @@ extension TagList {
     return own
   }
 
-  /// Value of a tag in GStreamer's syntax; nil if the tag is neither text nor a number, or `text`
-  /// is not a valid value.
+  /// Converts `text` to a value of a tag, in GStreamer's syntax; nil if the tag is neither text nor
+  /// a number, or `text` is not a valid value.
   fileprivate static func value(_ tag: String, _ text: String) -> String? {
     switch gst_tag_get_type(tag) {
     case FundamentalType.string: "(string)\(Description.quoted(text))"
@@ -40,14 +42,15 @@ extension TagList {
     }
   }
 
-  /// Values of a tag as `NAME=text` comments; nil if the values have no text form.
+  /// Returns the values of a tag as `NAME=text` comments; nil if the values have no text form.
   package func comments(of tag: String) -> [String]? {
     if tag == GST_TAG_EXTENDED_COMMENT { return strings(tag) }
     let own = tag.uppercased().replacing("-", with: "_")
     return texts(of: tag)?.map { text in
       // Keep GStreamer's own tag names in two cases. For the URI of a license, GStreamer uses the
       // comment name LICENSE, which other programs use for the license itself. For the name of a
-      // place, GStreamer uses a comment name under which other programs expect coordinates.
+      // place, GStreamer uses a comment name under which other programs expect coordinates, so only
+      // text that looks like coordinates gets that name.
       let isPlain =
         tag == GST_TAG_GEO_LOCATION_NAME ? text.hasPrefix("+") || text.hasPrefix("-") : tag != GST_TAG_LICENSE_URI
       guard isPlain else { return "\(own)=\(text)" }
@@ -55,7 +58,7 @@ extension TagList {
     }
   }
 
-  /// Values of a tag as text; nil if the values have no text form.
+  /// Returns the values of a tag as text; nil if the values have no text form.
   package func texts(of tag: String) -> [String]? {
     let type = gst_tag_get_type(tag)
     if type == FundamentalType.string { return strings(tag) }

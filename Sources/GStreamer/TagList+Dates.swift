@@ -12,7 +12,8 @@ extension TagList {
     return merging(list)
   }
 
-  /// Like ``withDate``, for muxers that write only the year.
+  /// Like ``withDate``, but adds a `date` even if only the year is known; for muxers that write
+  /// only the year.
   package var withYear: TagList {
     let told = dateComments.first.flatMap { Int32($0.prefix(4)) } ?? dateParts?.year
     guard !has(GST_TAG_DATE), let year = told, let list = TagList("taglist, date=(date)\(year)-1-1") else {
@@ -21,7 +22,8 @@ extension TagList {
     return withDate.merging(list)
   }
 
-  /// Date without a day, such as `2020` or `2020-05`.
+  /// Date without a day, such as `2020` or `2020-05`; nil if the day is known, or the list has no
+  /// `datetime`.
   package var partialDate: String? {
     guard let parts = dateParts, parts.day == nil else { return nil }
     return texts(of: GST_TAG_DATE_TIME)?.first

@@ -34,7 +34,7 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     return gst_tag_list_get_double(raw, tag, &value) != 0 ? value : nil
   }
 
-  /// All values of a tag.
+  /// Returns all values of a tag.
   package func strings(_ tag: String) -> [String] {
     (0..<gst_tag_list_get_tag_size(raw, tag)).compactMap { number in
       var value: UnsafeMutablePointer<gchar>?
@@ -43,7 +43,7 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     }
   }
 
-  /// Creates the language tag of a stream as GStreamer's demuxers do: the two-letter code (ISO
+  /// Creates the language tag of a stream as GStreamer's demuxers do: with the two-letter code (ISO
   /// 639-1) if one exists.
   /// - Parameter language: three-letter code (ISO 639-2).
   package convenience init?(languageOfThreeLetters language: String) {
@@ -65,12 +65,12 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     }
   }
 
-  /// Number of values of a tag.
+  /// Returns the number of values of a tag.
   package func count(of tag: String) -> Int { Int(gst_tag_list_get_tag_size(raw, tag)) }
 
   package func has(_ tag: String) -> Bool { count(of: tag) > 0 }
 
-  /// Hash of the first image of a tag; nil if the tag has no image.
+  /// Returns a hash of the first image of a tag; nil if the tag has no image.
   package func hash(ofImage tag: String) -> UInt64? {
     var raw: OpaquePointer?
     guard gst_tag_list_get_sample(self.raw, tag, &raw) != 0, let raw else { return nil }
@@ -86,7 +86,7 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     gst_tag_list_merge(raw, other.raw, GST_TAG_MERGE_KEEP).map { TagList(adopting: $0) } ?? self
   }
 
-  /// The list with the image type of undefined images changed to `none`.
+  /// Copy of the list in which images without a type, or of type `undefined`, have the type `none`.
   package var withoutUndefinedImageTypes: TagList {
     let none = gst_structure_from_string("GstTagImageInfo, image-type=(GstTagImageType)none", nil)
     guard has(GST_TAG_IMAGE), let none else { return self }
@@ -115,7 +115,7 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     return list
   }
 
-  /// Copy of the list without some tags.
+  /// Returns a copy of the list without `tags`.
   package func removing(_ tags: [String]) -> TagList {
     guard let copy = gst_mini_object_copy(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self)) else {
       return self

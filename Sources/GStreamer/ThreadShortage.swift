@@ -6,8 +6,9 @@ extension GStreamer {
 
   /// Calls `body` if the system cannot create a thread for a GStreamer task.
   ///
-  /// GStreamer only prints a warning (`Quirk.coreThreadShortage`), and a state change of the
-  /// element with that task waits forever for the missing thread. The pipeline cannot recover.
+  /// GStreamer itself only prints a warning (`Quirk.coreThreadShortage`). Each later state change
+  /// of the element with that task waits forever for the missing thread, so the pipeline cannot
+  /// recover, and `body` should end the process.
   package static func onThreadShortage(_ body: @escaping @Sendable () -> Void) {
     shortage.withLock { $0 = body }
     g_log_set_handler(

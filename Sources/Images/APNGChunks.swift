@@ -67,15 +67,15 @@ package struct APNGChunks {
     return APNGChunks.chunk("fcTL", bigEndian(next()) + size + offset + delay + [0, 0])
   }
 
-  /// PNG chunks of a complete file.
+  /// Returns the PNG chunks of a complete file.
   static func chunks(of png: UnsafeRawBufferPointer) throws -> [(type: String, body: [UInt8])] {
     let found = whole(in: png)
     guard found.end != nil else { throw ImageError(message: "the PNG encoder produced no complete file") }
     return found.chunks
   }
 
-  /// Complete PNG chunks, and the byte position after `IEND`. The position is nil if the file is
-  /// truncated.
+  /// Returns the complete PNG chunks, and the byte position after `IEND`. The position is nil if
+  /// the file is truncated.
   static func whole(in png: UnsafeRawBufferPointer) -> (chunks: [(type: String, body: [UInt8])], end: Int?) {
     var found: [(String, [UInt8])] = []
     var place = signature.count

@@ -33,7 +33,7 @@ package struct APNGFrames {
 
   package let width: Int
   package let height: Int
-  /// Complete frames before the first incomplete one.
+  /// Complete frames. The list ends before the first frame that exceeds the canvas.
   package private(set) var frames: [Frame] = []
   /// Number of frames that `acTL` declares.
   package let promised: Int
@@ -41,7 +41,7 @@ package struct APNGFrames {
   package let plays: Int
   /// True if the file ends before the PNG chunk `IEND`.
   package let isCut: Bool
-  /// Byte offset of another PNG file appended to this one; nil if there is none.
+  /// Byte offset of another PNG file that is appended to this one; nil if none is appended.
   package let next: Int?
 
   /// True if a file with these first bytes is a PNG, animated or not.
@@ -51,8 +51,8 @@ package struct APNGFrames {
   /// all memory.
   private static let longest = 16_383
 
-  /// Size of the canvas, read from the first bytes of a file; nil if the file is not a supported
-  /// PNG.
+  /// Reads the size of the canvas from the first bytes of a file; nil if the file is not a PNG, or
+  /// a side exceeds `longest`.
   package static func canvas(_ start: [UInt8]) -> (width: Int, height: Int)? {
     guard isPNG(start), start.count >= 24 else { return nil }
     func word(_ place: Int) -> Int { start[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
@@ -64,7 +64,7 @@ package struct APNGFrames {
   /// - Parameter read: reads bytes of the file; returns nil if the file is shorter.
   package static func isAnimated(_ read: (Range<Int>) -> [UInt8]?) -> Bool {
     var place = APNGChunks.signature.count
-    // No real file has more PNG chunks before the pixels.
+    // Limit the search, because no real file has more than 1000 PNG chunks before the pixels.
     for _ in 0..<1000 {
       guard let start = read(place..<place + 8) else { return false }
       switch String(decoding: start[4...], as: UTF8.self) {
@@ -113,7 +113,7 @@ package struct APNGFrames {
       default: break
       }
     }
-    // If the file is truncated, the last frame may be incomplete.
+    // If the file is truncated, leave out the last frame, because it may be incomplete.
     if !isCut, let frame = close() { frames.append(frame) }
     let (width, height) = (width, height)
     frames = Array(frames.prefix { $0.x + $0.width <= width && $0.y + $0.height <= height })

@@ -67,7 +67,8 @@ package final class GIFFile {
     }
   }
 
-  /// Smallest rectangle with all pixels that are not transparent; one pixel if all are transparent.
+  /// Returns the smallest rectangle that contains all changed pixels, which are the pixels that are
+  /// not transparent; one pixel if nothing changed.
   private func changed(_ values: [UInt8]) -> (x: Range<Int>, y: Range<Int>) {
     var (left, right, top, bottom) = (width, -1, height, -1)
     for y in 0..<height {
@@ -98,8 +99,8 @@ package final class GIFFile {
 
 private func failure(_ status: Int32) -> ImageError {
   let reason = errno
-  // Accept error numbers of both giflib 5 and 6, because both are libgif.so.7; giflib 6 adds 200 to
-  // each number.
+  // Compare modulo 200: giflib 6 adds 200 to the error numbers of giflib 5, and this program may
+  // run with either, because both are libgif.so.7.
   let ofWriting = [E_GIF_ERR_OPEN_FAILED, E_GIF_ERR_WRITE_FAILED, E_GIF_ERR_CLOSE_FAILED].map { $0 % 200 }
   if ofWriting.contains(status % 200) {
     return ImageError(message: String(cString: strerror(reason)), isWriting: true)

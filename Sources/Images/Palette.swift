@@ -16,11 +16,12 @@ package final class Palette {
     fileprivate let attributes: OpaquePointer
     fileprivate let histogram: OpaquePointer
 
-    /// - Parameter colors: maximum number of colours, 2 to 256, including the transparent one.
+    /// - Parameter colors: maximum number of colours, 3 to 256, including the transparent one.
+    ///   Values outside this range are clamped.
     package init(colors: Int = 256) throws {
       guard let attributes = liq_attr_create() else { throw ImageError(message: "no memory for a palette") }
-      // Speeds are 1 (slowest, best quality) to 10. From 8 on, libimagequant does not detect edges;
-      // edge detection takes half of the time (docs/benchmarks.md).
+      // Speeds are 1 (slowest, best quality) to 10. From 8 on, libimagequant skips edge detection,
+      // which takes half of the time (docs/benchmarks.md).
       liq_set_speed(attributes, 8)
       // Use at least three: with two, only one colour would be left besides the transparent colour.
       liq_set_max_colors(attributes, Int32(min(max(colors, 3), 256)))
@@ -69,8 +70,8 @@ package final class Palette {
     liq_attr_destroy(attributes)
   }
 
-  /// Maps pixels to palette values, with dithering. A pixel becomes ``transparent`` if `shown`
-  /// matches it at least as well as any colour of the palette.
+  /// Maps pixels to palette values, with dithering. A pixel becomes ``transparent`` if the pixel of
+  /// `shown` at the same position matches at least as well as the best colour of the palette.
   ///
   /// - Parameters:
   ///   - pixels: RGBA, 8 bits each, rows without padding.

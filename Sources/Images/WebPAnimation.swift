@@ -67,7 +67,7 @@ package final class WebPAnimation {
     starts.append(milliseconds)
   }
 
-  /// Makes the image refer to the caller's planes.
+  /// Makes the image refer to the caller's planes, without copying the pixels.
   private func point(_ image: inout WebPPicture, at pixels: UnsafeRawBufferPointer) throws {
     func padded(_ count: Int, to unit: Int) -> Int { (count + unit - 1) / unit * unit }
     let (rows, stride, halfStride) = (padded(height, to: 2), padded(width, to: 4), padded((width + 1) / 2, to: 4))

@@ -38,7 +38,7 @@ struct WebPFrameSplitter {
       var frame = WebPMuxFrameInfo()
       try check(WebPMuxGetFrame(source, number, &frame))
       defer { WebPDataClear(&frame.bitstream) }
-      // A still image has no duration.
+      // A still image has no duration, so its frame gets the duration of the whole animation.
       if count == 0 { (frame.id, frame.duration) = (WEBP_CHUNK_ANMF, Int32(clamping: durations.reduce(0, +))) }
       try add(frame, to: target, &remaining)
     }
@@ -51,8 +51,9 @@ struct WebPFrameSplitter {
 
   /// Adds a frame of the encoder's output, and a transparent frame for each frame that was merged
   /// into it.
-  /// - Parameter remaining: durations of the frames still to add. If the encoder's previous frame
-  ///   covers the beginning of the first of these frames, the first duration is only the remainder.
+  /// - Parameter remaining: durations of the original frames that are not yet written. If the
+  ///   encoder's previous frame already shows the beginning of the first of these frames, the first
+  ///   duration is only the remainder.
   private func add(_ frame: WebPMuxFrameInfo, to target: OpaquePointer, _ remaining: inout ArraySlice<Int>) throws {
     var (shown, left) = (frame, Int(frame.duration))
     var cover: WebPData?
@@ -77,7 +78,7 @@ struct WebPFrameSplitter {
     } while left > 0
   }
 
-  /// Fully transparent image of the same size as another.
+  /// Creates a fully transparent image of the same size as `other`.
   private func invisible(like other: WebPData) throws -> WebPData {
     var features = WebPBitstreamFeatures()
     var (config, image) = (WebPConfig(), WebPPicture())

@@ -13,9 +13,9 @@ package struct WebPFrames {
   package enum Damage: Equatable {
     /// The file ends within a frame, or before its declared end.
     case cut
-    /// Invalid data at this offset. At least `missing` frames are lost: the number of frame headers
-    /// from the offset on. Frames after the invalid data cannot be shown, because each is drawn
-    /// over the frame before it.
+    /// Invalid data at this offset. At least `missing` frames are lost: one at the offset, and one
+    /// for each later frame header. Frames after the invalid data cannot be shown, because each is
+    /// drawn over the frame before it.
     case broken(offset: Int, missing: Int)
   }
 
@@ -26,7 +26,7 @@ package struct WebPFrames {
   package private(set) var damage: Damage?
   /// Number of plays; 0 loops forever.
   package private(set) var plays = 0
-  /// Byte offset of another RIFF file appended to this one; nil if there is none.
+  /// Byte offset of another RIFF file that is appended to this one; nil if none is appended.
   package let next: Int?
   /// Bytes of the file, up to the end of the last complete frame.
   private let whole: [UInt8]
@@ -38,8 +38,8 @@ package struct WebPFrames {
       && start[20] & 2 != 0
   }
 
-  /// Size of the canvas, read from the first bytes of a file; nil if the file is not an animated
-  /// WebP.
+  /// Reads the size of the canvas from the first bytes of a file; nil if the file is not an
+  /// animated WebP.
   package static func canvas(_ start: [UInt8]) -> (width: Int, height: Int)? {
     guard isAnimated(start), start.count >= 30 else { return nil }
     return (number(start, 24, 3) + 1, number(start, 27, 3) + 1)
@@ -88,8 +88,8 @@ package struct WebPFrames {
     return .broken(offset: place, missing: 1 + further)
   }
 
-  /// True if a frame's RIFF chunk contains an image of the declared size, and the image lies within
-  /// the canvas. libwebp refuses the whole file if this is false for any frame.
+  /// True if a frame's RIFF chunk contains an image of the declared size that fits within the
+  /// canvas. libwebp refuses the whole file if this is false for any frame.
   private static func holdsImage(_ bytes: [UInt8], _ chunk: Range<Int>, _ canvas: (width: Int, height: Int)) -> Bool {
     let start = chunk.lowerBound
     let (x, y) = (number(bytes, start, 3) * 2, number(bytes, start + 3, 3) * 2)

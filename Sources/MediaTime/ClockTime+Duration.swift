@@ -1,9 +1,9 @@
 /// Factories named like those of `Duration`, and conversions.
 extension ClockTime {
-  /// `seconds`, rounded to the nearest nanosecond; out-of-range values saturate.
+  /// Creates a time of `seconds`, rounded to the nearest nanosecond; out-of-range values saturate.
   public static func seconds(_ seconds: Double) -> ClockTime { ClockTime(seconds: seconds) }
 
-  /// `milliseconds` as a time; out-of-range values saturate.
+  /// Creates a time of `milliseconds`; out-of-range values saturate.
   public static func milliseconds(_ milliseconds: Int) -> ClockTime { ClockTime(nanoseconds: 1_000_000) * milliseconds }
 
   public static func nanoseconds(_ nanoseconds: Int64) -> ClockTime { ClockTime(nanoseconds: nanoseconds) }

@@ -37,8 +37,8 @@ public struct ClockTime: Hashable, Comparable, Sendable {
     nanoseconds = Int64(whole) * 1_000_000_000 + (Int64(rest) * 1_000_000_000 + Int64(rate) / 2) / Int64(rate)
   }
 
-  /// Index of the sample frame nearest to this time at `rate` Hz; out-of-range results saturate,
-  /// because times in damaged files may be of any size.
+  /// Returns the index of the sample frame nearest to this time at `rate` Hz; out-of-range results
+  /// saturate, because times in damaged files may be of any size.
   public func sampleIndex(rate: Int) -> Int {
     let rate = ClockTime.possible(rate)
     let whole = Int(nanoseconds / 1_000_000_000).multipliedReportingOverflow(by: rate)
@@ -54,7 +54,7 @@ public struct ClockTime: Hashable, Comparable, Sendable {
   /// overflow.
   private static let saturation = Int64.max / 4
 
-  /// Rate, clamped so that the rate times 10^9 fits in 64 bits.
+  /// Clamps a rate, so that the rate times 10^9 fits in 64 bits.
   private static func possible(_ rate: Int) -> Int { min(max(rate, 1), 1 << 32) }
 
   public static let zero = ClockTime(nanoseconds: 0)
@@ -75,15 +75,15 @@ extension ClockTime: DurationProtocol {
   public static func - (a: ClockTime, b: ClockTime) -> ClockTime {
     ClockTime(nanoseconds: a.nanoseconds.saturatingSubtract(b.nanoseconds))
   }
-  /// `count` times this duration.
+  /// Returns `count` times this duration.
   public static func * (time: ClockTime, count: Int) -> ClockTime {
     ClockTime(nanoseconds: time.nanoseconds.saturatingMultiply(Int64(count)))
   }
-  /// One of `count` equal parts, rounded towards 0.
+  /// Returns one of `count` equal parts, rounded towards 0.
   public static func / (time: ClockTime, count: Int) -> ClockTime {
     ClockTime(nanoseconds: time.nanoseconds.saturatingDivide(Int64(count)))
   }
-  /// Ratio of `a` to `b`; infinite or NaN if `b` is 0.
+  /// Returns the ratio of `a` to `b`; infinite or NaN if `b` is 0.
   public static func / (a: ClockTime, b: ClockTime) -> Double { Double(a.nanoseconds) / Double(b.nanoseconds) }
 }
 

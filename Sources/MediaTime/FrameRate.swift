@@ -41,8 +41,8 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
   /// Frames per second.
   public var value: Double { Double(numerator) / Double(denominator) }
 
-  /// Start time of frame `index`, rounded to the nearest nanosecond; results above 146 years
-  /// saturate.
+  /// Returns the start time of frame `index`, rounded to the nearest nanosecond; results above 146
+  /// years saturate.
   public func start(of index: Int) -> ClockTime {
     guard Double(index) / value < 4.6e9 else { return ClockTime(nanoseconds: .max / 2) }
     let (high, low) = Int64(index).multipliedFullWidth(by: 1_000_000_000 * Int64(denominator))
@@ -52,7 +52,7 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
     return ClockTime(nanoseconds: divided.quotient)
   }
 
-  /// Number of frames that start before `time`, which is clamped to 146 years.
+  /// Returns the number of frames that start before `time`. Clamps `time` to 146 years.
   package func count(before time: ClockTime) -> Int {
     let limit = min(time.nanoseconds, .max / 2)
     guard limit > 0 else { return 0 }
@@ -67,8 +67,8 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
     return count
   }
 
-  /// This rate multiplied by `speed`; nil if the speed is not a whole number of thousandths, or the
-  /// result is not representable.
+  /// Returns this rate multiplied by `speed`; nil if the speed is not a whole number of
+  /// thousandths, or the result is not representable.
   package func times(_ speed: Double) -> FrameRate? {
     let thousandths = speed * 1000
     guard thousandths == thousandths.rounded(), let factor = Int(exactly: thousandths), factor > 0 else { return nil }

@@ -14,7 +14,7 @@ package struct Segment: Sendable, Hashable {
 
   package init() {}
 
-  /// Stream time of a timestamp; extrapolated outside the segment, unlike
+  /// Returns the stream time of a timestamp. Extrapolates outside the segment, unlike
   /// `gst_segment_to_stream_time`.
   package func streamTime(of pts: ClockTime) -> ClockTime { pts - start + time }
 
@@ -23,9 +23,9 @@ package struct Segment: Sendable, Hashable {
     pts >= start && stop.map { pts < $0 } ?? true
   }
 
-  /// Stream time from which a frame is visible. A frame that begins before the segment and ends
-  /// within it is visible from the segment's start, as in `gst_video_decoder_clip_and_push_buf`.
-  /// nil if the frame lies outside the segment.
+  /// Returns the stream time at which a frame appears; nil if the frame is outside the segment. A
+  /// frame that begins before the segment and ends within it appears at the segment's start, as in
+  /// `gst_video_decoder_clip_and_push_buf`.
   package func presentation(of pts: ClockTime, lasting duration: ClockTime?) -> ClockTime? {
     if presents(pts) { return streamTime(of: pts) }
     guard pts < start, let duration, pts + duration > start + Segment.rounding else { return nil }
@@ -33,7 +33,7 @@ package struct Segment: Sendable, Hashable {
   }
 
   /// Tolerance, because containers round times: if a frame ends at most this long after the
-  /// segment's start, the frame lies outside the segment.
+  /// segment's start, the frame counts as outside the segment.
   private static let rounding = ClockTime.milliseconds(2)
 
   /// End of the segment in stream time; nil if open.

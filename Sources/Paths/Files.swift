@@ -1,6 +1,6 @@
 import Glibc
 
-/// Names of all entries of a folder except `.` and `..`, unordered.
+/// Returns the names of all entries of a folder except `.` and `..`, unordered.
 /// - Returns: nil if the folder cannot be read; `errno` has the reason.
 package func fileNames(in folder: String) -> [String]? {
   guard let directory = opendir(folder.cPath) else { return nil }
@@ -15,7 +15,7 @@ package func fileNames(in folder: String) -> [String]? {
   return names
 }
 
-/// Contents of a file.
+/// Reads a file.
 /// - Parameter most: size limit, in bytes.
 /// - Returns: nil if the file cannot be read; `errno` has the reason, which is `EFBIG` if the file
 ///   exceeds the limit.
@@ -41,7 +41,7 @@ package func fileBytes(at path: String, most: Int = .max) -> [UInt8]? {
 /// True if the path exists.
 package func exists(at path: String) -> Bool { access(path.cPath, F_OK) == 0 }
 
-/// Path with links, `.` and `..` resolved.
+/// Resolves links, `.` and `..` in a path.
 /// - Returns: nil if the path does not exist.
 package func realPath(_ path: String) -> String? {
   guard let real = realpath(path.cPath, nil) else { return nil }

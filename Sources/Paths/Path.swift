@@ -1,11 +1,11 @@
 // A Linux file name is any sequence of bytes except `/` and NUL; a `String` can contain only
 // Unicode. As with Python's `surrogateescape`, a path is a `String` in which U+10E080 to U+10E0FF
-// stand for the bytes 0x80 to 0xFF where these are not valid UTF-8. If a name contains one of these
-// private-use characters itself, the character's four bytes are escaped in the same way. So each
-// sequence of bytes has exactly one `String`, which converts back to the same bytes.
+// stand for the bytes 0x80 to 0xFF that are not part of valid UTF-8. If a name contains one of
+// these private-use characters itself, the character's four bytes are escaped in the same way. So
+// each sequence of bytes has exactly one `String`, which converts back to the same bytes.
 //
-// Paths become strings on input, from arguments, readdir(3), inotify(7), the environment and URIs.
-// Paths become bytes again (`cPath`) in each C call.
+// Paths become strings on input: from arguments, `readdir`, inotify, the environment and URIs. Each
+// C call converts a path back to bytes (`cPath`).
 
 /// Code points that stand for the bytes 0x80 to 0xFF.
 private let rawBytes: ClosedRange<UInt32> = 0x10E080...0x10E0FF
@@ -25,7 +25,8 @@ extension Unicode.Scalar {
 extension String {
   /// Decodes a path; any sequence of bytes is valid.
   package init(pathBytes bytes: some Collection<UInt8>) {
-    // In UTF-8, only scalars from U+100000 on start with the byte 0xF4.
+    // Without the byte 0xF4, valid UTF-8 contains no character to escape: only the UTF-8 forms of
+    // U+100000 and later start with 0xF4.
     if !bytes.contains(0xF4), let text = String(validating: bytes, as: UTF8.self) {
       self = text
       return
@@ -76,7 +77,7 @@ extension String {
   /// Path for a C call: its bytes and a NUL.
   package var cPath: [CChar] { pathBytes.map { CChar(bitPattern: $0) } + [0] }
 
-  /// Path with each byte that is not UTF-8 replaced by the result of `text`.
+  /// Returns the path with each byte that is not UTF-8 replaced by the result of `text`.
   package func replacingRawBytes(_ text: (UInt8) -> String) -> String {
     guard hasRawBytes else { return self }
     return unicodeScalars.reduce(into: "") { path, scalar in

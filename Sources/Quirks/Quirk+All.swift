@@ -1,6 +1,5 @@
 extension Quirk {
-  /// All quirks, by element. docs/quirks.md lists all quirks, and the tests reproduce their
-  /// symptoms.
+  /// All quirks, by element. docs/quirks.md lists them, and the tests reproduce their symptoms.
   package static let all: [Quirk] = [
     aiffparse, appsink, asfdemux, audioconvert, av1enc, avdec, avdemux, avenc, avidemux, core, dashdemux,
     dfbvideosink, dvdlpcmdec, flacdec, flacenc, flacparse, flvdemux, gifdec, h264parse, h264timestamper,

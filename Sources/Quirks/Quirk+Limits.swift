@@ -1,7 +1,7 @@
 import GStreamer
 
 /// Limits in GStreamer elements for which there is no workaround. docs/limits.md and
-/// docs/limits-outputs.md list each limit, with the release that removes it.
+/// docs/limits-outputs.md list each limit, and the release that removes it, if known.
 extension Quirk {
   package static let limits = demuxerLimits + decoderLimits + encoderLimits + muxerLimits
 

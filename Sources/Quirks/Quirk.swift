@@ -27,7 +27,7 @@ package struct Quirk: Sendable {
   private let probe: (@Sendable () -> Bool)?
 
   /// - Parameter probe: tests whether the installed element has the symptom, by a caps template, a
-  ///   property or a short run. Called once; its result overrides ``releases``.
+  ///   property or a short run. The result is cached, and overrides ``releases``.
   package init(
     _ name: String, element: String, releases: Releases, symptom: String, upstream: String? = nil,
     workaround: String, isForSeeks: Bool = false, probe: (@Sendable () -> Bool)? = nil

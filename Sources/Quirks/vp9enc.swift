@@ -23,7 +23,7 @@ extension Quirk {
       return four == five
     })
 
-  /// Packets that vp9enc outputs for eight frames of noise.
+  /// Returns the packets that vp9enc outputs for eight frames of noise.
   private static func encoded(atSpeed speed: Int) throws -> [[UInt8]] {
     let pipeline = try Pipeline(
       "videotestsrc num-buffers=8 pattern=snow ! video/x-raw,format=I420,width=64,height=64 "

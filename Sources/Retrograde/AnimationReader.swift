@@ -20,7 +20,7 @@ struct AnimationReader {
   /// Duration of each frame.
   private let delays: [ClockTime]
   private let caps: Caps
-  /// Memory budget and spool directory; the budget is what remains for decoded frames.
+  /// Spool directory, and the memory budget that remains for decoded frames.
   private let resources: Resources
   private let playback: PlaybackOptions
   private let output: OutputRequirements
@@ -96,7 +96,8 @@ struct AnimationReader {
 
   private var rate: FrameRateLimit { FrameRateLimit(playback, output) }
 
-  /// Source that only describes the file, for a report. The frames of this source can't be played.
+  /// Creates a source that only describes the file, for a report. The frames of this source can't
+  /// be played.
   func described(_ gauge: MemoryGauge) throws -> PlayableSource {
     try source(
       try VideoSource.described(caps, starts: starts, lastDelay: delays.last, rate: rate, resources, gauge), [])

@@ -48,8 +48,8 @@ extension Capture {
     ]
   }
 
-  /// Records until the limits of `control` are reached.
-  /// - Returns: the recording, and its number of frames.
+  /// Records until `control` ends the recording.
+  /// - Returns: the recording, and the number of recorded frames.
   private func record(
     _ control: RecordingControl, _ requirements: OutputRequirements, _ work: Work
   ) throws -> (PlayableSource, Int) {
@@ -78,7 +78,7 @@ extension Capture {
     return (recording, video.timeline.count)
   }
 
-  /// Recording pipeline in `gst-launch-1.0` syntax.
+  /// Returns the recording pipeline in `gst-launch-1.0` syntax.
   private func description() throws -> String {
     let keep = "queue max-size-buffers=8 max-size-bytes=0 max-size-time=0 ! appsink name=video"
     var lines: [String]

@@ -56,7 +56,7 @@ public struct Capture: Sendable {
     self.title = title
   }
 
-  /// Records from a camera.
+  /// Creates a capture from a camera.
   ///
   /// - Parameters:
   ///   - device: camera listed by ``Device``.

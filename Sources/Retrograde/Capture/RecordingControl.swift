@@ -3,8 +3,8 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Decides which frames of a live source are recorded: from the end of the countdown until a limit
-/// is reached or the user stops the recording.
+/// Decides which frames of a live source are recorded: the frames from the end of the countdown
+/// until a limit is reached, or the user stops the recording.
 final class RecordingControl: Sendable {
   enum Decision { case later, now, never }
 
@@ -92,8 +92,9 @@ final class RecordingControl: Sendable {
       .capturing, done: count, of: frames ?? 0, position: position, duration: duration ?? .zero, since: watch)
   }
 
-  /// True if `error` is the result of closing the preview window, which ends the recording. If the
-  /// window is closed, GStreamer's sinks report an error, and then the upstream elements do too.
+  /// True if `error` is the result of closing the preview window, which ends the recording. After
+  /// the window is closed, GStreamer's sink reports an error, and then the upstream elements report
+  /// other errors. So all errors that follow the sink's error count too.
   func isWindowClosed(_ error: GStreamerError) -> Bool {
     state.withLock { state in
       if state.began != nil, error.message.contains("window was closed") { state.isWindowClosed = true }

@@ -60,7 +60,7 @@ struct SegmentsOpened: Codable, Sendable {
   var renditions: [SegmentedMirror.Rendition]
   /// Initialization segment of each rendition.
   var initializations: [[UInt8]]
-  /// Number of fragments in each segment of each rendition.
+  /// For each rendition, the number of fragments in each segment.
   var pieces: [[Int]]
   var duration: ClockTime
   var chapters: [Chapter]

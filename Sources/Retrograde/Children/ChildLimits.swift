@@ -10,11 +10,11 @@ package struct ChildLimits: Sendable {
 
   package init(silence: Duration, memory: ByteCount) { (self.silence, self.memory) = (silence, memory) }
 
-  /// Default of ``silence``. The longest step without a report is to rewrite an encoded file, at
-  /// the speed of the disk.
+  /// Default of ``silence``. The longest step without a report rewrites an encoded file, at the
+  /// speed of the disk.
   package static let usualSilence = Duration.seconds(300)
 
-  /// Memory limit of each of `count` children that share `budget` for decoded media.
+  /// Computes the memory limit of each of `count` children that share `budget` for decoded media.
   ///
   /// Encoders and decoders need memory besides the budget: usually up to 2 GiB, but more for AV1
   /// and HEVC in 8K. So the limit is at least the child's share of half of the machine's memory.

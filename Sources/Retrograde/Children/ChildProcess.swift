@@ -70,7 +70,7 @@ final class ChildProcess: Sendable {
     }
   }
 
-  /// Makes the process stop its work and clean up.
+  /// Closes the process's standard input, so that the process stops its work and cleans up.
   func closeInput() {
     input.withLock { input in
       if let input { close(input) }
@@ -87,7 +87,8 @@ final class ChildProcess: Sendable {
     running.withLock { for process in $0 { _ = Glibc.kill(process, SIGKILL) } }
   }
 
-  /// Reaps the process if it has ended. Callers must repeat the call until the result is not nil.
+  /// Reaps the process if it has ended. Callers must repeat the call until the result is not nil;
+  /// nil means that the process still runs.
   func ending() -> Ending? {
     ChildProcess.running.withLock { running in
       var status: Int32 = 0
@@ -109,7 +110,7 @@ final class ChildProcess: Sendable {
     return words.count > 2 ? max(words[1] - words[2], 0) * max(sysconf(Int32(_SC_PAGESIZE)), 0) : 0
   }
 
-  /// Text of a small file of proc(5); empty if the file can't be read.
+  /// Reads a small text file in `/proc`; empty if the file can't be read.
   private static func text(of path: String) -> String {
     let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }

@@ -33,7 +33,7 @@ package struct ChildRunner: Sendable {
   func process(_ order: ChildRequest) throws -> ChildProcess {
     let line = Array(try JSONEncoder().encode(order)) + [10]
     let process = try ChildProcess(program, arguments)
-    // If the process has ended already, ChildWatch detects that later.
+    // Ignore a failed write: if the process has ended already, ``ChildWatch`` detects that later.
     _ = process.send(line)
     return process
   }

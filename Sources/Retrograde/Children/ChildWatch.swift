@@ -57,7 +57,7 @@ struct ChildWatch {
   private mutating func pass(on message: String) {
     guard !message.isEmpty else { return }
     lastMessage = message
-    // Don't pass on the crash handler's line, because `crash` puts this line into the error.
+    // Don't pass on the crash handler's line, because ``crash(_:)`` puts this line into the error.
     if message.hasPrefix("crashed") { return }
     messageCount += 1
     if messageCount <= ChildWatch.mostMessages { onLine(message) }
@@ -100,11 +100,11 @@ struct ChildWatch {
     if exceeded != nil { process.kill() }
   }
 
-  /// Error for a child process that ended without reporting a result.
+  /// Creates the error for a child process that ended without reporting a result.
   /// - Parameter input: name of the source.
   func crash(_ input: String) -> RetrogradeError {
     // EX_IOERR means that the process lacked memory or threads, so the input is not at fault. The
-    // last message names the remedy.
+    // process's last message names the remedy.
     if exceeded == nil, case .exit(EX_IOERR)? = ending, let lastMessage {
       return RetrogradeError(.inputOutput, about: input, "the process that read the file \(lastMessage)")
     }

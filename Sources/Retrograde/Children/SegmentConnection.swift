@@ -90,7 +90,8 @@ final class SegmentConnection: Sendable {
   }
 
   private func send(_ request: SegmentRequest, _ process: ChildProcess?) throws {
-    // If the process is dead, the thread that reads its output reports the death.
+    // Ignore a failed write: if the process is dead, the thread that reads the process's output
+    // reports that.
     _ = process?.send(Array(try JSONEncoder().encode(request)) + [10])
   }
 

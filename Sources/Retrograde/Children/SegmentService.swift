@@ -5,7 +5,7 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Responds in a child process to the parent's requests for segments of a source.
+/// Responds to the parent process's requests for segments of a source. Used in a child process.
 final class SegmentService: Sendable {
   private let output: Int32
   private let writing = Mutex(())

@@ -1,8 +1,9 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Cuts a video into chunks, which are encoded separately. The cuts lie at boundaries of the
-/// source's groups of pictures, so that no frame is decoded for two chunks.
+/// Cuts a video into chunks, which are encoded separately. Cuts are between legs (parts played in
+/// one direction), and at boundaries of the source's groups of pictures, so that chunks of one leg
+/// share no decoded frames.
 struct ChunkCuts {
   /// Range of the output that becomes one chunk.
   struct Piece: Equatable {
@@ -19,7 +20,8 @@ struct ChunkCuts {
     played = PlayedFrames(video, legs, timing)
   }
 
-  /// Divides the output into pieces of nearly equal length, cut only between groups of pictures.
+  /// Divides the output into pieces of nearly equal length, cut only between legs and between
+  /// groups of pictures.
   /// - Parameter isWhole: true if the video can't be read in parts, so that one piece contains the
   ///   whole output.
   func pieces(_ length: ChunkLength, isWhole: Bool) -> [Piece] {
@@ -39,7 +41,7 @@ struct ChunkCuts {
     }
   }
 
-  /// Indices of the first frame of each piece within one leg (a part played in one direction).
+  /// Returns the index of the first frame of each piece within one leg.
   private func cuts(in stretch: Range<Int>, _ length: ClockTime) -> [Int] {
     let start = frames[stretch.lowerBound].shown.start
     let whole = frames[stretch.upperBound - 1].shown.end - start
@@ -63,10 +65,11 @@ struct ChunkCuts {
 
 extension ChunkLength {
   /// Default length. Each chunk costs an extra keyframe, and the encoder's bit rate control starts
-  /// anew with poor estimates. At this length, these two costs add less than 1 % (docs/chunks.md).
+  /// anew with poor estimates. At this length, these two costs make the output less than 1 %
+  /// larger.
   private static let usualTime = ClockTime(seconds: 60)
 
-  /// Length of one chunk of a video whose length is `whole`.
+  /// Returns the length of one chunk of a video whose length is `whole`.
   func time(of whole: ClockTime) -> ClockTime {
     switch self {
     case .usual: ChunkLength.usualTime

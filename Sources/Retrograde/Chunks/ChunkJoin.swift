@@ -20,7 +20,8 @@ struct ChunkJoin: Sendable {
     self.work = work
   }
 
-  /// Numbers of the chunks whose files do not match the size and checksum in the journal.
+  /// Returns the numbers of the chunks whose files do not match the size and checksum in the
+  /// journal.
   func lost() throws -> [Int] {
     try made.indices.filter { number in
       try work.cancellation.check()
@@ -35,8 +36,8 @@ struct ChunkJoin: Sendable {
   /// - Throws: ``RetrogradeError``.
   func run() throws -> (counts: Feed.Counts, warnings: [Warning]) {
     try Outputs.write(overwrites: plan.options.output.overwrites, inputs: [plan.source.path]) { outputs in
-      // Begin the output last: files are renamed in the order in which they are begun, and an
-      // existing output means that all files are finished.
+      // Begin the output last: files are renamed in the order in which they are begun, and the
+      // output must not exist before all other files are finished.
       if let path = plan.subtitleOutput?.path { try outputs.begin(path, isNumbered: false) }
       try outputs.begin(plan.output)
       let location = try outputs.location(of: plan.output)

@@ -113,7 +113,8 @@ final class ChunkMaker: Sendable {
       work.cancellation)
     var given = MuxedCount.PushedData(count: 0)
     let sink = pipeline.videos[0]
-    // The plan may come from another machine, and this machine may lack the fonts of that machine.
+    // Check the fonts, because the plan may come from another machine that has fonts which this one
+    // lacks.
     try plan.options.lettering.check()
     let geometry = try FrameGeometry(
       video.caps, orientation: video.video.tags?.string("image-orientation"), plan.options.encoding.framing,

@@ -4,7 +4,7 @@ import RetrogradeEngine
 import Paths
 
 extension ChunkPlan.SourceIdentity {
-  /// Current identity of the file at `path`.
+  /// Reads the current identity of the file at `path`.
   /// - Throws: ``RetrogradeError`` of code `noInput`.
   init(_ path: String) throws {
     var info = stat()
@@ -18,7 +18,7 @@ extension ChunkPlan.SourceIdentity {
 }
 
 extension ChunkPlan {
-  /// Checks that the plan fits this program, and that the source has not changed.
+  /// Checks that this version of the program made the plan, and that the source has not changed.
   /// - Parameter isRunning: true for checks after the run's first check; a difference then means
   ///   that the source changed during the run.
   /// - Throws: ``RetrogradeError`` of code `usage`, or of code `inputOutput` if `isRunning`; the

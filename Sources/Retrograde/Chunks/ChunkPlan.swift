@@ -66,7 +66,7 @@ struct ChunkPlan: Codable, Sendable {
       (subtitles, lettering) = (options.subtitles, options.lettering)
     }
 
-    /// All options: the stored options, with the limits `resources` of the current run.
+    /// Returns all options: the stored options, and the current run's limits `resources`.
     func all(_ resources: Resources) -> ReverseOptions {
       ReverseOptions(
         playback: playback, encoding: encoding, output: output, resources: resources, subtitles: subtitles,
@@ -196,7 +196,8 @@ extension ChunkPlan {
   /// The version of this program.
   static let ownVersion = RETROGRADE_VERSION
 
-  /// Seed of a file's unique IDs. Equal sources give equal seeds.
+  /// Computes the seed of a file's unique IDs from the digests of the source's video indexes. Equal
+  /// sources have equal seeds.
   static func seed(_ digests: [String]) -> UInt32 {
     digests.compactMap { UInt32($0.prefix(8), radix: 16) }.reduce(0, ^)
   }
@@ -204,12 +205,12 @@ extension ChunkPlan {
   /// Number of video frames in all chunks.
   var frameCount: Int { chunks.reduce(0) { $0 + $1.frames } }
 
-  /// Output frame number of a chunk's first frame.
+  /// Returns the output frame number of a chunk's first frame.
   func firstFrame(of chunk: Int) -> Int {
     chunks(chunks[chunk].kind, chunks[chunk].stream).filter { $0 < chunk }.reduce(0) { $0 + chunks[$1].frames }
   }
 
-  /// Numbers of a stream's chunks, in the order of the output.
+  /// Returns the numbers of a stream's chunks, in the order of the output.
   func chunks(_ kind: StreamKind, _ stream: Int) -> [Int] {
     chunks.indices.filter { chunks[$0].kind == kind && chunks[$0].stream == stream }
   }
@@ -218,9 +219,9 @@ extension ChunkPlan {
 }
 
 extension ChunkPlan {
-  /// Default number of chunks to make at once. All cores are used, although each encoder has only
-  /// one or two threads (`EncoderHeader`). Memory limits the number: a chunk with too little memory
-  /// for a few frames would mostly wait for the spool.
+  /// Returns the default number of chunks to make at once: one per core, because each encoder has
+  /// only one or two threads (`EncoderHeader`). Fewer if memory is short, because a chunk without
+  /// enough memory for a few frames would mostly wait for the spool.
   /// - Parameter memory: memory budget in total, for all chunks that are made at once.
   func usualJobs(with memory: ByteCount) -> Int {
     let frame = videos.compactMap { Caps($0.caps)?.frameSize }.max() ?? 0

@@ -2,7 +2,7 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Run that makes several chunks on several threads.
+/// Makes the wanted chunks of a plan, several at once.
 final class ChunkRun: Sendable {
   private struct State {
     var states: ChunkStates
@@ -48,7 +48,8 @@ final class ChunkRun: Sendable {
 
   var made: ChunkedReversal.RunOutcome { state.withLock { $0.made } }
 
-  /// Makes chunks one after another, until there is no chunk left to start.
+  /// Makes chunks one after another, until no chunk is left to start. Called on each of several
+  /// threads.
   func work() throws {
     while let (chunk, held) = try next() {
       defer { withExtendedLifetime(held) {} }
@@ -80,7 +81,8 @@ final class ChunkRun: Sendable {
     try folder.checkIsThere()
   }
 
-  /// Finds a wanted chunk that is neither finished nor being made, and takes its lock.
+  /// Finds a wanted chunk that is neither finished nor being made, and takes the chunk's lock.
+  /// - Returns: nil if no such chunk is left, or the limit is reached.
   private func next() throws -> (Int, FileLocks.Held)? {
     try owner.cancellation.check()
     return try state.withLock { state in
@@ -89,7 +91,7 @@ final class ChunkRun: Sendable {
       for chunk in wanted where state.states.done[chunk] == nil && !state.given.contains(chunk) {
         guard let held = try folder.locks.take(chunk) else { continue }
         // Read the journal again: before the lock was taken, another process may have finished this
-        // chunk, or all the work and removed the folder.
+        // chunk, or may have finished all the work and removed the folder.
         try state.states.update(from: folder.journal)
         try folder.checkIsThere()
         if state.states.done[chunk] != nil { continue }

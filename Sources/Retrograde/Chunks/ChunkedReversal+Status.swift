@@ -1,7 +1,7 @@
 import RetrogradeEngine
 
 extension ChunkedReversal {
-  /// State of each chunk, and the estimated remaining time.
+  /// Returns the state of each chunk, and the estimated remaining time.
   func status() throws -> ChunkStatus {
     let plan = try folder.knownPlan()
     var states = ChunkStates(plan)

@@ -50,8 +50,8 @@ struct ChunkedReversal: Sendable {
         remedy: "name a file, or leave out \(setting: .work)")
     }
     let identity = try ChunkPlan.SourceIdentity(reverser.input)
-    // Create a temporary output file now, so that an output that can't be created fails before any
-    // long work.
+    // Create a temporary output file now: if the output can't be created, fail before any long
+    // work.
     let probe = Outputs(overwrites: reverser.options.output.overwrites, inputs: [reverser.input])
     defer { probe.clear() }
     try probe.begin(output)
@@ -64,7 +64,7 @@ struct ChunkedReversal: Sendable {
     let plan = try made.chunks(of: reverser.input, identity, length, work)
     try plan.checkSource(isRunning: true)
     let known = try folder.begin(plan, made.videos.map(\.video), work.cancellation)
-    // `known` may be another process's plan, written at the same time.
+    // Check `known`, because it may be the plan of another process that planned at the same time.
     try known.check(reverser, output, in: folder.path)
     return known
   }
@@ -159,7 +159,7 @@ struct ChunkedReversal: Sendable {
     try states.update(from: folder.journal)
     try folder.checkIsThere()
     if let output = states.joined.output, output == FileStamp(plan.output) {
-      // An earlier run was interrupted between renaming the output and removing the folder.
+      // An earlier run joined the chunks, but was interrupted before it had removed the folder.
       try folder.remove(work.cancellation)
       return .joined(summary(plan))
     }
@@ -170,8 +170,8 @@ struct ChunkedReversal: Sendable {
     let lost = try join.lost()
     for chunk in lost { try folder.note(Journal.Event(.lost, chunk)) }
     guard lost.isEmpty else { return .lost }
-    // An earlier run was interrupted after it had renamed the subtitle file, but not the output.
-    // The stamp in the journal shows that the file comes from that run, so the file may be removed.
+    // If an earlier run was interrupted after it had renamed the subtitle file, but not the output,
+    // remove that file. The stamp in the journal shows that the file comes from that run.
     if let path = plan.subtitleOutput?.path, let made = states.joined.subtitles, made == FileStamp(path) {
       unlink(path.cPath)
     }

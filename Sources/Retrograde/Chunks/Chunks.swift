@@ -4,7 +4,7 @@ public import RetrogradeEngine
 
 /// Length of the chunks that a video is cut into.
 public enum ChunkLength: Sendable, Hashable {
-  /// Default length, at which cutting costs little bit rate and quality (docs/chunks.md).
+  /// Default length (60 s), at which cutting costs little bit rate and quality.
   case usual
   /// Approximately this length; each chunk begins with a group of pictures.
   case about(ClockTime)
@@ -54,7 +54,7 @@ public struct ChunkFolder: Sendable {
 
   public init(_ path: String) { self.path = path }
 
-  /// State of each chunk, and the estimated remaining time.
+  /// Returns the state of each chunk, and the estimated remaining time.
   /// - Throws: ``RetrogradeError``.
   public func status() async throws -> ChunkStatus {
     try await Work.perform("status") { try ChunkedReversal(path, $0).status() }
@@ -106,7 +106,8 @@ public struct ChunkFolder: Sendable {
   ///
   /// - Parameter resources: memory budget and spool directory for the verification of the output;
   ///   unused if the plan's options do not request verification.
-  /// - Returns: the progress and the result.
+  /// - Returns: the progress and the result. The result is a ``RetrogradeError`` of code `usage` if
+  ///   chunks are missing, of code `damagedInput` if chunk files were changed.
   /// - Throws: ``RetrogradeError``; of code `usage` if chunks are missing, of code `damagedInput`
   ///   if chunk files were changed.
   public func join(resources: Resources = Resources()) -> Reversal {

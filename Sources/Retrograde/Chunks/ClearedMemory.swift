@@ -9,7 +9,7 @@ import Synchronization
 enum ClearedMemory {
   private static let users = Mutex(0)
 
-  /// Makes malloc return zeroed memory in the whole process until `body` has ended.
+  /// Runs `body`. Until `body` has ended, malloc returns zeroed memory in the whole process.
   static func during<Result>(_ body: () throws -> Result) rethrows -> Result {
     users.withLock { count in
       count += 1

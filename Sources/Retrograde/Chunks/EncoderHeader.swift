@@ -47,11 +47,11 @@ enum EncoderHeader {
     return first.merging(second) { $1 }.merging(strings.isEmpty ? [:] : [string: strings.joined(separator: ":")]) { $1 }
   }
 
-  /// Property that holds all options of an encoder in one string.
+  /// Property that contains all options of an encoder in one string.
   private static let string = "option-string"
 
-  /// Level that the encoder writes for these settings, found by encoding one black frame. The level
-  /// does not depend on the content of the frames.
+  /// Finds the level that the encoder writes for these settings, by encoding one black frame. The
+  /// level does not depend on the content of the frames. nil if the level can't be found.
   private static func level(
     _ video: ChunkPlan.Video, _ settings: [String: String], _ resources: Resources, _ work: Work
   ) throws -> String? {

@@ -182,13 +182,14 @@ struct ChunkRates {
     }
   }
 
-  /// Approximate size of the chunk `piece` in bytes; nil if the encoder uses constant quality.
+  /// Returns the approximate size of the chunk `piece` in bytes; nil if the encoder uses constant
+  /// quality.
   func bytes(of piece: ChunkCuts.Piece) -> Int? {
     frame.bitrate.map { Int(min(Double(rate(for: piece) ?? $0) / 8 * piece.span.duration.seconds, 1e18)) }
   }
 
-  /// Bit rate in bits per second; nil if the source's bit rate is unknown, or if the encoder uses
-  /// constant quality.
+  /// Returns the bit rate of the chunk `piece` in bits per second; nil if the source's bit rate is
+  /// unknown, or if the encoder uses constant quality.
   private func rate(for piece: ChunkCuts.Piece) -> Int? {
     guard let whole = frame.bitrate, let total = bytes.last, total > 0, let length = video.video.duration,
       length > .zero, piece.span.duration > .zero
@@ -200,7 +201,8 @@ struct ChunkRates {
     return Int(min(max(rate, 1000), 1e15))
   }
 
-  /// Encoder properties of the chunk `piece` that differ from the properties of the whole video.
+  /// Returns the encoder properties of the chunk `piece` that differ from the properties of the
+  /// whole video.
   func settings(for piece: ChunkCuts.Piece) throws -> [String: String] {
     guard let rate = rate(for: piece) else { return [:] }
     var asked = options.encoding

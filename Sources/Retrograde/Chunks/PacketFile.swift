@@ -18,7 +18,8 @@ struct PacketFile: Sendable {
 
   /// Content of the file.
   struct Content: Sendable, Codable, Equatable {
-    /// Number of packets that are shown or played; packets with the same timestamp count once.
+    /// Number of packets that are shown or played; consecutive packets with the same timestamp
+    /// count once.
     var packets: Int
     /// Reordering depth: largest number of packets that come before a packet but have a later PTS.
     var reordering: Int

@@ -18,7 +18,7 @@ final class PlanFile: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Content of the file; nil if the file does not exist.
+  /// Reads the file; nil if the file does not exist.
   func read() throws -> Data? {
     let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -59,14 +59,14 @@ package struct FileStamp: Codable, Sendable, Equatable {
   /// Seconds and nanoseconds since 1970.
   var modified: [Int]
 
-  /// Stamp of the file at `path`; nil if the file does not exist.
+  /// Creates the stamp of the file at `path`; nil if the file does not exist.
   package init?(_ path: String) {
     var info = stat()
     guard stat(path.cPath, &info) == 0 else { return nil }
     self.init(info)
   }
 
-  /// Stamp of an open file.
+  /// Creates the stamp of an open file.
   package init?(descriptor: Int32) {
     var info = stat()
     guard fstat(descriptor, &info) == 0 else { return nil }

@@ -29,7 +29,7 @@ struct WorkFolder: Sendable {
 
   // MARK: the plan
 
-  /// Plan in the folder; nil if the folder has no plan yet.
+  /// Reads the plan; nil if the folder has no plan yet.
   func plan() throws -> ChunkPlan? {
     guard let bytes = try planFile.read() else { return nil }
     do {
@@ -41,8 +41,8 @@ struct WorkFolder: Sendable {
     }
   }
 
-  /// True if the plan that was read is still there. The plan is removed before the journal. So if
-  /// the plan is still there, a journal that was read before this check was not yet removed.
+  /// True if the plan file that was read still exists. The plan is removed before the journal, so
+  /// if the plan exists, the journal had not been removed when it was read earlier.
   var isThere: Bool { planFile.isThere }
 
   /// - Throws: ``RetrogradeError`` of code `noInput` if the plan is gone.
@@ -53,7 +53,7 @@ struct WorkFolder: Sendable {
   /// True if the file at `path` was written after the plan.
   func isOlder(than path: String) -> Bool { planFile.isOlder(than: path) }
 
-  /// Plan in the folder.
+  /// Reads the plan.
   /// - Throws: ``RetrogradeError`` of code `noInput` if the folder has no plan.
   func knownPlan() throws -> ChunkPlan {
     guard let plan = try plan() else {
@@ -135,7 +135,7 @@ struct WorkFolder: Sendable {
     }
   }
 
-  /// Index of a video of the plan.
+  /// Reads the index of a video of the plan.
   func index(_ stream: Int, of plan: ChunkPlan) throws -> VideoIndex {
     let path = indexPath(stream)
     guard let bytes = fileBytes(at: path),

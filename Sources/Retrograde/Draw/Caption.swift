@@ -4,7 +4,7 @@ import Drawing
 struct Caption: Sendable {
   let text: String
   let style: CaptionStyle
-  /// True if the timecode is shown too, so that the caption must start below the timecode.
+  /// True if the timecode is shown too, so the caption must start below the timecode.
   let isBelowTimecode: Bool
 
   /// Smallest legible font size, in pixels.

@@ -16,7 +16,7 @@ struct FrameDrawing: Sendable {
   /// Delay of the whole source, caused by the title.
   var lead: ClockTime { title?.duration ?? .zero }
 
-  /// Passes each frame of the title to `body`, with the frame's time span.
+  /// Calls `body` with each frame of the title and the frame's time span.
   func title(_ painter: FramePainter, rate: Double, _ body: (Buffer, TimeSpan) throws -> Void) throws {
     guard let title, title.duration > .zero else { return }
     let step = ClockTime(seconds: 1 / max(rate, 1))
@@ -28,7 +28,7 @@ struct FrameDrawing: Sendable {
     }
   }
 
-  /// Number of frames of the title.
+  /// Returns the number of frames of the title.
   func titleFrames(rate: Double) -> Int {
     guard let title, title.duration > .zero else { return 0 }
     let step = ClockTime(seconds: 1 / max(rate, 1))
@@ -50,7 +50,7 @@ extension VideoPlayer.Frame {
 }
 
 extension FramePainter {
-  /// Painter for the frames of `video`.
+  /// Creates a painter for the frames of `video`.
   /// - Parameter geometry: conversion that is applied to the frames after the drawing; nil: none.
   init(_ video: VideoSource, _ geometry: FrameGeometry?) {
     let shown = ShownFrame(video.caps, orientation: video.video.tags?.string("image-orientation"))

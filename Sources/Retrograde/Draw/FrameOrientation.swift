@@ -41,7 +41,7 @@ struct FrameOrientation: Hashable, Sendable {
     return turn
   }
 
-  /// This orientation, followed by the orientation `other`.
+  /// Returns this orientation, followed by the orientation `other`.
   func then(_ other: FrameOrientation) -> FrameOrientation {
     (other.isMirrored ? mirrored : self).turned(by: other.quarters)
   }
@@ -64,7 +64,7 @@ struct FrameOrientation: Hashable, Sendable {
   /// `video-direction` of videoflip; nil if videoflip is not needed.
   var direction: String? { EncodingDescription.directions[orientation] }
 
-  /// Maps positions in the rotated frame to positions in the original frame.
+  /// Returns the transform from positions in the rotated frame to positions in the original frame.
   /// - Parameter size: size of the original frame.
   func source(of size: Size) -> Transform {
     let (w, h) = (size.width, size.height)
@@ -80,7 +80,7 @@ struct FrameOrientation: Hashable, Sendable {
     }
   }
 
-  /// Size of the rotated frame.
+  /// Returns the size of the rotated frame.
   func turned(_ size: Size) -> Size {
     isSideways ? Size(width: size.height, height: size.width) : size
   }

@@ -5,8 +5,8 @@ import RetrogradeEngine
 /// Audio for a movie made from code. ``MovieWriter`` requests the samples when they are needed.
 ///
 /// With the quality `lossless`, Matroska stores the samples unchanged, and MOV stores them as
-/// 32-bit integers. MP4 and MOV can hold at most 2,147,483,647 sample frames, which last 12 hours
-/// at 48 kHz.
+/// 32-bit integers. MP4 and MOV can contain at most 2,147,483,647 sample frames, which last 12
+/// hours at 48 kHz.
 ///
 /// ```swift
 /// let tone = MovieAudio(sampleRate: 48_000, channels: 1) { position in

@@ -10,7 +10,7 @@ struct MovieStream: Sendable {
   private let audio: Worker<MuxedCount.PushedData>?
   private let cancellation: Cancellation
   private var given = MuxedCount.PushedData(count: 0)
-  /// Warnings about details that the container can't hold.
+  /// Warnings about details that the container can't store.
   let warnings: [Warning]
 
   /// Assumed length of the movie, since the real length is unknown. With a length, the pipeline
@@ -18,7 +18,7 @@ struct MovieStream: Sendable {
   /// edit lists then suffice for 12 hours at 48 kHz.
   private static let expected = ClockTime.seconds(3600)
 
-  /// - Throws: ``RetrogradeError`` if the container can't hold video, or if encoding fails to
+  /// - Throws: ``RetrogradeError`` if the container can't store video, or if encoding fails to
   ///   start.
   init(
     _ output: String, _ outputs: Outputs, _ caps: Caps, _ frameRate: FrameRate, _ audio: MovieAudio?,

@@ -27,8 +27,8 @@ import Synchronization
 /// frames are stored in memory up to the budget, then in the spool (temporary files), and are
 /// encoded by ``finish()``.
 ///
-/// Audio (``MovieAudio``) starts with the first frame. If frames are encoded when they are added,
-/// so is the audio.
+/// Audio (``MovieAudio``) starts with the first frame. If frames are encoded as they are added, the
+/// audio is encoded at the same time.
 public final class MovieWriter: Sendable {
   /// Width of the frames, in pixels.
   public let width: Int

@@ -27,7 +27,7 @@ public struct OverlayFrame: Sendable {
 /// Called for one frame at a time, on a thread of the engine.
 public typealias Overlay = @Sendable (DrawingContext, OverlayFrame) throws -> Void
 
-/// Title frames before the first frame of the video, drawn over black and without audio.
+/// Title that is shown before the first frame of the video, drawn over black and without audio.
 public struct Title: Sendable {
   public var duration: ClockTime
   /// Draws a frame of the title. Gets the time since the title's start.
@@ -41,7 +41,7 @@ public struct Title: Sendable {
 
 /// Ready-made overlays, which the `retrograde` command offers too.
 public enum Overlays {
-  /// Caption in the middle of the lower edge, unless `style` has another place.
+  /// Creates a caption in the middle of the lower edge, unless `style` has another place.
   public static func caption(_ text: String, style: CaptionStyle = CaptionStyle()) -> Overlay {
     Caption(text: text, style: style, isBelowTimecode: false).draw
   }
@@ -67,7 +67,7 @@ public enum Overlays {
       outline: (.black.opacity(0.8), size / 12))
   }
 
-  /// Lower edge of the timecode, in pixels.
+  /// Returns the lower edge of the timecode, in pixels.
   static func timecodeEnd(_ context: DrawingContext) -> Double {
     let moment = OverlayFrame(time: .zero, sourceTime: .zero, direction: .forward, number: 0)
     let size = timecodeSize(context)
@@ -123,7 +123,7 @@ struct FramePainter: Sendable {
     }
   }
 
-  /// Smallest range of rows that contains every drawn pixel.
+  /// Returns the smallest range of rows that contains every drawn pixel.
   private static func rows(_ pixels: UnsafeRawBufferPointer, width: Int, height: Int) -> Range<Int> {
     func isEmpty(_ row: Int) -> Bool {
       let words = UnsafeRawBufferPointer(rebasing: pixels[row * width * 4..<(row + 1) * width * 4])

@@ -13,7 +13,7 @@ enum AnimationFormat: Sendable {
   /// below 2/100 s, browsers use 10/100 s instead.
   var fastest: FrameRate? { self == .gif ? FrameRate(50, 1) : nil }
 
-  /// Elements before the appsink, in `gst-launch-1.0` syntax.
+  /// Returns the elements before the appsink, in `gst-launch-1.0` syntax.
   /// - Parameter isHalved: true if the frames have 4:2:0 chroma. A WebP then stores 4:2:0 too.
   func preparation(hasAlpha: Bool, isHalved: Bool) -> [String] {
     switch self {

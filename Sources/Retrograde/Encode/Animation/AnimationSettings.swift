@@ -23,7 +23,7 @@ struct AnimationSettings: Sendable {
   }
 }
 
-/// Quality of an animation. The level is lowered step by step to make the file smaller.
+/// Quality level of an animation, which is reduced step by step to make the file smaller.
 struct AnimationLevel: Sendable {
   /// Number of colours of a GIF.
   var colors = 256
@@ -40,9 +40,9 @@ struct AnimationLevel: Sendable {
   /// Interval of the frames to keep: every `step`-th frame is kept.
   var step = 1
 
-  /// Levels in ascending order of loss; each level gives a smaller file than the previous level. A
-  /// GIF first loses colours and small changes between frames; a WebP first loses quality. After
-  /// that, both formats lose frame size, then frame rate.
+  /// Returns levels in ascending order of loss, starting with `first`; each level should make the
+  /// file smaller than the previous level does. A GIF first loses colours and small changes between
+  /// frames; a WebP first loses quality. After that, both formats lose frame size, then frame rate.
   static func ladder(_ format: AnimationFormat, from first: AnimationLevel) -> [AnimationLevel] {
     var all = [first]
     func add(_ change: (inout AnimationLevel) -> Void) {
@@ -82,7 +82,7 @@ struct AnimationLevel: Sendable {
   func scaled(_ length: Int) -> Int { max(Int((Double(length) * scale).rounded()), 1) }
 }
 
-/// Search, among levels in ascending order of loss, for the first level whose file fits the limit.
+/// Searches levels in ascending order of loss for the first level whose file fits the limit.
 struct SizeSearch {
   let limit: Int
   let levels: [AnimationLevel]
