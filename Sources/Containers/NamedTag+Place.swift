@@ -8,7 +8,8 @@ extension NamedTag {
   ///   - latitude: in degrees, like the longitude.
   ///   - altitude: in metres, written with two decimals.
   ///   - decimals: maximum number of decimals of latitude and longitude.
-  /// - Returns: nil if a number is too large, or not finite.
+  /// - Returns: nil if the latitude or longitude is too large, or not finite. An altitude that is
+  ///   too large or not finite is omitted.
   package static func place(latitude: Double, longitude: Double, altitude: Double?, decimals: Int) -> String? {
     guard let north = coordinate(latitude, digits: 2, decimals), let east = coordinate(longitude, digits: 3, decimals)
     else { return nil }

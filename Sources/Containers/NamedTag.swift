@@ -39,13 +39,12 @@ package struct NamedTag: Hashable, Sendable, Codable {
     "VENDOR_ID", "ITUNSMPB", "ENCODING PARAMS", "CDEC",
   ]
 
-  /// Prefixes of the names of statistics tags by mkvmerge, with or without a language suffix
-  /// (`BPS-eng`).
+  /// Prefixes of the names of mkvmerge's statistics tags. A language suffix may follow, as in
+  /// `BPS-eng`.
   private static let statistics = ["BPS", "NUMBER_OF_FRAMES", "NUMBER_OF_BYTES", "SOURCE_ID", "DURATION-"]
 }
 
-/// Tag of an MP4 or MOV file in its stored form: QuickTime metadata (`mdta`), or an item of the
-/// iTunes list.
+/// Tag as stored in an MP4 or MOV file: QuickTime metadata (`mdta`), or an item of the iTunes list.
 package struct MP4Tag: Hashable, Sendable, Codable {
   package var name: String
   /// Item of the iTunes list, including its box header; nil for a QuickTime key, which has only

@@ -101,8 +101,8 @@ public final class DrawingContext {
         cairo_set_source_surface(context, surface, 0, 0)
         cairo_pattern_set_filter(cairo_get_source(context), CAIRO_FILTER_GOOD)
         cairo_paint_with_alpha(context, opacity)
-        // The image's memory is valid only inside this closure. With another source, Cairo drops
-        // its reference to that memory.
+        // The image's memory is valid only inside this closure. Set another source, so that Cairo
+        // drops its reference to that memory.
         cairo_set_source_rgb(context, 0, 0, 0)
       }
     }
@@ -129,8 +129,8 @@ public final class DrawingContext {
     return size(of: layout)
   }
 
-  /// Size of `text` if lines are wrapped to `width`; with a width of `.infinity`, a new line starts
-  /// only at a line break in the text.
+  /// Returns the size of `text` with lines wrapped to `width`. With a width of `.infinity`, a new
+  /// line starts only at a line break in the text.
   public func size(of text: Text, width: Double) -> Size {
     guard let layout = layout(text, width: width) else { return Size(width: 0, height: 0) }
     defer { g_object_unref(UnsafeMutableRawPointer(layout)) }
@@ -219,12 +219,12 @@ package struct Transform: Hashable, Sendable {
     Transform(xx: 1, xy: 0, x0: x, yx: 0, yy: 1, y0: y)
   }
 
-  /// Transformed point.
+  /// Returns the transformed point.
   package func callAsFunction(_ place: Point) -> Point {
     Point(x: xx * place.x + xy * place.y + x0, y: yx * place.x + yy * place.y + y0)
   }
 
-  /// Concatenation: this transform, then `next`.
+  /// Returns the concatenation: this transform, then `next`.
   package func then(_ next: Transform) -> Transform {
     Transform(
       xx: next.xx * xx + next.xy * yx, xy: next.xx * xy + next.xy * yy, x0: next.xx * x0 + next.xy * y0 + next.x0,

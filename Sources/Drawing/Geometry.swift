@@ -37,7 +37,8 @@ public struct Rectangle: Hashable, Sendable {
 
   public var center: Point { Point(x: origin.x + size.width / 2, y: origin.y + size.height / 2) }
 
-  /// Largest rectangle with the aspect ratio of `size` that fits in this rectangle, centred.
+  /// Returns the largest rectangle with the aspect ratio of `size` that fits in this rectangle,
+  /// centred.
   public func fitting(_ size: Size) -> Rectangle {
     guard size.width > 0, size.height > 0 else { return self }
     let scale = min(self.size.width / size.width, self.size.height / size.height)
@@ -70,6 +71,6 @@ public struct Color: Hashable, Codable, Sendable {
   public static let black = Color(white: 0)
   public static let white = Color(white: 1)
 
-  /// The same colour with another opacity.
+  /// Returns the same colour with another opacity.
   public func opacity(_ alpha: Double) -> Color { Color(red: red, green: green, blue: blue, alpha: alpha) }
 }

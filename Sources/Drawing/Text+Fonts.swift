@@ -7,7 +7,8 @@ extension Text {
   package static func isInstalled(_ font: String) -> Bool {
     guard let description = pango_font_description_from_string(font) else { return false }
     defer { pango_font_description_free(description) }
-    // If `font` names only a style, such as `Bold`, Pango uses its default family.
+    // If `font` names only a style, such as `Bold`, Pango uses its default family, so no family is
+    // missing.
     guard let names = pango_font_description_get_family(description) else { return true }
     let wanted = Set(String(cString: names).lowercased().split(separator: ",").map(String.init))
     var families: UnsafeMutablePointer<UnsafeMutablePointer<PangoFontFamily>?>?

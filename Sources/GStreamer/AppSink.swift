@@ -42,17 +42,17 @@ package final class AppSink: @unchecked Sendable {
     }
   }
 
-  /// Keeps packets that lie outside their GStreamer segment, because a decoder may need such
-  /// packets as references. By default, sinks drop these packets.
+  /// Keeps packets outside their GStreamer segment, because a decoder may need such packets as
+  /// references. By default, sinks drop these packets.
   package func takeBuffersOutsideSegments() {
     gst_base_sink_set_drop_out_of_segment(
       UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GstBaseSink.self), 0)
   }
 
-  /// Flushing, accurate seek of the upstream elements to `time`.
+  /// Seeks the upstream elements to `time`, with the flags FLUSH and ACCURATE.
   package func seek(to time: ClockTime) -> Bool { seek(to: time, [GST_SEEK_FLAG_ACCURATE]) }
 
-  /// Flushing seek of the upstream elements to the last keyframe at or before `time`.
+  /// Seeks the upstream elements to the last keyframe at or before `time`, with the flag FLUSH.
   package func seek(toKeyframeBefore time: ClockTime) -> Bool {
     seek(to: time, [GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_BEFORE])
   }

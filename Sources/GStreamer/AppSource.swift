@@ -20,8 +20,8 @@ package final class AppSource: @unchecked Sendable {
   package func setCaps(_ caps: Caps) { gst_app_src_set_caps(raw, caps.raw) }
 
   /// Sets `field-order` in the caps of the following buffers to the value in `frames`, because
-  /// reversal changes the order of the fields. The other caps fields stay unchanged, because
-  /// `framerate` is the output's rate, and muxers refuse any other rate.
+  /// reversal changes the order of the fields. The other caps fields stay unchanged: `framerate`,
+  /// for example, is the output's rate, and muxers refuse any other rate.
   package func setFieldOrder(of frames: Caps) {
     guard let caps = gst_app_src_get_caps(raw).map({ Caps(adopting: $0) }),
       let order = frames.string("field-order"), let set = caps.string("field-order"), set != order

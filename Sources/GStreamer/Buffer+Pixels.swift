@@ -21,7 +21,8 @@ extension Buffer {
     }
   }
 
-  /// Hash of the pixels of a raw video frame with `caps`; padding of rows and pixels is ignored.
+  /// Returns a hash of the pixels of a raw video frame with `caps`; padding of rows and pixels is
+  /// ignored.
   /// - Throws: ``GStreamerError`` if the memory cannot be mapped.
   package func pixelHash(_ caps: Caps) throws -> UInt64 {
     try withPlanes(caps) { planes in
@@ -35,7 +36,8 @@ extension Buffer {
     }
   }
 
-  /// Means of the 8x8 blocks in each plane of a raw video frame. Each component must have one byte.
+  /// Returns the means of the 8x8 blocks in each plane of a raw video frame. Each component must
+  /// have one byte.
   /// - Throws: ``GStreamerError`` if the memory cannot be mapped.
   package func blockMeans(_ caps: Caps) throws -> [PlaneMeans] {
     try withPlanes(caps) { planes in planes.map { PlaneMeans($0) } }
@@ -86,10 +88,10 @@ extension Buffer {
 package struct PlaneMeans: Sendable {
   package static let side = 8
   package let columns: Int
-  /// Means in row order.
+  /// Mean of each block, in row order.
   package let values: [UInt16]
 
-  /// Least and greatest mean among a block and its up to eight neighbours.
+  /// Returns the least and greatest mean among a block and its up to eight neighbours.
   /// - Parameter place: index of the block in ``values``.
   package func levels(around place: Int) -> ClosedRange<UInt16> {
     let (row, column) = (place / columns, place % columns)
@@ -110,8 +112,8 @@ package struct PlaneMeans: Sendable {
     columns = (width + side - 1) / side
     var values: [UInt16] = []
     values.reserveCapacity(columns * ((rows + side - 1) / side))
-    // Mask that selects every other byte of a word, which leaves 16 bits for each sum of bytes over
-    // eight rows.
+    // Mask that selects every other byte of a word. Each byte then has 16 bits, enough for the sum
+    // over eight rows.
     let mask: UInt64 = 0x00FF_00FF_00FF_00FF
     for top in Swift.stride(from: 0, to: rows, by: side) {
       let height = min(side, rows - top)

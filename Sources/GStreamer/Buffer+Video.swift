@@ -15,8 +15,8 @@ extension Buffer {
     try Buffer(size: width * height * 4) { bytes in bytes.initializeMemory(as: UInt8.self, repeating: 0) }
   }
 
-  /// Frame in the default layout of its caps (`gst_video_info_from_caps`), for elements that ignore
-  /// `GstVideoMeta`. The pixels are copied if the layout differs.
+  /// Returns the frame in the default layout of `caps` (`gst_video_info_from_caps`), for elements
+  /// that ignore `GstVideoMeta`. The pixels are copied if the layout differs.
   /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped.
   package func inPlainLayout(_ caps: Caps) throws -> Buffer {
     var info = GstVideoInfo()
@@ -45,7 +45,7 @@ extension Buffer {
   /// Copies the frame, and extends each row to a multiple of 32 pixels by repeating the last pixel.
   /// - Parameter caps: caps of the frame.
   /// - Returns: nil if rows already end with a whole JPEG block, if a component takes more than one
-  ///   byte, or if a plane holds several components.
+  ///   byte, or if a plane contains several components.
   /// - Throws: ``GStreamerError`` if memory cannot be allocated or mapped.
   package func withRepeatedEdge(_ caps: Caps) throws -> Buffer? {
     var info = GstVideoInfo()
@@ -93,7 +93,7 @@ extension Buffer {
   }
 
   /// Copies the frame into new memory, in the layout of `other`.
-  /// - Parameter finish: called with the copy while it is mapped.
+  /// - Parameter finish: called while the copy is mapped, with the copy.
   private func copied(
     _ info: inout GstVideoInfo, to other: inout GstVideoInfo, finish: (GstVideoFrame) -> Void
   ) throws -> Buffer {
@@ -107,8 +107,8 @@ extension Buffer {
     finish(to)
     gst_video_frame_unmap(&to)
     guard isCopied else { throw Buffer.unmappable }
-    // GST_BUFFER_COPY_META skips metas that describe memory, such as GstVideoMeta, if the memory is
-    // not copied too.
+    // Without the memory, GST_BUFFER_COPY_META skips metas that describe memory, such as
+    // GstVideoMeta. So the copy does not get the layout of the original.
     let all = GST_BUFFER_COPY_FLAGS.rawValue | GST_BUFFER_COPY_TIMESTAMPS.rawValue | GST_BUFFER_COPY_META.rawValue
     gst_buffer_copy_into(plain, raw, GstBufferCopyFlags(all), 0, gsize.max)
     return copy
@@ -156,7 +156,7 @@ extension Buffer {
 }
 
 extension Caps {
-  /// Bytes of a raw video frame in the default layout (`gst_video_info_from_caps`).
+  /// Size in bytes of a raw video frame in the default layout (`gst_video_info_from_caps`).
   package var frameSize: Int? {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, raw) != 0 else { return nil }

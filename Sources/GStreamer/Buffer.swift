@@ -77,8 +77,8 @@ package final class Buffer: @unchecked Sendable {
   static let unmappable = GStreamerError(
     kind: .other, element: nil, message: "the memory of a buffer can't be mapped", debug: nil)
 
-  /// Copy that has new times, and shares the memory and the metas (`gst_buffer_copy`); no pixel is
-  /// copied.
+  /// Returns a copy with new times, which shares the memory and the metas (`gst_buffer_copy`); no
+  /// pixel is copied. The copy has no timecode.
   /// - Parameter isMirrored: true to swap the field order of interlaced frames
   ///   (`GST_VIDEO_BUFFER_FLAG_TFF`), and to remove captions.
   package func retimed(pts: ClockTime?, duration: ClockTime?, isMirrored: Bool) -> Buffer {
@@ -121,7 +121,7 @@ package final class Buffer: @unchecked Sendable {
     }
   }
 
-  /// Copy of the packet with the given times; shares the memory.
+  /// Returns a copy of the packet with the given times, which shares the memory.
   package func retimed(pts: ClockTime, dts: ClockTime?, duration: ClockTime) -> Buffer {
     let copy = shallowCopy()
     copy.stamp(pts: pts, duration: duration)
@@ -143,15 +143,15 @@ package final class Buffer: @unchecked Sendable {
   /// True if the buffer has caption data (`GstVideoCaptionMeta`: CEA-608 or 708).
   package var hasCaptions: Bool { gst_buffer_get_meta(raw, gst_video_caption_meta_api_get_type()) != nil }
 
-  /// Copy that shares the memory, with the same times, flags and metas.
+  /// Returns a copy that shares the memory, with the same times, flags and metas.
   package func shallowCopy() -> Buffer {
     let mini = UnsafePointer(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self))
     guard let copy = gst_mini_object_copy(mini) else { return Buffer(retaining: raw) }
     return Buffer(adopting: UnsafeMutableRawPointer(copy).assumingMemoryBound(to: GstBuffer.self))
   }
 
-  /// Copy of the packet with only its last memory block (`GstMemory`); nil if the packet has only
-  /// one block.
+  /// Returns a copy of the packet with only its last memory block (`GstMemory`); nil if the packet
+  /// has only one block.
   package func withLastMemory() -> Buffer? {
     let count = gst_buffer_n_memory(raw)
     guard count > 1 else { return nil }
@@ -166,8 +166,8 @@ package final class Buffer: @unchecked Sendable {
     raw.pointee.duration = duration.raw
   }
 
-  /// Copy of the packet, with the PTS reduced by `delay`, and with a DTS equal to the new PTS; nil
-  /// if the packet has no PTS.
+  /// Returns a copy of the packet, with the PTS reduced by `delay`, and with a DTS equal to the new
+  /// PTS; nil if the packet has no PTS.
   package func withPresentationTime(earlierBy delay: ClockTime) -> Buffer? {
     guard let pts else { return nil }
     let copy = shallowCopy()
@@ -176,8 +176,8 @@ package final class Buffer: @unchecked Sendable {
     return copy
   }
 
-  /// Copy with the flags, times and metas (among them strides and offsets of planes), without the
-  /// memory.
+  /// Returns a copy without the memory, but with the flags, times and metas (among them strides and
+  /// offsets of planes).
   ///
   /// The memory is removed only after the copy, because a copy without memory lacks the metas that
   /// describe memory, such as GstVideoMeta.
@@ -192,7 +192,7 @@ package final class Buffer: @unchecked Sendable {
     gst_buffer_copy_into(raw, other.raw, GST_BUFFER_COPY_MEMORY, 0, gsize.max)
   }
 
-  /// Copy that does not share memory with this buffer.
+  /// Returns a copy that does not share memory with this buffer.
   package func deepCopy() -> Buffer { gst_buffer_copy_deep(raw).map { Buffer(adopting: $0) } ?? shallowCopy() }
 
   /// True if the buffer's pool is limited: `max_buffers` of its configuration is not 0.
@@ -204,7 +204,7 @@ package final class Buffer: @unchecked Sendable {
     return most > 0
   }
 
-  /// First `count` sample frames of a raw audio buffer, in any layout
+  /// Returns the first `count` sample frames of a raw audio buffer, in any layout
   /// (`gst_audio_buffer_truncate`).
   package func prefix(sampleFrames count: Int, of caps: Caps) -> Buffer {
     guard let size = caps.bytesPerSampleFrame, size > 0, count < self.size / size,
@@ -213,7 +213,8 @@ package final class Buffer: @unchecked Sendable {
     return Buffer(adopting: cut)
   }
 
-  /// Buffer that shares a range of the memory, without times; the range must lie within ``size``.
+  /// Returns a buffer that shares a range of the memory, without times. The range must not exceed
+  /// ``size``.
   package func part(_ range: Range<Int>) throws -> Buffer {
     guard range.lowerBound >= 0, range.upperBound <= size,
       let part = gst_buffer_copy_region(raw, GST_BUFFER_COPY_MEMORY, gsize(range.lowerBound), gsize(range.count))
@@ -228,7 +229,7 @@ package final class Buffer: @unchecked Sendable {
       GST_BUFFER_FLAG_DISCONT.rawValue
   }
 
-  /// New reference for a C function that takes ownership.
+  /// Returns a new reference for a C function that takes ownership.
   package func retained() -> UnsafeMutablePointer<GstBuffer> { gst_buffer_ref(raw) }
 
   /// Calls `body` for each plane of raw audio, with the number of bytes per sample frame in that
@@ -239,7 +240,8 @@ package final class Buffer: @unchecked Sendable {
   ) throws {
     var info = GstAudioInfo()
     var audio = GstAudioBuffer()
-    // Caps may declare 0 channels, and GStreamer divides by the number of channels.
+    // Reject 0 channels, which caps may declare, because GStreamer divides by the number of
+    // channels.
     guard gst_audio_info_from_caps(&info, caps.raw) != 0, info.bpf > 0, info.channels > 0,
       gst_audio_buffer_map(&audio, &info, raw, GstMapFlags(GST_MAP_READ.rawValue | GST_MAP_WRITE.rawValue)) != 0
     else { throw Buffer.unmappable }

@@ -58,7 +58,7 @@ package enum BusMessage: Sendable {
   private static func spectrum(_ message: UnsafeMutablePointer<GstMessage>) -> (ClockTime, [Float])? {
     guard message.pointee.type == GST_MESSAGE_ELEMENT, let structure = gst_message_get_structure(message),
       gst_structure_has_name(structure, "spectrum") != 0, let list = gst_structure_get_value(structure, "magnitude"),
-      // With `multi-channel`, the magnitude is an array of lists.
+      // With `multi-channel`, the magnitude is an array of lists, which is not supported here.
       g_type_check_value_holds(list, gst_value_list_get_type()) != 0
     else { return nil }
     var start = GstClockTime(0)
@@ -112,8 +112,8 @@ package struct MissingPlugin: Sendable, Hashable {
     description = MissingPlugin.description(of: mediaType) ?? given
   }
 
-  /// Description of a decoder for a codec that qtdemux does not know. The media type of such a
-  /// codec has the form `video/x-gst-fourcc-AVdh`; nil for other types.
+  /// Returns the description of a decoder for a codec that qtdemux does not know. The media type of
+  /// such a codec has the form `video/x-gst-fourcc-AVdh`; nil for other types.
   private static func description(of mediaType: String?) -> String? {
     let code = mediaType?.split(separator: "-fourcc-").dropFirst().first
     return code.map { "a decoder of \(names[$0] ?? "a codec") (\($0))" }

@@ -40,7 +40,8 @@ extension Caps {
     return gst_caps_features_is_equal(features, plain) != 0
   }
 
-  /// Intersection with `other`, in the order of these caps; these caps if `other` is nil.
+  /// Returns the intersection with `other`, in the order of these caps; these caps if `other` is
+  /// nil.
   package func intersection(_ other: Caps?) -> Caps {
     guard let other, let both = gst_caps_intersect_full(raw, other.raw, GST_CAPS_INTERSECT_FIRST) else { return self }
     return Caps(adopting: both)

@@ -30,7 +30,7 @@ extension Caps {
     return parts
   }
 
-  /// Chroma sampling; nil for the usual 4:2:0.
+  /// Returns the chroma sampling; nil for the usual 4:2:0.
   private func chroma(_ format: GstVideoFormatInfo) -> String? {
     let flags = format.flags.rawValue
     if flags & GST_VIDEO_FORMAT_FLAG_GRAY.rawValue != 0 { return "grey" }
@@ -71,7 +71,7 @@ extension Caps {
     }
   }
 
-  /// Value with at most two decimals, without trailing zeros.
+  /// Formats `value` with at most two decimals, without trailing zeros.
   private func decimals(_ value: Double) -> String {
     let hundredths = Int((value * 100).rounded())
     let rest = hundredths % 100

@@ -21,8 +21,8 @@ extension Caps {
     return isPQ ? "PQ" : isHLG ? "HLG" : nil
   }
 
-  /// These caps of decoded frames, with the pixel aspect ratio from the container's caps,
-  /// `packets`. If the colour matrix is unknown, a default matrix is added.
+  /// Returns these caps of decoded frames, with the pixel aspect ratio from `packets`, the
+  /// container's caps. If the colour matrix is unknown, a default matrix is added.
   package func completed(from packets: Caps) -> Caps {
     var caps = self
     // The container's pixel aspect ratio overrides the codec's, as in every player.

@@ -2,7 +2,7 @@ package import CGStreamer
 
 /// Description of a media type (`GstCaps`). Immutable, so it may be shared between threads.
 package final class Caps: @unchecked Sendable, CustomStringConvertible {
-  // GstCaps is refcounted atomically, and this class never writes to it after creation.
+  // GstCaps is refcounted atomically, and this class never writes to the caps after creation.
   package let raw: UnsafeMutablePointer<GstCaps>
 
   init(adopting raw: UnsafeMutablePointer<GstCaps>) { self.raw = raw }
@@ -33,7 +33,7 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
     return Int(value)
   }
 
-  /// Bytes of a caps field whose value is a buffer, such as `codec_data`.
+  /// Returns the bytes of a caps field whose value is a buffer, such as `codec_data`.
   package func buffer(_ field: String) -> [UInt8]? {
     guard let first, let value = gst_structure_get_value(first, field), let raw = boxedBuffer(value) else {
       return nil
@@ -46,7 +46,8 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
     return String(cString: text)
   }
 
-  /// Value of a caps field that is a fraction, such as a frame rate or a pixel aspect ratio.
+  /// Returns the value of a caps field that is a fraction, such as a frame rate or a pixel aspect
+  /// ratio.
   package func fraction(_ field: String) -> (numerator: Int, denominator: Int)? {
     var n: gint = 0
     var d: gint = 1
@@ -59,7 +60,7 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
     return gst_structure_has_field(first, field) != 0
   }
 
-  /// Copy of the caps without some fields.
+  /// Returns a copy of the caps without `fields`.
   package func removing(_ fields: [String]) -> Caps {
     guard let copy = gst_caps_copy(raw) else { return self }
     for index in 0..<gst_caps_get_size(copy) {
@@ -68,7 +69,7 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
     return Caps(adopting: copy)
   }
 
-  /// Copy of the caps with `field` set to `value`, which is in caps syntax, such as
+  /// Returns a copy of the caps with `field` set to `value`, which is in caps syntax, such as
   /// `(fraction)30/1`.
   package func setting(_ field: String, _ value: String) -> Caps {
     let rest = removing([field]).description
@@ -101,7 +102,7 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
 }
 
 extension Caps {
-  /// Bytes of a sample frame of raw audio: one sample of every channel
+  /// Size in bytes of a sample frame of raw audio: one sample of every channel
   /// (`gst_audio_info_from_caps`).
   package var bytesPerSampleFrame: Int? {
     var info = GstAudioInfo()
@@ -142,7 +143,7 @@ extension Caps {
     mediaType == "audio/x-raw" && int("channels").map { $0 > 2 } ?? false && !has("channel-mask")
   }
 
-  /// Caps field `channel-mask` with the value `mask`, in caps syntax.
+  /// Returns the caps field `channel-mask` with the value `mask`, in caps syntax.
   package static func field(channelMask mask: UInt64) -> String {
     "channel-mask=(bitmask)0x\(String(mask, radix: 16))"
   }

@@ -16,7 +16,7 @@ package final class Checksum {
   /// Digest in hexadecimal. No data can be added after this property has been read.
   package var digest: String { raw.flatMap { g_checksum_get_string($0) }.map { String(cString: $0) } ?? "" }
 
-  /// Digest and size of a file.
+  /// Returns the digest and the size of a file.
   /// - Returns: nil if the file cannot be read; `errno` has the reason.
   package static func digest(ofFile path: String) -> (digest: String, size: Int)? {
     guard let file = fopen(path.cPath, "re") else { return nil }

@@ -24,7 +24,7 @@ package struct DebugCategory: @unchecked Sendable {
   }
 
   package init(_ name: String, _ description: String) {
-    // GStreamer reads GST_DEBUG when it is initialized.
+    // GStreamer reads GST_DEBUG when it is initialized, so initialize GStreamer first.
     try? GStreamer.initialize()
     raw = _gst_debug_category_new(name, 0, description)
   }

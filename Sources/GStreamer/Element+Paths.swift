@@ -2,7 +2,7 @@ import CGStreamer
 import Paths
 
 extension Element {
-  /// Properties that hold a path or a path pattern.
+  /// Properties whose value is a path or a path pattern.
   private static let paths: Set = ["location", "playlist-location", "spool-dir"]
 
   static func isPath(_ property: String) -> Bool { paths.contains(property) }
@@ -18,7 +18,7 @@ extension Element {
   }
 
   /// Restores the raw bytes of each path property that a pipeline description set: in the
-  /// description, characters stand for bytes that are not UTF-8.
+  /// description, special characters stand for bytes that are not UTF-8.
   func setDescribedPaths() {
     for property in Element.paths {
       if let path = text(of: property, { String(cString: $0) }), path.hasRawBytes { setPath(property, path) }

@@ -61,8 +61,8 @@ package final class Element: @unchecked Sendable {
     return found
   }
 
-  /// Sink pad through which this element's data enters the nearest downstream element that
-  /// satisfies `isWanted`.
+  /// Returns the sink pad through which this element's data enters the nearest downstream element
+  /// that satisfies `isWanted`.
   package func entered(_ isWanted: (Element) -> Bool) -> Pad? {
     for element in downstream {
       for pad in element.sourcePads {
@@ -76,7 +76,7 @@ package final class Element: @unchecked Sendable {
 
   /// True if a streaming thread runs in this element, or pushes data from this element downstream.
   /// The state of the `GstTask` is not enough: sources and demuxers pause their task before they
-  /// send EOS, and a decoder may output many frames on EOS. typefind stops its task before it links
+  /// send EOS, and a decoder may output many frames on EOS; typefind stops its task before it links
   /// the next element. A streaming thread holds its pad's stream lock as long as it runs, so this
   /// property checks the lock too.
   var isRunning: Bool {
@@ -88,8 +88,8 @@ package final class Element: @unchecked Sendable {
     }
   }
 
-  /// Pads that `forEach` iterates over. `forEach` copies the list of pads under the object's lock,
-  /// so other threads may add and remove pads meanwhile.
+  /// Returns the pads that `forEach` iterates over. `forEach` copies the list of pads under the
+  /// object's lock, so other threads may add and remove pads meanwhile.
   private func pads(
     _ forEach: (UnsafeMutablePointer<GstElement>, GstElementForeachPadFunc?, gpointer?) -> gboolean
   ) -> [Pad] {
@@ -105,7 +105,8 @@ package final class Element: @unchecked Sendable {
     return pads
   }
 
-  /// Value of a property as text; nil if there is no such property, or its type has no text form.
+  /// Returns the value of a property as text; nil if there is no such property, or its type is not
+  /// a string.
   package func string(_ property: String) -> String? {
     text(of: property) { Element.isPath(property) ? String(cPath: $0) : String(cString: $0) }
   }
@@ -119,8 +120,8 @@ package final class Element: @unchecked Sendable {
     return g_value_get_string(&value).map { decode($0) }
   }
 
-  /// Value of a property as an integer; nil if there is no such property, or its value is not an
-  /// integer.
+  /// Returns the value of a property as an integer; nil if there is no such property, or its value
+  /// is not a number.
   package func integer(_ property: String) -> Int? {
     guard let spec = specification(of: property) else { return nil }
     var value = GValue()
@@ -131,8 +132,8 @@ package final class Element: @unchecked Sendable {
     return Int(g_value_get_int64(&value))
   }
 
-  /// Value of a property as a floating-point number; nil if there is no such property, or its value
-  /// is not a number.
+  /// Returns the value of a property as a floating-point number; nil if there is no such property,
+  /// or its value is not a number.
   package func number(_ property: String) -> Double? {
     guard let spec = specification(of: property) else { return nil }
     var value = GValue()
@@ -199,7 +200,7 @@ package final class Element: @unchecked Sendable {
       nil, #file, #function, #line)
   }
 
-  /// Static pad called `name`: a pad that the element always has.
+  /// Returns the static pad called `name`: a pad that the element always has.
   package func staticPad(_ name: String) -> Pad? {
     gst_element_get_static_pad(raw, name).map { Pad(adopting: $0) }
   }
@@ -238,9 +239,9 @@ package final class Element: @unchecked Sendable {
     connect("deep-element-added", unsafeBitCast(handler, to: GCallback.self), Callback(body))
   }
 
-  /// Calls `body` before this element plugs a factory (`autoplug-select`), with the factory and the
-  /// caps to read, on the thread that plugs the factory. Does nothing if the element has no such
-  /// signal.
+  /// Calls `body` before this element plugs a factory (`autoplug-select`), on the thread that plugs
+  /// the factory. `body` gets the factory and the caps of the stream, and decides whether the
+  /// factory is plugged. Does nothing if the element has no such signal.
   func onAutoplugSelect(_ body: @escaping @Sendable (_ factory: OpaquePointer, Caps) -> Autoplug) {
     let type = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
     guard let type, g_signal_lookup("autoplug-select", type.pointee.g_type) != 0 else { return }

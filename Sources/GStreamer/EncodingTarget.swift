@@ -2,7 +2,7 @@ import CGStreamer
 import Paths
 
 /// GStreamer encoding target (`GstEncodingTarget`). The target's file may contain an additional
-/// section, which GStreamer ignores, and which this type reads too.
+/// section that GStreamer ignores. This type reads that section too.
 package struct EncodingTarget: Sendable {
   package var name: String
   package var description: String

@@ -6,11 +6,13 @@ import CGStreamer
 /// gst-libav keeps a frame mapped for writing as long as FFmpeg uses the frame as a reference, long
 /// after the frame was output (`gst_ffmpegviddec_get_buffer2`). A frame mapped for writing cannot
 /// be shared, so GstVideoDecoder copies the pixels of most frames to set their times
-/// (`gst_video_decoder_finish_frame`, `gst_buffer_make_writable`). This pool turns the first
-/// mapping of a frame, by the decoder, into a mapping for reading: in system memory, both kinds of
-/// mapping are the same. The frame can then be shared. Any other element that wants to write to the
-/// frame gets a copy, and FFmpeg does not write to frames after their output
-/// (`AV_BUFFER_FLAG_READONLY` in `gst_ffmpegviddec_get_buffer2`).
+/// (`gst_video_decoder_finish_frame`, `gst_buffer_make_writable`).
+///
+/// This pool turns the first mapping of a frame, which is the decoder's, into a mapping for
+/// reading. In system memory, both kinds of mapping are the same, so the decoder can still write,
+/// and the frame can be shared. Any other element that wants to write to the frame gets a copy, and
+/// FFmpeg does not write to frames after their output (`AV_BUFFER_FLAG_READONLY` in
+/// `gst_ffmpegviddec_get_buffer2`).
 enum FramePool {
   /// Creates an unconfigured pool.
   static func make() -> UnsafeMutablePointer<GstBufferPool>? {
@@ -23,7 +25,8 @@ enum FramePool {
   /// GType of the pool; 0 if it cannot be registered.
   private static let type: GType = {
     let name = "RetrogradeFramePool"
-    // In a program that also uses the library, the plugin may have registered the type already.
+    // A program that uses the library may also load the plugin. Each contains this code, so the
+    // type may be registered already.
     let known = g_type_from_name(name)
     if known != 0 { return known }
     var query = GTypeQuery()

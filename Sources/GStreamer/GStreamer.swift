@@ -47,7 +47,7 @@ extension GStreamer {
     return g_value_get_string(&value).map { String(cString: $0) }
   }
 
-  /// URI of a local file, whose name may contain any bytes (`gst_filename_to_uri`).
+  /// Returns the URI of a local file, whose name may contain any bytes (`gst_filename_to_uri`).
   package static func uri(ofFile path: String) throws -> String {
     try initialize()
     var error: UnsafeMutablePointer<GError>?

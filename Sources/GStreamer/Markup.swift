@@ -3,7 +3,7 @@ import CGStreamer
 /// Properties whose text is markup, in which `&` and `<` are special.
 package enum Markup {
   /// Types with a markup property, which subclasses inherit. The text overlays (`textoverlay`,
-  /// `clockoverlay`, `timeoverlay`) take Pango markup; rsvgoverlay takes SVG.
+  /// `clockoverlay`, `timeoverlay`) accept Pango markup; rsvgoverlay accepts SVG.
   private static let properties = [(type: "GstBaseTextOverlay", name: "text"), (type: "GstRsvgOverlay", name: "data")]
 
   /// True if `property` of elements of `factory` is markup.

@@ -9,7 +9,7 @@ package struct PacketHeader: Sendable {
   /// `GstBufferFlags` and `GstVideoBufferFlags`.
   private let flags: UInt32
 
-  /// True if the frame is decoded only as a reference and not shown, because the frame lies outside
+  /// True if the frame is decoded only as a reference and not shown, because the frame is outside
   /// the GStreamer segment. Without `showsCutFrames`, also true if the frame begins outside that
   /// segment.
   package let isHidden: Bool
@@ -24,7 +24,8 @@ package struct PacketHeader: Sendable {
     isHidden = buffer.isOutside(segment) || !showsCutFrames && buffer.pts.map { !segment.presents($0) } ?? false
     // Times before 0 become 0. For a hidden packet, this is harmless, because its frame is dropped.
     pts = buffer.presentationTime(in: segment).map { max($0, .zero).raw } ?? UInt.max
-    // Clamping is harmless, since a decoder needs only the order of decoding times.
+    // Decoding times before 0 become 0 too, which is harmless, since a decoder needs only their
+    // order.
     dts = decoded.map { max($0, .zero).raw } ?? UInt.max
     duration = buffer.duration?.raw ?? UInt.max
     let own = GST_BUFFER_FLAG_DISCONT.rawValue | GST_BUFFER_FLAG_RESYNC.rawValue | GST_BUFFER_FLAG_TAG_MEMORY.rawValue

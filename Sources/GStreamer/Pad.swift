@@ -29,8 +29,8 @@ package final class Pad: @unchecked Sendable {
     return caps.intersects(possibleCaps)
   }
 
-  /// Tags received on the pad so far: tags of the whole file (`isGlobal`), or tags of the stream;
-  /// nil if there are none.
+  /// Returns the tags received on the pad so far: tags of the whole file (`isGlobal`), or tags of
+  /// the stream; nil if there are none.
   package func tags(global isGlobal: Bool) -> TagList? {
     let scope = isGlobal ? GST_TAG_SCOPE_GLOBAL : GST_TAG_SCOPE_STREAM
     var result: TagList?
@@ -192,7 +192,7 @@ package final class Pad: @unchecked Sendable {
   /// 0.
   fileprivate func keepStartTimes() { onSegment { if $0.time == 0 { $0.time = $0.start } } }
 
-  /// Limits each GStreamer segment to `end`, in stream time.
+  /// Limits each GStreamer segment that has a stop position to `end`, in stream time.
   package func endSegments(at end: ClockTime) {
     onSegment { segment in
       guard segment.stop != UInt.max, segment.time != UInt.max else { return }

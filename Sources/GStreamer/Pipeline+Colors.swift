@@ -18,7 +18,8 @@ extension Pipeline {
   }
 }
 
-/// Colorimetry from the container, hidden from a parser.
+/// Colorimetry that the container declares. It is hidden from a parser, and restored after the
+/// parser if the stream declares none.
 private final class ContainerColors: Sendable {
   private let stated = Mutex<String?>(nil)
 

@@ -42,8 +42,8 @@ private final class PacketDurations: Sendable {
     }
   }
 
-  /// Copy of a packet with its recorded duration; nil if the packet has that duration already, or
-  /// none was recorded.
+  /// Returns a copy of a packet with its recorded duration; nil if the packet has that duration
+  /// already, or none was recorded.
   @Sendable private func restored(_ packet: Buffer) -> Buffer? {
     guard let pts = packet.pts,
       let duration = known.withLock({ known in

@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// Element that the contents of a file need, but that was refused and so not plugged.
+/// Element that a file needs, but that ``Pipeline/plugOnlyMedia(choosing:_:)`` refused.
 package struct RefusedElement: Sendable {
   /// Name of the factory, such as `hlsdemux`.
   package let factory: String
@@ -28,7 +28,7 @@ extension Pipeline {
   /// plugged but get no data, and the pipeline fails. Must be called before the pipeline starts.
   ///
   /// - Parameters:
-  ///   - choice: decides whether to plug a media factory for the caps to read.
+  ///   - choice: decides whether to plug a media factory for the caps of a stream.
   ///   - refused: called for each refused element, on the thread that would plug the element. The
   ///     pipeline retains this closure.
   package func plugOnlyMedia(

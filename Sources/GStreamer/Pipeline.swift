@@ -68,7 +68,7 @@ package final class Pipeline: @unchecked Sendable {
     UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstBin.self)
   }
 
-  /// Element called `name`, also inside bins.
+  /// Returns the element called `name`, also inside bins.
   package func element(_ name: String) -> Element? {
     gst_bin_get_by_name(bin, name).map { Element(adopting: $0) }
   }
@@ -80,13 +80,14 @@ package final class Pipeline: @unchecked Sendable {
     return gst_element_sync_state_with_parent(element.raw) != 0
   }
 
-  /// Elements, also inside bins, whose factory is of class `klass`, such as `Encoder/Audio`.
+  /// Returns the elements, also inside bins, whose factory is of class `klass`, such as
+  /// `Encoder/Audio`.
   package func elements(ofClass klass: String) -> [Element] {
     let wanted = klass.split(separator: "/").map(String.init)
     return elements.filter { element in wanted.allSatisfy { element.isOfClass($0) } }
   }
 
-  /// Elements of the factory `factory`, also inside bins.
+  /// Returns the elements of the factory `factory`, also inside bins.
   package func elements(ofFactory factory: String) -> [Element] { elements.filter { $0.factoryName == factory } }
 
   /// Local files in the properties `location` and `uri` of the pipeline's elements.
@@ -124,8 +125,8 @@ package final class Pipeline: @unchecked Sendable {
     }
   }
 
-  /// True if data may still arrive. After an error, some elements continue, but others pause their
-  /// threads.
+  /// True if data may still arrive. After an error, this may remain true: some elements continue,
+  /// although others pause their threads.
   ///
   /// A thread adds and starts the elements downstream before the thread itself ends. So the oldest
   /// elements are checked first, and the result is false only if no element was added meanwhile.
@@ -190,10 +191,10 @@ package final class Pipeline: @unchecked Sendable {
   @discardableResult
   package func set(_ state: State) -> Bool {
     guard state == .playing else { return change(to: state) }
-    // Block appsinks until the pipeline plays. An appsink that is full or at EOS waits for its
-    // consumer, and holds the lock that the change from PAUSED to PLAYING needs (gst_app_sink_event
-    // and gst_app_sink_render; gst_base_sink_change_state). If this thread is the consumer, the
-    // wait is a deadlock with async=false.
+    // Block the sink pads of appsinks until the pipeline plays. An appsink that is full or at EOS
+    // waits for its consumer, and meanwhile holds the lock that the change from PAUSED to PLAYING
+    // needs (gst_app_sink_event and gst_app_sink_render; gst_base_sink_change_state). If this
+    // thread is the consumer, the wait is a deadlock with async=false.
     let pads = elements(ofFactory: "appsink").compactMap { $0.staticPad("sink") }
     let blocks = pads.map { $0.block() }
     defer { zip(pads, blocks).forEach { $0.unblock($1) } }
@@ -204,7 +205,7 @@ package final class Pipeline: @unchecked Sendable {
     gst_element_set_state(raw, state.raw) != GST_STATE_CHANGE_FAILURE
   }
 
-  /// Flushing, accurate seek of all streams to `time`.
+  /// Seeks all streams to `time`, with the flags FLUSH and ACCURATE.
   package func seek(to time: ClockTime) -> Bool {
     gst_element_seek(
       raw, 1.0, GST_FORMAT_TIME, GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue),

@@ -24,7 +24,8 @@ enum PropertyWarnings {
     return true
   }()
 
-  /// Runs `body`; returns its result and the GObject warnings that this thread printed meanwhile.
+  /// Runs `body`; returns the result of `body` and the GObject warnings of this thread meanwhile,
+  /// which are not printed.
   static func during<Value>(_ body: () throws -> Value) rethrows -> (value: Value, warnings: [String]) {
     _ = isInstalled
     let outer = collected.withLock { $0.updateValue([], forKey: pthread_self()) }

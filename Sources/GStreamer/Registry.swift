@@ -14,8 +14,8 @@ package enum Registry {
     }
   }
 
-  /// Factories of `kind` that accept the caps `sinks` and produce the caps `sources`; nil allows
-  /// any caps.
+  /// Returns the names of the factories of `kind` that accept the caps `sinks` and produce the caps
+  /// `sources`; nil allows any caps.
   /// - Parameter isRanked: true to leave out factories of rank NONE, which are meant to be used by
   ///   name only.
   package static func factories(
@@ -87,19 +87,20 @@ package enum Registry {
     return true
   }
 
-  /// Class of the elements of `factory`, such as `Codec/Encoder/Video/Hardware`; nil if there is no
-  /// such factory.
+  /// Returns the class of the elements of `factory`, such as `Codec/Encoder/Video/Hardware`; nil if
+  /// there is no such factory.
   package static func kind(of factory: String) -> String? {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return nil }
     defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
     return gst_element_factory_get_metadata(found, GST_ELEMENT_METADATA_KLASS).map { String(cString: $0) }
   }
 
-  /// Caps that the source pads of `factory` may produce.
+  /// Returns the template caps of the first source pad of `factory`; nil if there is no such pad,
+  /// or the factory is not installed.
   package static func sourceCaps(of factory: String) -> Caps? { templateCaps(of: factory, GST_PAD_SRC) }
 
-  /// Template caps of the first sink pad of `factory`; nil if there is no such pad, or the factory
-  /// is not installed.
+  /// Returns the template caps of the first sink pad of `factory`; nil if there is no such pad, or
+  /// the factory is not installed.
   package static func sinkCaps(of factory: String) -> Caps? { templateCaps(of: factory, GST_PAD_SINK) }
 
   private static func templateCaps(of factory: String, _ direction: GstPadDirection) -> Caps? {
@@ -117,15 +118,15 @@ package enum Registry {
     return nil
   }
 
-  /// True if a sink pad of `factory` accepts `caps`.
+  /// True if a sink pad of `factory` accepts some or all of the media that `caps` describe.
   package static func factory(_ factory: String, takes caps: Caps) -> Bool {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return false }
     defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
     return gst_element_factory_can_sink_any_caps(found, caps.raw) != 0
   }
 
-  /// True if a sink pad of `factory` accepts everything that `caps` describe; false if `caps` lack
-  /// a field that the pad requires.
+  /// True if a sink pad of `factory` accepts all of the media that `caps` describe; false if `caps`
+  /// lack a field that the pad requires.
   package static func factory(_ factory: String, takesAllOf caps: Caps) -> Bool {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return false }
     defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
@@ -140,16 +141,16 @@ extension Registry {
     return element.specification(of: name) != nil
   }
 
-  /// Description of a property in the element's own words (`g_param_spec_get_blurb`); nil if there
-  /// is no such property.
+  /// Returns the description of a property in the element's own words (`g_param_spec_get_blurb`);
+  /// nil if there is no such property.
   package static func purpose(of property: String, of factory: String) -> String? {
     Element(factory: factory)?.specification(of: property).flatMap { g_param_spec_get_blurb($0) }.map {
       String(cString: $0)
     }
   }
 
-  /// Values that a property accepts; nil if there is no such property, or the property is neither a
-  /// number nor an enumeration.
+  /// Returns the values that a property accepts; nil if there is no such property, or the property
+  /// is neither a number nor an enumeration.
   package static func allowed(_ name: String, of factory: String) -> AllowedValues? {
     Element(factory: factory).flatMap { allowed(name, of: $0) }
   }

@@ -1,10 +1,11 @@
-/// Fixes header fields and tags of a finished Matroska or WebM file that matroskamux writes wrongly
-/// or not at all. No byte of the file moves: a `Void` element (RFC 8794, 11.3.2) fills the space
-/// after a shortened EBML element, and additional tags go to the end of the file.
+/// Fixes a finished Matroska or WebM file: the header fields and tags that matroskamux writes
+/// wrongly or not at all. No child of the Matroska segment moves: a `Void` element (RFC 8794,
+/// 11.3.2) fills the space after a shortened EBML element, and additional tags go to the end of the
+/// file.
 ///
 /// The fixes apply to:
 /// - Quotes and backslashes that GStreamer adds to tags (`Quirk.matroskamuxTagQuotes`).
-/// - Names of tracks that the muxer made up (`Quirk.matroskamuxTrackNames`).
+/// - Track names that the muxer made up (`Quirk.matroskamuxTrackNames`).
 /// - The tag name of comments: `COMMENT`, not `COMMENTS` (`Quirk.matroskamuxComment`).
 /// - The field order of interlaced video (`FieldOrder`, RFC 9559, 5.1.4.1.28.3;
 ///   `Quirk.matroskamuxFieldOrder`).
@@ -21,8 +22,8 @@
 /// Each fix changes only wrong values, so no fix harms files from releases of matroskamux without
 /// the bug.
 ///
-/// There is room for additional EBML elements, because matroskamux writes lengths in eight bytes,
-/// and because made-up names are removed.
+/// There is room for additional EBML elements, because the length of a changed element is rewritten
+/// in fewer bytes than the eight that matroskamux uses, and because made-up names are removed.
 package struct MatroskaHeader {
   /// Header fields of a track.
   package struct Track {
@@ -48,7 +49,7 @@ package struct MatroskaHeader {
     }
   }
 
-  /// Tracks by kind, in order.
+  /// Tracks of each kind, in file order.
   private let tracks: [StreamKind: [Track]]
   /// Returns the original of a text that GStreamer serialised in quotes; nil if the text cannot be
   /// parsed.
@@ -78,7 +79,8 @@ package struct MatroskaHeader {
   private static let madeUpNames = Set(["Video", "Audio", "Subtitle"].map { Array($0.utf8) })
 
   /// Writes the fixes into a finished file.
-  /// - Returns: true if all tags were written, which requires a Matroska segment of known length.
+  /// - Returns: false if the additional tags could not be written, such as in a Matroska segment of
+  ///   unknown length.
   /// - Throws: ``FileError``.
   @discardableResult package func apply(to path: String) throws -> Bool {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
@@ -116,7 +118,8 @@ package struct MatroskaHeader {
     return added
   }
 
-  /// Returns the change to an EBML element of the file; nil if the element stays the same.
+  /// Returns the function that changes the body of an EBML element of the Matroska segment; nil if
+  /// the element stays the same.
   private func change(of element: UInt32) -> (([UInt8]) -> [UInt8])? {
     switch element {
     case MatroskaID.tracks: tracks
@@ -155,14 +158,15 @@ package struct MatroskaHeader {
     }
   }
 
-  /// Original of a text that GStreamer serialised in quotes; nil if the text is not in quotes.
+  /// Returns the original of a text that GStreamer serialised in quotes; nil if the text is not in
+  /// quotes, or cannot be parsed.
   private func text(serialized bytes: [UInt8]) -> [UInt8]? {
     let bytes = MatroskaHeader.text(bytes)
     guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else { return nil }
     return unquoted(String(decoding: bytes, as: UTF8.self)).map { Array($0.utf8) }
   }
 
-  /// Text without trailing NULs.
+  /// Returns the bytes before the first NUL.
   private static func text(_ bytes: [UInt8]) -> [UInt8] { Array(bytes.prefix { $0 != 0 }) }
 
   private func tracks(_ bytes: [UInt8]) -> [UInt8] {

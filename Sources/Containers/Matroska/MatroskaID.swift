@@ -1,6 +1,6 @@
 /// Identifiers of Matroska's EBML elements (RFC 9559, 5.1).
 enum MatroskaID {
-  /// EBML header. Each file begins with this element, including a concatenated file.
+  /// EBML header: the first element of a file, and of each file in a concatenation.
   static let ebml: UInt32 = 0x1A45_DFA3
   static let segment: UInt32 = 0x1853_8067
   static let cluster: UInt32 = 0x1F43_B675

@@ -1,7 +1,7 @@
 /// Fixes the time of the first Opus packet in a finished file (`Quirk.matroskamuxOpusStart`).
 ///
-/// Block times include the priming (`CodecDelay`, RFC 9559, 5.1.4.1.25), so the second block must
-/// start when the packet in the first block ends.
+/// Block times include the priming (`CodecDelay`, RFC 9559, 5.1.4.1.25), so the packet in the first
+/// block must end when the second block starts. If it does not, the first block gets another time.
 struct MatroskaOpusStart {
   private let file: RandomAccessFile
   private let segment: Range<Int>
@@ -11,7 +11,8 @@ struct MatroskaOpusStart {
     /// Time of the block, in ticks.
     let time: Int
     let clusterTime: Int
-    /// Offset in the file of the block's time field: two bytes, relative to the cluster.
+    /// Offset in the file of the block's time field, which has two bytes and is relative to the
+    /// cluster's time.
     let place: Int
     /// First bytes of the packet.
     let bytes: [UInt8]
@@ -48,8 +49,8 @@ struct MatroskaOpusStart {
       let first = blocks[0]
       let time = (blocks[1].time * tick - length + tick / 2) / tick
       let change = abs(time - first.time)
-      // A difference of one tick is due to rounding, and a difference of more than the priming is a
-      // gap in the audio.
+      // Leave a difference of one tick, which is due to rounding, and a difference of more than the
+      // priming, which is a gap in the audio.
       guard time >= 0, change > 1, change <= delay / tick + 2, let offset = Int16(exactly: time - first.clusterTime)
       else { continue }
       let bytes = withUnsafeBytes(of: offset.bigEndian, Array.init)
@@ -94,7 +95,7 @@ struct MatroskaOpusStart {
     return found
   }
 
-  /// Duration of an Opus packet in nanoseconds (RFC 6716, 3.1).
+  /// Returns the duration of an Opus packet in nanoseconds (RFC 6716, 3.1).
   private static func length(_ packet: [UInt8]) -> Int? {
     guard packet.count >= 2 else { return nil }
     let configuration = Int(packet[0] >> 3)

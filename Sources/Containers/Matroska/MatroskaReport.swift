@@ -1,6 +1,6 @@
 import MediaTime
 
-/// Reports of Matroska and WebM files (RFC 9559).
+/// Matroska and WebM files (RFC 9559).
 extension ContainerReport {
   static func matroska(_ file: RandomAccessFile) -> ContainerReport? {
     var declared = ContainerReport(slack: ClockTime(seconds: 1))
@@ -9,8 +9,8 @@ extension ContainerReport {
     var segmentEnd: Int?
     while place < file.size, let bytes = file.read(place..<min(place + 12, file.size)) {
       guard let header = EBMLElement.header(in: bytes[...]) else {
-        // In a live recording, the Matroska segment and its clusters have an unknown length; the
-        // EBML elements in clusters have known lengths.
+        // In a live recording, the Matroska segment and its clusters have an unknown length.
+        // Continue with the EBML elements inside them, whose lengths are known.
         guard let skipped = EBMLElement.unknownLength(bytes) else {
           declared.isCut = declared.isCut || bytes.count < 12
           break
@@ -33,8 +33,8 @@ extension ContainerReport {
         // shorter.
         declared.end =
           file.read(body..<min(body + min(header.length, 1 << 20), file.size)).flatMap(duration) ?? declared.end
-        // Skip to the end of a Matroska segment of known length; a long video has thousands of
-        // clusters.
+        // Skip to the end of the Matroska segment if its length is known: a long video has
+        // thousands of clusters, and reading all of their headers would be slow.
         place = max(segmentEnd ?? 0, body + min(header.length, file.size))
       default: place = body + min(header.length, file.size)
       }

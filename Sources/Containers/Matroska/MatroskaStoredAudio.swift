@@ -6,8 +6,8 @@ extension StoredAudio {
   /// - Parameters:
   ///   - track: EBML elements of the only `TrackEntry`.
   ///   - segment: body of the `Segment` element.
-  /// - Returns: nil for another format, lacing, gaps in time, or EBML elements that may change the
-  ///   audio.
+  /// - Returns: nil if the audio is not PCM, has gaps in time, or is laced, or if an EBML element
+  ///   may change the audio.
   init?(_ track: [EBMLElement], in segment: Range<Int>, of file: RandomAccessFile) {
     func element(_ id: UInt32) -> EBMLElement? { track.first { $0.id == id } }
     let audio = element(MatroskaID.audio).map { EBMLElement.all(in: $0.bytes) } ?? []
@@ -22,7 +22,8 @@ extension StoredAudio {
     else { return nil }
     self.init(frameBytes: Int(channels * bits / 8), rate: rate)
     var scale: Int64 = 1_000_000
-    // False if the walk ends early, at a damaged EBML element or an EBML element of unknown length.
+    // False if the closure returned false, or the walk ended early at a damaged EBML element or one
+    // of unknown length.
     let isWhole = file.forEachElement(in: segment) { id, body in
       if id == MatroskaID.info {
         guard body.count < 1 << 20, let bytes = file.read(body) else { return false }
@@ -34,7 +35,8 @@ extension StoredAudio {
   }
 
   /// Appends the blocks of a cluster.
-  /// - Returns: false if a block does not start where the previous block ends.
+  /// - Returns: false if a block cannot be used, such as one that does not start where the previous
+  ///   block ends.
   private mutating func append(cluster: Range<Int>, of file: RandomAccessFile, _ track: UInt8, _ scale: Int64) -> Bool {
     var time: Int?
     return file.forEachElement(in: cluster) { id, body in
@@ -67,7 +69,8 @@ extension StoredAudio {
     let offset = Int(Int16(bitPattern: UInt16(header[1]) << 8 | UInt16(header[2])))
     let (start, isOver) = Int64(time + offset).multipliedReportingOverflow(by: scale)
     if isOver { return false }
-    // Block times are rounded or truncated to a tick, so they may differ by one tick.
+    // Block times are rounded or truncated to a tick, so a block may start up to one tick before or
+    // after the end of the previous block.
     let late = ClockTime(nanoseconds: start) - ClockTime(sampleIndex: count, rate: rate)
     guard abs(late.nanoseconds) <= scale, count > 0 || start == 0 else { return false }
     append(block.lowerBound + 4..<block.upperBound)

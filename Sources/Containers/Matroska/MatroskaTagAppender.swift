@@ -11,8 +11,8 @@ struct MatroskaTagAppender {
   }
 
   /// Appends `added` to the tags of the file.
-  /// - Returns: false if the tags cannot be added: the length of the Matroska segment is unknown,
-  ///   the segment does not end with the file, or the `SeekHead` is full.
+  /// - Returns: false if the tags cannot be added: a length does not have eight bytes, the Matroska
+  ///   segment does not end with the file, or the `SeekHead` is full.
   /// - Throws: ``FileError``.
   func append(_ added: [EBMLElement]) throws -> Bool {
     guard let last = parts.last, segment.upperBound == file.size, last.body.upperBound == file.size,
@@ -23,7 +23,8 @@ struct MatroskaTagAppender {
     if last.id == MatroskaID.tags, last.body.count < 1 << 24 {
       guard hasLongLength(last.body), let bytes = file.read(last.body) else { return false }
       tags = bytes + tags
-      // `place` is the offset of the identifier: four bytes before a length of eight bytes.
+      // `place` is the offset of the identifier: its four bytes and the eight bytes of the length
+      // precede the body.
       place = last.body.lowerBound - 12
     } else {
       guard try index(MatroskaID.tags, at: place - segment.lowerBound) else { return false }
@@ -42,8 +43,8 @@ struct MatroskaTagAppender {
 
   private func long(_ value: Int) -> [UInt8] { .big(UInt64(value) | 1 << 56) }
 
-  /// Adds the position of an EBML element to the `SeekHead`. matroskamux leaves room for tags
-  /// there: a `Void` element.
+  /// Adds the position of an EBML element to the `SeekHead`. The entry replaces a `Void` element,
+  /// with which matroskamux reserves space for the entry of the tags.
   /// - Parameter position: offset of the EBML element from the start of the segment body.
   /// - Returns: false if there is no `Void` element with room for the entry.
   private func index(_ id: UInt32, at position: Int) throws -> Bool {

@@ -1,5 +1,5 @@
-/// Tags of Matroska and WebM files (RFC 9559, 5.1.8). matroskademux reads text tags of the file and
-/// of tracks, but none after a tag whose name is not ASCII, although names are UTF-8
+/// Tags of Matroska and WebM files (RFC 9559, 5.1.8). matroskademux reads the text tags of the file
+/// and of tracks, but stops after a tag whose name is not ASCII, although names are UTF-8
 /// (`Quirk.matroskademuxTagNames`).
 enum MatroskaTags {
   /// Maximum size of the tags in bytes; a larger value is treated as damage.
@@ -8,11 +8,11 @@ enum MatroskaTags {
   private static let deepest = 8
 
   /// Reads the tags that matroskademux ignores or misreads.
-  /// - Returns: `tags` of the whole file: dates without a month or day, because matroskademux adds
-  ///   the missing one; the track number as FFmpeg writes it; and texts with names that are not
-  ///   ASCII. `details` that no output can keep: tags that are not text, tags of chapters and
-  ///   attachments, and tags with names that are not ASCII, if they are nested or belong to a
-  ///   track.
+  /// - Returns: `tags` are tags of the whole file: dates without a month or day (matroskademux adds
+  ///   the missing one), the track number as FFmpeg writes it, and texts with names that are not
+  ///   ASCII. `details` are tags that no output can keep: tags that are not text; tags of editions,
+  ///   chapters and attachments; and tags with names that are not ASCII, if they are nested or
+  ///   belong to a track.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)
@@ -37,7 +37,7 @@ enum MatroskaTags {
     return found
   }
 
-  /// Offsets in the file of the `TagName` elements whose text is not ASCII.
+  /// Returns the offsets in the file of the `TagName` elements whose text is not ASCII.
   static func offsetsOfNonASCIINames(in file: RandomAccessFile) -> [Int] {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)
@@ -61,7 +61,7 @@ enum MatroskaTags {
     return names(in: bytes.indices, 0)
   }
 
-  /// Tag in `simple`; nil if its name is ASCII.
+  /// Returns the tag in `simple` if the tag is text and its name is not ASCII; otherwise nil.
   private static func foreign(_ simple: EBMLElement) -> NamedTag? {
     text(simple).flatMap { $0.name.utf8.allSatisfy { $0 < 0x80 } ? nil : $0 }
   }
@@ -70,18 +70,19 @@ enum MatroskaTags {
     named("DATE", simple).flatMap { $0.text.wholeMatch(of: /\d{4}(-\d{2})?/) != nil ? $0 : nil }
   }
 
-  /// Track number as FFmpeg writes it: a `PART_NUMBER` without a target level. By the standard,
-  /// this would be the disc number, because the default level is the album (RFC 9559, 5.1.8.1.1.1).
+  /// Returns the track number as FFmpeg writes it: a `PART_NUMBER` without a target level. By the
+  /// standard, such a `PART_NUMBER` is the disc number, because the default level is the album (RFC
+  /// 9559, 5.1.8.1.1.1).
   private static func trackNumber(_ simple: EBMLElement) -> NamedTag? {
     named("PART_NUMBER", simple).map { NamedTag(name: "TRACKNUMBER", text: $0.text) }
   }
 
-  /// Tag in `simple`; nil if its name is not `name`.
+  /// Returns the tag in `simple`; nil if its name is not `name`.
   private static func named(_ name: String, _ simple: EBMLElement) -> NamedTag? {
     text(simple).flatMap { $0.name.uppercased() == name ? NamedTag(name: name, text: $0.text) : nil }
   }
 
-  /// Tag in `simple`; nil if it is not text.
+  /// Returns the tag in `simple`; nil if it is not text.
   private static func text(_ simple: EBMLElement) -> NamedTag? {
     guard simple.id == MatroskaID.simpleTag else { return nil }
     let parts = EBMLElement.all(in: simple.bytes)
@@ -92,7 +93,8 @@ enum MatroskaTags {
     return NamedTag(name: name, text: value)
   }
 
-  /// Reports of those tags that no output can store, among `simple` and the tags nested in it.
+  /// Returns a ``ContainerDetail`` for each tag that no output can store, in `simple` and in the
+  /// tags nested in it.
   /// - Parameters:
   ///   - outer: names of the enclosing tags.
   ///   - isOfOthers: true if the tag belongs to an edition, a chapter or an attachment.

@@ -2,7 +2,7 @@ import MediaTime
 
 /// Tracks of Matroska and WebM files.
 enum MatroskaTrack {
-  /// Returns the tracks in file order, and details of tracks that no output can keep.
+  /// Returns the tracks in file order, and the details of these tracks that no output can keep.
   static func all(in file: RandomAccessFile) -> ([ContainerTrack], [ContainerDetail]) {
     // Stop at the tracks: a long video has thousands of clusters after them, and reading the
     // headers of all clusters would be slow.
@@ -28,7 +28,7 @@ enum MatroskaTrack {
     return (all, entries.flatMap { details(of: $0) })
   }
 
-  /// Track numbers that are used in blocks.
+  /// Returns the track numbers, by which blocks refer to tracks.
   /// - Parameter tracks: body of a `Tracks` element.
   static func numbers(in tracks: [UInt8]) -> Set<Int> {
     Set(
@@ -37,8 +37,8 @@ enum MatroskaTrack {
       })
   }
 
-  /// Field order, with the name used in caps; nil for progressive video, or if not declared (RFC
-  /// 9559, 5.1.4.1.28.2).
+  /// Returns the field order as in caps; nil for progressive video, or if not declared (RFC 9559,
+  /// 5.1.4.1.28.2).
   private static func fieldOrder(of parts: [EBMLElement]) -> String? {
     let video = parts.first { $0.id == MatroskaID.video }.map { EBMLElement.all(in: $0.bytes) } ?? []
     func number(_ id: UInt32) -> Int64? { video.first { $0.id == id }?.number }
@@ -104,7 +104,7 @@ enum MatroskaTrack {
     (MatroskaID.flagCommentary, "with commentary (FlagCommentary)"),
   ]
 
-  /// Displayed name of additional block data; nil for transparency.
+  /// Returns the displayed name of additional block data; nil for transparency.
   /// - Parameter type: type of the data (`BlockAddIDType`, RFC 9559, 5.1.4.1.17.3, and Matroska's
   ///   registry), as a number or four letters.
   private static func name(ofAddition type: Int64) -> String? {

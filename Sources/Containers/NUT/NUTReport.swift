@@ -2,8 +2,9 @@ extension ContainerReport {
   /// Bytes with which every NUT file begins. The first packet follows.
   static let nutStart = Array("nut/multimedia container\0".utf8)
 
-  /// Report of a NUT file ("NUT Open Container Format", nut.txt of FFmpeg): a sequence of packets,
-  /// each with a start code and a length. The headers of all streams come before the media.
+  /// Returns the report of a NUT file ("NUT Open Container Format", nut.txt of FFmpeg): a sequence
+  /// of packets, each with a start code and a length. The headers of all streams come before the
+  /// media.
   static func nut(_ file: RandomAccessFile) -> ContainerReport? {
     var report = ContainerReport()
     var place = nutStart.count

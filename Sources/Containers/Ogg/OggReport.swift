@@ -1,7 +1,7 @@
-/// Reports of Ogg files (RFC 3533).
+/// Ogg files (RFC 3533).
 extension ContainerReport {
-  /// Report of an Ogg file. In a complete file, the last page of each stream has an end mark (RFC
-  /// 3533, 6).
+  /// Returns the report of an Ogg file. In a complete file, the last page of each stream has the
+  /// end-of-stream flag (RFC 3533, 6).
   static func ogg(_ file: RandomAccessFile) -> ContainerReport? {
     var declared = ContainerReport()
     var open: Set<Int> = []
@@ -35,8 +35,8 @@ extension ContainerReport {
     if declared.brokenAt == nil, place < file.size, !open.isEmpty, follows(place, in: file) {
       declared.brokenAt = place
     }
-    // Some writers set the end mark only on the last page of the file, not on the last page of each
-    // stream. Such a file is complete.
+    // Some writers set the end-of-stream flag only on the last page of the file, not on the last
+    // page of each stream. Such a file is complete.
     declared.isCut = place > file.size || !isLast && !open.isEmpty && place == file.size
     return declared
   }
@@ -44,7 +44,8 @@ extension ContainerReport {
   /// Maximum number of streams that are listed in the report.
   private static let mostStreams = 1 << 12
 
-  /// True if another page begins at or after `place`, within the maximum length of a page (6).
+  /// True if another page begins at or after `place`, within the maximum length of a page (RFC
+  /// 3533, 6).
   private static func follows(_ place: Int, in file: RandomAccessFile) -> Bool {
     (place..<min(place + 1 << 17, file.size)).contains { file.text(at: $0) == "OggS" }
   }

@@ -1,14 +1,14 @@
 /// Metadata of single pictures, registered by ITU-T T.35 and stored in SEI messages of H.264 and
 /// HEVC (ITU-T H.274, 8.2).
 enum DynamicMetadata {
-  /// Names of the dynamic metadata in an SEI unit.
+  /// Returns the names of the dynamic metadata in an SEI unit.
   /// - Parameter unit: NAL unit without the header.
   static func names(inSEI unit: Slice<UnsafeRawBufferPointer>) -> [String] {
     SEIMessage.all(in: unit).compactMap { $0.type == 4 ? name(ofMessage: $0.payload) : nil }
   }
 
-  /// Name of the metadata in a message; nil if unknown. Captions and the active format description
-  /// are not recognised here.
+  /// Returns the name of the metadata in a message; nil if unknown. Captions and the active format
+  /// description are not recognised here.
   /// - Parameter message: payload of the message, starting with the country code.
   private static func name(ofMessage message: ArraySlice<UInt8>) -> String? {
     switch Array(message.prefix(6)) {
@@ -52,7 +52,7 @@ struct SEIMessage {
     return found
   }
 
-  /// Removes the emulation prevention bytes, a 3 after two zeros (7.4.1).
+  /// Removes the emulation prevention bytes: each 3 after two zeros (ITU-T H.264, 7.4.1).
   static func withoutEmulation(_ unit: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
     var zeros = 0
     return unit.filter { byte in

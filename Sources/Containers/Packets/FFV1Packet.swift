@@ -1,5 +1,6 @@
-/// Check of FFV1 packets (RFC 9043). A frame that is not a keyframe depends on contexts of the
-/// previous frame. Slices declare whether a picture consists of fields.
+/// Check of FFV1 packets (RFC 9043). A packet cannot be reordered if its frame is not a keyframe,
+/// and so depends on contexts of the previous frame, or if its slices declare that the picture
+/// consists of fields.
 struct FFV1Packet: Sendable {
   /// State transitions of the range coder in slices.
   private let states: FFV1RangeDecoder.States
@@ -39,8 +40,8 @@ struct FFV1RangeDecoder {
     }
 
     /// `default_state_transition` (3.8.1.5), computed as in FFmpeg (`ff_build_rac_states` in
-    /// rangecoder.c): each 1 moves the probability of a 1, a 32-bit fraction, a twentieth of the
-    /// way to certainty.
+    /// rangecoder.c): after each 1, the probability of a 1 moves a twentieth of the way to
+    /// certainty. Probabilities are 32-bit fractions.
     static let usual: States = {
       let (one, factor, most) = (1 << 32, 214_748_364, 248)
       func rounded(_ probability: Int) -> Int { (256 * probability + one / 2) >> 32 }

@@ -11,8 +11,8 @@ struct FFV1Parameters: Sendable {
   let chromaShifts: (x: Int, y: Int)
   let hasAlpha: Bool
 
-  /// Reads the parameters in a Configuration Record (4.3); nil without a record, or before version
-  /// 3.
+  /// Reads the parameters in a Configuration Record (4.3); nil without a record, or if the version
+  /// is neither 3 nor 4.
   init?(configuration: [UInt8]?) {
     guard let configuration else { return nil }
     let found = configuration.withUnsafeBytes { bytes in

@@ -1,8 +1,8 @@
 extension BitReader {
   /// Reads the flag for video usability information (VUI), and the start of the VUI, which is the
   /// same in H.264 and HEVC (ITU-T H.264, E.1.1; H.265, E.2.1).
-  /// - Returns: transfer and matrix of the colours; nil if not declared, or if the data is
-  ///   truncated.
+  /// - Returns: codes for the transfer function and matrix of the colours; nil if not declared, or
+  ///   if the data is truncated.
   mutating func usabilityColours() -> (transfer: Int, matrix: Int)? {
     guard flag() == true, let hasAspect = flag() else { return nil }
     if hasAspect, bits(8) == 255 { skip(32) }
@@ -20,7 +20,7 @@ enum H264ParameterSet {
   /// Profile numbers (`profile_idc`) whose parameter sets declare the chroma format.
   private static let high: Set = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
 
-  /// Transfer and matrix of the colours (tables E-4 and E-5).
+  /// Returns the codes for the transfer function and matrix of the colours (tables E-4 and E-5).
   /// - Parameter unit: NAL unit with its header byte.
   /// - Returns: nil if not declared, or if the unit is truncated.
   static func colours(in unit: UnsafeRawBufferPointer) -> (transfer: Int, matrix: Int)? {

@@ -1,6 +1,6 @@
 /// Sequence parameter set of HEVC (ITU-T H.265, 7.3.2.2.1 and E.2.1).
 struct H265ParameterSet {
-  /// Transfer and matrix of the colours (tables E.4 and E.5).
+  /// Returns the codes for the transfer function and matrix of the colours (tables E.4 and E.5).
   /// - Parameter unit: NAL unit with its two-byte header.
   /// - Returns: nil if not declared, or if the unit is truncated.
   static func colours(in unit: UnsafeRawBufferPointer) -> (transfer: Int, matrix: Int)? {

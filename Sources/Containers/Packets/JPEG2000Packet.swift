@@ -17,8 +17,8 @@ package struct JPEG2000Packet: Sendable {
 
   /// - Returns: nil if the packet has no codestream header near its start.
   package init?(_ packet: UnsafeRawBufferPointer) {
-    // The codestream starts with SOC, directly followed by SIZ (A.5.1). Boxes before these markers
-    // are short.
+    // The codestream starts with SOC, directly followed by SIZ (A.5.1). Search only the first
+    // bytes, because boxes before these markers are short.
     let start: [UInt8] = [0xFF, 0x4F, 0xFF, 0x51]
     guard
       let place = (0...max(0, min(packet.count - 4, 512))).first(where: { packet.dropFirst($0).starts(with: start) })

@@ -1,6 +1,6 @@
 /// Motion JPEG packet: one JPEG image (ITU-T T.81), or two images, one for each field.
 package enum JPEGPacket {
-  /// Property of a packet that prevents its reordering; nil if there is none.
+  /// Returns the property of a packet that prevents reordering; nil if there is none.
   /// - Parameter height: frame height declared by the container.
   static func obstacle(in packet: UnsafeRawBufferPointer, height: Int?) -> PacketCheck.Obstacle? {
     var place = 2
@@ -25,7 +25,8 @@ package enum JPEGPacket {
   }
 
   /// True for full-range 4:1:1, which FFmpeg decodes to a pixel format that GStreamer has no name
-  /// for. FFmpeg's encoder marks limited range with a comment.
+  /// for. In limited range, FFmpeg's encoder writes a comment, by which this function recognises
+  /// the range.
   package static func isFullRange411(_ packet: UnsafeRawBufferPointer) -> Bool {
     var place = 2
     var is411 = false

@@ -1,7 +1,8 @@
 /// Picture types in packets of MPEG-1, MPEG-2 and MPEG-4 Visual.
 package enum MPEGPicture {
-  /// True if a packet contains a B-picture, which is also predicted from a later picture, so that
-  /// presentation and decoding order differ (ISO/IEC 13818-2, 6.3.9; ISO/IEC 14496-2, 6.3.5).
+  /// True if a packet contains a B-picture (ISO/IEC 13818-2, 6.3.9; ISO/IEC 14496-2, 6.3.5). A
+  /// B-picture is also predicted from a later picture, so the presentation order differs from the
+  /// decoding order.
   /// - Parameter isVisual: true for MPEG-4 Visual.
   package static func isBidirectional(_ packet: UnsafeRawBufferPointer, isVisual: Bool) -> Bool {
     var place = packet.startIndex

@@ -1,5 +1,5 @@
 /// Check of whether video packets can be reordered without decoding. Finds packets that depend on
-/// their order or on the direction of time. Only the first bytes of a packet are read.
+/// their order or on the direction of time. Only headers are parsed.
 ///
 /// A packet that does not begin like a frame of its codec also prevents reordering: such a packet
 /// needs a decoder. Damage further inside a packet is not found, and is copied to the output.
@@ -13,7 +13,8 @@ package struct PacketCheck: Sendable {
     case hasFields
     /// The packet contains several frames, or a frame that is not shown.
     case isNotOneFrame
-    /// The parameter sets that the packet needs are in another packet.
+    /// The packet's parameter sets differ from those of the first packet, or neither the first
+    /// packet nor the container has parameter sets.
     case needsParameterSets
     /// The packet is empty, or not a frame of its codec.
     case isNoFrame
@@ -52,7 +53,7 @@ package struct PacketCheck: Sendable {
     }
   }
 
-  /// Returns the property of the next packet that prevents its reordering; nil if there is none.
+  /// Returns the property of the next packet that prevents reordering; nil if there is none.
   package mutating func obstacle(in packet: UnsafeRawBufferPointer) -> Obstacle? {
     switch codec {
     case .independent(let beginning):
@@ -69,8 +70,8 @@ package struct PacketCheck: Sendable {
 /// Facts about the pictures in a video packet: size of the slices, metadata, and dependency on
 /// earlier pictures.
 ///
-/// Parsers add and drop parameter sets and delimiters, depending on where reading begins. When a
-/// packet of H.264 or HEVC is read again, its slices are therefore the same, but its size may
+/// Parsers add and drop parameter sets and delimiters, depending on where reading begins. If a
+/// packet of H.264 or HEVC is read again, its slices are therefore the same, although its size may
 /// differ.
 package struct PictureBytes: Sendable {
   private let units: UnitCheck?
@@ -91,14 +92,14 @@ package struct PictureBytes: Sendable {
     units?.sliceBytes(in: packet) ?? packet.count
   }
 
-  /// Names of metadata of single pictures, such as HDR10+, in a packet of H.264 or HEVC. No decoder
-  /// outputs this metadata.
+  /// Returns the names of metadata of single pictures, such as HDR10+, in a packet of H.264 or
+  /// HEVC. No decoder outputs this metadata.
   package func dynamicMetadata(in packet: UnsafeRawBufferPointer) -> [String] {
     units?.dynamicMetadata(in: packet) ?? []
   }
 
-  /// Colour labels that GStreamer has no name for, so that the output loses them. Reads the first
-  /// packet of H.264 or HEVC, and its configuration.
+  /// Returns the colour labels that the output loses, because GStreamer has no name for them. Reads
+  /// the first packet of H.264 or HEVC, and the configuration of the stream.
   package func details(in packet: UnsafeRawBufferPointer) -> [ContainerDetail] {
     (units?.unnamedColours(in: packet) ?? []).map { ContainerDetail($0, of: .video) }
   }

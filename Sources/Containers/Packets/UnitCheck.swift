@@ -79,7 +79,7 @@ struct UnitCheck: Sendable {
     return configuration == nil && sets.isEmpty ? .needsParameterSets : nil
   }
 
-  /// Byte ranges of the NAL units in a packet, excluding length fields and start codes.
+  /// Returns the byte ranges of the NAL units in a packet, excluding length fields and start codes.
   private func units(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     configuration == nil ? Self.startCoded(packet) : lengthCoded(packet)
   }
@@ -95,7 +95,8 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Names of the per-picture metadata in a packet. Includes only metadata that no decoder outputs.
+  /// Returns the names of the per-picture metadata in a packet. Includes only metadata that no
+  /// decoder outputs.
   func dynamicMetadata(in packet: UnsafeRawBufferPointer) -> [String] {
     units(packet).flatMap { range -> [String] in
       let unit = UnsafeRawBufferPointer(rebasing: packet[range])
@@ -110,8 +111,8 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Colour labels for which GStreamer has no name, read from the first sequence parameter set in a
-  /// packet, or from the configuration record if the packet has no such set.
+  /// Returns the colour labels for which GStreamer has no name. Reads the first sequence parameter
+  /// set in a packet, or the one in the configuration record if the packet declares no colours.
   func unnamedColours(in packet: UnsafeRawBufferPointer) -> [String] {
     let inPacket = units(packet).lazy.map { UnsafeRawBufferPointer(rebasing: packet[$0]) }.first(where: isSequenceSet)
     let found =
@@ -134,7 +135,7 @@ struct UnitCheck: Sendable {
     return family == .h264 ? first & 31 == 7 : first >> 1 & 63 == 33
   }
 
-  /// Range of the first sequence parameter set in a configuration record.
+  /// Returns the range of the first sequence parameter set in a configuration record.
   private func sequenceSet(in record: UnsafeRawBufferPointer) -> Range<Int>? {
     func sized(_ place: Int) -> Range<Int>? {
       guard record.count >= place + 2 else { return nil }
@@ -173,7 +174,7 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Ranges of the units in a packet that stores a length before each unit.
+  /// Returns the ranges of the units in a packet that stores a length before each unit.
   private func lengthCoded(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     var units: [Range<Int>] = []
     var place = 0
@@ -187,8 +188,8 @@ struct UnitCheck: Sendable {
     return units
   }
 
-  /// Ranges of the units, without trailing zeros, in a packet that has a start code (0, 0, 1)
-  /// before each unit (ITU-T H.264 and H.265, Annex B).
+  /// Returns the ranges of the units, without trailing zeros, in a packet that has a start code (0,
+  /// 0, 1) before each unit (ITU-T H.264 and H.265, Annex B).
   private static func startCoded(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     var starts: [Int] = []
     var place = 2

@@ -12,9 +12,9 @@ extension ContainerReport {
     return file.text(at: place) == "DATA" ? "its header (PROP) is missing" : nil
   }
 
-  /// Report of a RealMedia file ("RealMedia File Format", RealNetworks). The file consists of
-  /// RealMedia chunks, each with a name and a size. The chunk `PROP` declares the duration and the
-  /// offset of the index.
+  /// Returns the report of a RealMedia file ("RealMedia File Format", RealNetworks); nil if the
+  /// file is intact, or a live stream. The file consists of RealMedia chunks, each with a name and
+  /// a size. The chunk `PROP` declares the duration and the offset of the index.
   static func realMedia(_ file: RandomAccessFile) -> ContainerReport? {
     var isCut = false
     var broken: Int?
@@ -25,10 +25,11 @@ extension ContainerReport {
         isCut = true
         break
       }
-      // In a live stream, the sizes of the chunks are 0. An ID3 tag at the end is not a RealMedia
-      // chunk.
+      // Stop at a chunk of size 0, as in a live stream, and at an ID3 tag at the end, which is not
+      // a RealMedia chunk.
       guard size >= 8, realMediaChunks.contains(name) else { break }
-      // FFmpeg counts the header of `DATA` (18 bytes) twice in the declared size of this chunk.
+      // FFmpeg counts the header of `DATA` (18 bytes) twice in the declared size of this chunk, so
+      // ignore that excess.
       let excess = name == "DATA" ? 18 : 0
       if size - excess > file.size - place { isCut = true }
       if name == "PROP" {
@@ -47,8 +48,8 @@ extension ContainerReport {
     return report
   }
 
-  /// Offset of the first position without a valid packet header, found by following the declared
-  /// packet sizes; nil if all headers are valid.
+  /// Follows the declared packet sizes. Returns the offset of the first packet header that is not
+  /// valid; nil if all headers are valid.
   /// - Parameter data: byte range of the RealMedia chunk `DATA`.
   private static func brokenPacket(in file: RandomAccessFile, _ data: Range<Int>) -> Int? {
     var place = data.lowerBound + 18

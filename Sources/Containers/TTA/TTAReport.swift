@@ -1,8 +1,9 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of a True Audio file, version 1 (tausoft.org, "True Audio codec format"): a header of
-  /// 22 bytes, which declares the number of samples; then the sizes of all frames; then the frames.
+  /// Returns the report of a True Audio file, version 1 (tausoft.org, "True Audio codec format"): a
+  /// header of 22 bytes, which declares the number of samples; then the sizes of all frames; then
+  /// the frames.
   static func tta(_ file: RandomAccessFile, from start: Int) -> ContainerReport? {
     func field(_ place: Int) -> Int? { file.number(at: start + place, 4, isLittleEndian: true) }
     guard file.text(at: start) == "TTA1", let rate = field(10), let samples = field(14), rate > 0, rate < 1 << 20 else {

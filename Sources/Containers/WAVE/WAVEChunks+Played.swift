@@ -3,8 +3,8 @@ extension WAVEChunks {
   /// - Parameters:
   ///   - isWhole: true if all audio is played exactly once, at its original speed.
   ///   - place: maps a range of sample frames of the source to the ranges of the output that play
-  ///     the source range, one for each time it is played. For an empty source range, these are
-  ///     empty ranges.
+  ///     the source range, one for each time that the source range is played. For an empty source
+  ///     range, these are empty ranges.
   /// - Returns: the RIFF chunks for the output, and the names of the source's chunks that do not
   ///   apply to the output.
   package func played(
@@ -114,8 +114,8 @@ extension WAVEChunks.Chunk {
     !text.isEmpty && body.firstRange(of: Array(text.utf8)) != nil
   }
 
-  /// `bext` without the fields that apply only to the source: the time reference, the UMID and,
-  /// unless `isWhole`, the loudness.
+  /// Returns `bext` without the fields that apply only to the source (the time reference, the UMID
+  /// and, unless `isWhole`, the loudness), and the names of these fields.
   fileprivate func broadcast(isWhole: Bool) -> (Self, [String]) {
     guard body.count >= 602 else { return (self, ["bext"]) }
     var (chunk, lost) = (self, [String]())
@@ -132,7 +132,8 @@ extension WAVEChunks.Chunk {
     return (chunk, lost)
   }
 
-  /// `iXML` without the time reference, which applies only to the source.
+  /// `iXML` without the time reference, which applies only to the source; and the names of the lost
+  /// fields.
   fileprivate var production: (Self, [String]) {
     if contains("<SYNC_POINT>") { return (self, ["iXML"]) }
     var (chunk, isChanged) = (self, false)
@@ -150,7 +151,8 @@ extension WAVEChunks.Chunk {
     return (chunk, isChanged ? ["the time reference in iXML"] : [])
   }
 
-  /// `cart` without its timers, which are positions in the source.
+  /// `cart` without its timers, which are positions in the source; and the names of the lost
+  /// fields.
   fileprivate var cart: (Self, [String]) {
     let timers = 684..<748
     guard body.count >= timers.upperBound else { return (self, ["cart"]) }

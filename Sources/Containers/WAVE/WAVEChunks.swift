@@ -101,7 +101,7 @@ package struct WAVEChunks: Sendable {
       let entry = Array(bytes[36 + number * 24..<60 + number * 24])
       let start = entry.littleEndian(8)
       // The declared end is the last sample frame of the loop, but some programs declare the frame
-      // after the loop.
+      // after the loop. Such an end may exceed the audio, so limit the range to the audio.
       let end = min(entry.littleEndian(12) + 1, max(frameCount, 1))
       return Loop(frames: start..<max(start, end), entry: entry)
     }
@@ -144,7 +144,7 @@ extension WAVEChunks.Marker {
 }
 
 extension [UInt8] {
-  /// Unsigned 32-bit little-endian integer at `offset`.
+  /// Reads an unsigned 32-bit little-endian integer at `offset`.
   func littleEndian(_ offset: Int) -> Int {
     Int(self[offset]) | Int(self[offset + 1]) << 8 | Int(self[offset + 2]) << 16 | Int(self[offset + 3]) << 24
   }

@@ -1,7 +1,7 @@
 import MediaTime
 
-/// Hides markers (`cue `) from wavparse, which searches all labels for each marker. ``WAVEChunks``
-/// reads the markers instead.
+/// Hides markers (`cue `) from wavparse, which is slow if there are many: it searches all labels
+/// for each marker. ``WAVEChunks`` reads the markers instead.
 struct WAVECorrection: FileCorrection {
   let demuxer = "wavparse"
   let isForProbing = true
@@ -13,7 +13,7 @@ struct WAVECorrection: FileCorrection {
   /// compared with all of these chunks; normal files have one `cue `.
   private static let most = 16
 
-  /// - Returns: nil if the file has no markers.
+  /// - Returns: nil if the file has no markers, or is Wave64.
   init?(_ file: RandomAccessFile) {
     var names: [Range<Int>] = []
     WAVEHeader.forEachChunk(in: file) { name, body in

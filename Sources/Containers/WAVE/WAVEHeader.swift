@@ -1,7 +1,7 @@
 package import MediaTime
 
-/// Facts from the header of a WAVE file, or of its variants for long files, RF64 (EBU Tech 3306)
-/// and Sony's Wave64.
+/// Facts from the header of a WAVE file, or of one of its variants for long files: RF64 (EBU Tech
+/// 3306) or Sony's Wave64.
 package struct WAVEHeader: Sendable {
   package let duration: ClockTime
   /// Duration of the complete sample frames that are in the file; shorter than ``duration`` if the
@@ -11,15 +11,17 @@ package struct WAVEHeader: Sendable {
   package let isCutShort: Bool
   /// True if the file ends before the declared end of the audio.
   package let isIncomplete: Bool
-  /// Byte range of the audio; nil if the audio is not PCM. Unless the file is Wave64, also nil if
-  /// the audio is truncated or ends with a partial sample frame.
+  /// Byte range of the audio, even of compressed audio; nil if the header does not declare a
+  /// plausible format. Unless the file is Wave64, also nil if the audio is truncated or ends with a
+  /// partial sample frame.
   package let stored: StoredAudio?
   /// Sample format of a Wave64 file; nil for other files. GStreamer reports this format only after
   /// decoding with libsndfile.
   package let wave64: PCMFormat?
-  /// ``ContainerFacts/uncommonAudio``: any format of Wave64 apart from PCM.
+  /// ``ContainerFacts/uncommonAudio``: name of the format in Wave64 if it is not PCM; otherwise
+  /// nil.
   let uncommonFormat: String?
-  /// Sample frames per second; nil if the audio is not PCM.
+  /// Declared sample frames per second; nil if the header does not declare a plausible format.
   package let rate: Int?
   /// Channel mask, one bit per `GstAudioChannelPosition`; nil if not declared.
   package let loudspeakers: UInt64?
@@ -43,8 +45,8 @@ package struct WAVEHeader: Sendable {
     let mask = isExtensible && format.size >= 24 ? file.number(at: format.body + 20, 4, isLittleEndian: true) : nil
     loudspeakers = mask.flatMap { $0 == 0 ? nil : WAVEMask.places(of: $0) }
     let pcm = PCMFormat(file, at: format)
-    // For compressed audio, prefer the number of sample frames in `fact`: the declared bytes per
-    // second are an average, and some writers declare the bytes per second of PCM instead.
+    // Use the number of sample frames in `fact` if the header does not declare a plausible format,
+    // or if the bytes per second are unknown.
     if pcm == nil || bytesPerSecond == 0, let fact = WAVEHeader.chunk("fact", in: file), fact.size >= 4,
       let count = file.number(at: fact.body, 4, isLittleEndian: true), count > 0, count < 0xFFFF_0000,
       let rate = file.number(at: format.body + 4, 4, isLittleEndian: true), rate > 0
@@ -84,8 +86,8 @@ package struct WAVEHeader: Sendable {
     return file.size - data.body < max(frame ?? 1, 1)
   }
 
-  /// Offset and size in bytes of the body of the first RIFF chunk called `name`; nil if the file
-  /// ends before that chunk.
+  /// Returns the offset and size in bytes of the body of the first RIFF chunk called `name`; nil if
+  /// the file ends before that chunk.
   static func chunk(_ name: String, in file: RandomAccessFile) -> (body: Int, size: Int)? {
     var found: (body: Int, size: Int)?
     forEachChunk(in: file, isLong: false) {
@@ -120,13 +122,13 @@ package struct WAVEHeader: Sendable {
     }
   }
 
-  /// Size of the audio in bytes as declared in `ds64`; nil if the file has no `ds64`.
+  /// Returns the size of the audio in bytes as declared in `ds64`; nil if the file has no `ds64`.
   private static func longSize(in file: RandomAccessFile) -> Int? {
     chunk("ds64", in: file).flatMap { file.number(at: $0.body + 8, 8, isLittleEndian: true) }
   }
 
-  /// Start of the RIFF chunk after the audio; one byte beyond the end of the file if the padding
-  /// byte after the audio is missing.
+  /// Returns the offset of the RIFF chunk after the audio; nil if the audio is truncated. The
+  /// offset is one byte beyond the end of the file if the padding byte after the audio is missing.
   static func endOfSamples(in file: RandomAccessFile) -> Int? {
     var end: Int?
     forEachChunk(in: file) {

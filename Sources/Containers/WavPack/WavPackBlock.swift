@@ -14,8 +14,8 @@ package struct WavPackBlock {
 
   package let samples: Int
   package let channels: Int
-  /// True if any sample is not 0, so that the block's checksum differs from the checksum of
-  /// silence. Nil for DSD, whose checksum is calculated differently.
+  /// True if the block's checksum differs from the checksum of silence, so the block contains
+  /// samples other than 0. Nil for DSD, whose checksum is calculated differently.
   package let holdsSound: Bool?
   private let size: Int
 
@@ -32,8 +32,8 @@ package struct WavPackBlock {
     holdsSound = flags >> 31 == 1 ? nil : word(28) != WavPackBlock.sumOfSilence(samples, step: isMono ? 3 : 9)
   }
 
-  /// Checksum of a block of silence. A checksum starts with all bits set, and is multiplied by a
-  /// constant before each sample is added.
+  /// Returns the checksum of a block of silence. A checksum starts with all bits set, and is
+  /// multiplied by a constant before each sample is added.
   private static func sumOfSilence(_ samples: Int, step: UInt32) -> UInt32 {
     var (sum, factor, left) = (UInt32.max, step, samples)
     while left > 0 {

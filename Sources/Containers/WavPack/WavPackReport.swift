@@ -1,8 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of a WavPack file ("WavPack 4 & 5 Binary File / Block Format", 2.0): blocks, each with
-  /// a header of 32 bytes. The first header declares the total number of samples.
+  /// Returns the report of a WavPack file ("WavPack 4 & 5 Binary File / Block Format", 2.0):
+  /// blocks, each with a header of 32 bytes. The first header declares the total number of samples.
   static func wavPack(_ file: RandomAccessFile, from start: Int = 0) -> ContainerReport? {
     guard file.text(at: start) == "wvpk" else { return nil }
     func field(_ place: Int, _ count: Int = 4) -> Int? {
@@ -11,7 +11,7 @@ extension ContainerReport {
     guard let low = field(start + 12), let high = field(start + 11, 1), let flags = field(start + 24) else {
       return nil
     }
-    // `wavpackdec` ignores rate changes after the first block.
+    // `wavpackdec` ignores rate changes after the first block, so report such a change as damage.
     var changedAt: Int?
     var walk = walk(file, from: start) { place in
       guard file.text(at: place) == "wvpk", let size = field(place + 4), let others = field(place + 24) else {

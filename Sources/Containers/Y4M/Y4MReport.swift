@@ -1,9 +1,9 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Report of a YUV4MPEG2 file (manual page yuv4mpeg of mjpegtools, and FFmpeg's additional pixel
-  /// formats): a header line, and a line before each frame. The header does not declare the number
-  /// of frames.
+  /// Returns the report of a YUV4MPEG2 file (manual page yuv4mpeg of mjpegtools, and FFmpeg's
+  /// additional pixel formats); nil if the file is not truncated. It consists of a header line, and
+  /// a line before each frame. The header does not declare the number of frames.
   static func y4m(_ file: RandomAccessFile) -> ContainerReport? {
     guard let header = file.line(at: 0), let size = y4mFrameSize(header) else { return nil }
     var place = header.utf8.count + 1
@@ -28,7 +28,8 @@ extension ContainerReport {
     return "it declares \(rate) frames per second"
   }
 
-  /// Field order as in caps; nil for progressive frames, or if the order varies or is not declared.
+  /// Returns the field order as in caps; nil for progressive frames, or if the order varies or is
+  /// not declared.
   static func y4mFieldOrder(_ file: RandomAccessFile) -> String? {
     let fields = file.line(at: 0)?.split(separator: " ").dropFirst() ?? []
     return fields.contains("It") ? "top-field-first" : fields.contains("Ib") ? "bottom-field-first" : nil
@@ -46,7 +47,7 @@ extension ContainerReport {
     return parts.count == 2 && Int(parts[1]) != nil || chroma.hasPrefix("mono") && chroma != "mono"
   }
 
-  /// Frame size in bytes; nil if the header is not valid or the format is unknown.
+  /// Returns the frame size in bytes; nil if the header is not valid or the format is unknown.
   private static func y4mFrameSize(_ header: String) -> Int? {
     var (width, height, chroma) = (0, 0, "420")
     for field in header.split(separator: " ").dropFirst() {
@@ -76,7 +77,8 @@ extension ContainerReport {
 }
 
 extension RandomAccessFile {
-  /// Text before the next line feed, at most 512 bytes.
+  /// Returns the text from `place` to the next line feed; nil if no line feed follows within 512
+  /// bytes.
   fileprivate func line(at place: Int) -> String? {
     read(place..<min(place + 512, size)).flatMap { bytes in
       bytes.firstIndex(of: 0x0A).flatMap { String(validating: bytes[..<$0], as: UTF8.self) }
