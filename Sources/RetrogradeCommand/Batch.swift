@@ -3,7 +3,7 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// Job of a batch that writes one output.
+/// One job of a batch. The job reverses one source into one output.
 struct MirrorJob: Sendable {
   /// Index in the batch, from 0.
   var number: Int
@@ -44,8 +44,9 @@ struct Batch {
       let (path, format) = (source.reverser.input, source.reverser.options.encoding.format)
       return "\(source.folder)/\(name.name(of: path, format: format, isFull: isFull))"
     }
-    // FLV cannot be written, so `a.flv` and `a.mkv` in one folder would both become `a.mkv`. In such
-    // a case, the file that changes its container gets a longer name: `a.flv` becomes `a.flv.mkv`.
+    // FLV cannot be written, so `a.flv` and `a.mkv` in one folder would both become `a.mkv`. In
+    // such a case, the file that changes its container gets a longer name: `a.flv` becomes
+    // `a.flv.mkv`.
     let outputs = Dictionary(grouping: sources) { output($0).pathBytes }
     jobs = sources.enumerated().map { number, source in
       let isShared = (outputs[output(source).pathBytes]?.count ?? 0) > 1
@@ -56,7 +57,7 @@ struct Batch {
     for job in jobs where job.refusal == nil { try folders.make(job.output.folderPath) }
   }
 
-  /// The file itself, or the media files in a folder.
+  /// Returns the file itself, or the media files in a folder.
   private static func files(_ input: String, isDeep: Bool, excluding folder: String) -> [MediaFolder.File] {
     guard MediaFolder.isFolder(input) else { return [MediaFolder.File(input)] }
     do {
@@ -71,9 +72,11 @@ struct Batch {
     for place in jobs.indices { jobs[place].reverser = jobs[place].reverser.sharing(by: count) }
   }
 
-  /// Checks the outputs before any work. If a job has an error of code `usage`, such as an
-  /// extension without a container, and other jobs remain, the job is skipped.
-  /// - Throws: the first error, with the names of other outputs that have the same problem.
+  /// Checks the outputs before any work. An output that fails the check is recorded in
+  /// ``MirrorJob/refusal``. An error of code `usage`, such as for an extension without a container,
+  /// does not stop the other jobs.
+  /// - Throws: the first error, if no job is left or any error has another code. The message names
+  ///   up to three other outputs that failed too.
   mutating func check() throws {
     let inputs = jobs.map(\.input)
     var refused: [RetrogradeError] = []
@@ -97,7 +100,8 @@ struct Batch {
       remedy: first.remedy, underlying: first.underlying)
   }
 
-  /// Adds a remedy to an error about an extension in `--name` that no container has.
+  /// Adds the remedy to choose a container with `--name`, if `error` has code `usage` and no
+  /// remedy.
   private static func advised(_ error: RetrogradeError) -> RetrogradeError {
     guard error.code == .usage, error.remedy == nil, error.subject != nil else { return error }
     return RetrogradeError(

@@ -16,7 +16,7 @@ final class BatchDisplay: Sendable {
 
   private struct State {
     var running: [Running] = []
-    /// Started jobs that have not succeeded; only recorded while the total is unknown.
+    /// Started jobs that have not succeeded; recorded only if ``total`` is nil.
     var begun: [MirrorJob] = []
     /// Source size of the finished jobs, in bytes.
     var ended = 0.0
@@ -117,7 +117,8 @@ final class BatchDisplay: Sendable {
   }
 
   /// Reports how many outputs were made.
-  /// - Throws: the error of the failed job whose input was named first.
+  /// - Throws: ``ReportedError`` with a `CancellationError` if `isCancelled` is true; otherwise
+  ///   with the error of the first job in the batch that failed.
   func finish(isCancelled: Bool) throws {
     let (made, failures, left) = state.withLock { state in
       wipe(&state)
@@ -173,7 +174,7 @@ final class BatchDisplay: Sendable {
     state.lines = lines.count
   }
 
-  /// Total progress, by the size of the sources; nil if more jobs may be added.
+  /// Returns the total progress, by the size of the sources; nil if more jobs may be added.
   private func totalProgress(_ state: State) -> ProgressLine? {
     guard let total, total.jobs.count > 1 else { return nil }
     let done = state.ended + state.running.reduce(0) { $0 + $1.size * ($1.progress?.fraction ?? 0) }

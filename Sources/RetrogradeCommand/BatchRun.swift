@@ -9,18 +9,19 @@ struct BatchRun: Sendable {
   /// Number of concurrent jobs.
   let jobs: Int
   let limits: ChildLimits
-  /// Record of the files whose processes crashed before.
+  /// Files that crashed the process that read them. They are not tried again.
   let record: WatchRecord
 
-  /// Default number of concurrent jobs. Each job uses about two cores, one for decoding and one for
-  /// encoding, and some memory.
+  /// Returns the default number of concurrent jobs. Each job uses about two cores, one for decoding
+  /// and one for encoding, and some memory.
   static func usualJobs(_ memory: ByteCount) -> Int {
     max(1, min(sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2, memory.bytes / (64 << 20)))
   }
 
   /// Runs jobs until the stream ends, or a signal cancels the batch.
   /// - Parameter ended: called with the result of each job.
-  /// - Throws: the error of the first failed job; all errors have been displayed before.
+  /// - Throws: ``ReportedError`` for a cancellation, or for the first job in the batch that failed.
+  ///   All errors have been displayed before.
   func run(
     _ coming: AsyncStream<MirrorJob>,
     ended: @escaping @Sendable (MirrorJob, Result<Summary, any Error>) -> Void = { _, _ in }

@@ -44,7 +44,7 @@ struct RecordingArguments: ParsableArguments {
   var source: String?
 }
 
-/// Order-of-play option; the default is forwards, then backwards.
+/// Option for the order of play. The default is forwards, then backwards.
 struct CaptureLoopArguments: ParsableArguments {
   @Option(help: .loop)
   var loop: Loop = .pingPong
@@ -139,7 +139,7 @@ extension Device {
       }()
   }
 
-  /// Source element for a microphone.
+  /// Returns the source element for a microphone, in `gst-launch-1.0` syntax.
   static func microphone(_ text: String) throws -> String {
     if text == "default" { return "autoaudiosrc" }
     if let found = try find(text, .audio) { return found.source }

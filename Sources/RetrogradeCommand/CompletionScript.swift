@@ -6,9 +6,9 @@ import ArgumentParser
 /// word is not a command, completion works as if `reverse` stood before that word (`BareForm`). For
 /// the first word itself, files are offered besides the commands.
 enum CompletionScript {
-  /// Script that `--generate-completion-script SHELL` asks for. nil if the arguments do not ask for
-  /// a script, or name an unknown shell.
-  /// - Parameter firstWords: first words that show that `reverse` was not omitted.
+  /// Returns the script that `--generate-completion-script SHELL` asks for; nil if the arguments do
+  /// not ask for a script, or name an unknown shell.
+  /// - Parameter firstWords: possible first words of a command line that does not omit the command.
   static func wanted(by arguments: [String], _ firstWords: [String]) -> String? {
     guard arguments.count == 2, arguments[0] == "--generate-completion-script",
       let shell = CompletionShell(rawValue: arguments[1])

@@ -7,9 +7,10 @@ import RetrogradeEngine
 /// Crash reports. GStreamer plugins and their libraries abort or crash on some damaged files. Such
 /// a crash ends this process, but the report still says that there is no output, and why.
 enum Crash {
-  /// Installs a handler: a crash then ends the process with a message and the status of an internal
-  /// failure. If SWIFT_BACKTRACE is set, the Swift runtime prints its own message instead, with the
-  /// location of the crash.
+  /// Installs handlers. A crash then ends the process with a message and the status of an internal
+  /// failure. A lack of threads or of address space ends it with the status of `inputOutput`. If
+  /// SWIFT_BACKTRACE is set, the Swift runtime handles crashes instead, and prints the location of
+  /// the crash.
   static func report() {
     GStreamer.printLogLinesOnce()
     GStreamer.onThreadShortage {
@@ -26,8 +27,8 @@ enum Crash {
       RetrogradeError.Code.inputOutput.exitStatus)
   }
 
-  /// Last line that a crashing process prints. If the process is a child, its parent adds the file
-  /// name.
+  /// Returns the last line that a crashing process prints. If the process is a child, its parent
+  /// adds the file name.
   private static func crashReport(_ cause: Message, isCrash: Bool = true) -> String {
     Child.isThisProcess
       ? "crashed: \(cause.inOptions)"

@@ -19,8 +19,8 @@ struct DataFolders {
     }
   }
 
-  /// Search order: the user's files, files that were installed with this command or are in its
-  /// source tree, then the system's files.
+  /// Search order: the user's folder; the folder in this command's source tree, if the command runs
+  /// from its build folder; the folder that was installed with this command; the system's folders.
   ///
   /// The environment variables follow the XDG Base Directory Specification; relative paths in them
   /// are ignored.
@@ -49,7 +49,8 @@ struct DataFolders {
     (self.pathExtension, self.paths) = (pathExtension, paths)
   }
 
-  /// Source folder of a program in SwiftPM's build folder; nil for an installed program.
+  /// Returns the root of the source tree if `executable` is in SwiftPM's build folder; nil for an
+  /// installed program.
   private static func source(of executable: String) -> String? {
     executable.firstRange(of: "/.build/").map { String(executable[..<$0.lowerBound]) }
   }

@@ -2,7 +2,7 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// Reports new files in a folder (inotify(7)). A dedicated thread waits for the kernel's events.
+/// Reports new files in a folder (inotify). A dedicated thread waits for the kernel's events.
 final class FolderWatch: Sendable {
   enum Event: Sendable {
     /// The file was closed by its writer, or moved here. The file is therefore complete.

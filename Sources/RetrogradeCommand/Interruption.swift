@@ -20,7 +20,8 @@ final class Interruption {
   private let source: (any DispatchSourceRead)?
 
   init() {
-    let left = Child.isThisProcess ? Interruption.signals : [SIGHUP]  // nohup
+    // Signals to leave ignored if the parent process ignored them. `nohup` ignores SIGHUP.
+    let left = Child.isThisProcess ? Interruption.signals : [SIGHUP]
     let watched = Interruption.signals.filter { !left.contains($0) || !Interruption.isIgnored($0) }
     let descriptor = system_watch_signals(watched, Int32(watched.count))
     guard descriptor >= 0 else {
@@ -43,8 +44,8 @@ final class Interruption {
       guard let known = handlers else { return (nil, true) }
       return known.count > 1 && number == SIGINT ? (handlers?.removeFirst(), false) : (known.last, true)
     }
-    // timeout(1) sends each signal twice, to the process and to its process group. The copy arrives
-    // soon after the first signal, and must not count as a second signal.
+    // The `timeout` command sends each signal twice, to the process and to its process group. The
+    // copy arrives soon after the first signal, and must not count as a second signal.
     let isSecond =
       [SIGINT, SIGTERM].contains(number) && isLast
       && cancelled.withLock { cancelled in
@@ -54,7 +55,7 @@ final class Interruption {
         }
         return first.duration(to: ContinuousClock.now) > .milliseconds(200)
       }
-    // Do not call exit(3): it would unload libraries that other threads may be using.
+    // Do not call `exit`: it would unload libraries that other threads may be using.
     guard let handler, !isSecond else {
       killChildren()
       _exit(128 + number)
@@ -72,14 +73,15 @@ final class Interruption {
   /// Exit status for cancelled work: 128 plus the signal number, as in shells.
   static var cancelledStatus: Int32 { 128 + received.withLock { $0 } }
 
-  /// Exit status of the process.
+  /// Returns the exit status of the process: ``cancelledStatus`` for cancelled work, and the status
+  /// of its code for any other error.
   func status(of error: any Error) -> Int32 {
     error is CancellationError
       ? Interruption.cancelledStatus : ((error as? RetrogradeError)?.code ?? .internalFailure).exitStatus
   }
 
-  /// Runs `body`. The first Ctrl-C calls `first`, unless `first` is nil; any other signal calls
-  /// `handler`.
+  /// Runs `body`. The first Ctrl-C calls `first`, unless `first` is nil. A later Ctrl-C and any
+  /// other signal call `handler`.
   static func handled<T>(
     by handler: @escaping @Sendable () -> Void, first: (@Sendable () -> Void)? = nil, _ body: () async throws -> T
   ) async rethrows -> T {

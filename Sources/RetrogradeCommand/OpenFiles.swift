@@ -6,7 +6,7 @@ enum OpenFiles {
   /// Smallest usable limit: reversing a small file opens up to 24 files. Below this limit,
   /// GStreamer fails to load plugins, and files appear to be damaged.
   private static let fewest: rlim_t = 64
-  /// Highest limit that is safe for libraries that call select(2).
+  /// Highest limit that is safe for libraries that call `select`, which supports 1024 descriptors.
   private static let most: rlim_t = 1024
 
   /// Raises the limit as far as the system allows, up to 1024.

@@ -47,7 +47,7 @@ struct RangeArguments: ParsableArguments {
   var end: SourcePosition?
 }
 
-/// Option that turns a warning into an error.
+/// Option that turns warnings about missing content into errors.
 struct StrictArguments: ParsableArguments {
   @Flag(help: "Treat warnings about missing content as errors: write nothing, and exit with status 65.")
   var strict = false

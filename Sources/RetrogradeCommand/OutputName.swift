@@ -25,8 +25,8 @@ struct OutputName: ExpressibleByArgument, Equatable {
   ///   - path: path of the source.
   ///   - format: output format from an option; nil if the extension selects the format. With an
   ///     output format, `{ext}` always stands for the source's extension.
-  ///   - isFull: true to keep the source's extension before `mkv`, because another output already
-  ///     has the shorter name.
+  ///   - isFull: true if another output would have the same name. If the extension becomes `mkv`,
+  ///     the source's extension then stays before it: `a.flv.mkv`, not `a.mkv`.
   func name(of path: String, format: String?, isFull: Bool = false) -> String {
     let name = path.lastPart
     let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }

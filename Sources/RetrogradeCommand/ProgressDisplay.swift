@@ -61,7 +61,8 @@ struct ProgressDisplay {
     if form == .line { Terminal.write("\r\u{1B}[K", to: STDERR_FILENO) }
   }
 
-  /// - Parameter input: name of the source in the summary, if there are several files.
+  /// Shows the summary at the end.
+  /// - Parameter input: name of the source in the summary; nil if there is only one file.
   func show(_ summary: Summary, _ budget: ByteCount, input: String? = nil) {
     if form == .json {
       Terminal.error(json: ProgressReport.Done(summary, input: input))

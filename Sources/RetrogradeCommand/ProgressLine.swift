@@ -88,7 +88,7 @@ extension ClockTime {
 }
 
 extension String {
-  /// Text whose middle is replaced by `…` if the text is wider than `width` columns.
+  /// Returns the text, with `…` instead of its middle if the text is wider than `width` columns.
   func fitted(to width: Int) -> String {
     guard columns > width else { return self }
     guard width > 1 else { return String(repeating: "…", count: max(width, 0)) }

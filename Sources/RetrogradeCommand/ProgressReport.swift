@@ -83,8 +83,8 @@ struct ProgressReport: Encodable {
     struct Reason: Encodable {
       /// Stable error code for programs.
       var code: String
-      /// Complete message, including the subject and the remedy if they are known. `subject` and
-      /// `remedy` repeat them.
+      /// Complete message. It includes the subject and the remedy, if any; `subject` and `remedy`
+      /// contain the same texts separately.
       var message: String
       var subject: String?
       var remedy: String?
@@ -143,7 +143,8 @@ struct ReportedError: Error {
 }
 
 extension Double {
-  /// Value rounded to a number of decimals; NaN and infinity become 0, which JSON can represent.
+  /// Returns the value rounded to `digits` decimals. NaN and infinity become 0, because JSON can't
+  /// represent them.
   func rounded(to digits: Int) -> Double {
     let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
     let rounded = (self * scale).rounded() / scale

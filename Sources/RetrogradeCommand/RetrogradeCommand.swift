@@ -56,9 +56,10 @@ struct RetrogradeCommand: AsyncParsableCommand {
   static func main() async {
     Terminal.holdStandardDescriptors()
     Crash.report()
-    // FFmpeg's libraries load OpenBLAS for speech recognition. OpenBLAS starts one thread per
-    // processor, and each thread spins for a tenth of a second (`THREAD_TIMEOUT` in OpenBLAS's
-    // Makefile.rule). A tenth of a second is enough to decode the first frames of a short clip.
+    // Limit OpenBLAS, which FFmpeg's libraries load for speech recognition, to one thread. By
+    // default, it starts one thread per processor, and each thread spins for a tenth of a second
+    // (`THREAD_TIMEOUT` in OpenBLAS's Makefile.rule). The first frames of a short clip are decoded
+    // in that time, and spinning threads would delay them.
     setenv("OPENBLAS_NUM_THREADS", "1", 0)
     if Child.isThisProcess { ChildService.ignoreTerminalSignals() }
     let interruption = Interruption()
@@ -124,7 +125,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
     }
   }
 
-  /// Full command name, such as `reverse` or `work split`.
+  /// Returns the full command name, such as `reverse` or `work split`.
   private static func path(of command: any ParsableCommand.Type) -> String {
     let parent = WorkCommand.names.contains(command._commandName) ? "\(WorkCommand._commandName) " : ""
     return parent + command._commandName

@@ -22,7 +22,8 @@ extension Reverse {
       coming)
   }
 
-  /// Reverses each file that arrives in `folder` into `target`, until a signal arrives.
+  /// Watches `folder` until a signal arrives, and reverses each new file. The outputs go to
+  /// `target`.
   func watch(_ folder: String, into target: String) async throws {
     let memory = arguments.source.machine.memory
     let folders = OutputFolders()
@@ -47,7 +48,7 @@ extension Reverse {
     }
   }
 
-  /// Limits of each child if `count` children run at once.
+  /// Returns the limits of each child process if `count` of them run at once.
   private func limits(_ count: Int) -> ChildLimits {
     ChildLimits(
       silence: files.stallLimit.map { .milliseconds(Int($0 * 1000)) } ?? ChildLimits.usualSilence,

@@ -66,8 +66,8 @@ struct Reverse: AsyncParsableCommand {
   var work: String? { workFolder.work }
 
   func validate() throws {
-    // If the file names are wrong, `run()` reports the error later. An unknown option must be
-    // reported first, because the option's value would be mistaken for a file name.
+    // Ignore wrong file names here; `run()` reports them. An unknown option must be reported
+    // first, because its value is mistaken for a file name.
     if let joined = try? files.list().inputs.first(where: { $0.count > 1 }) {
       let others = [("--into", files.into != nil), ("--work", work != nil), ("--print-pipeline", printPipeline)]
       if let other = others.first(where: \.1)?.0 {

@@ -45,6 +45,7 @@ struct ReverseArguments: ParsableArguments {
 
   func reverser(_ input: String) -> Reverser { reverser([input]) }
 
+  /// Creates a reverser with these options.
   /// - Parameter inputs: files to join before reversing.
   func reverser(_ inputs: [String]) -> Reverser {
     var options = source.options

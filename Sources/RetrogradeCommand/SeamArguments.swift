@@ -13,8 +13,8 @@ struct SeamArguments: ParsableArguments {
   func apply(to playback: inout PlaybackOptions) { playback.dropsSeam = seam.map { $0 == .drop } }
 }
 
-/// Treatment of the last frame if it equals the first one, so that a player that loops the file
-/// would show it twice.
+/// Treatment of the last frame if it equals the first one. A player that loops the file would show
+/// both of them, one after the other.
 enum Seam: String, ExpressibleByArgument, CaseIterable {
   case keep, drop
 }

@@ -123,8 +123,7 @@ struct Serve: AsyncParsableCommand {
     let server = try Server(
       settings, catalog, Child.runner(limits),
       onLine: { path, line in
-        // `path` may be the path of an open file in /proc, which is a link. Print the file's real
-        // path instead.
+        // `path` may be a link in /proc to an open file. Print the file's real path instead.
         Terminal.error("retrograde: \(realPath(path) ?? path): \(line)")
       },
       onCrash: { Terminal.error("retrograde: \($0.message.inOptions)") })

@@ -4,6 +4,7 @@ enum ShortHelp {
   /// Column in which explanations start (the same as in `--help`), and width of a line.
   private static let (column, width) = (26, 80)
 
+  /// Returns the text of `-h`.
   /// - Parameter help: text of `--help`.
   static func of(_ help: String) -> String {
     let lines = help.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -46,8 +47,8 @@ enum ShortHelp {
     }
   }
 
-  /// Number of options to show in each section. No section shows a second option before every
-  /// section shows its first one.
+  /// Returns the number of options to show in each section. No section shows a second option before
+  /// every section shows its first one.
   private static func optionCounts(of sections: [Section]) -> [Int] {
     var counts = sections.map { _ in 0 }
     var left = mostOptions
@@ -62,7 +63,7 @@ enum ShortHelp {
     return counts
   }
 
-  /// Arguments, options or commands, each with the first sentence of its explanation.
+  /// Returns arguments, options or commands, each with the first sentence of its explanation.
   private static func entries(of lines: some Sequence<String>) -> [Entry] {
     var entries: [Entry] = []
     for line in lines {
@@ -79,7 +80,7 @@ enum ShortHelp {
     return entries.map { Entry(label: $0.label, text: sentence($0.text)) }
   }
 
-  /// First sentence of `text`, without surrounding spaces.
+  /// Returns the first sentence of `text`, without surrounding spaces.
   private static func sentence(_ text: String) -> String {
     let words = text.split(separator: " ")
     let end = words.firstIndex { $0.hasSuffix(".") }.map { $0 + 1 } ?? words.endIndex

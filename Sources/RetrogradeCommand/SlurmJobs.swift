@@ -54,11 +54,12 @@ struct SlurmJobs {
     "#!/bin/sh\nexec \([program, "work", "join", folder].map(Shell.quotedInScript).joined(separator: " "))\n"
   }
 
-  /// Path of a task's log file, in the work folder. The numbers may be Slurm patterns such as `%A`.
+  /// Returns the path of a task's log file, which is in the work folder. `array` and `task` are
+  /// numbers, or Slurm patterns such as `%A`.
   func taskOutput(array: String, task: String) -> String { "\(folder)/slurm-\(array)_\(task).out" }
 
-  /// Path of the join's log file, next to the work folder, because the join removes the work
-  /// folder.
+  /// Returns the path of the join job's log file. The file is next to the work folder, because the
+  /// job removes the work folder.
   func joinOutput(job: String) -> String { "\(folder).join-\(job).out" }
 
   /// Command that submits the array job.
@@ -71,7 +72,7 @@ struct SlurmJobs {
     ]
   }
 
-  /// Command that submits the job that joins the chunks.
+  /// Returns the command that submits the job that joins the chunks.
   /// - Parameter array: ID of the array job; nil if all chunks are done.
   func joinCommand(after array: String?) -> [String] {
     let usual = ["--job-name=retrograde-join", "--requeue", "--open-mode=append", output(joinOutput(job: "%j"))]
@@ -80,7 +81,8 @@ struct SlurmJobs {
     return ["sbatch"] + usual + options + ["--parsable"] + dependency + [joinScriptPath]
   }
 
-  /// Option for a log file. Slurm expands `%` patterns, so a `%` in the folder's path is doubled.
+  /// Returns the option for a log file. Slurm expands `%` patterns, so each `%` in the folder's
+  /// path is doubled.
   private func output(_ path: String) -> String {
     "--output=" + folder.replacing("%", with: "%%") + path.dropFirst(folder.count)
   }

@@ -68,8 +68,9 @@ struct Submit: AsyncParsableCommand {
       chunkOptions: ["--memory", "\(resources.memory.bytes)"] + spool, options: try sbatchOptions())
   }
 
-  /// Maximum number of tasks in a Slurm array whose tasks are numbered from 0. If Slurm's setting
-  /// is unknown, Slurm's default applies.
+  /// Returns the maximum number of tasks in a Slurm array: `MaxArraySize`, since task numbers start
+  /// at 0 and must be smaller than this setting. If the setting is unknown, Slurm's default
+  /// applies.
   private static func tasksAtMost() -> Int {
     let known = Shell.run(["scontrol", "show", "config"])
       .flatMap { $0.output.firstMatch(of: /MaxArraySize\s*=\s*([0-9]+)/) }.flatMap { Int($0.output.1) }
@@ -121,7 +122,8 @@ struct Submit: AsyncParsableCommand {
 }
 
 extension String {
-  /// Text without leading and trailing white space; `fallback` if the trimmed text is empty.
+  /// Returns the text without leading and trailing white space; `fallback` if the trimmed text is
+  /// empty.
   fileprivate func trimmed(or fallback: String) -> String {
     let text = trimmingPrefix(while: \.isWhitespace)
     let end = text.lastIndex { !$0.isWhitespace }

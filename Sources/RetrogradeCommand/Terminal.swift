@@ -8,8 +8,9 @@ import Paths
 
 /// Terminal output.
 enum Terminal {
-  /// Ends the process after flushing its output, without exit(3).
-  /// Threads may be running, for example loading a plugin. exit(3) would unload the plugins'
+  /// Flushes the output, and ends the process with `_exit` instead of `exit`.
+  ///
+  /// Threads may be running, for example loading a plugin. `exit` would unload the plugins'
   /// libraries and mark the libraries as uninitialised (glibc's `_dl_fini`). A thread that loads a
   /// plugin would then initialise the libraries again, and GObject would abort.
   static func exit(_ status: Int32) -> Never {
@@ -20,7 +21,7 @@ enum Terminal {
 
   /// Opens the standard descriptors that are closed. If they stayed closed, a file opened later
   /// could get the number of standard error, and this program's messages would be written to the
-  /// file. Writing to standard output or standard error still fails.
+  /// file. Reading from standard input and writing to the other two still fail, as before.
   static func holdStandardDescriptors() {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
       // The system call returns the lowest free number, which is this descriptor.

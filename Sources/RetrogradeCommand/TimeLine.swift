@@ -1,8 +1,8 @@
 import Retrograde
 import RetrogradeEngine
 
-/// Text drawing of a score, which is a list of source ranges and pauses to play in order. Each range
-/// or pause is one line, with the source's time from left to right.
+/// Draws a score as text. A score is a list of source ranges and pauses to play in order. Each
+/// range or pause is one line, with the source's time from left to right.
 struct TimeLine {
   private let report: SourceReport
   private static let width = 40

@@ -1,8 +1,8 @@
 import Paths
 
 extension String {
-  /// Text with escapes for control characters, as in JSON (`\n`, `\u001b`), and for bytes of file
-  /// names that are not UTF-8 (`\xe9`).
+  /// Returns the text with escapes for control characters, as in JSON (`\n`, `\u001b`), and for
+  /// bytes of file names that are not UTF-8 (`\xe9`).
   ///
   /// File names, tags and titles are untrusted. Their control characters (ECMA-48: C0, DEL and C1)
   /// could colour or clear the terminal, or imitate this program's output.

@@ -14,7 +14,8 @@ final class WatchedFolder: Sendable {
     var underWay: [[UInt8]: FileStamp] = [:]
     /// Names of queued or running files that have changed since they were queued.
     var again: Set<[UInt8]> = []
-    /// Stamps of files that failed for an external reason, taken when the files were queued.
+    /// Stamps of files that failed for a reason other than damage, taken when the files were
+    /// queued. A later run tries these files again, unless they crashed the process.
     var failed: [[UInt8]: FileStamp] = [:]
     var count = 0
     var isGone = false
@@ -44,7 +45,7 @@ final class WatchedFolder: Sendable {
     (coming, line) = AsyncStream.makeStream(of: MirrorJob.self)
   }
 
-  /// Runs `body`, which takes the jobs of ``coming``, and watches the folder meanwhile.
+  /// Watches the folder while `body` runs. `body` reads the jobs from ``coming``.
   /// - Throws: errors of `body`; ``RetrogradeError`` of code `noInput` if the folder cannot be
   ///   watched, or was removed or renamed.
   func watching(_ body: () async throws -> Void) async throws {
@@ -95,7 +96,8 @@ final class WatchedFolder: Sendable {
     for name in (fileNames(in: folder) ?? []).sorted() { take(name, isFound: true) }
   }
 
-  /// Queues a file, unless the file is incomplete or its output is up to date.
+  /// Queues a media file, unless it is incomplete or already queued, or was tried before and has
+  /// not changed since.
   ///
   /// - Parameters:
   ///   - isFound: true if a scan of the folder found the file. Such a file needs no job if its

@@ -1,6 +1,6 @@
 import Retrograde
 
-/// Number with a noun in the singular or plural, such as `1 frame` or `2 frames`.
+/// Returns a number with a noun in the singular or plural, such as `1 frame` or `2 frames`.
 func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
 extension Message {
@@ -9,7 +9,7 @@ extension Message {
 }
 
 extension Setting {
-  /// Name of a setting's option.
+  /// Returns the command-line option of a setting.
   @Sendable fileprivate static func option(_ setting: Setting) -> String { setting.option }
 
   /// `userInfo` for a JSON encoder that names settings as command-line options.

@@ -55,9 +55,10 @@ package struct AudioPlayer {
     }
   }
 
-  /// Skips `count` sample frames. Skipped sample frames are read only if later ones depend on them.
-  /// Call this before ``next()``, and only if the player is not descending.
-  /// - Returns: `count` minus the number of skipped sample frames.
+  /// Skips up to `count` sample frames, without reading them if possible. Skips fewer if the target
+  /// is in the crossfade after a leg. Call this before ``next()``, and only if the player is not
+  /// descending.
+  /// - Returns: number of sample frames that the caller must still read and drop.
   package mutating func skip(_ count: Int) throws -> Int {
     let joint = legs.joint.sampleIndex(rate: track.rate)
     var left = max(count, 0)

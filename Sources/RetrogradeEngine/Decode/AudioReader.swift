@@ -65,6 +65,7 @@ package struct AudioReader: LegAudio {
     return try track.samples(part, leg.direction)
   }
 
+  /// Returns a buffer of `count` sample frames.
   /// - Parameter done: number of sample frames output before this buffer.
   private func part(after done: Int, _ count: Int) throws -> AudioPart {
     let part =
@@ -94,8 +95,8 @@ extension AudioTrack {
     return samples
   }
 
-  /// Positions of the sample frames during `span`, counted from stream time 0. Positions without
-  /// audio are included.
+  /// Returns the positions of the sample frames during `span`, counted from stream time 0.
+  /// Positions without audio are included.
   func all(during span: TimeSpan) -> Range<Int> {
     let start = span.start.sampleIndex(rate: rate)
     return start..<max(start, span.end.sampleIndex(rate: rate))
@@ -109,6 +110,6 @@ extension AudioTrack {
     return exact.contains(codec.mediaType)
   }
 
-  /// Positions of the track's sample frames during `span`.
+  /// Returns the positions of the track's sample frames during `span`.
   package func frames(during span: TimeSpan) -> Range<Int> { frames.clamped(to: all(during: span)) }
 }

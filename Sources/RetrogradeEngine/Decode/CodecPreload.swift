@@ -11,6 +11,7 @@ package enum CodecPreload {
     "audioconvert", "libav",
   ]
 
+  /// Loads the plugins one after the other.
   /// - Parameter more: further plugins, which encode the output.
   package static func load(and more: [String] = []) { (names + more).forEach(Registry.load) }
 }

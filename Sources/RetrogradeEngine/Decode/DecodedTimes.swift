@@ -9,15 +9,15 @@ import Synchronization
 /// The whole video is decoded once, forwards, and no frame is kept. Each packet carries a number,
 /// and the frame decoded from the packet carries the packet's number.
 struct DecodedTimes {
-  /// Index with the decoder's times. Packets without a frame are hidden.
+  /// Index with the decoder's times. Packets without a frame are marked as hidden.
   let video: VideoIndex
   /// Warnings about changed times, and about frames that the decoder lost.
   let warnings: [Warning]
 
   /// - Parameter store: all packets of `video`.
-  /// - Returns: nil if the decoder does not report the packet of each frame, loses a keyframe, or
-  ///   conceals damage. Concealed pixels may depend on all frames decoded earlier, so a decode that
-  ///   starts later may give other pixels.
+  /// - Returns: nil if these times can't be used to decode windows. The decoder may fail, not
+  ///   report the packet of each frame, lose a keyframe, or conceal damage. Concealed pixels may
+  ///   depend on all frames decoded earlier, so a decode that starts later may output other pixels.
   /// - Throws: ``RetrogradeError`` if the source can't be read.
   init?(_ video: VideoIndex, _ store: PacketStore, _ recipe: DecodingRecipe, _ cancellation: Cancellation) throws {
     let count = Mutex(0)
@@ -62,7 +62,8 @@ struct DecodedTimes {
       return packet
     }
     guard packets.count(where: { !$0.isHidden }) == starts.count else { return nil }
-    // If the decoder loses a keyframe, it decodes the following frames from earlier references.
+    // If a keyframe has no frame, the decoder predicts the following frames from earlier frames. A
+    // decode that starts at this keyframe would output other pixels, so give up.
     guard !zip(packets, video.packets).contains(where: { $0.isKeyframe && $0.isHidden && !$1.isHidden }) else {
       return nil
     }
@@ -73,16 +74,15 @@ struct DecodedTimes {
     Log.decode.info("\(recipe.source): its decoder was asked when its \(starts.count) frames are shown")
   }
 
-  /// Corrected frame times of MPEG-1 and MPEG-2, where packets may lack times.
+  /// Returns corrected frame times for MPEG-1 and MPEG-2, whose packets may lack times.
   ///
-  /// Decoders guess the missing times, and may give a frame a time after the next known time. Each
+  /// Decoders guess the missing times, and a guess may be later than the next known time. Each
   /// frame lasts one frame period of the video's rate, or one and a half (`repeat_first_field`,
   /// ISO/IEC 13818-2, 6.3.10).
   /// - Parameters:
   ///   - stated: time of each frame's packet, in display order; nil if the packet has no time.
   ///   - decoded: time of each frame according to the decoder.
-  /// - Returns: nil if the decoder's times are consistent, or if the known times do not fit the
-  ///   rate.
+  /// - Returns: nil if the decoder's times need no correction, or can't be corrected at this rate.
   private static func restored(
     _ stated: [ClockTime?], _ decoded: [ClockTime], _ rate: FrameRate
   ) -> [ClockTime]? {
@@ -96,8 +96,8 @@ struct DecodedTimes {
     ClockTime(sampleIndex: frames * rate.denominator, rate: rate.numerator)
   }
 
-  /// Frame times that include all known times; the other frames are evenly spaced between the known
-  /// times. nil if the known times do not fit the rate.
+  /// Returns frame times that include all known times; the other frames are evenly spaced between
+  /// the known times. Returns nil if the known times do not fit the rate.
   private static func between(_ stated: [ClockTime?], _ rate: FrameRate) -> [ClockTime]? {
     let known = stated.indices.compactMap { frame in stated[frame].map { (frame: frame, time: $0) } }
     let pairs = zip(known, known.dropFirst())
@@ -122,8 +122,8 @@ struct DecodedTimes {
     return FrameCollector.isAscending(all) ? all : nil
   }
 
-  /// Evenly spaced times if the decoder's only error is to give some frames the time of the
-  /// previous frame; nil otherwise.
+  /// Returns evenly spaced times if the decoder's only error is that some frames have the time of
+  /// the previous frame; nil otherwise.
   private static func even(_ decoded: [ClockTime], _ rate: FrameRate) -> [ClockTime]? {
     let step = length(of: 1, rate)
     let isEven = zip(decoded, decoded.dropFirst()).allSatisfy { one, other in
@@ -149,7 +149,7 @@ extension SourceIndex {
 }
 
 extension DecodingRecipe {
-  /// Recipe that reads the whole source, and calls `change` before the pipeline starts.
+  /// Returns a recipe that reads the whole source, and calls `change` before the pipeline starts.
   fileprivate func preparing(_ change: @escaping @Sendable (Pipeline) -> Void) -> DecodingRecipe {
     var recipe = ofWhole
     let own = recipe.prepare

@@ -51,8 +51,8 @@ package final class DecodedWindow: Sendable {
     push(frame)
   }
 
-  /// Moves the frame at `index` to the spool. The engine copies pixels only here, and only if
-  /// memory is short.
+  /// Moves the frame at `index` to the spool, which copies its pixels. Call this only if memory is
+  /// short.
   package func moveToSpool(_ index: Int) throws {
     guard let spool, let entry = entries.withLock({ $0[index].spoolOffset == nil ? $0[index] : nil }) else { return }
     let offset = try entry.buffer.withBytes { try spool.append($0) }

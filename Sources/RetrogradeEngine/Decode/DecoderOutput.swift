@@ -4,7 +4,8 @@ import MediaTime
 import Quirks
 import Synchronization
 
-/// Output of a decoding pipeline. Returns its frames one by one, and reports if it fails or stalls.
+/// Output of a decoding pipeline. Returns the frames one by one, and throws if the pipeline fails
+/// or stalls.
 final class DecoderOutput: Sendable {
   let sink: AppSink
   /// True if the frames come from Matroska or WebM.
@@ -77,7 +78,7 @@ final class DecoderOutput: Sendable {
   /// decoder is open. Nothing can be read afterwards.
   func close() { pipeline.set(.null) }
 
-  /// Gives decoders up to two threads more than there are processors.
+  /// Sets the number of the decoders' threads to up to two more than there are processors.
   ///
   /// gst-libav gives FFmpeg's decoders one thread per processor. Each thread sometimes waits for
   /// rows of the previous frame, and the thread's processor is then idle. If nothing is encoded at
@@ -118,9 +119,10 @@ final class DecoderOutput: Sendable {
     var idle = IdleTime(count: moved.value)
     while true {
       try cancellation.check()
-      // An element may continue after an error. If no element is streaming any more, all remaining
-      // samples are in the appsink. After a read error, do not wait for the elements, because an
-      // element may keep trying to read missing bytes (avdemux_gif does so forever).
+      // An element may continue after an error, so keep waiting for samples. Do not wait if no
+      // element is streaming any more, because all remaining samples are then in the appsink. After
+      // a read error, do not wait either, because an element may keep trying to read missing bytes
+      // (avdemux_gif does so forever).
       let failed = failure.withLock { $0 }
       let isOver = failed.map { $0.kind == .inputOutput || !pipeline.isStreaming } ?? false
       if let sample = sink.pull(timeout: DecoderOutput.step) {

@@ -17,12 +17,12 @@ package struct DecodingRecipe: Sendable {
   /// Caps of the packets, which supplement the decoder's caps; nil if the decoder's caps are
   /// complete.
   package var packetCaps: Caps?
-  /// True if the decoder outputs no display times, so that the packets' times are used.
+  /// True if the decoder outputs no display times or wrong ones. The packets' times are then used.
   package var isTimedByPackets = false
-  /// True if the decoder outputs wrong times (`Quirk.avdecGIFTimestamps`), so that decoded windows
-  /// can't be compared with the index.
+  /// True if the decoder outputs wrong times (`Quirk.avdecGIFTimestamps`). Decoded windows can't be
+  /// compared with the index then.
   package var stampsWrongTimes = false
-  /// True if all frames are one group of pictures, so that reversed output begins only after all
+  /// True if all frames are one group of pictures. Reversed output then begins only after all
   /// frames are decoded.
   private(set) var isOneGroup = false
   /// Size of the largest packet in bytes, if the output is undecoded packets; nil if the output is
@@ -122,8 +122,9 @@ package struct DecodingRecipe: Sendable {
 
   private static let sink = "sync=false async=false enable-last-sample=false max-buffers=2"
 
-  /// Decoder to use instead of the one that GStreamer ranks first, to keep the format of the
-  /// packets (`Quirk.jpegdecChroma`, `Quirk.openjpegdecChroma`); nil to use GStreamer's choice.
+  /// Returns the decoder to use instead of the one that GStreamer ranks first, to keep the pixel
+  /// format of the packets (`Quirk.jpegdecChroma`, `Quirk.openjpegdecChroma`); nil to use
+  /// GStreamer's choice.
   ///
   /// FFmpeg's JPEG 2000 decoder is used only for some formats, because it drops transparency, and
   /// because its pixel format for RGB with more than eight bits has no name in GStreamer.
@@ -137,8 +138,8 @@ package struct DecodingRecipe: Sendable {
     }
   }
 
-  /// Element that completes the caps of packets for `decoder`, followed by ` ! `; empty if none is
-  /// needed.
+  /// Returns the description of an element that completes the caps of packets for `decoder`,
+  /// and of the link after it (` ! `); an empty string if none is needed.
   ///
   /// vp9alphadecodebin accepts packets only if the caps state that the packets are super-frames.
   /// Packets of matroskademux are super-frames, but only vp9parse would add this fact to the caps,
@@ -211,7 +212,7 @@ extension Topology {
 }
 
 extension JPEG2000Packet {
-  /// Decoder to use instead of the one that GStreamer ranks first, to keep the format of the
+  /// Decoder to use instead of the one that GStreamer ranks first, to keep the pixel format of the
   /// packets; nil to use GStreamer's choice.
   fileprivate var decoder: String? {
     let isEightBits = components.allSatisfy { $0.depth == 8 }

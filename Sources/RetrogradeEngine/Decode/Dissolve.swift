@@ -48,8 +48,8 @@ struct Dissolve {
 }
 
 extension PlaybackLeg {
-  /// Leg with the frames that would follow if this leg continued for `time`. The returned leg
-  /// starts at output time 0 with the last frame of this leg.
+  /// Returns a leg with the frames that would follow if this leg continued for `time`. The returned
+  /// leg starts at output time 0 with the last frame of this leg.
   fileprivate func goingOn(for time: ClockTime, in presentation: TimeSpan) -> PlaybackLeg {
     let distance = heldAfter > .zero ? .zero : ClockTime(seconds: time.seconds * speed.last)
     let one = ClockTime(nanoseconds: 1)
@@ -64,6 +64,7 @@ extension PlaybackLeg {
 }
 
 extension Buffer {
+  /// Returns a mix of both frames, with the proportion `share` of `other`.
   /// - Throws: ``RetrogradeError`` of code `usage` if frames in this format can't be mixed.
   func blended(with other: Buffer, share: Double, _ caps: Caps) throws -> Buffer {
     guard Buffer.canMix(caps) else {

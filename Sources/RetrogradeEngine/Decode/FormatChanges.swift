@@ -66,8 +66,8 @@ final class FormatChanges: Sendable {
     if sample.buffer.hasCaptions { hasCaptions.store(true, ordering: .relaxed) }
   }
 
-  /// Removes all recorded changes. Call this before the same packets are decoded again, because
-  /// their times may then differ: after a seek, packets of transport streams have other times.
+  /// Removes all recorded changes. Call this before the same packets are decoded again: after a
+  /// seek, packets of transport streams have other times, so the same change would count twice.
   func forget() { changes.withLock { $0 = [:] } }
 
   /// Warnings about the frames so far.

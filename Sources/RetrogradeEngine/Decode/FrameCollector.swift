@@ -18,8 +18,9 @@ package struct FrameCollector {
     self.given = given
   }
 
-  /// - Returns: false if the frame starts at or after `limit`, so that neither this frame nor any
-  ///   later frame is wanted.
+  /// Adds a frame, unless it is not part of the presentation.
+  /// - Returns: false if the frame starts at or after `limit`. Neither this frame nor any later
+  ///   frame is wanted then.
   package mutating func add(_ sample: Sample, before limit: ClockTime? = nil) throws -> Bool {
     guard let time = FrameCollector.time(of: sample, after: times, given: given) else { return true }
     if let limit, time >= limit { return false }
@@ -29,8 +30,10 @@ package struct FrameCollector {
     return true
   }
 
-  /// Start of a decoded frame; nil if the frame is not part of the presentation.
-  /// - Parameter given: frame starts to use if the decoded frames have no times.
+  /// Returns the start of a decoded frame; nil if the frame is not part of the presentation.
+  /// - Parameters:
+  ///   - times: starts of the previous frames. A frame without a time gets the last of them.
+  ///   - given: frame starts to use if the decoded frames have no times.
   static func time(of sample: Sample, after times: [ClockTime], given: [ClockTime]?) -> ClockTime? {
     guard
       let time = given.map({ times.count < $0.count ? $0[times.count] : nil }) ?? sample.presentationTime ?? times.last
@@ -39,7 +42,8 @@ package struct FrameCollector {
     return time < sample.segment.time ? nil : time
   }
 
-  /// Strictly ascending frame starts, and the number of frames whose starts had to be changed.
+  /// Returns strictly ascending frame starts, and the number of frames whose starts had to be
+  /// changed.
   /// - Parameter stored: frame starts from the container's packet times, in display order.
   package func starts(stored: [ClockTime]? = nil) -> (times: [ClockTime], moved: Int) {
     FrameCollector.starts(times, stored: stored)
@@ -54,7 +58,7 @@ package struct FrameCollector {
     zip(times, times.dropFirst()).allSatisfy { $0 < $1 }
   }
 
-  /// Strictly ascending copy of `times`, and the number of times that were changed.
+  /// Returns a strictly ascending copy of `times`, and the number of times that were changed.
   static func ascending(_ times: [ClockTime]) -> (times: [ClockTime], moved: Int) {
     if isAscending(times) { return (times, 0) }
     // If all times are equal, the stream has no times. In this case, assume 25 frames per second.

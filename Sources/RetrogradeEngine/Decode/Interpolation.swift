@@ -26,7 +26,7 @@ struct Interpolation {
     return try part(of: (frame, next, parts, 0), offset)
   }
 
-  /// Number of frames to output for a source frame, including the frame itself.
+  /// Returns the number of frames to output for a source frame, including the frame itself.
   /// - Parameters:
   ///   - moving: display time in the output, without holds.
   ///   - source: display time in the source.

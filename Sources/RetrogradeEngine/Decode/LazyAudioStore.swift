@@ -48,8 +48,8 @@ final class LazyAudioStore: Sendable {
     state = Mutex(State(recent: [IndexedRange(span: known.span, tracks: known.tracks)]))
   }
 
-  /// Audio tracks of a part that contains `time`, and the end of this part. `end` is nil if the
-  /// tracks cover the whole source.
+  /// Returns the audio tracks of a part that contains `time`, and the end of this part. `end` is
+  /// nil if the tracks cover the whole source.
   fileprivate func tracks(at time: ClockTime) throws -> (tracks: [AudioTrack], end: ClockTime?) {
     if let known = known(at: time) { return known }
     do {
@@ -88,7 +88,7 @@ final class LazyAudioStore: Sendable {
     guard index.audio.count == reader.trackCount else {
       throw InexactRange(reason: "a part of it has fewer audio streams than the whole")
     }
-    // Keep the part that leaves the cache in `gone`, so that the part is released outside the lock.
+    // If a part is removed from the cache, `gone` releases it outside the lock.
     let gone: IndexedRange? = state.withLock { state in
       state.recent.append(IndexedRange(span: span, tracks: index.audio))
       return state.recent.count > LazyAudioStore.most ? state.recent.removeFirst() : nil

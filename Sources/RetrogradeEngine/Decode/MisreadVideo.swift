@@ -6,8 +6,8 @@ import Quirks
 /// packet. An example is video whose pixel format has no name in GStreamer
 /// (`Quirk.avdecUnnamedFormat`).
 enum MisreadVideo {
-  /// Caps of video with bit depths other than 8, 10 and 12, and of 12-bit grey H.265. 12-bit grey
-  /// H.264 is not included, because its decoder adds colour planes.
+  /// Caps of video for which GStreamer has no pixel format: bit depths other than 8, 10 and 12, and
+  /// 12-bit grey H.265. 12-bit grey H.264 is not included, because its decoder adds colour planes.
   private static let caps =
     "video/x-h264, bit-depth-luma=(uint){9, 11, 13, 14}; video/x-h265, bit-depth-luma=(uint){9, 11, 13, 14, 15, 16}; "
     + "video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)12"
@@ -35,8 +35,8 @@ enum MisreadVideo {
       remedy: "convert it first: ffmpeg -i \(Shell.quoted(source)) -c:v ffv1 -c:a copy video.mkv")
   }
 
-  /// Name, for messages, of the kind of video if GStreamer's decoders crash on it or decode it
-  /// wrongly; nil for other kinds of video.
+  /// Returns the kind of the video, for messages, if GStreamer's decoders crash on it or decode it
+  /// wrongly; nil for other video.
   static func misreadKind(_ caps: Caps, firstPacket packet: UnsafeRawBufferPointer) -> String? {
     switch caps.mediaType {
     case "image/png" where Quirk.pngdecDeepRGB.applies && PNGPacket.isDeepRGB(packet):
@@ -108,9 +108,11 @@ enum MisreadVideo {
       remedy: "convert it first: ffmpeg -i \(Shell.quoted(source)) -pix_fmt yuv420p10le video.mkv")
   }
 
-  /// Description of `decoder` for a pipeline. FFV1 is decoded without `direct-rendering`, because
-  /// its first packet may not specify the pixel format. A pixel format that has no name in
-  /// GStreamer then usually causes an error instead of a crash (`Quirk.avdecUnnamedFormat`).
+  /// Returns `decoder` with its properties, in `gst-launch-1.0` syntax.
+  ///
+  /// The first packet of FFV1 may not specify the pixel format, so a format that has no name in
+  /// GStreamer may be found only while decoding. Without `direct-rendering`, such a format usually
+  /// causes an error instead of a crash (`Quirk.avdecUnnamedFormat`).
   static func safe(_ decoder: String) -> String {
     decoder == "avdec_ffv1" ? "avdec_ffv1 direct-rendering=false" : decoder
   }

@@ -13,7 +13,8 @@ struct PacedAudio: LegAudio {
   /// Both are counted from the start of the output.
   private let range: Range<Int>
   private let moving: Range<Int>
-  /// Length of the fade, in sample frames, where audio begins or ends within the leg.
+  /// Length, in sample frames, of the fade-in or fade-out if the audio begins or ends within the
+  /// leg.
   private let fade: Int
   private var done = 0
   private var samples: (any PacedSamples)?
@@ -104,7 +105,7 @@ struct PacedAudio: LegAudio {
     return try Crossfade.mix(tail, into: samples, at: moving.upperBound - part.lowerBound, track)
   }
 
-  /// Next sample frames of the leg's moving range; silence if the leg is muted.
+  /// Returns the next `count` sample frames of the leg's audio; silence if the leg is muted.
   private mutating func nextFrames(_ count: Int) throws -> [UInt8] {
     guard leg.audio != .mute, count > 0 else { return track.silence(count) }
     let samples = try samples ?? pacedSamples()

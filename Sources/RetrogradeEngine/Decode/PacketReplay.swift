@@ -22,7 +22,8 @@ final class PacketReplay: Sendable {
   ///   from that of `bytes`.
   func read(_ bytes: UnsafeMutableRawBufferPointer, ofPacketAt place: Int) throws {
     try reading.withLock { reading in
-      // Take the reader out of the state, because its position is unknown after an error.
+      // Remove the reader from the state, because the reader's position is unknown if an error is
+      // thrown below.
       var known = reading.take()
       if let (output, next) = known, next > place {
         output.close()

@@ -89,7 +89,7 @@ final class PacketStore: Sendable {
     return PacketStore(place, entries, metas, forms, first: 0, isReordered: isReordered).timed(by: video)
   }
 
-  /// Store of the same packets, with the display times of `video`.
+  /// Returns a store of the same packets, with the display times of `video`.
   func timed(by video: VideoIndex) -> PacketStore {
     var entries = entries
     for (number, packet) in video.packets.enumerated() {
@@ -105,7 +105,8 @@ final class PacketStore: Sendable {
     self.isReordered = isReordered
   }
 
-  /// First position in `times` from which the times match those of `packets`; nil if there is none.
+  /// Returns the first position in `times` from which the times match those of `packets`; nil if
+  /// there is none.
   private static func firstPlace(of packets: [VideoPacket], in times: [ClockTime?]) -> Int? {
     (0...max(times.count - packets.count, 0)).first { place in
       place + packets.count <= times.count
@@ -113,7 +114,7 @@ final class PacketStore: Sendable {
     }
   }
 
-  /// Position in the store of the packet with number `number` in the index.
+  /// Returns the position in the store of the packet with number `number` in the index.
   func place(ofPacket number: Int) -> Int { first + number }
 
   /// Number of packets.

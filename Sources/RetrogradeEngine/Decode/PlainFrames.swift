@@ -4,8 +4,8 @@ package import MediaTime
 /// Times and hashes of a video's frames from a plain decode: one pass from beginning to end,
 /// without seeks, in the decoder's own memory.
 ///
-/// Decoding in windows may produce wrong pixels in the right number of frames with the right times.
-/// Only the comparison with a plain decode shows such errors.
+/// A decoded window may have the right number of frames and the right times, but wrong pixels. Only
+/// the comparison with a plain decode shows wrong pixels.
 package struct PlainFrames: Sendable {
   package struct Frame: Sendable {
     /// Start in stream time.
@@ -44,7 +44,7 @@ package struct PlainFrames: Sendable {
     return near.contains { $0.hash == nil } ? nil : false
   }
 
-  /// Start of frame `number` of the source.
+  /// Returns the start of frame `number` of the source.
   package func time(of number: Int) -> ClockTime { starts[number] }
 }
 

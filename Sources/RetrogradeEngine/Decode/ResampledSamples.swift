@@ -74,8 +74,8 @@ final class ResampledSamples: PacedSamples {
     converter.setInputRate(Int(min(rate, Double(Int32.max))))
   }
 
-  /// Number of output sample frames for the first `count` sample frames of the source. Beyond the
-  /// end of the leg's part of the source, the leg's last speed applies.
+  /// Returns the number of output sample frames for the first `count` sample frames of the source.
+  /// Beyond the end of the leg's part of the source, the leg's last speed applies.
   private func time(toPlay count: Int) -> Double {
     let way = ClockTime(sampleIndex: count, rate: track.rate)
     let length = leg.span.duration

@@ -19,8 +19,8 @@ package struct Selection: Sendable {
     }
   }
 
-  /// Display time of source frame `number` within `span`; nil if the frame is not shown during
-  /// `span`, or if the selection drops no frames at all.
+  /// Returns the display time of source frame `number` within `span`; nil if the frame is not shown
+  /// during `span`, or if the selection drops no frames at all.
   func span(ofFrame number: Int, during span: TimeSpan) -> TimeSpan? {
     guard let frames else { return nil }
     let place = frames.endOfPrefix { $0 < number }
@@ -30,7 +30,8 @@ package struct Selection: Sendable {
     return part.start < part.end ? part : nil
   }
 
-  /// Frames output during `span`, ascending: their numbers in the source, and their display times.
+  /// Returns the frames output during `span`, ascending: their numbers in the source, and their
+  /// display times.
   /// - Parameter source: timeline of all frames of the source.
   func given(during span: TimeSpan, of source: VideoTimeline) -> [(number: Int, span: TimeSpan)] {
     let (read, whole) = source.clipped(to: span)

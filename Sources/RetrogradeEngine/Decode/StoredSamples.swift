@@ -64,7 +64,7 @@ final class StoredSamples: SampleStore {
     }
   }
 
-  /// File ranges of up to `count` bytes from `offset` on. They are read in one system call,
+  /// Returns file ranges of up to `count` bytes from `offset` on. They are read in one system call,
   /// together with the bytes between them. The ranges end before the first gap that is larger than
   /// ``gap``.
   private func pieces(_ count: Int, at offset: Int) -> [Range<Int>] {
@@ -87,7 +87,8 @@ final class StoredSamples: SampleStore {
   /// longer than a separate system call.
   private static let gap = 256
 
-  /// Audio of a PCM stream whose container states where the samples are; nil for other streams.
+  /// Returns the audio of a PCM stream whose container states where the samples are; nil for other
+  /// streams.
   static func track(_ stream: StreamPath, of topology: Topology) throws -> AudioTrack? {
     guard let stored = stream.stored, let caps = stream.storedCaps, caps.mediaType == "audio/x-raw",
       caps.string("layout") == "interleaved", stored.frameBytes == caps.bytesPerSampleFrame,

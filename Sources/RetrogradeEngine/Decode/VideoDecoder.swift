@@ -115,9 +115,10 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// Decodes up to the next frame. Returns true if the decoder got the first packet expected by
-  /// ``start(at:isKeyframe:fromPacket:_:)``, and no packet that differs from the index.
-  /// ``next(_:)`` then returns the frame.
+  /// Decodes up to the next frame, which ``next(_:)`` then returns.
+  /// - Returns: true if the decoder got the first packet expected by
+  ///   ``start(at:isKeyframe:fromPacket:_:)``, and no packet that differs from the index; also true
+  ///   at the end of the stream.
   func reachesExpectedPackets(_ cancellation: Cancellation) throws -> Bool {
     let sample = try next(cancellation)
     first.withLock { $0 = sample }
@@ -174,7 +175,7 @@ final class VideoDecoder: Sendable {
         } else if strategy.isEnding, output.packets?.hasEnded ?? false {
           strategy.isEnding = false
         } else if strategy.isKeyframe {
-          // The cues of Matroska may lead to a later keyframe.
+          // Matroska's cues may lead to a later keyframe, so try an accurate seek.
           strategy.isKeyframe = false
         } else {
           throw mismatch
@@ -232,15 +233,17 @@ final class VideoDecoder: Sendable {
     var spooled = 0
     // Seek without a stop position. If there is a stop position, several demuxers end a frame or
     // two early. Also, frames displayed before a keyframe may follow the keyframe in the file. The
-    // index shows which frames are wanted. For a window of one frame, wait for another frame or the
-    // end, because the first output may be the previous frame, clipped. The reason is that decoders
-    // assume 40 ms for frames without durations (`gst_video_decoder_clip_and_push_buf`).
+    // index shows which frames are wanted. The first output may be the frame before the window,
+    // clipped, because decoders assume 40 ms for frames without durations
+    // (`gst_video_decoder_clip_and_push_buf`). So for a window of one frame, wait for another frame
+    // or the end.
     let isSingle = expected.count == 1
     while isSingle || times.count < expected.count || (times.last.map { $0 + tolerance < to } ?? true) {
       guard let sample = try next(cancellation), let time = sample.presentationTime else { break }
       if time + tolerance < from { continue }
       if time > to + tolerance { break }
-      // If the keyframe was lost, the decoder outputs all frames, but marks them as damaged.
+      // If the keyframe was lost, the decoder outputs all frames, but marks them as damaged. Give
+      // up, and retry from the keyframe before.
       if sample.buffer.isCorrupted, !strategy.isEarlier, window.keyframe > 0,
         window.keyframe < window.frames.lowerBound,
         losesReferences
@@ -248,8 +251,9 @@ final class VideoDecoder: Sendable {
         throw Mismatch()
       }
       if let last = times.last, time <= last + tolerance {
-        // The last output frame is the frame before the window. This frame overlaps the start of
-        // the window, so the decoder clipped it to the start of the window's first frame.
+        // The last output frame is the frame before the window, so replace it. That frame overlaps
+        // the start of the window, so the decoder clipped it to the start of the window's first
+        // frame.
         try decoded.replaceLast(with: sample.buffer)
         times[times.count - 1] = time
         continue
@@ -280,8 +284,8 @@ final class VideoDecoder: Sendable {
     return decoded
   }
 
-  /// Largest allowed difference between a frame's time and its time in the index. The times may
-  /// differ because containers round them.
+  /// Returns the largest allowed difference between a frame's time and its time in the index. The
+  /// times may differ because containers round them.
   static func tolerance(of times: ArraySlice<ClockTime>) -> ClockTime {
     let gap = zip(times, times.dropFirst()).map { $1.nanoseconds - $0.nanoseconds }.min() ?? 3_000_000
     return ClockTime(nanoseconds: min(1_000_000, gap / 3))
@@ -303,8 +307,8 @@ final class VideoDecoder: Sendable {
       } catch let error as RetrogradeError where error.code != .inputOutput && !collector.times.isEmpty {
         return (collector, error)
       }
-      // Throw errors of the spool. If they were treated as damage of the source, the frames so far
-      // would be incomplete.
+      // `add` is outside the `do`, so that errors of the spool are thrown. They are not damage of
+      // the source, and the frames so far would be incomplete.
       guard let sample, try collector.add(sample, before: limit) else { return (collector, nil) }
     }
   }

@@ -1,7 +1,7 @@
 import MediaTime
 
 extension VideoPlayer {
-  /// Number of frames in the output; nil for endless loops. Nothing is decoded.
+  /// Returns the number of frames in the output; nil for endless loops. Nothing is decoded.
   package static func frameCount(_ video: VideoSource, _ legs: PlaybackLegs, timing: Timing) -> Int? {
     guard legs.count != nil else { return nil }
     var count = 0
@@ -19,8 +19,9 @@ extension VideoPlayer {
         continue
       }
       var clock = OutputTimestamper(leg, timeline: video.shown.timeline, timing: timing)
-      // Number of output frames for the previous frame, including interpolated ones, if another
-      // frame of the leg follows; nil before the leg's first output frame.
+      // Number of output frames for the previous frame, including interpolated ones. Added to
+      // `count` only if another frame of the leg follows, because a leg's last frame is output
+      // once. nil before the leg's first output frame.
       var parts: Int?
       for (place, frame) in (leg.direction == .forward ? given : given.reversed()).enumerated() {
         var shown = clock.next(frame.span)

@@ -185,8 +185,8 @@ extension VideoTimeline {
 }
 
 extension PlaybackLegs {
-  /// Number of the last leg that is played before `time`, or before the end if `time` is nil or
-  /// after the end; nil for endless loops.
+  /// Returns the number of the last leg that begins before `time`; the number of the last leg of
+  /// all if `time` is nil or after the end; nil for endless loops.
   func last(before time: ClockTime?) -> Int? {
     guard let duration else { return nil }
     let end = min(time ?? duration, duration)

@@ -26,8 +26,7 @@ final class VideoReader: Sendable {
 
   private struct State {
     var part: Part?
-    /// Frames that are not yet output. Used only if frames come from the store or the forward
-    /// decoder.
+    /// Frames that are not yet output. Used only if frames come from the store.
     var left: Range<Int>
     var forward: ForwardDecoding?
   }
@@ -135,6 +134,7 @@ final class VideoReader: Sendable {
     return SourceFrame(buffer: buffer, span: timeline.span(of: number - frames.lowerBound), number: number)
   }
 
+  /// Decodes the windows of `frames`, and hands them to `parts`, the last window first.
   /// - Returns: the decoder for reuse; nil if it was closed.
   private static func readWindows(
     _ source: VideoSource, _ frames: Range<Int>, _ timeline: VideoTimeline, into parts: Handoff<Part>,
@@ -172,7 +172,8 @@ final class VideoReader: Sendable {
     return decoder
   }
 
-  /// Decodes a window; from stored packets if the packets from the demuxer differ from the index.
+  /// Decodes a window. If the frames or packets differ from the index, decodes it from stored
+  /// packets.
   private static func decode(
     _ window: Window, of source: VideoSource, _ decoder: inout VideoDecoder, _ cancellation: Cancellation
   ) throws -> DecodedWindow {
@@ -251,8 +252,8 @@ private final class ForwardDecoding: Sendable {
     }
   }
 
-  /// Returns the next sample. If the decoder fails, the frames so far are kept and the failure
-  /// becomes a warning, as in backward reading.
+  /// Returns the next sample. If the decoder fails after at least one frame, the frames so far are
+  /// kept and the failure becomes a warning, as in backward reading.
   private func next(of decoder: VideoDecoder) throws -> Sample? {
     do {
       return try decoder.next(cancellation)

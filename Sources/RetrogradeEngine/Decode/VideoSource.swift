@@ -37,11 +37,11 @@ package final class VideoSource: Sendable {
   private let idle: Mutex<VideoDecoder?>
   private let ready: Mutex<(window: Window, frames: DecodedWindow)?>
 
-  /// Memory in bytes for frames outside windows. The caller uses at most a third of the budget. It
-  /// is enough for six frames: two in the appsink after the decoder, two in the appsrc before the
-  /// encoder, and two in additional threads of the decoder. It also covers the 20 MiB by which this
-  /// program exceeds `gst-launch-1.0` (90 MiB instead of 70 MiB for a second of 160x120, with
-  /// GStreamer 1.22).
+  /// Returns the memory in bytes to reserve for frames outside windows. The caller reserves at most
+  /// a third of the budget. The memory is enough for six frames: two in the appsink after the
+  /// decoder, two in the appsrc before the encoder, and two in additional threads of the decoder.
+  /// It also covers the 20 MiB by which this program exceeds `gst-launch-1.0` (90 MiB instead of 70
+  /// MiB for a second of 160x120, with GStreamer 1.22).
   private static func decoderOverhead(_ frameBytes: Int) -> Int { 6 * frameBytes + (20 << 20) }
 
   /// Memory budget for packets, in bytes. Packets need no decoding, so larger windows would only
@@ -276,7 +276,7 @@ package final class VideoSource: Sendable {
   /// Warnings so far; frames read later may add some.
   package var warnings: [Warning] { found + changes.warnings }
 
-  /// Plan for reading `frames` backwards.
+  /// Returns the plan for reading `frames` backwards.
   func plan(_ frames: Range<Int>) -> Plan {
     guard store == nil, let plan = planner.plan(frames: frames, keyframes: video.keyframes) else {
       return Plan(method: .forward, windows: [], budget: planner.budget, frameBytes: planner.frameBytes)
@@ -349,9 +349,10 @@ package final class VideoSource: Sendable {
   }
 
   /// Stores a decoder for reuse, or closes it.
-  /// - Parameter isLast: true if nothing more will be decoded, unless a watching user seeks. The
-  ///   decoder is then closed, so that the memory of each remaining frame is freed after the frame
-  ///   is encoded. The pool of an open decoder would keep the memory of all frames until the end.
+  /// - Parameter isLast: true if nothing more will be decoded, unless a watching user seeks. If no
+  ///   user is watching, the decoder is then closed, and the memory of each remaining frame is
+  ///   freed after the frame is encoded. The pool of an open decoder would keep the memory of all
+  ///   frames until the end.
   func recycle(_ decoder: VideoDecoder, isLast: Bool = false) {
     if isLast, !planner.isWatched { return decoder.close() }
     idle.withLock { $0 = decoder }
@@ -402,7 +403,7 @@ package final class VideoSource: Sendable {
     let (starts, moved) = collector.starts(stored: video.isUntimed ? video.starts : nil)
     var warnings: [Warning] = moved > 0 ? [.moved(moved)] : []
     if let damage { warnings.append(Warning(.damaged, "damaged: \(damage.message)")) }
-    // If packets are interlaced fields, two of them form a frame.
+    // If packets are interlaced fields, two of them form a frame, so no frame is missing.
     let areFields = decoder.isTopFieldFirst != nil && expected == 2 * starts.count
     warnings += areFields ? [] : video.missing(starts, before: boundary)
     return (collector.frames, starts, warnings)
@@ -410,8 +411,8 @@ package final class VideoSource: Sendable {
 }
 
 extension Warning {
-  /// Warning about frame times that were corrected, because each of these times was not later than
-  /// the time of the previous frame.
+  /// Returns a warning about frame times that were corrected. Each of these times was not later
+  /// than the time of the previous frame.
   static func moved(_ count: Int) -> Warning {
     let what = count == 1 ? "time of 1 frame that was" : "times of \(count) frames that were"
     return Warning(
@@ -420,8 +421,8 @@ extension Warning {
 }
 
 extension VideoIndex {
-  /// Caps of decoded frames. If `decoded` has no frame rate, the caps get the rate of the index
-  /// (`Quirk.h264parseTimeBase`).
+  /// Returns the caps of decoded frames. If `decoded` has no frame rate, the caps of H.264 get the
+  /// rate of the index (`Quirk.h264parseTimeBase`).
   fileprivate func namingRate(in decoded: Caps) -> Caps {
     guard caps.mediaType == "video/x-h264", decoded.fraction("framerate")?.numerator == 0,
       let rate = caps.fraction("framerate")
@@ -429,7 +430,7 @@ extension VideoIndex {
     return decoded.setting("framerate", "(fraction)\(rate.numerator)/\(rate.denominator)")
   }
 
-  /// Warnings about indexed frames that the decoder did not output.
+  /// Returns warnings about indexed frames that the decoder did not output.
   func missing(_ decoded: [ClockTime], before boundary: ClockTime?) -> [Warning] {
     guard let starts else { return [] }
     let promised = starts.filter { $0 < boundary ?? ClockTime(nanoseconds: .max) }
@@ -442,7 +443,7 @@ extension VideoIndex {
     return [.undecodable(promised.count - decoded.count, of: starts.count, from: first, to: last)]
   }
 
-  /// End of a video whose last frame starts at the last of `starts`.
+  /// Returns the end of a video whose last frame starts at the last of `starts`.
   func end(afterLast starts: [ClockTime]) -> ClockTime {
     guard let last = starts.last else { return .zero }
     let own = last + lastDuration

@@ -1,7 +1,7 @@
 package import MediaTime
 
 extension Warning {
-  /// Warning about frames that the decoder did not output.
+  /// Returns a warning about frames that the decoder did not output.
   /// - Parameters:
   ///   - count: number of missing frames.
   ///   - first: display time of the first missing frame.

@@ -19,8 +19,8 @@ final class WindowPackets: Sendable {
     var packets: ArraySlice<VideoPacket> = []
     /// Largest allowed difference between a packet's time and its time in the index.
     var tolerance = ClockTime.zero
-    /// Display time of the last indexed frame. If only a part of the source is indexed, later
-    /// packets are not in the index.
+    /// Display time of the last indexed frame. Later packets are not compared, because they are not
+    /// in the index if only a part of the source is indexed.
     var end = ClockTime(nanoseconds: .max)
     /// Display times of the wanted frames. The stream may end after the packets of these frames. If
     /// this is nil, the stream ends with the source.
@@ -71,7 +71,8 @@ final class WindowPackets: Sendable {
       let isWhole = packet.pictureBytes.map { $0 == bytes } ?? true
       // A first packet without a time is identified by its size.
       if isFirst, isInTime == nil, !isWhole { return }
-      // After a seek, qtdemux omits packets that the end of an edit hides.
+      // After a seek, qtdemux omits packets that the end of an edit hides. So if a hidden packet
+      // does not match, compare with the next expected packet.
       if packet.isHidden, !isWhole {
         next += 1
         return compare(buffer, in: segment, caps)
@@ -119,9 +120,9 @@ final class WindowPackets: Sendable {
     }
   }
 
-  /// Display time of a packet's frame, as in the index. If an edit begins within the frame, the
-  /// time is 0. Other frames are not clipped to the GStreamer segment, because the GStreamer
-  /// segment begins at the target of the seek.
+  /// Returns the display time of a packet's frame, as in the index. If an edit begins within the
+  /// frame, the time is 0. Other frames are not clipped to the GStreamer segment, because the
+  /// GStreamer segment begins at the target of the seek.
   private static func time(of buffer: Buffer, in segment: Segment) -> ClockTime? {
     guard let time = buffer.pts.map({ segment.streamTime(of: $0) }) else { return nil }
     return time < .zero ? buffer.presentationTime(in: segment) : time

@@ -13,8 +13,8 @@ struct Fetch {
 
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
-  /// Description of an element that reads an address. The element does not request radio metadata,
-  /// because servers would mix the metadata into the media.
+  /// Returns the description of an element that reads an address. The element does not request
+  /// radio metadata, because servers would mix the metadata into the media.
   private static func reader(_ element: String, _ location: String) -> String {
     "\(element) name=source location=\(Description.quoted(location))"
       + (element == "souphttpsrc" ? " iradio-mode=false blocksize=65536" : "")
@@ -161,8 +161,8 @@ struct Fetch {
     pipeline.onElementAdded { transfers.watch($0) }
     defer {
       pipeline.set(.null)
-      // Break a cycle: the pipeline holds the signals' closures, and the closures hold `pads`,
-      // which holds the pipeline.
+      // Break a reference cycle: the pipeline retains the signals' closures, and the closures
+      // retain `pads`, which retains the pipeline.
       pads.releaseElements()
       transfers.releaseElements()
     }
@@ -196,7 +196,7 @@ struct Fetch {
       case .failed(let error):
         try transfers.check(name, isOver: true)
         throw failure(error, done, 0)
-      // At end of stream, the sinks hold all remaining data, so pull once more before ending.
+      // At end of stream, all remaining data is in the sinks, so pull once more before ending.
       case .endOfStream: isOver = true
       default: break
       }
@@ -269,7 +269,8 @@ struct Fetch {
       ? "the connection ended after \(length) of \(ByteCount(total))"
       : "the download is incomplete, because the connection ended after \(length)"
     // After a lost connection, souphttpsrc requests the remaining bytes before it fails. If the
-    // server refuses this request, the refusal is not the reason for the lost connection.
+    // server refuses this request, omit the refusal, because it is not the reason for the lost
+    // connection.
     let reason = error.flatMap { $0.isRefusedRange ? nil : ": \($0.reasonInTransfer)" } ?? ""
     return RetrogradeError(.inputOutput, about: name, "\(what)\(reason)", remedy: "try again", underlying: error)
   }

@@ -4,10 +4,11 @@ import Glibc
 import MediaTime
 import Paths
 
-/// Spool file of media from an address or a playlist, in its original compression.
+/// Media from an address or a playlist, stored in a spool file without re-encoding.
 ///
 /// The media is fetched once, and the spool file is then read like any other file. Reversing reads
-/// the media more than once and in any order, so a single transfer is never slower.
+/// the media more than once and in any order, so a single transfer is never slower than several
+/// partial ones.
 package final class FetchedFile: Sendable {
   /// Callback with the number of stored bytes and the total number of bytes, which is 0 if unknown.
   package typealias Report = @Sendable (_ done: Int, _ total: Int) -> Void
@@ -22,7 +23,7 @@ package final class FetchedFile: Sendable {
   /// Path for GStreamer and other readers.
   package var path: String { spool.path }
 
-  /// - Returns: nil if `input` is a media file, or does not exist.
+  /// - Returns: nil unless `input` is an http or https address, or a local playlist.
   /// - Throws: ``RetrogradeError`` of code `noInput` if nothing can be downloaded, or `inputOutput`
   ///   if the download is incomplete.
   package init?(

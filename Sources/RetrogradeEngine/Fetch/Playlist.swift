@@ -34,7 +34,7 @@ struct Playlist {
     }
   }
 
-  /// - Returns: `text` without XML comments, except for an unterminated comment.
+  /// Returns `text` without its XML comments. A comment that has no end is kept.
   private static func removingComments(_ text: String) -> String {
     var rest = Substring(text).utf8
     var kept: [UInt8] = []
@@ -94,7 +94,7 @@ struct Playlist {
     let identifiers = text.matches(of: identifier).map { String($0.1 ?? $0.2 ?? "") }
     let paths = identifiers.filter { $0.utf8.contains { "/&%".utf8.contains($0) } }
     // In a template, an identifier that is empty or consists of dots can form "/" or ".." together
-    // with the text around it.
+    // with the text around it. In this case, add "..", which is refused.
     let isHidden = identifiers.contains { $0.utf8.allSatisfy { $0 == UInt8(ascii: ".") } }
     return attributes + elements + paths + (isHidden ? [".."] : [])
   }
@@ -112,6 +112,7 @@ struct Playlist {
     try checkNames(in: path, from: [realPath(path) ?? path], &checked)
   }
 
+  /// Checks this playlist, and the playlists that it names.
   /// - Parameters:
   ///   - chain: paths of the playlists from the first one to this one.
   ///   - checked: paths that are already checked.
@@ -161,14 +162,14 @@ struct Playlist {
           remedy: "use the playlist that lists the media files as the input")
       }
       guard checked.insert(real).inserted else { continue }
-      // hlsdemux recognises playlists by their contents, whatever their names are.
+      // hlsdemux recognises playlists by their contents, so check each file whatever its name is.
       guard kind == .hls, let next = try Playlist(path: beside) else { continue }
       try next.checkNames(in: beside, from: chain + [real], &checked)
     }
     try checkRanges(in: path)
   }
 
-  /// Checks that the byte ranges of an HLS playlist (RFC 8216, 4.3.2.2 and 4.3.2.5) lie in the
+  /// Checks that the byte ranges of an HLS playlist (RFC 8216, 4.3.2.2 and 4.3.2.5) are within the
   /// files to which they refer. hlsdemux reads the whole file if it can't parse a range, and skips
   /// a media segment outside its file if other segments follow.
   private func checkRanges(in path: String) throws {
@@ -232,8 +233,8 @@ struct Playlist {
       && !bytes.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }
   }
 
-  /// True for an XML name without character references (`&#47;`), which libxml2 would replace after
-  /// this check.
+  /// True for an XML name without references such as `&#47;`, except `&amp;`. libxml2 would replace
+  /// a reference after this check.
   private static func isPlain(_ name: String) -> Bool {
     !name.replacing("&amp;", with: "").utf8.contains(UInt8(ascii: "&"))
   }
