@@ -63,8 +63,8 @@ final class ProgressScale: Sendable {
   /// Reports that all steps before `step` are done, and that a share of `step`, from 0 to 1, is
   /// done.
   ///
-  /// A step that is not expected is ignored. If no steps are expected, `step` becomes the only
-  /// expected step.
+  /// If `step` is not among the expected steps, the progress stays unchanged. If no steps are
+  /// expected, `step` becomes the only expected step.
   /// - Parameter listener: gets the fraction of the whole run that is done, and the remaining time
   ///   (extrapolated from the current step; nil if unknown). Called under the lock, so that reports
   ///   of several threads stay in order.

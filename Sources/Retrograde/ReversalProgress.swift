@@ -10,8 +10,8 @@ public struct ReversalProgress: Sendable, Codable {
     case countdown
     /// Recording frames from a camera.
     case capturing
-    /// Fetching the media of an address or a playlist into the spool: `done` of `total` bytes.
-    /// `total` is 0 if unknown.
+    /// Fetching the media of an address or a playlist into a temporary file: `done` of `total`
+    /// bytes. `total` is 0 if unknown.
     case fetching
     /// Reading all packets, and decoding the audio.
     case indexing
@@ -82,7 +82,7 @@ public struct Summary: Sendable, Codable {
   public var captured: Int?
   /// Loop that ``LoopFinder`` found; nil if no loop was searched for.
   public var loop: FoundLoop?
-  /// Size of the data that was fetched into the spool from a web address or through a playlist; nil
-  /// if nothing was fetched.
+  /// Size of the data that was fetched from a web address or through a playlist; nil if nothing was
+  /// fetched.
   public var fetched: ByteCount?
 }

@@ -48,7 +48,7 @@ public struct Reverser: Sendable {
   ///
   /// - Parameter output: its extension selects the container.
   /// - Returns: the summary.
-  /// - Throws: ``RetrogradeError``.
+  /// - Throws: ``RetrogradeError``, or `CancellationError`.
   @discardableResult
   public func reverse(to output: String) async throws -> Summary {
     try await start(to: output).summary()

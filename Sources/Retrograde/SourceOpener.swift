@@ -17,7 +17,7 @@ struct SourceOpener {
     try indexed(input, try fetched(input, 0), 0, settings, isQuick: settings.purpose == .watching)
   }
 
-  /// Fetches the media behind a web address or a playlist; nil if there is nothing to fetch.
+  /// Fetches the media behind a web address or a playlist; returns nil if `input` is neither.
   private func fetched(_ input: String, _ number: Int) throws -> FetchedFile? {
     try FetchedFile(input, settings.resources, work.cancellation) { done, total in
       work.report(
@@ -32,8 +32,8 @@ struct SourceOpener {
     (Double(number) + min(max(part, 0), 1)) / Double(count)
   }
 
-  /// - Parameter isQuick: true to read only as much of a long source as playback needs. Damage in
-  ///   the remainder goes unreported.
+  /// - Parameter isQuick: true to read only the part of a long source that playback needs. Damage
+  ///   in the other parts is then not reported.
   private func indexed(
     _ input: String, _ fetched: FetchedFile?, _ number: Int, _ settings: PlaybackSettings, isQuick: Bool = false
   ) throws -> PlayableSource {

@@ -33,10 +33,10 @@ public struct SourceReport: Sendable, Codable {
     /// chooses. nil if the container does not declare this.
     public var isForced: Bool?
     /// File name extensions of the containers in which the video's packets can be reversed without
-    /// decoding or encoding.
+    /// decoding or encoding; nil for audio and subtitles.
     public var turnsAsPacketsIn: [String]?
-    /// Reason why the video can't be reversed without decoding, in any container; nil if it can, or
-    /// for other streams.
+    /// Reason why no container allows the video to be reversed without decoding; nil if a container
+    /// allows it. Also nil for audio and subtitles.
     public var whyDecoded: String?
   }
 
@@ -99,8 +99,8 @@ public struct SourceReport: Sendable, Codable {
   public var tags: String?
   /// True if the source has cover art.
   public var hasCoverArt: Bool
-  /// Reports on the mirror (the reversed file) in each of the containers that can hold most details
-  /// of the source.
+  /// Descriptions of the mirror (the reversed file) in Matroska, MP4 and WebM. A container that
+  /// can't store the streams is left out.
   public var mirrors: [MirrorReport]
   /// Times of the keyframes.
   public var keyframes: [ClockTime]
@@ -115,7 +115,7 @@ public struct SourceReport: Sendable, Codable {
   /// Descriptions of the decoding pipelines, in `gst-launch-1.0` syntax.
   public var decoding: String?
   public var warnings: [Warning]
-  /// Releases of GStreamer and its plugins that read the source.
+  /// Version numbers of GStreamer and its plugins on this machine.
   public var gstreamer: GStreamerReleases
 
   init(_ inputs: [String], _ options: ReverseOptions, _ work: Work) throws {

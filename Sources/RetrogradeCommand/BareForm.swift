@@ -18,7 +18,7 @@ enum BareForm {
     if arguments.first == "help" {
       let asked = Array(arguments.dropFirst())
       if let name = asked.first, WorkCommand.names.contains(name) { return ["help", WorkCommand._commandName] + asked }
-      // For an unknown command the parser would show the general help.
+      // Report unknown commands here, because the parser would show the general help instead.
       if let name = asked.first(where: { !$0.hasPrefix("-") }), !known.contains(name) { throw unknown(name, known) }
       return arguments
     }
@@ -31,7 +31,7 @@ enum BareForm {
     throw unknown(first, known, ", and no file of that name")
   }
 
-  /// Possible first arguments of a command line that does not omit the command.
+  /// Returns the possible first arguments of a command line that does not omit the command.
   static func firstWords(_ commands: [any ParsableCommand.Type]) -> [String] {
     names(of: commands) + WorkCommand.names + own.sorted()
   }
@@ -50,7 +50,7 @@ enum BareForm {
     word.contains { "./%".contains($0) } || access(word.cPath, F_OK) == 0
   }
 
-  /// Edit distance of two words (Levenshtein).
+  /// Returns the edit distance of two words (Levenshtein).
   static func distance(_ a: String, _ b: String) -> Int {
     let b = Array(b)
     var row = Array(0...b.count)

@@ -24,7 +24,9 @@ struct SeamPicture {
     }
   }
 
-  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput` if the file can't be created.
+  /// Checks that `path` has the extension `.png`, and can be created.
+  /// - Throws: ``RetrogradeError`` of code `usage` if the extension differs; of code
+  ///   `cannotCreateOutput` if the file can't be created.
   static func check(_ path: String, overwrites: Bool, input: String) throws {
     guard path.lowercased().hasSuffix(".png") else {
       throw RetrogradeError(
@@ -36,7 +38,9 @@ struct SeamPicture {
     try outputs.begin(path, isNumbered: false)
   }
 
-  /// Frames at the two ends of the loop: the last frame in the order of play, then the first frame.
+  /// Returns the frames at the two ends of the loop: the last frame in the order of play, then the
+  /// first frame. For a loop that goes back and forth: the frames at the end and the start of the
+  /// range.
   private func frames(_ work: Work) throws -> [Image] {
     var playback = PlaybackOptions(loop: .forward, streams: options.playback.streams, noAudio: true)
     (playback.start, playback.end) = (.time(found.span.start), .time(found.span.end))

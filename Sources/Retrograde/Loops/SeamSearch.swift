@@ -2,9 +2,13 @@ import MediaTime
 
 /// Finds the two frames of a sequence that match best as the beginning and the end of a loop.
 ///
-/// A candidate is a pair of frames. Its cost is the mean pixel difference of three pairs: the
-/// candidate's frames, the frames before them, and the frames after them. Therefore three rows of
-/// differences suffice, and only the frames of the longest allowed loop stay in memory.
+/// A ``Candidate`` is a pair of frames. If the loop is played in one direction, the cost of a
+/// candidate is the mean pixel difference of three pairs: the candidate's frames, the frames before
+/// them, and the frames after them. Different audio at both frames increases the cost. If the loop
+/// goes back and forth, the cost is the motion at both frames.
+///
+/// The latest three ``Row``s suffice to compute the costs, and only the frames of the longest
+/// allowed loop stay in memory.
 struct SeamSearch {
   /// Caps of the compared frames.
   static let form = "video/x-raw,format=GRAY8,width=48,height=28,pixel-aspect-ratio=1/1,colorimetry=1:4:0:0"
@@ -42,11 +46,12 @@ struct SeamSearch {
     var usual: Double
   }
 
-  /// Weight of audio in the cost of a loop: lightness levels per decibel. Unrelated audio (a
-  /// difference of 15 dB) thus costs as much as a visible jump.
+  /// Weight of audio in the cost of a loop, in 8-bit lightness levels per decibel. A difference of
+  /// 15 dB (unrelated audio) thus costs 4.5 levels, as much as a visible jump.
   private static let levelsPerDecibel = 0.3
   /// Average motion between frames, in 8-bit levels, below which a loop counts as still. Still
-  /// scenes match well, but make dull loops.
+  /// scenes match well, but make dull loops, so a still loop is used only if there is no other
+  /// loop.
   private static let leastMotion = 0.2
   /// Largest differences at a seam that are imperceptible even in still or quiet scenes, in 8-bit
   /// levels and in dB.
@@ -134,14 +139,16 @@ struct SeamSearch {
     }
   }
 
-  /// Cost and difference of a seam at which frame `a` is played in place of frame `b`.
+  /// Returns the cost of a seam at which frame `a` is played in place of frame `b`, and the
+  /// difference of these two frames; nil if they were not compared.
   private func seam(_ a: Int, _ b: Int) -> (cost: Double, residual: Double)? {
     guard rows.count > 1, let own = rows[rows.count - 2][a] else { return nil }
     let near = [rows.count > 2 ? rows[rows.count - 3][a - 1] : nil, own, rows[rows.count - 1][a + 1]].compactMap { $0 }
     return (near.reduce(0, +) / Double(near.count), own)
   }
 
-  /// Cost and motion of a loop that goes back and forth, and turns at frames `a` and `b`.
+  /// Returns the cost of a loop that goes back and forth between frames `a` and `b`: the mean
+  /// motion at both frames. nil if frame `b` was not added yet.
   private func turn(_ a: Int, _ b: Int) -> (cost: Double, residual: Double)? {
     guard b - first < frames.count else { return nil }
     func motion(_ number: Int) -> Double {
@@ -166,7 +173,7 @@ struct SeamSearch {
       })
   }
 
-  /// Mean absolute difference of pixels, in 8-bit levels.
+  /// Returns the mean absolute difference of pixels, in 8-bit levels.
   private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Double {
     let count = min(a.count, b.count)
     guard count > 0 else { return 0 }

@@ -57,8 +57,8 @@ struct Spectrogram {
     return false
   }
 
-  /// Difference between the audio around two times, in dB: the mean over all bands in three pairs
-  /// of intervals: at these times, before them, and after them.
+  /// Returns the difference between the audio around two times, in dB. This is the mean over all
+  /// bands in three pairs of intervals: at these times, before them, and after them.
   func distance(_ a: ClockTime, _ b: ClockTime) -> Double {
     let (first, second) = (interval(at: a), interval(at: b))
     let count = decibels.count / Spectrogram.bands
@@ -74,7 +74,7 @@ struct Spectrogram {
     return intervals == 0 ? 0 : Double(sum) / Double(intervals * Spectrogram.bands)
   }
 
-  /// Average of ``distance(_:_:)`` between neighbouring intervals during `span`, in dB.
+  /// Returns the average of ``distance(_:_:)`` between neighbouring intervals during `span`, in dB.
   func usual(_ span: TimeSpan) -> Double {
     let times = stride(from: interval(at: span.start), to: interval(at: span.end), by: 1)
     let steps = times.map { step -> Double in

@@ -36,8 +36,8 @@ public struct EncodingOptions: Sendable, Codable {
   public var constantRateFactor: Int?
   /// Speed preset of the encoder, such as `slow`; nil: none is requested.
   public var preset: String?
-  /// Largest file size in bytes; nil: unlimited. A warning names the reductions of quality that
-  /// were necessary.
+  /// Largest file size in bytes; nil: unlimited. If the quality must be reduced for this size, a
+  /// warning names the reductions.
   public var maxSize: ByteCount?
   /// Number of colours in a GIF, 2 to 256; nil: 256.
   public var colors: Int?

@@ -12,8 +12,8 @@ public struct Framing: Sendable, Codable, Hashable {
   /// Area of the frame to keep. `at` is the position of the area's upper left corner in the frame;
   /// nil: the area is centred.
   ///
-  /// Sizes and positions are rounded down: in video, to even numbers; in images, to positions with
-  /// a chroma sample (with 4:2:0, every second row and column).
+  /// In video, sizes and positions are rounded down to even numbers. In images, only positions are
+  /// rounded down: to a row and a column with chroma samples (with 4:2:0, every second one).
   public enum Crop: Sendable, Codable, Hashable {
     /// Largest rectangle of this aspect ratio, such as 9 to 16.
     case shape(width: Double, height: Double, at: Place? = nil)

@@ -62,7 +62,8 @@ public struct Preset: Sendable, Hashable {
     (videoCodec, audioCodec) = (target.video, target.audio)
   }
 
-  /// Applies the preset to all values that `options` does not set.
+  /// Sets the place in `options`, and each value of the preset that no option sets or excludes. For
+  /// example, an encoding profile excludes codecs, and a bit rate excludes a maximum size.
   public func apply(to options: inout ReverseOptions) {
     var encoding = options.encoding
     if encoding.framing.crop == nil { encoding.framing.crop = crop }

@@ -2,8 +2,8 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// Returns `path` as an absolute path without a trailing slash, which a process with another
-/// working folder can use.
+/// Returns `path` as an absolute path without a trailing slash, for processes with another working
+/// folder.
 /// - Throws: ``RetrogradeError`` of code `noInput` if the working folder no longer exists.
 package func absolutePath(_ path: String) throws -> String {
   var path = path

@@ -14,8 +14,8 @@ final class OutputFile: OutputPart {
   private struct State {
     /// True if the file is being written.
     var isWritten = false
-    /// Temporary name of the file; nil if the file has no name, or its final name. After an
-    /// exchange, the name of the replaced file.
+    /// Temporary name. Before ``publish()``, it names the new file; after an exchange, the replaced
+    /// file. nil if neither file has a temporary name.
     var name: String?
     /// True if the file has its final name, and no file had this name before.
     var isNew = false
@@ -108,7 +108,7 @@ func renameToNew(_ from: String, _ to: String) -> Bool {
   if system_rename_new(from.cPath, to.cPath) == 0 { return true }
   guard [EINVAL, ENOSYS].contains(errno) else { return false }
   // On file systems without RENAME_NOREPLACE (NFS, FUSE), use a hard link. Some of these file
-  // systems have no hard links either.
+  // systems have no hard links either: for them, look for the name before renaming.
   if link(from.cPath, to.cPath) == 0 {
     unlink(from.cPath)
     return true

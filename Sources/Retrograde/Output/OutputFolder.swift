@@ -3,12 +3,12 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Files in one folder. GStreamer sinks choose the file names: numbered images, or segments and
+/// Output files in one folder whose names GStreamer sinks choose: numbered images, or segments and
 /// their playlist.
 ///
-/// The files are written to a temporary subfolder, and moved when all are complete. Numbered files
-/// replace all existing files of the same pattern. Before that, the files to replace are moved to
-/// another subfolder, so that they can be restored if a move fails.
+/// The files are written to a temporary subfolder, and moved to the folder when all are complete.
+/// Numbered files replace all existing files of the same pattern. The existing files are first
+/// moved to another subfolder, so that they can be restored if a later move fails.
 final class OutputFolder: OutputPart {
   private struct State {
     /// Requested outputs: file names, or patterns of numbered files.
@@ -30,7 +30,8 @@ final class OutputFolder: OutputPart {
     self.overwrites = overwrites
   }
 
-  /// Checks that the files of `place` can be created. The folder is created on the first write.
+  /// Adds the output at `place`, after checking that its files can be created. If the folder is
+  /// missing, the first write will create it.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
   func add(_ place: OutputPlace, inputs: [String]) throws {
     if access(folder.cPath, F_OK) == 0 {

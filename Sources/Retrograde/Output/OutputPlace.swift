@@ -62,7 +62,7 @@ struct OutputPlace: Sendable {
     guard overwrites else { throw refusal("exists", remedy: "\(setting: .overwrites) replaces it") }
   }
 
-  /// Error for a file that could not be renamed; `errno` gives the reason.
+  /// Error for an output that could not be created, synced or renamed; `errno` contains the reason.
   var failure: RetrogradeError {
     let reason = errno
     let isInTheWay = [EEXIST, ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, EROFS].contains(reason)
@@ -96,11 +96,11 @@ struct FileIdentity: Hashable, Sendable {
     self.init(info)
   }
 
-  /// Returns the identities of all files that `input` names: a file, `-` (standard input), or a
+  /// Returns the identities of all files of `input`, which is a path, `-` (standard input), or a
   /// pattern of numbered files.
   static func all(of input: String) -> [FileIdentity] { paths(of: input).compactMap(FileIdentity.init(ofFileAt:)) }
 
-  /// Returns the paths of all files that `input` names: a file, `-` (standard input), or a pattern
+  /// Returns the paths of all files of `input`, which is a path, `-` (standard input), or a pattern
   /// of numbered files.
   static func paths(of input: String) -> [String] {
     if input == "-" { return ["/proc/self/fd/\(STDIN_FILENO)"] }

@@ -5,7 +5,7 @@ import Synchronization
 /// and on disk. Until then, existing files with these names stay unchanged. If the run fails, no
 /// file is left.
 ///
-/// No other lock is taken while the lock is held, and no file operation is done.
+/// While the lock of `state` is held, no other lock is taken, and no file operation is done.
 final class Outputs: Sendable {
   private struct State {
     var parts: [any OutputPart] = []
@@ -44,11 +44,12 @@ final class Outputs: Sendable {
     return value
   }
 
-  /// Checks that `path` can be created, before any work is done for it.
+  /// Adds the output `path`, after checking that it can be created.
   ///
-  /// - Parameter isNumbered: true if `path` stands for several files; nil: true if `path` is a
-  ///   pattern of numbered files.
-  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`; `inputOutput` if the disk is full.
+  /// - Parameter isNumbered: true if `path` stands for several files; nil to check whether `path`
+  ///   is a pattern of numbered files.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`; `inputOutput` if the disk is full;
+  ///   `usage` if `path` selects standard output, and that is a terminal.
   func begin(_ path: String, isNumbered: Bool? = nil) throws {
     let isNumbered = isNumbered ?? ImageSequence.isPattern(path)
     let place = OutputPlace(path)
@@ -117,7 +118,7 @@ protocol OutputPart: Sendable {
   /// Gives the files their final names.
   func publish() throws
   /// Removes the final names from the new files, and restores the files that they replaced.
-  /// - Returns: message about files that could not be restored, if any.
+  /// - Returns: message about files that could not be restored; nil if there are none.
   func rollBack() -> String?
   /// Removes files without a final name.
   func clear()

@@ -52,8 +52,8 @@ extension Pipeline {
 }
 
 extension ResolvedPipelines {
-  /// Sorts streams in the order of their appsrcs in the encoding half of the pipeline file, which
-  /// is the order of the output's tracks.
+  /// Returns `streams` in the order of the output's tracks, which is the order of the appsrcs in
+  /// the encoding half of the pipeline file.
   func inOrder<Track>(_ streams: [(name: String, track: Track)]) -> [(name: String, track: Track)] {
     let words = DescriptionWords.all(in: encoding)
     func place(_ name: String) -> Int {

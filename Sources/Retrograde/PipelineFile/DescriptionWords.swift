@@ -24,7 +24,7 @@ package enum DescriptionWords {
   /// If `text` ends within the value of a property, returns the name of that property and the
   /// factory of the property's element; otherwise returns nil.
   static func property(atEndOf text: String) -> (name: String, factory: String)? {
-    // GStreamer allows spaces on both sides of the equals sign.
+    // Remove the spaces that GStreamer allows on both sides of the equals sign.
     let words = all(in: text.replacing(/\s*=\s*/, with: "="))
     let assignment = /([A-Za-z][A-Za-z0-9_-]*)=.*/.dotMatchesNewlines()
     guard let last = words.last, let match = last.wholeMatch(of: assignment),

@@ -3,10 +3,10 @@ import RetrogradeEngine
 import Glibc
 import Paths
 
-/// Pipeline file: two pipelines (halves) in `gst-launch-1.0` syntax, which decode and encode, with
-/// parameters. docs/pipeline-files.md specifies the format.
+/// Pipeline file: a decoding half and an encoding half, which are pipelines in `gst-launch-1.0`
+/// syntax, with parameters. docs/pipeline-files.md specifies the format.
 public struct PipelineFile: Sendable {
-  /// Position in the file; line and column count from 1.
+  /// Position in the file. The first line and the first column have number 1.
   public struct Place: Sendable, Hashable {
     public var line: Int
     public var column: Int
@@ -273,8 +273,8 @@ extension ResolvedPipelines {
         names.contains { word == "name=\($0)" || word == "name=\"\($0)\"" }
       }
       if isUnwanted {
-        // Each `!` is followed by an element, or a reference such as `mux.`, and then by
-        // properties.
+        // Also remove each following `!`, with the element or reference (such as `mux.`) after it,
+        // and the properties.
         while end < words.count, words[end] == "!" { end = min(propertiesEnd(min(end + 2, words.count)), words.count) }
         words.removeSubrange(index..<end)
       } else {
@@ -300,7 +300,8 @@ extension ResolvedPipelines {
         }
       }
     }
-    // The debug text of GStreamer's "Resource not found." has the file name in its last line.
+    // Add the last line of the debug text: with GStreamer's message "Resource not found.", only
+    // this line has the file name.
     let lines = error.debug?.split(separator: "\n") ?? []
     let detail = lines.count > 1 ? lines.last.map { " \($0)" } ?? "" : ""
     return PipelineFile.failure(name, .init(line: own.first?.number ?? 1, column: 1), Message(error.message + detail))

@@ -7,8 +7,8 @@ import Synchronization
 /// Runs the decoding half of a pipeline file, and indexes or stores the output of its appsinks,
 /// which will be reversed.
 ///
-/// If possible, the video is indexed by its packets, and decoded later in windows, like any file.
-/// This requires that the description names all elements between the decoder and the appsink, and
+/// If possible, the video is indexed by its packets, and later decoded in short ranges, like any
+/// file. This requires that the description names all elements from the decoder to the appsink, and
 /// that these elements are known to process each frame alone. Otherwise (live sources, decodebin,
 /// temporal filters) all frames are decoded once, forwards, into a temporary file (the spool).
 struct PipelineIndexer: Sendable {
@@ -34,8 +34,8 @@ struct PipelineIndexer: Sendable {
     var audio: [(name: String, track: AudioTrack)] = []
     var tags: TagList?
     var warnings: [Warning] = []
-    /// True if each stream comes unchanged from the file. A stream that is shorter than the file
-    /// declares has then lost data.
+    /// True if each stream comes unchanged from the file. If so, a stream that is shorter than the
+    /// file declares has lost data.
     var isWhole = true
   }
 
@@ -149,6 +149,7 @@ struct PipelineIndexer: Sendable {
       var sight = IndexingPass.Snapshot(tally, cancellation)
       sight.silence = silence
       // If the source lacks a stream, the stream's appsink is never linked, and reports no end.
+      // Count such appsinks, so that the pass does not wait for them.
       if silence > .zero { sight.unlinked = sinks.count { $0.upstream.last?.isOpenEnded ?? false } }
       let end = pass.end(seeing: sight)
       if let end {
@@ -280,7 +281,7 @@ private final class PacketCollector: Sendable {
   private let isAsDecoded: Bool
 
   /// - Parameters:
-  ///   - pad: pad through which the packets pass.
+  ///   - pad: sink pad of the decoder.
   ///   - declaresDurations: true if the durations of the packets come from the container.
   ///   - isAsDecoded: true if the frames are not changed after the decoder.
   init(_ pad: Pad, declaresDurations: Bool, isAsDecoded: Bool) {

@@ -168,8 +168,8 @@ struct PipelineRun: Sendable {
     return given
   }
 
-  /// Sets the properties that the engine needs on each appsrc: timestamps, and blocking while the
-  /// queue is full.
+  /// Sets the properties that the engine needs on each appsrc: timestamps in nanoseconds, and a
+  /// short queue that blocks while it is full.
   private static func prepare(_ pipeline: Pipeline) throws {
     pipeline.rejectSpeedWithoutRate()
     for source in pipeline.elements(ofFactory: "appsrc") {

@@ -63,7 +63,7 @@ struct PipelineSettings: Sendable {
     Double(text).flatMap { (0...most).contains($0) ? .seconds($0) : nil }
   }
 
-  /// Raw values of all cases, joined by `|`, for messages.
+  /// Returns the raw values of all cases, joined by `|`, for messages.
   private static func texts<Value: RawRepresentable & CaseIterable>(of: Value.Type) -> String
   where Value.RawValue == String {
     Value.allCases.map(\.rawValue).joined(separator: "|")

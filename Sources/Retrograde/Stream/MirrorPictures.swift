@@ -38,7 +38,7 @@ struct MirrorPictures: Sendable {
     let player = VideoPlayer(
       video, source.legs, from: shown.start, to: shown.end, timing: settings.playback.timing, cancellation)
     while let frame = try player.next() {
-      // The previous frame may end after `shown.start`, by a rounding error.
+      // Skip the previous frame, whose end may exceed `shown.start` by a rounding error.
       guard frame.shown.end > shown.start + ClockTime(nanoseconds: 1000) else { continue }
       return try encoded(frame.buffer, frame.caps, height: height, cancellation)
     }

@@ -52,8 +52,8 @@ enum SegmentCodec: String {
   /// ``settings(rate:buffer:)`` sets.
   var quality: Int? { self == .h264 ? 23 : nil }
 
-  /// Speed preset of the encoder. For x264, it is a third faster than the preset for files, and
-  /// gives 1.5 times the size. Other encoders use their fastest preset.
+  /// Speed preset of the encoder. x264 uses a faster preset than for files: encoding is a third
+  /// faster, and the output is 1.5 times as large. Other encoders use their fastest preset.
   var preset: String {
     switch self {
     case .h264: "superfast"
@@ -85,8 +85,8 @@ enum SegmentCodec: String {
       return ["option-string": "crf=24:\(most):bframes=0:open-gop=0"]
     case .vp9:
       // `min-quantizer` 16 gives a quality like x264's, with 10 to 33 % more bytes (SSIM of two
-      // videos: 0.9907 and 0.9817; with x264: 0.9903 and 0.9838). With CBR, libvpx also outputs
-      // each frame at once.
+      // videos: 0.9907 and 0.9817; with x264: 0.9903 and 0.9838). CBR also makes libvpx output each
+      // frame without delay.
       return [
         "end-usage": "cbr", "target-bitrate": "\(rate)", "min-quantizer": "16", "max-quantizer": "63",
         "buffer-size": milliseconds, "buffer-initial-size": milliseconds, "buffer-optimal-size": milliseconds,

@@ -52,7 +52,7 @@ struct SegmentEncoder: Sendable {
 
   /// - Parameters:
   ///   - ending: elements that receive the packets, in `gst-launch-1.0` syntax.
-  ///   - priming: number of priming sample frames; nil if unknown: then it is measured.
+  ///   - priming: number of priming sample frames; nil to measure it.
   ///   - prepare: called before the pipeline starts; returns the path of the written file, empty if
   ///     there is none.
   ///   - give: pushes frames or samples into the pipeline, and returns the number and the time span
@@ -82,8 +82,8 @@ struct SegmentEncoder: Sendable {
   ///
   /// - Parameters:
   ///   - header: header that applies to all ranges.
-  ///   - take: gets each packet on a thread of the pipeline. An error from `take` ends the
-  ///     encoding.
+  ///   - take: gets each packet on a thread of the pipeline. After an error, `take` gets no more
+  ///     packets, and the error is thrown when `give` has returned.
   /// - Returns: number and time span of the pushed frames or samples.
   func encode(
     _ header: Header, _ cancellation: Cancellation,
@@ -121,7 +121,7 @@ struct SegmentEncoder: Sendable {
     }
   }
 
-  /// Obtains the header by encoding a black frame, or silence.
+  /// Obtains the header by encoding one video frame, or some audio, of zero bytes.
   func header(_ cancellation: Cancellation) throws -> Header {
     guard let written = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else {
       throw RetrogradeError(

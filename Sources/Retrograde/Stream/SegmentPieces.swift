@@ -41,8 +41,8 @@ final class SegmentPieces: Sendable {
   var count: Int { state.withLock { $0.count } }
 
   /// Announces a frame that is about to be pushed into the encoder.
-  /// - Returns: true if the frame is later than the frame announced before; false if the
-  ///   announcement is ignored.
+  /// - Returns: false if a frame with this or a higher index was already announced; the caller must
+  ///   then not push the frame. Otherwise true.
   func note(_ place: Int) -> Bool {
     state.withLock { state in
       guard place > state.places.last ?? -1 else { return false }
@@ -90,8 +90,8 @@ final class SegmentPieces: Sendable {
   ///   packet that is not emitted yet.
   private func fragment(_ state: inout State, _ count: Int) -> [UInt8]? {
     guard count > 0, let first = state.places.first else { return nil }
-    // The first frame starts with the segment. If frames are missing, the frame before them stays
-    // on screen.
+    // The first frame starts with the segment, even if earlier frames are missing. If later frames
+    // are missing, the frame before them stays on screen.
     let isStart = state.count == state.packets.count
     let starts = state.places.prefix(count).enumerated().map { place, frame in
       cuts.times[isStart && place == 0 ? frames.lowerBound : frame]

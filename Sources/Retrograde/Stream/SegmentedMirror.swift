@@ -155,11 +155,12 @@ package final class SegmentedMirror: Sendable {
 
   package static var pieceLength: ClockTime { SegmentCuts.piece }
 
-  /// Makes segment `number` of a rendition, counted from 0: one or more pairs of `moof` and `mdat`.
+  /// Makes segment `number` (counted from 0) of a rendition: one or more pairs of `moof` and
+  /// `mdat`.
   ///
   /// - Parameters:
-  ///   - piece: first fragment to deliver, counted from 0. Above 0, the earlier fragments are left
-  ///     out, and delivery begins sooner.
+  ///   - piece: first fragment to deliver, counted from 0. Earlier fragments are not encoded, so
+  ///     delivery begins sooner.
   ///   - take: gets the bytes in several blocks, as they are made; called from several threads, one
   ///     at a time.
   /// - Throws: `CancellationError`; or ``RetrogradeError``, of code `usage` if there is no such

@@ -70,10 +70,10 @@ struct VideoSegments: Sendable {
         kind: .video(width: width, height: height), description: header.description, timescale: cuts.timescale,
         duration: cuts.times.last ?? 0
       ).bytes
-    // The bounds of the bit rates: each segment starts with a full rate buffer, so it may exceed
+    // Upper bounds of the bit rates: each segment starts with a full rate buffer, so it may exceed
     // `rate` by the size of the buffer. RFC 8216, 4.3.4.2 defines the peak over contiguous segments
-    // that together have at least half the target length. The first two segments, which are short,
-    // together have three quarters of the target length.
+    // that together have at least half the target length. The peak is highest for the first two
+    // segments: they may exceed `rate` by two buffers within three quarters of the target length.
     let ahead = VideoSegments.buffer / settings.target
     let pieces = (1 / SegmentCuts.piece.seconds).rounded(.up) + 1
     let overhead =

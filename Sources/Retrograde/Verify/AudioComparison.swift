@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the expected samples, from a source's audio in the order of play, with the samples of a
-/// mirror (a reversed file).
+/// Compares the samples of a mirror (a reversed file) with the expected samples: the source's audio
+/// in the order of play.
 struct AudioComparison {
   /// Number of expected sample frames, at the mirror's rate, including silence while only the video
   /// plays.
@@ -13,8 +13,8 @@ struct AudioComparison {
   /// Exact numbers of sample frames in both files; nil if unknown because of a codec's priming or
   /// padding.
   var stored: (expected: Int, found: Int)?
-  /// Delay of the mirror's audio, in the mirror's sample frames; nil if nothing is loud enough to
-  /// measure the delay.
+  /// Delay of the mirror's audio, in the mirror's sample frames; nil if the audio is silent, or if
+  /// no delay makes it match the source's audio.
   var lag: Int?
   /// Difference between the largest and the smallest lag measured in the file, in sample frames.
   var drift = 0
@@ -108,9 +108,9 @@ struct AudioComparison {
     return blocks
   }
 
-  /// Returns the blocks in which to measure the lag, by their first sample frames: the loudest
-  /// block of each quarter, and the first and last blocks that are not quiet. The lag of a steady
-  /// tone is ambiguous by a period, except where the tone begins and ends.
+  /// Returns the first sample frames of the blocks in which to measure the lag: the loudest block
+  /// of each quarter, and the first and last blocks that are not quiet. The first and last blocks
+  /// are needed for a steady tone: in its middle, the tone also matches one period later.
   /// - Parameter length: length of the complete audio, in sample frames.
   private static func places(
     _ blocks: [(start: Int, energy: Double)], of length: Int

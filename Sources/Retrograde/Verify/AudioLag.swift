@@ -8,8 +8,8 @@ struct AudioLag {
   struct Probe {
     /// Interleaved samples of the source.
     var wanted: [Float32]
-    /// Interleaved samples of the mirror, from ``AudioLag/reach`` sample frames before the probe's
-    /// expected position to as many after its end; silence outside the file.
+    /// Interleaved samples of the mirror at the expected position of the probe, and
+    /// ``AudioLag/reach`` more sample frames on each side; silence outside the file.
     var given: [Float32]
     /// True if the audio begins or ends in the probe. Codecs change beginnings and ends more than
     /// other audio.
@@ -45,14 +45,14 @@ struct AudioLag {
   /// - Parameters:
   ///   - isExact: true if the files differ only by rounding. At the right lag, the correlation is
   ///     then clearly higher than at any wrong lag.
-  /// - Returns: nil if all probes are silent, or correlate at no lag.
+  /// - Returns: nil if all probes are silent, or do not correlate at any lag.
   init?(_ probes: [Probe], channels: Int, isExact: Bool) {
     let correlations = probes.compactMap { CrossCorrelation($0.wanted[...], $0.given, channels: channels) }
     guard !correlations.isEmpty else { return nil }
     let margin = isExact ? 1e-6 : nil
     var found = AudioLag.peak(correlations, near: AudioLag.reach, within: AudioLag.near, margin)
-    // A periodic signal nearly matches itself at wrong lags. A signal that was only rounded matches
-    // much better at the right lag, so require more of it.
+    // A periodic signal nearly matches itself at wrong lags. If the files differ only by rounding,
+    // the score of the right lag is nearly 1, so require a much higher score.
     let least = isExact ? 0.9999 : 0.985
     if found.map({ $0.score < least }) ?? true {
       let short = probes.compactMap { CrossCorrelation($0.sought(channels), $0.given, channels: channels) }

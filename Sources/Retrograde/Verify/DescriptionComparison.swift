@@ -11,7 +11,8 @@ enum DescriptionComparison {
   static func streams(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
-    // Streams that the container can't hold are left out by `reverse`, with a warning.
+    // Expect only the streams that the container can store; `reverse` leaves out the others, with a
+    // warning.
     let holdsAudio = container.imageFormat == nil
     let holdsVideo = !holdsAudio || !container.videoCodecs.isEmpty
     let videos = holdsVideo ? container.holdsOneVideo ? 1 : source.videos.count : 0
@@ -130,8 +131,9 @@ enum DescriptionComparison {
     ]
   }
 
-  /// True if the mirror's colour codes (range, matrix, transfer, primaries) equal the source's. If
-  /// the source does not declare a code, the mirror may have the code that players assume.
+  /// Returns true if the mirror's colour codes (range, matrix, transfer, primaries) equal the
+  /// source's. A code that the source does not declare may be missing in the mirror too, or be the
+  /// code that players assume.
   private static func areColours(_ mirror: Caps, possibleFor source: Caps) -> Bool {
     let assumed = source.removing(["colorimetry"]).withColorimetry.colourCodes ?? []
     let own = source.colourCodes ?? assumed.map { _ in 0 }
@@ -143,7 +145,8 @@ enum DescriptionComparison {
   /// containers.
   private static func light(_ source: Caps, _ mirror: Caps, _ label: String) -> [Verification.Check] {
     let fields = ["mastering-display-info", "content-light-level"]
-    // GIF, JPEG and similar formats convert frames to another range, and can't store HDR10 data.
+    // Skip formats for which frames are converted to RGB or another colorimetry (GIF, JPEG),
+    // because they can't store HDR10 data.
     guard !source.isRGB, !mirror.isRGB, mirror.string("colorimetry") == source.string("colorimetry") else { return [] }
     return fields.compactMap { field in
       guard let own = source.string(field) else { return nil }
@@ -180,7 +183,8 @@ enum DescriptionComparison {
     abs((a - b).nanoseconds) <= DescriptionComparison.tolerance
   }
 
-  /// True if two end times match. Some formats round end times to hundredths of a second.
+  /// Returns true if two end times differ by at most 20 ms. The tolerance is larger than for start
+  /// times, because some formats round end times to hundredths of a second.
   private static func isNearEnd(_ a: ClockTime, _ b: ClockTime) -> Bool {
     abs((a - b).nanoseconds) <= 10 * DescriptionComparison.tolerance
   }
@@ -195,7 +199,7 @@ enum DescriptionComparison {
     let start = mirror.legs.presentation.span.start
     return zip(source.subtitles(for: container), mirror.index.subtitles).enumerated().map { number, pair in
       let wanted = pair.0.played(source.legs.all).map { (span: $0.span, text: pair.0.text(of: $0)) }
-      // MP4 stores an empty text for each gap.
+      // Ignore the empty texts that MP4 stores for gaps.
       let given = pair.1.cues.map { (span: $0.span, text: pair.1.text(of: $0)) }.filter { !$0.text.isEmpty }
       let differing = zip(wanted, given).first { own, other in
         own.text != other.text || !near(own.span.start + delay, other.span.start - start)
@@ -248,16 +252,17 @@ enum DescriptionComparison {
   private static func tags(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
-    // Ogg stores some tags per stream that other containers store per file.
+    // Include the tags of the streams, because Ogg stores some tags per stream that other
+    // containers store per file.
     let given = [mirror.index.tags] + mirror.videos.map(\.video.tags) + mirror.audio.map(\.tags)
     let source = source.index.tags
-    // A container may store as a named comment what another container stores as a tag.
+    // Include named comments, because some containers store a tag as a comment.
     let comments = given.flatMap { $0?.strings("extended-comment") ?? [] }.compactMap { NamedTag(comment: $0) }
     func isKept(_ name: String) -> Bool {
       let own = source?.texts(of: name) ?? []
       var found = given.flatMap { $0?.texts(of: name) ?? [] }
       found += comments.filter { TagList.tag(named: $0.name) == name }.map(\.text)
-      // Some containers join several values into one.
+      // Also split each value, because some containers join several values into one.
       if own.count > 1 { found += found.flatMap { $0.split(separator: #/[,;] /#).map(String.init) } }
       return own.allSatisfy(found.contains)
     }
@@ -291,7 +296,8 @@ enum DescriptionComparison {
 }
 
 extension TagList {
-  /// Date of the content: day, month or year. Ignores the creation date of the file.
+  /// Date of the content, as a day, month or year; nil if the tags have no such date. The creation
+  /// time of the file is ignored.
   fileprivate var day: String? {
     partialDate ?? texts(of: "date")?.first ?? (time == nil ? texts(of: "datetime")?.first : nil)
   }

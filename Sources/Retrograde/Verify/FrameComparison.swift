@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Compares the expected frames, from a source's video in the order of play, with the frames of a
-/// mirror (a reversed file), one by one.
+/// Compares the frames of a mirror (a reversed file), one by one, with the expected frames: the
+/// source's video in the order of play.
 struct FrameComparison {
   /// Smallest accepted likeness (PSNR of the ``Thumbnail``s, in dB) of a lossy frame to its source
   /// frame.
@@ -46,7 +46,8 @@ struct FrameComparison {
   ///   - isTransparent: true if the source's frames have transparency.
   ///   - isHalved: true if the mirror's codec subsampled the chroma, even if its decoder outputs
   ///     RGB.
-  ///   - comparesPixels: true to convert frames of a different format, and compare every pixel.
+  ///   - comparesPixels: true to compare every pixel even if the formats differ; the source's
+  ///     frames are then converted.
   ///   - plain: source's frames from a plain decode (forwards, without seeking); nil: do not check
   ///     the source's frames.
   init(

@@ -9,11 +9,12 @@ import Glibc
 struct PictureComparison {
   /// Differences found in one plane (luma, a chroma, or transparency).
   struct Plane {
-    /// Number of blocks for each difference of means, in 8-bit levels (the index).
+    /// Number of blocks for each absolute difference of means. The index is the difference in 8-bit
+    /// levels.
     var differences = [Int](repeating: 0, count: 256)
-    /// Block whose mean is farthest outside the range of its source block and the eight blocks
-    /// around the source block. The difference is in 8-bit levels. Edges that a codec blurred or
-    /// shifted thus do not count, but new levels do, which codecs do not create.
+    /// Block whose mean is farthest outside the range of nine means: those of its source block and
+    /// of the eight blocks around the source block. `difference` is the distance from this range in
+    /// 8-bit levels. Edges that a codec blurred or shifted thus cause no difference.
     var worst = (difference: 0.0, frame: 0, x: 0, y: 0)
     /// Differences by level: for each of 16 ranges of the source block's level, the number of
     /// blocks, and the sum of their differences in sixteenths of a level.
@@ -60,8 +61,8 @@ struct PictureComparison {
   /// blue and red.
   private(set) var colourfulness = (own: 0, other: 0)
 
-  /// Ratio of the mirror's colourfulness to the source's; nil if the source is grey, or the planes
-  /// are not RGB.
+  /// Ratio of the mirror's colourfulness to the source's; nil if the source is nearly grey, or the
+  /// planes are not RGB.
   var keptColour: Double? {
     guard isRGB, colourfulness.own > 16 * planes[0].count else { return nil }
     return Double(colourfulness.other) / Double(colourfulness.own)

@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Audio in the order of play, from the start of the presentation, as 32-bit floats with the
-/// requested sample rate and number of channels.
+/// Range of a track's audio in the order of play, as 32-bit floats with the requested sample rate
+/// and number of channels.
 final class SampleStream {
   private var player: AudioPlayer
   private let pipeline: Pipeline

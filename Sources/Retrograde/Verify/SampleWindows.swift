@@ -47,10 +47,10 @@ struct SampleWindows {
   static let milliseconds = 50
   /// Number of 10 ms intervals in a window. Each interval is checked for silence.
   private static let parts = 5
-  /// Share of a 10 ms interval's energy below which the interval counts as silenced. The limit lies
-  /// between measured shares: AAC, MP3, Opus and Vorbis at 24 to 128 kbit/s kept 0.28 or more of
-  /// audio below the frequency of their low-pass filter. Where 20 ms were silenced, 0.012 or less
-  /// remained in 49 of 50 cases.
+  /// Smallest share of its energy that a 10 ms interval must keep; otherwise it counts as silenced.
+  /// AAC, MP3, Opus and Vorbis at 24 to 128 kbit/s kept at least 0.28 of the energy of audio below
+  /// the cutoff of their low-pass filter. If 20 ms were silenced, at most 0.012 remained in 49 of
+  /// 50 cases.
   private static let leastOfPart = 0.05
   /// Index of the first window to check for silence. A stream that is read without its first packet
   /// fades in. In AAC at 8 kHz, the fade takes 128 ms.
@@ -123,8 +123,8 @@ struct SampleWindows {
   func finding(_ exactness: AudioComparison.Exactness) -> Finding {
     var finding = Finding()
     var (own, other, product) = (0.0, 0.0, 0.0)
-    // Indexes of the windows at a different level; the value is true if the window is already
-    // counted in `louder`.
+    // Windows at a different level, by their index in `done`; the value is true if the window is
+    // already counted in `louder`.
     var suspects: [Int: Bool] = [:]
     let mean = done.reduce(0) { $0 + $1.own } / Double(max(done.count, 1))
     for (place, window) in done.enumerated() {
@@ -133,8 +133,8 @@ struct SampleWindows {
         finding.judged += 1
         if window.difference > max(window.own * 1e-4, 3e-9) { finding.differing.add(number) }
       } else {
-        // Codecs spread loud samples over quiet neighbouring windows, and omit audio that is much
-        // quieter than the rest.
+        // Don't judge quiet windows: codecs spread loud samples over quiet neighbouring windows,
+        // and omit audio that is much quieter than the rest.
         let beside = max(
           place >= channels ? done[place - channels].own : 0,
           place + channels < done.count ? done[place + channels].own : 0)
@@ -145,8 +145,9 @@ struct SampleWindows {
         }
         finding.judged += 1
         let cross = (window.own + window.other - window.difference) / 2
-        // Codecs replace quiet noise by other noise of the same level. The energy of the difference
-        // between unrelated signals of the same level is twice the energy of one signal.
+        // Codecs replace quiet noise by other noise of the same level, so allow larger differences
+        // in quieter windows. The energy of the difference between unrelated signals of the same
+        // level is twice the energy of one signal.
         let most =
           switch loudness / mean {
           case _ where exactness == .modelled: Double.infinity
@@ -174,10 +175,10 @@ struct SampleWindows {
       other += window.other
       product += (window.own + window.other - window.difference) / 2
     }
-    // If the audio is quieter, rounding alone changes the level.
+    // Don't measure the level of quieter audio, because rounding alone changes that level.
     if own > 1e-7 * Double(finding.judged), other > 0, product > 0 {
-      // Added noise changes only one of these two estimates of the gain, but a change of level
-      // changes both.
+      // Use the smaller of two estimates of the gain, because added noise changes only one of them,
+      // but a change of level changes both.
       let gains = (10 * log10(other / own), 20 * log10(product / own))
       finding.gain = abs(gains.0) < abs(gains.1) ? gains.0 : gains.1
     }

@@ -1,20 +1,22 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Checks that seeking does not change the source's frames: compares the frames decoded in windows
-/// with the frames of a plain decode, forwards without seeking (``PlainFrames``).
+/// Checks that seeking does not change the source's frames. Compares frames from short ranges, each
+/// decoded after a seek, with frames that were decoded forwards without seeks: a plain decode
+/// (``PlainFrames``).
 struct SourceFrameCheck {
   private let plain: PlainFrames
   private(set) var compared = 0
   /// Frames that differ from the plain decode: their numbers, and the hashes of their pixels.
   private var others: [(number: Int, hash: UInt64)] = []
-  /// Number of frames that the decoder reports as damaged.
+  /// Number of frames that are not compared, because they are damaged in the source.
   private(set) var damaged = 0
 
   init(_ plain: PlainFrames) { self.plain = plain }
 
+  /// Compares a frame with the plain decode.
   /// - Parameters:
-  ///   - hash: hash of the pixels of the frame from the windows.
+  ///   - hash: hash of the frame's pixels.
   ///   - number: number of the frame in the source.
   mutating func add(_ hash: UInt64, number: Int) {
     guard let holds = plain.holds(hash, number: number) else {
@@ -33,8 +35,8 @@ struct SourceFrameCheck {
     return (others.count, first, last)
   }
 
-  /// Reclassifies a differing frame as damaged if another plain decode gives its pixels too. The
-  /// pixels then depend on how the decoder conceals damage, not on seeking.
+  /// Reclassifies each differing frame as damaged if its pixels equal those of another plain
+  /// decode. The pixels then depend on how the decoder conceals damage, not on seeking.
   /// - Parameter other: frames of another plain decode, with a different number of threads.
   mutating func excludeFrames(damagedBy other: PlainFrames) {
     let remaining = others.filter { other.holds($0.hash, number: $0.number) == false }

@@ -79,9 +79,9 @@ enum StreamDescriptions {
     ]
   }
 
-  /// Checks stream titles, if the mirror's container can store them. Ignores streams without a
-  /// title in the source. Also ignores a stream title that equals the file's title, because some
-  /// GStreamer encoders copy the file's title to their stream.
+  /// Checks stream titles, if the mirror's container can store them. Ignores streams that have no
+  /// title in the source, or the same title as the file, because some GStreamer encoders copy the
+  /// file's title to their stream.
   static func titles(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {

@@ -29,7 +29,7 @@ struct Thumbnail {
 
   init(pixels: [UInt8]) { self.pixels = pixels }
 
-  /// Peak signal-to-noise ratio between two thumbnails, in dB; 99 if they are equal.
+  /// Returns the peak signal-to-noise ratio between two thumbnails, in dB; 99 if they are equal.
   func likeness(to other: Thumbnail) -> Double { likeness(distance: distance(to: other)) }
 
   /// True if this thumbnail of a mirror's frame shows `neighbour` instead of the expected source
@@ -57,7 +57,7 @@ struct Thumbnail {
   /// change to the neighbour that a frame must then show to count as the neighbour.
   private static let (nearlySame, leastChange) = (36.0, 0.85)
 
-  /// Sum of squared differences.
+  /// Returns the sum of squared differences of the pixels.
   private func distance(to other: Thumbnail) -> Int {
     var sum = 0
     for (a, b) in zip(pixels, other.pixels) {

@@ -267,8 +267,8 @@ extension AudioComparison {
       // Allow for containers that round the start to a millisecond, up or down.
       let part = Double(start.nanoseconds % 1_000_000) / 1e9
       let rounded = part > 0 ? -part - 1.5 / Double(max(rate, 1))...0.001 - part + 1.5 / Double(max(rate, 1)) : 0...0
-      // If priming of another stream delays the complete file, the video's timestamps are rounded
-      // too.
+      // If priming of another stream delays the complete file, allow a millisecond, because the
+      // video's timestamps are rounded too.
       let isLater = (delay?.seconds ?? 0) > 0.002 && abs(sync) <= 0.001
       holds = delay == nil ? lag == 0 : rounded.contains(late) && holds || isLater
     }

@@ -58,8 +58,8 @@ extension Verifier {
   private var sourceName: String { Reverser.name(of: sources) }
 
   /// Compares a finished mirror with its source, before the mirror gets its file name.
-  /// - Parameter turnsPackets: true if the video's packets were reversed unchanged, so that every
-  ///   pixel must be equal.
+  /// - Parameter turnsPackets: true if the video's packets were reversed unchanged; every pixel
+  ///   must then be equal.
   /// - Throws: ``RetrogradeError`` of code `notAMirror` if the mirror differs from the expected
   ///   output.
   static func check(
@@ -75,8 +75,8 @@ extension Verifier {
       "not written, because the result is not an exact reversal of \(verifier.sourceName) (\(difference))")
   }
 
-  /// - Parameter name: final file name of the mirror. Its extension selects the container, and so
-  ///   the deviations that are allowed because the container causes them.
+  /// - Parameter name: final file name of the mirror. Its extension selects the container, which
+  ///   determines the allowed deviations.
   func run(_ work: Work, name: String, turnsPackets: Bool = false) throws -> Verification {
     let container = try Container.of(name, format: options.encoding.format)
     let requirements = try OutputRequirements(of: name, options.encoding)
@@ -168,7 +168,7 @@ extension Verifier {
       {
         frames.sourceFrames?.excludeFrames(damagedBy: other)
       }
-      // Deinterlaced frames equal no frame of the source.
+      // Don't require equal pixels after deinterlacing, which changes every frame.
       let isExact = isLossless && !(geometry?.deinterlaces ?? false)
       // GIF's palette of 256 colours lacks many of the source's colours, so don't judge its pixels.
       let judgesPixels = container.animation != .gif && !(geometry?.deinterlaces ?? false)
