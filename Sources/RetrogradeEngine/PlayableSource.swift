@@ -5,7 +5,7 @@ package import MediaTime
 /// Indexed source that can be played in any order, from any position.
 package struct PlayableSource: Sendable {
   package let legs: PlaybackLegs
-  /// Playback legs of the audio: the same as ``legs``, unless there is a soundtrack.
+  /// Legs of the audio: equal to ``legs``, unless ``setSoundtrack(_:)`` has replaced the audio.
   package private(set) var audioLegs: PlaybackLegs
   package let video: VideoSource?
   /// Video streams after the first.
@@ -18,7 +18,7 @@ package struct PlayableSource: Sendable {
   private let stored: Source?
   /// Facts in the file's bytes that GStreamer does not report; nil for joined or non-file sources.
   package var facts: ContainerFacts? { stored?.facts }
-  /// True if the source is one file that GStreamer reads in place.
+  /// True if the source is one file that GStreamer reads directly, not from the spool.
   package var isReadInPlace: Bool { stored.map { $0.path == Address.path(of: $0.name) } ?? false }
   /// Joined sources, in order; empty if this is a single source.
   package internal(set) var parts: [PlayableSource] = []
@@ -55,8 +55,8 @@ package struct PlayableSource: Sendable {
     self = try PlayableSource(opened, index, parts, settings)
   }
 
-  /// Creates the same source as with a full index, but avoids reading all of a long source if
-  /// possible.
+  /// Creates a source that plays exactly as with a full index, but reads only part of a long file
+  /// if possible.
   package init(
     quickly opened: OpenedSource, _ settings: PlaybackSettings,
     progress: @escaping @Sendable (IndexProgress) -> Void
@@ -88,11 +88,11 @@ package struct PlayableSource: Sendable {
     }
   }
 
-  /// Indexes only the part to be played; nil if the whole source has to be indexed.
+  /// Returns an index of only the part to be played; nil if the whole source has to be indexed.
   static func stretch(_ indexer: Indexer, _ settings: PlaybackSettings) throws -> SourceIndex? {
     let playback = settings.playback
-    // Frame numbers count from the source's first frame, and copied legs are copied whole, so frame
-    // numbers and copied legs need the full index.
+    // The full index is needed to find a frame by its number, which counts from the source's first
+    // frame, and to copy a forward leg, which is always copied whole.
     guard !settings.output.keepsForwardWhole, playback.start != nil || playback.end != nil,
       playback.start.map({ $0.time != nil }) ?? true, playback.end.map({ $0.time != nil }) ?? true
     else { return nil }
@@ -107,7 +107,8 @@ package struct PlayableSource: Sendable {
     }
   }
 
-  /// Creates the streams of a partly indexed source; nil if the video can't be read in windows.
+  /// Returns the streams of a partly indexed source; nil if the whole source has to be indexed
+  /// instead.
   private static func exactParts(
     _ index: SourceIndex, _ settings: PlaybackSettings, _ seam: ClockTime?
   ) throws -> SourceParts? {
@@ -141,8 +142,8 @@ package struct PlayableSource: Sendable {
       for: output, stored: stored)
   }
 
-  /// - Parameter whole: full presentation of a partly played source; nil if the whole source is
-  ///   played.
+  /// - Parameter whole: span of the presentation; nil to use the range of `parts`, or if that is
+  ///   nil, the span of all streams.
   init(
     _ input: String, _ index: SourceIndex, _ parts: SourceParts, _ playback: PlaybackOptions, count: Int?,
     for output: OutputRequirements, stored: Source?, whole: TimeSpan? = nil
@@ -178,7 +179,8 @@ package struct PlayableSource: Sendable {
 
   /// Replaces the audio with a soundtrack. The soundtrack plays once, unchanged, until the
   /// soundtrack or the output ends.
-  /// - Returns: length of the range without audio at the end of the output.
+  /// - Returns: length of the end of the output that has no audio; 0 if the soundtrack is long
+  ///   enough.
   package mutating func setSoundtrack(_ soundtrack: PlayableSource) -> ClockTime {
     let span = soundtrack.legs.presentation.span
     let length = min(legs.duration ?? span.duration, span.duration)
@@ -196,8 +198,8 @@ package struct PlayableSource: Sendable {
     return min(legs.frameRate?.value ?? rate, rate)
   }
 
-  /// End of the whole source, in stream time; as the container declares it if the end was not
-  /// indexed.
+  /// End of the whole source, in stream time. If the end was not indexed, this is the end that the
+  /// container declares.
   package var sourceEnd: ClockTime {
     let known = index.presentationEnd
     guard index.part?.reachesEnd == false else { return known }

@@ -32,8 +32,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   }
 
   public let code: Code
-  /// File, device or position in a pipeline file that was being read or written; nil if there is no
-  /// subject, or if the reason names the subject.
+  /// File or device that was being read or written, or position of an error in a pipeline file; nil
+  /// if there is no subject, or if the reason names the subject.
   public let subject: String?
   /// Operation that failed, and the reason.
   public let reason: Message
@@ -76,7 +76,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   /// components, High-Throughput JPEG 2000, and Musepack.
   private static let particular = ["jpeg2000parse", "musepackdec"]
 
-  /// Error to report for GStreamer's `error` while reading `path`.
+  /// Returns the error to report for GStreamer's `error` while reading `path`.
   package static func reading(_ path: String, _ error: GStreamerError) -> RetrogradeError {
     switch error.kind {
     case .missingPlugin:
@@ -99,7 +99,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Error to report for GStreamer's `error` while writing `path`.
+  /// Returns the error to report for GStreamer's `error` while writing `path`.
   package static func writing(_ path: String, _ error: GStreamerError) -> RetrogradeError {
     switch error.kind {
     case .missingPlugin:
@@ -146,8 +146,8 @@ extension RetrogradeError: Codable {
 }
 
 extension GStreamerError {
-  /// Operating system's reason in the debug text: after "system error: ", or at the end of a
-  /// sentence.
+  /// Reason from the operating system: the text after the last colon in the debug text; nil if the
+  /// debug text has only one line.
   fileprivate var systemReason: String? {
     let lines = debug?.split(separator: "\n") ?? []
     guard lines.count > 1, let line = lines.last else { return nil }

@@ -25,10 +25,10 @@ package struct Source: Sendable {
   /// True if the source is one or more image files.
   private(set) var holdsImages = false
 
-  /// Opens a source, and spools a pipe or fetched media first.
-  /// A pipe can be read only once. In the spool, the pipe's compressed bytes can be indexed and
-  /// sought like a file, and they take far less space than decoded frames.
-  /// - Parameter fetched: media that was already fetched from the address.
+  /// Opens a source. A pipe is first copied to the spool, because it can be read only once. The
+  /// copy can be indexed and sought like a file, and takes far less space than decoded frames.
+  /// - Parameter fetched: media that was already fetched from `input`; nil to fetch it, if `input`
+  ///   is an address or a playlist.
   package init(
     _ input: String, fetched: FetchedFile? = nil, sequenceRate: FrameRate = .usual, resources: Resources,
     cancellation: Cancellation
@@ -146,8 +146,8 @@ package struct Source: Sendable {
     if let fault = facts.fault {
       throw RetrogradeError(.damagedInput, about: name, "too damaged to read: \(fault)")
     }
-    // Report WAVE files without audio here. wavparse would reach the end before any element
-    // downstream receives audio, or output headers as audio.
+    // Report WAVE files without audio here, because GStreamer does not. For such a file, wavparse
+    // either sends EOS before any audio, or outputs bytes of the headers as audio.
     if facts.isEmptyWave {
       throw RetrogradeError(
         .damagedInput,
@@ -166,8 +166,8 @@ package struct Source: Sendable {
     if let image = StillImage(facts) {
       return try image.sourceDescription(path, name: name, memory: resources.memory)
     }
-    // Quirk.wavparseSize: after a queue, wavparse cannot seek, and with `ignore-length` reads to
-    // the end of the file.
+    // Quirk.wavparseSize: wavparse stops after 2³¹ - 1 bytes of audio, but after a queue, where it
+    // cannot seek, it reads to the end of the file (with `ignore-length`).
     return "filesrc name=source location=\(Description.quoted(path))"
       + (facts.wave?.isCutShort == true ? " ! queue" : "")
   }

@@ -9,7 +9,8 @@ struct SourceParts {
 
   var videos: [VideoSource] { [video].compactMap { $0 } + further }
 
-  /// True if all video streams can be opened and read in windows, without storing all frames first.
+  /// True if every video stream can be opened, and can be decoded piece by piece instead of from a
+  /// store of all its frames (``VideoSource/store``).
   var isExact: Bool { videos.allSatisfy { $0.store == nil } && warnings.isEmpty }
 
   /// - Parameter video: the only video stream; nil without video.

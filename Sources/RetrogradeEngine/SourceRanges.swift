@@ -74,22 +74,22 @@ package final class SourceRanges: Sendable {
     }
   }
 
-  /// Returns the range that an excerpt must list, so that the part from `start` to `end` can be
-  /// indexed.
+  /// Returns the range of the source that an excerpt of the file's tables must list, so that the
+  /// part from `start` to `end` can be indexed.
   private static func reach(_ start: ClockTime, _ end: ClockTime?) -> TimeSpan {
     TimeSpan(
       start: start - RangeIndexer.reach.before,
       end: end.map { $0 + RangeIndexer.reach.behind } ?? ClockTime(nanoseconds: .max))
   }
 
-  /// Returns the range that an excerpt must list to index the last part; nil if the whole source
-  /// has to be indexed first.
+  /// Returns the range of the source that an excerpt of the file's tables must list, so that the
+  /// last part can be indexed; nil if the whole source has to be indexed first.
   static func spanOfLastRange(of facts: ContainerFacts, _ settings: PlaybackSettings) -> TimeSpan? {
     declaredEnd(facts, settings).map { reach($0 - length, nil) }
   }
 
-  /// Returns the declared end of a source; nil if the source is too short, or if the order of play
-  /// is not a plain reversal of the whole source.
+  /// Returns the declared end of a source; nil if the container declares no end, if the source is
+  /// too short, or if the order of play is not a plain reversal of the whole source.
   private static func declaredEnd(_ facts: ContainerFacts, _ settings: PlaybackSettings) -> ClockTime? {
     let playback = settings.playback
     guard playback.score == nil, playback.loop == .reverse, settings.count == 1, playback.timing == .mirror,
@@ -99,8 +99,9 @@ package final class SourceRanges: Sendable {
     return declared
   }
 
-  /// - Parameter indexer: indexer with the tables of the whole file; unused if an excerpt is
-  ///   enough.
+  /// Returns the part from `start` to `end`; nil if the whole source has to be indexed first.
+  /// - Parameter indexer: indexer with the tables of the whole file; nil until an excerpt of the
+  ///   tables was not enough, which creates it.
   private static func stretch(
     _ opened: OpenedSource, _ settings: PlaybackSettings, _ indexer: inout RangeIndexer?, from start: ClockTime,
     to end: ClockTime?, of whole: TimeSpan?
@@ -121,7 +122,8 @@ package final class SourceRanges: Sendable {
     }
   }
 
-  /// Returns the result of `body`; nil if a part may be inexact.
+  /// Returns the result of `body`; nil if the part may be inexact or can't be read, because the
+  /// whole source is then indexed.
   private static func unlessInexact<Value>(_ opened: OpenedSource, _ body: () throws -> Value?) throws -> Value? {
     do {
       return try body()

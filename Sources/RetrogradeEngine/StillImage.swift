@@ -1,7 +1,7 @@
 import Containers
 import GStreamer
 
-/// Single image file that `parsebin` would pass to the decoder in unusable pieces
+/// Image file that `parsebin` would pass to the decoder in unusable pieces
 /// (`Quirk.parsebinWholeImages`, `Quirk.jpegparseRank`).
 enum StillImage {
   /// One or more JPEG images in sequence, which `jpegparse` separates.
@@ -22,14 +22,14 @@ enum StillImage {
     }
   }
 
-  /// GStreamer elements that read the image, in `gst-launch-1.0` syntax.
+  /// Returns the GStreamer elements that read the image, in `gst-launch-1.0` syntax.
   /// - Throws: ``RetrogradeError`` of code `damagedInput` if reading the image would take more than
   ///   `memory`.
   func sourceDescription(_ path: String, name: String, memory: ByteCount) throws -> String {
     switch self {
     case .jpeg: return "filesrc name=source location=\(Description.quoted(path)) ! jpegparse"
     case .whole(let type, let bytes):
-      // Memory holds the file, a copy in transit, and the decoded image.
+      // Memory must fit the file, a copy in transit, and the decoded image.
       guard bytes < memory.bytes / 3 else {
         throw RetrogradeError(
           .damagedInput,

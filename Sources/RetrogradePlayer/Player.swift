@@ -19,8 +19,8 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Uses `playbin` with this library's own source element, so playback starts at the end of the file
-/// immediately, and a seek decodes only one window of frames.
+/// Uses `playbin` with this library's own source element, so playback starts immediately, even at
+/// the end of the file, and a seek decodes only the frames around its target.
 public final class Player: Sendable {
   public enum Event: Sendable {
     /// Current position, and duration (`of`), of the output; reported several times a second. The
@@ -48,7 +48,7 @@ public final class Player: Sendable {
   /// - Parameters:
   ///   - input: a path; `-` is standard input, which is kept in a temporary file during playback.
   ///   - playback: order of play. Only loop, score, joint, dissolve, interpolation, keepsPitch,
-  ///     count, timing, start and end are used.
+  ///     count, timing, start and end are used; start and end only as times.
   ///   - isEndless: repeats the loop forever, regardless of the count.
   ///   - resources: memory and spool.
   ///   - videoSink: video sink in `gst-launch-1.0` syntax; nil for a window.

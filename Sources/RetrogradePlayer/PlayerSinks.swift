@@ -8,7 +8,7 @@ struct PlayerSinks: Sendable {
   /// Audio sink; nil for the default audio device.
   var audio: String?
 
-  /// Properties of a `playbin` that set the sinks.
+  /// Returns the properties of a `playbin` that set the sinks.
   /// - Throws: ``RetrogradeError`` of code `usage` if a description is invalid, or of code
   ///   `missingPlugin` if an element is not installed or there is no display.
   func properties() throws -> String {
@@ -26,7 +26,8 @@ struct PlayerSinks: Sendable {
       }.joined(separator: " ")
   }
 
-  /// Error to report for a failure of a sink; nil if the element that failed is not a sink.
+  /// Returns the error to report for a failure of a sink; nil if the element that failed is not a
+  /// sink.
   func failure(_ error: GStreamerError) -> RetrogradeError? {
     guard let element = error.element, let made = Element(factory: element), made.isOfClass("Sink") else { return nil }
     // The sink writes a file instead of showing or playing anything.
@@ -45,8 +46,9 @@ struct PlayerSinks: Sendable {
         underlying: error)
   }
 
-  /// Text of a warning. `autoaudiosink` continues without audio if no device can be opened, and
-  /// forwards only the error of the first device that it tried.
+  /// Returns the text of a warning. If no audio device can be opened, `autoaudiosink` only forwards
+  /// the error of the first device that it tried, so the returned text adds that playback continues
+  /// without audio.
   static func text(of warning: GStreamerError) -> String {
     warning.element == "autoaudiosink"
       ? "the video is played without audio: no audio device can be opened (\(warning.message))"

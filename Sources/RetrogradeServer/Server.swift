@@ -71,7 +71,7 @@ package final class Server: Sendable {
     }
   }
 
-  /// Address of the start page.
+  /// Returns the address of the start page.
   private func address(_ port: Int) -> String {
     let host = settings.host.contains(":") ? "[\(settings.host)]" : settings.host
     return "http://\(host):\(port)/" + (settings.token.map { "?token=\($0.percentEncoded)" } ?? "")

@@ -37,17 +37,17 @@ final class ClientStream {
   /// True if libsoup or ``closeStream()`` has closed the connection.
   var isClosed: Bool { g_io_stream_is_closed(stream) != 0 }
 
-  /// Ends the connection but keeps the descriptor. From now on all writes fail, also a write that
-  /// blocks a libsoup thread.
-  /// - Parameter withReset: sends a TCP reset. In HTTP/1.0, only a reset shows the client that the
-  ///   body is incomplete.
+  /// Ends the connection but keeps the descriptor. All later writes fail, and so does a write that
+  /// is blocking a libsoup thread.
+  /// - Parameter withReset: true to send a TCP reset. In HTTP/1.0, only a reset shows the client
+  ///   that the body is incomplete.
   func cut(withReset: Bool) {
     guard !isClosed else { return }
     guard withReset else {
       shutdown(descriptor, Int32(SHUT_RDWR))
       return
     }
-    // Connecting to AF_UNSPEC disconnects a TCP socket immediately (connect(2)).
+    // Connecting to AF_UNSPEC disconnects a TCP socket immediately.
     var nowhere = sockaddr()
     nowhere.sa_family = sa_family_t(AF_UNSPEC)
     _ = connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
@@ -55,7 +55,7 @@ final class ClientStream {
 
   func closeStream() { if !isClosed { g_io_stream_close(stream, nil, nil) } }
 
-  /// Makes a server read from the connection. Called by ``SoupServerObject``.
+  /// Makes a server read requests from the connection. Called by ``SoupServerObject``.
   func attach(to server: UnsafeMutablePointer<SoupServer>) {
     soup_server_accept_iostream(server, stream, localAddress, remoteAddress, nil)
   }

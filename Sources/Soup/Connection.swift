@@ -13,7 +13,8 @@ final class Connection {
   let stream: ClientStream
   /// Latest libsoup message of this connection; may be answered already.
   var message: Message?
-  /// Number of finished requests.
+  /// Number that changes when a request was received, and again when it has ended
+  /// (``Exchange/Key``).
   var requests = 0
   var task: Task<Void, Never>?
   /// Resumed when the client has received a piece.
@@ -105,9 +106,9 @@ final class Connection {
   /// Closes the connection and cancels its work.
   func close() {
     hangup = nil
-    // Must come first. When libsoup drops a body, it writes a final chunk as if the body were
-    // complete, and blocks until the client reads that chunk (soup_body_output_stream_close, called
-    // by GOutputStream).
+    // Cut the connection first. When libsoup drops a body, it writes a final chunk as if the body
+    // were complete, and blocks until the client reads that chunk (soup_body_output_stream_close,
+    // called by GOutputStream).
     stream.cut(withReset: isCutShort && message?.isHTTP10 ?? false)
     server = nil
     stream.closeStream()

@@ -7,7 +7,7 @@ package final class Exchange: Sendable {
   private let queue: LoopQueue
   private let key: Key
 
-  /// Number of the connection, and number of the request on this connection.
+  /// Number of the connection, and its ``Connection/requests`` when the request was received.
   struct Key: Sendable, Equatable {
     var connection: Int
     var request: Int

@@ -28,7 +28,7 @@ package final class HTTPService: Sendable {
 
   /// Number of open connections.
   package var connections: Int { counter.value }
-  /// Changes of ``connections``, for one reader; only the newest value is buffered.
+  /// New values of ``connections``, for one reader; only the newest value is buffered.
   package var connectionCounts: AsyncStream<Int> { counter.values }
 
   /// Listens and serves until ``stop()``. Blocks; may be called only once.

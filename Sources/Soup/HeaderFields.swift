@@ -55,7 +55,7 @@ package struct HeaderFields: Sendable, ExpressibleByDictionaryLiteral {
     fields.append(Field(name: name, value: value))
   }
 
-  /// All values of a field.
+  /// Returns all values of a field.
   package func values(of name: FieldName) -> [String] {
     fields.filter { $0.name == name }.map(\.value)
   }

@@ -132,8 +132,8 @@ final class Loop {
   /// microseconds.
   private static let stallTolerance: Int64 = 5_000_000
 
-  /// Connection to close for a new one: the connection that has been idle longest, or else the one
-  /// that has been stalled longest. nil if all are busy.
+  /// Returns the connection to close for a new one: the one that has been idle longest, or else the
+  /// one that has been stalled longest; nil if all are busy.
   private func longestIdle() -> Connection? {
     let idle = connections.values.filter { $0.phase == .reading }
     if let longest = idle.min(by: { $0.since < $1.since }) { return longest }
@@ -147,8 +147,9 @@ final class Loop {
     let connection = Connection(count, stream) { [unowned self] in answer($1, $0) }
     connections[connection.number] = connection
     counter.set(connections.count)
-    // libsoup does not watch a paused connection, and libsoup 3.2 fails to close a connection that
-    // ends between two requests (`soup_server_message_io_http1_finished`, fixed in 3.4).
+    // Watch for a disconnect here, because libsoup does not watch a paused connection, and libsoup
+    // 3.2 fails to close a connection that ends between two requests
+    // (`soup_server_message_io_http1_finished`, fixed in 3.4).
     let hangup = Source(stream.descriptor, .hangup) { [unowned connection] in
       connection.isClosing = true
     }

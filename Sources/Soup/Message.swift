@@ -1,7 +1,7 @@
 import CSoup
 import Glibc
 
-/// SoupServerMessage: a request of a connection, and its answer. Holds one reference.
+/// Owner of a reference to a SoupServerMessage, which is a request and its answer.
 ///
 /// Used on the loop's thread only.
 final class Message {
@@ -10,7 +10,7 @@ final class Message {
   init(retaining message: OpaquePointer) {
     self.message = message
     g_object_ref(UnsafeMutableRawPointer(message))
-    // Request bodies are discarded as they arrive.
+    // Discard request bodies as they arrive, and pieces of answers after they were sent.
     soup_message_body_set_accumulate(soup_server_message_get_request_body(message), 0)
     soup_message_body_set_accumulate(soup_server_message_get_response_body(message), 0)
   }
@@ -28,7 +28,8 @@ final class Message {
 
   var isHTTP10: Bool { soup_server_message_get_http_version(message) == SOUP_HTTP_1_0 }
 
-  /// True if the end of the request's body is unknown. libsoup would wait for that end.
+  /// True if the Content-Length is not a valid number. libsoup would wait for a body that has no
+  /// known end.
   var hasBadLength: Bool {
     guard let headers = soup_server_message_get_request_headers(message),
       let length = soup_message_headers_get_one(headers, "Content-Length")
@@ -37,9 +38,9 @@ final class Message {
     return !(1...18).contains(digits.count) || !digits.allSatisfy { (48...57).contains($0) }
   }
 
-  /// Parsed request. nil if the request is invalid (RFC 9112, 3.2 and 6.3): if it does not have
-  /// exactly one Host (at most one in HTTP/1.0), has two lengths or too many fields, or if its
-  /// target is not a path.
+  /// Returns the request; nil if it is invalid (RFC 9112, 3.2 and 6.3). A valid request has exactly
+  /// one Host (at most one in HTTP/1.0), at most one length, and not too many or too long fields.
+  /// Its target is a path, a URL with the same host as in Host, or `*` for OPTIONS.
   func request() -> Request? {
     guard let method = soup_server_message_get_method(message),
       let headers = soup_server_message_get_request_headers(message),
@@ -81,7 +82,7 @@ final class Message {
     return "\(String(cString: host).lowercased()):\(port < 0 ? 80 : port)"
   }
 
-  /// Host and port of a Host field, in the format of ``host(of:)``.
+  /// Returns the host and port of a Host field, in the format of ``host(of:)``.
   private static func host(_ field: String) -> String? {
     // libsoup builds a URI from the field and the target, so the field must contain only a host.
     guard !field.utf8.contains(where: { $0 <= 32 || "/?#@\\".utf8.contains($0) }) else {

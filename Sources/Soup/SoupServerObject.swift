@@ -42,7 +42,7 @@ final class SoupServerObject {
   func read(_ client: ClientStream) { client.attach(to: server) }
 
   private func addHandlers(_ connection: UnsafeMutableRawPointer) {
-    // `*`, a request target of OPTIONS, is not below `/`.
+    // `*`, a request target of OPTIONS, is not below `/`, so it needs its own handlers.
     for path in ["/", "*"] {
       let early: SoupServerCallback = { _, _, _, _, data in Connection.at(data)?.headerCame() }
       let whole: SoupServerCallback = { _, _, _, _, data in Connection.at(data)?.requestCame() }
@@ -102,7 +102,8 @@ final class QuietSocket {
     close(ends.1)
   }
 
-  /// Makes a server listen on a duplicate of the socket. The server closes the duplicate.
+  /// Makes a server listen on a duplicate of the socket; returns false if this fails. The server
+  /// closes the duplicate.
   fileprivate func isListenedAt(by server: UnsafeMutablePointer<SoupServer>) -> Bool {
     let descriptor = fcntl(ends.0, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { return false }

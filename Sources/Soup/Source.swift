@@ -1,10 +1,12 @@
 import CSoup
 
-/// GSource that calls a closure; destroyed with its owner. Used on the loop's thread.
+/// GSource that calls a closure. The GSource is destroyed with this value. Used on the loop's
+/// thread.
 struct Source: ~Copyable {
   private let source: UnsafeMutablePointer<GSource>
 
-  /// Box of the closure for C; GLib releases it with the source.
+  /// Object that contains the closure, because C needs a pointer. GLib releases the object with the
+  /// GSource.
   private final class Body {
     let run: () -> Void
     init(_ run: @escaping () -> Void) { self.run = run }
@@ -24,7 +26,7 @@ struct Source: ~Copyable {
     }
   }
 
-  /// Timer that wakes the loop at the time of ``setTime(_:)``.
+  /// Creates a timer that wakes the loop at the time of ``setTime(_:)``.
   static func timer() -> Source { Source(timer: ()) }
 
   private init(timer: Void) {
@@ -50,8 +52,8 @@ struct Source: ~Copyable {
     let rawValue: UInt32
 
     static let readable = Conditions(rawValue: 1)
-    /// The peer sends no more, or the connection is broken. GLib has no name for POLLRDHUP; it
-    /// passes the bits to poll(2) unchanged.
+    /// The peer sends no more, or the connection is broken. GLib has no name for POLLRDHUP, but
+    /// passes the bits to the system call `poll` unchanged.
     static let hangup = Conditions(rawValue: 0x2000 | 16 | 8)
   }
 }

@@ -1,7 +1,8 @@
 import Containers
 import Foundation
 
-/// Concatenated bytes: text as UTF-8, `UInt32` as big-endian, byte arrays unchanged.
+/// Returns the concatenated bytes of the parts: text as UTF-8, `UInt32` as big-endian, byte arrays
+/// unchanged.
 func bytes(_ parts: Any...) -> [UInt8] {
   parts.flatMap { part -> [UInt8] in
     switch part {
@@ -13,10 +14,10 @@ func bytes(_ parts: Any...) -> [UInt8] {
   }
 }
 
-/// The number as 32 bits, little-endian.
+/// Returns the number as 32 bits, little-endian.
 func little(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.littleEndian, Array.init) }
 
-/// The number in `size` bytes, big-endian.
+/// Returns the number in `size` bytes, big-endian.
 func big(_ number: Int, _ size: Int) -> [UInt8] {
   (0..<size).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
 }

@@ -16,7 +16,7 @@ import Testing
 
   // MARK: IVF
 
-  /// VP8 in IVF. The header declares `declared` frames, or a duration of `declared` ticks.
+  /// Returns VP8 in IVF. The header declares `declared` frames, or a duration of `declared` ticks.
   /// - Parameter step: ticks between the timestamps of consecutive frames.
   private func ivf(declared: UInt32, frames: Int, step: UInt32 = 1) -> [UInt8] {
     var file = bytes("DKIF", [UInt8]([0, 0, 32, 0]), "VP80", zeros(4))
@@ -43,7 +43,7 @@ import Testing
     #expect(cut.isCut && cut.end == ClockTime(seconds: 2) && cut.streams.map(\.frames) == [nil])
   }
 
-  @Test("if the number in an IVF header is too small for a duration, it is read as a frame count")
+  @Test("a number in an IVF header that is too small for a duration is read as a frame count")
   func ivfFrameCount() throws {
     let whole = try #require(try report(ivf(declared: 60, frames: 60, step: 33)))
     #expect(!whole.isCut && whole.end == nil)
@@ -51,7 +51,7 @@ import Testing
     #expect(cut.isCut && cut.streams.map(\.frames) == [60])
   }
 
-  @Test("the header of a live IVF file declares no length", arguments: [0, 0xFFFF_FFFF] as [UInt32])
+  @Test("a live IVF file counts as truncated only if it ends within a frame", arguments: [0, 0xFFFF_FFFF] as [UInt32])
   func liveIVF(_ declared: UInt32) throws {
     #expect(try report(ivf(declared: declared, frames: 30))?.isCut == false)
     #expect(try report(ivf(declared: declared, frames: 30).dropLast(5))?.isCut == true)
@@ -92,7 +92,7 @@ import Testing
     #expect(try self.report(aiff() + zeros(64) + stray)?.end == ClockTime(nanoseconds: 500_000_000))
   }
 
-  @Test("compressed AIFF-C declares no duration")
+  @Test("a truncated AIFF-C file with compressed audio is reported without a duration")
   func cutAIFC() throws {
     let report = try #require(try report(aiff(type: "AIFC", actual: 4000)))
     #expect(report.isCut && report.end == nil)
@@ -100,9 +100,9 @@ import Testing
 
   // MARK: ASF
 
-  /// ASF file of 2 s.
+  /// Returns an ASF file of 2 s.
   /// - Parameters:
-  ///   - data: size of the data object that its header declares, in bytes.
+  ///   - data: declared size of the data object, in bytes.
   ///   - actual: number of bytes after the data object's header.
   private func asf(flags: UInt32, data: UInt32, actual: Int) -> [UInt8] {
     func object(_ start: UInt32, _ size: Int, _ body: [UInt8]) -> [UInt8] {
@@ -134,7 +134,7 @@ import Testing
 
   // MARK: FLIC
 
-  /// FLIC animation.
+  /// Returns a FLIC animation.
   /// - Parameters:
   ///   - declared: frame count in the header, without the ring frame.
   ///   - chunks: number of FLIC chunks in each frame. The last frame is the ring frame, which leads
@@ -176,8 +176,8 @@ import Testing
     return bytes(start, key, zeros(12 - key.count), [UInt8]([0x83]), big(body.count, 3), body)
   }
 
-  /// MXF file of 5 s (125 edit units).
-  /// - Parameter footer: offset of the footer that the header declares; nil for the right offset.
+  /// Returns an MXF file of 5 s (125 edit units).
+  /// - Parameter footer: declared offset of the footer; nil for its actual offset.
   private func mxf(footer: Int?) -> [UInt8] {
     func partition(_ kind: UInt8, _ footer: Int) -> [UInt8] {
       triplet(
@@ -210,9 +210,9 @@ import Testing
 
   // MARK: RealMedia
 
-  /// RealMedia file of 2 s.
+  /// Returns a RealMedia file of 2 s.
   /// - Parameters:
-  ///   - index: offset of the index that the header declares; 0 for no index.
+  ///   - index: declared offset of the index; 0 for no index.
   ///   - data: declared and actual size of the `DATA` chunk, in bytes.
   private func realMedia(flags: Int, index: Int = 0, data: (UInt32, Int)) -> [UInt8] {
     let size = UInt32(50)

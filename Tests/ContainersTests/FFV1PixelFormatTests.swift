@@ -3,7 +3,8 @@ import Testing
 @testable import Containers
 
 @Suite("Pixel formats of FFV1") struct FFV1PixelFormatTests {
-  /// First bytes of a Configuration Record or keyframe that FFmpeg 5.1 wrote.
+  /// First bytes of a Configuration Record or keyframe that FFmpeg 5.1 wrote, and the expected
+  /// pixel format.
   struct Sample: Sendable {
     let hexadecimal: String
     let depth: Int
@@ -50,10 +51,10 @@ import Testing
         """, depth: 9, channels: "4:4:4", name: nil),
   ]
 
-  @Test("the Configuration Record gives the pixel format", arguments: records)
+  @Test("the pixel format is read from the Configuration Record", arguments: records)
   func configuration(_ sample: Sample) throws { try expect(sample, configuration: sample.bytes, packet: [0x80, 0]) }
 
-  @Test("the first keyframe of version 0 or 1 gives the pixel format", arguments: keyframes)
+  @Test("in FFV1 versions 0 and 1, the pixel format is read from the first keyframe", arguments: keyframes)
   func keyframe(_ sample: Sample) throws { try expect(sample, configuration: nil, packet: sample.bytes) }
 
   private func expect(_ sample: Sample, configuration: [UInt8]?, packet: [UInt8]) throws {
@@ -63,7 +64,7 @@ import Testing
     #expect(format.name == sample.name)
   }
 
-  @Test("a packet that is not a keyframe gives no pixel format")
+  @Test("no pixel format is read from a packet that is not a keyframe")
   func nonKeyframes() {
     for packet: [UInt8] in [[], [0], [0x7F, 0x7F, 255], [0, 0, 0, 0]] {
       #expect(packet.withUnsafeBytes { FFV1PixelFormat(configuration: nil, firstPacket: $0) } == nil)

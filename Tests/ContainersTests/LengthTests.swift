@@ -28,7 +28,7 @@ import Testing
     #expect(wave.isCutShort == (bytes > 0x7FFF_FFFF))
   }
 
-  /// Reading must always move forward, whatever a damaged file declares.
+  /// A damaged file must not make the reader return to headers that it has already read.
   @Test("if a Matroska Segment declares no content, the headers after it are read once")
   func shortMatroskaSegment() throws {
     let folder = try TemporaryFolder()
@@ -129,7 +129,7 @@ import Testing
   }
 
   /// The product of the rates overflows 64 bits.
-  @Test("AVI audio with the highest possible rates gives no sample count")
+  @Test("no sample count is reported for AVI audio with the highest possible rates")
   func hugeAVIRates() throws {
     let folder = try TemporaryFolder()
     let most = little(UInt32.max)
@@ -145,7 +145,7 @@ import Testing
   }
 
   /// The LIST chunk either has 5 bytes and no pad byte, or is larger than the file.
-  @Test("a WAV file whose RIFF chunk sizes point past its audio has no audio", arguments: [5, 0x7FFF_FFFF])
+  @Test("a WAV file whose RIFF chunk sizes lead past its audio is reported as empty", arguments: [5, 0x7FFF_FFFF])
   func misleadingWaveChunks(size: UInt32) throws {
     let folder = try TemporaryFolder()
     let format = bytes("fmt ", little(16), little(0x0001_0001), little(8000), little(16000), little(0x0010_0002))
@@ -161,7 +161,8 @@ import Testing
   }
 
   /// One second of Sun/NeXT audio: complete, truncated, or followed by other bytes. The codecs are
-  /// 16-bit stereo PCM, A-law, and ADPCM. The size of ADPCM gives no duration.
+  /// 16-bit stereo PCM, A-law, and ADPCM. The duration of ADPCM is unknown, because it does not
+  /// follow from the size.
   @Test(
     "the duration of an AU file is read from its header",
     arguments: [

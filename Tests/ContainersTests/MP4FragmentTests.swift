@@ -58,7 +58,7 @@ import Testing
     #expect(bytes.box("trak", "tkhd", in: boxes[1].body)?.count == 84)
   }
 
-  @Test("values that do not fit their fields do not trap")
+  @Test("numbers that do not fit their MP4 fields cause no overflow trap")
   func outOfRange() {
     let fragment = MP4Fragment(number: -1, start: -5, samples: [.init(bytes: [], duration: -1)])
     #expect(!fragment.bytes.isEmpty)
@@ -75,7 +75,8 @@ import Testing
     try Data(header.bytes).write(to: URL(fileURLWithPath: path))
     let file = try #require(RandomAccessFile(path))
     var chain = FragmentChain(try #require(MP4Index(file)))
-    // Only the first fragment declares its start. Each declares 2³² - 1 samples of 2³² - 1 s.
+    // Only the first fragment declares its start. Each fragment has three runs, each of 2³² - 1
+    // samples of 2³² - 1 s.
     for number in 1...300 {
       let run = Box.full("trun", .big(UInt32.max))
       let start = number == 1 ? Box.full("tfdt", .big(UInt32(0))) : []

@@ -17,7 +17,7 @@ import Testing
     return ContainerFacts(folder.path("a.m4a"))
   }
 
-  @Test("the iTunSMPB tag of iTunes gives priming and duration")
+  @Test("priming and duration are read from the iTunSMPB tag of iTunes")
   func iTunes() throws {
     let numbers = " 00000000 00000840 00000280 0000000000030D40" + String(repeating: " 00000000", count: 8)
     let tag = box(
@@ -29,7 +29,7 @@ import Testing
     #expect(gapless.duration == ClockTime(sampleIndex: 200_000, rate: 48_000))
   }
 
-  @Test("Nero's encoder puts 1600 samples and one packet before the audio")
+  @Test("the priming of Nero's encoder is 1600 samples plus one packet")
   func nero() throws {
     let tool = [0xA9] + Array("too".utf8)
     let data = box("data", big(1, 4) + big(0, 4) + Array("Nero AAC codec / 1.5.4.0".utf8))
@@ -38,7 +38,7 @@ import Testing
     #expect(gapless.duration == ClockTime(sampleIndex: 200_000, rate: 48_000))
   }
 
-  @Test("a missing gapless tag, or one longer than the audio, gives nothing")
+  @Test("a gapless tag that declares more samples than the audio has is ignored")
   func damaged() throws {
     #expect(try file([]).gapless == nil)
     let numbers = Array(" 00000000 00000840 00000280 00000000FFFFFFFF".utf8)

@@ -79,8 +79,8 @@ import Testing
     let folder = try TemporaryFolder()
     let zero = UInt32(0)
     let most = UInt32(Int32.max)
-    // Three edits whose start and duration are the same huge number of ticks, at timescales as far
-    // apart as possible.
+    // Three edits whose start and duration are 2³¹ - 1 ticks. The start counts in the track's
+    // timescale, which is 1; the duration counts in the movie's, which is 2³¹ - 1.
     let edits = (0..<3).flatMap { _ in bytes(most, most, UInt32(0x10000)) }
     let track = box(
       "trak",

@@ -24,7 +24,7 @@ import Testing
 
   private let head = EBMLElement(id: 0x1A45_DFA3, bytes: [UInt8](repeating: 0, count: 0)).encoded
 
-  @Test("a complete, live, zero-padded or truncated file has no damage")
+  @Test("a complete, live, zero-padded or truncated Matroska file is not reported as damaged")
   func wholeFile() throws {
     let clusters = cluster(0) + cluster(160) + EBMLElement(id: 0x1C53_BB6B, bytes: [0xEC, 0x81, 0]).encoded
     let known = head + EBMLElement(id: 0x1853_8067, bytes: clusters).encoded
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("an appended second file is counted, but not reported as damage")
+  @Test("a second Matroska file appended to the first is counted, not reported as damage")
   func secondFile() throws {
     let clusters = cluster(0) + cluster(160)
     let known = head + EBMLElement(id: 0x1853_8067, bytes: clusters).encoded
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("a file that ends in the header of an EBML element has no damage", arguments: 1...4)
+  @Test("a file that ends in the header of an EBML element is not reported as damaged", arguments: 1...4)
   func cutHeader(_ left: Int) throws {
     let clusters = cluster(0) + cluster(160)
     let last = [UInt8]([0xA3, 0xAC, 0x81, 0].prefix(left))
@@ -76,7 +76,7 @@ import Testing
     #expect(found.first?.end?.nanoseconds == 320_000_000)
   }
 
-  @Test("a block of an unlisted track is reported", arguments: [0x80, 0x82, 0x00])
+  @Test("a block of a track that the header does not list is reported as damage", arguments: [0x80, 0x82, 0x00])
   func unlistedTrack(_ track: UInt8) throws {
     let entry = EBMLElement(
       id: 0xAE, bytes: EBMLElement(id: 0xD7, number: 1).encoded + EBMLElement(id: 0x83, number: 1).encoded)
@@ -89,7 +89,7 @@ import Testing
     #expect(found.map(\.byte) == [second] && found.first?.start.nanoseconds == 160_000_000)
   }
 
-  @Test("a cluster with a wrong checksum is reported")
+  @Test("a cluster with a wrong checksum is reported as damage")
   func checksum() throws {
     // Little-endian CRC-32 of the rest of the cluster.
     let body = Array(cluster(160).dropFirst(6))

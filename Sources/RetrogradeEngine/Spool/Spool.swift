@@ -41,7 +41,7 @@ package final class Spool: Sendable {
     self.file = file
   }
 
-  /// Free bytes in `directory` for a user without privileges; 0 if unknown.
+  /// Returns the number of free bytes in `directory` for a user without privileges; 0 if unknown.
   package static func room(in directory: String) -> Int {
     var info = statvfs()
     guard statvfs(directory.cPath, &info) == 0 else { return 0 }
@@ -91,7 +91,7 @@ package final class Spool: Sendable {
   /// Largest block size in use on file systems that support holes, in bytes.
   private static let block = 4096
 
-  /// Fills `bytes` from `offset` on.
+  /// Fills `bytes` with the bytes of the file from `offset` on.
   package func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
     guard keepsBytes else {
       throw RetrogradeError(

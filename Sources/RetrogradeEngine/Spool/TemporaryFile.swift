@@ -9,7 +9,8 @@ import Paths
 /// the file has a name that begins with `.retrograde-`.
 package final class TemporaryFile: Sendable {
   package let descriptor: Int32
-  /// Name of the file, if the file has one; the code that created this object removes the file.
+  /// Path of a file with a name, which the code that created this object must remove; nil for a
+  /// file without a name.
   package let name: String?
 
   /// - Parameters:
@@ -39,7 +40,7 @@ package final class TemporaryFile: Sendable {
 
   private static func path(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
-  /// An unused path in `directory`.
+  /// Returns an unused path in `directory`, chosen at random.
   package static func name(in directory: String) -> String {
     "\(directory)/.retrograde-\(String(UInt64.random(in: .min ... .max), radix: 36))"
   }

@@ -1,6 +1,5 @@
 /// Passes values from one thread to another. The producer waits until the consumer has taken each
-/// value.
-/// This back-pressure keeps the window decoder exactly one window ahead.
+/// value, so a decoder that produces windows of frames is never more than one window ahead.
 final class Handoff<Value: Sendable>: @unchecked Sendable {
   private let monitor = Monitor()
   // Guarded by `monitor`.

@@ -114,7 +114,7 @@ package func onOwnThread<Value: Sendable>(
   do {
     return try work.value()
   } catch {
-    // A cancelled read may look like damage.
+    // A cancelled read may look like damage, so report the cancellation instead.
     throw token.isCancelled ? CancellationError() : AddressSpace.explained(error)
   }
 }

@@ -51,8 +51,8 @@ final class BufferedMedia {
   /// bookkeeping for each buffer would double the memory.
   /// - Returns: true if the audio was appended.
   func extendLast(with buffer: Buffer, start: ClockTime?, end: ClockTime?) -> Bool {
-    // A GstBuffer can hold at most 16 GstMemory objects. If more objects are added, GStreamer
-    // copies all of them into one.
+    // A GstBuffer has at most 16 GstMemory objects. If more are added, GStreamer copies all of them
+    // into one, so start a new item instead.
     guard let last = items.last, !last.isGap, last.caps === caps, merged < 16, spooled < window.count,
       let before = last.end, let start, (start - before).nanoseconds.magnitude < 100_000
     else { return false }

@@ -29,7 +29,7 @@ extension ReverseFilter {
     return 1
   }
 
-  /// Caps of the pad's peer, limited by the template of the pad.
+  /// Returns the caps of the pad's peer, limited by the template of the pad.
   private static func peerCaps(_ pad: UnsafeMutablePointer<GstPad>) -> Caps? {
     guard let peer = gst_pad_peer_query_caps(pad, nil) else { return nil }
     defer { gst_caps_unref(peer) }

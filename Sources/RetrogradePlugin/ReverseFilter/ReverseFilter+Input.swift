@@ -117,8 +117,8 @@ extension ReverseFilter {
     }
   }
 
-  /// Returns the EOS event with the seqnum of the current GStreamer segment, because not every
-  /// demuxer sets this seqnum.
+  /// Returns the EOS or SEGMENT_DONE event with the seqnum of the current GStreamer segment,
+  /// because not every demuxer sets this seqnum.
   func numbered(_ event: UnsafeMutablePointer<GstEvent>) -> UnsafeMutablePointer<GstEvent> {
     guard segment.format != GST_FORMAT_UNDEFINED, gst_event_get_seqnum(event) != segmentNumber,
       let own = gst_mini_object_make_writable(event.asMiniObject)

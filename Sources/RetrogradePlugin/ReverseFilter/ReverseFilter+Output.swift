@@ -6,7 +6,8 @@ import Synchronization
 
 /// Output: buffers and events for downstream.
 extension ReverseFilter {
-  /// Sends the events required before the first buffer, and changed caps.
+  /// Sends the events that must precede the next buffer: the caps, if they have changed, and the
+  /// segment, if it was not sent yet.
   /// - Parameter caps: nil for a gap that arrived before any caps.
   func startOutput(_ caps: Caps?, end: ClockTime? = nil) {
     if let caps, !isSent(caps) {
@@ -19,8 +20,8 @@ extension ReverseFilter {
     if !isSegmentSent { sendSegment(end: end) }
   }
 
-  /// True if `caps` are the pad's current caps. A pad keeps its caps during flushes and in new
-  /// streams.
+  /// True if `caps` were already sent. The source pad knows its current caps, and keeps them during
+  /// flushes and in new streams.
   private func isSent(_ caps: Caps) -> Bool {
     guard let current = gst_pad_get_current_caps(source) else { return false }
     defer { gst_caps_unref(current) }
@@ -72,8 +73,9 @@ extension ReverseFilter {
     return live != 0
   }
 
-  /// End of the part to reverse, in the GStreamer segment's time. Streams of one file with
-  /// different ends must be reversed about the same point to stay in sync.
+  /// Returns the end of the part to reverse, in the GStreamer segment's time: the segment's stop,
+  /// or else the end of the file, or else the end of the stream. Streams of one file with different
+  /// ends must be reversed about the same end to stay in sync.
   func end(of held: BufferedMedia) -> ClockTime {
     let own = held.items.compactMap { $0.end ?? $0.start }.max() ?? start
     if let stop = ClockTime(raw: UInt(segment.stop)) { return stop }
@@ -147,8 +149,8 @@ extension ReverseFilter {
     return GST_FLOW_OK
   }
 
-  /// Part of an audio buffer that plays before `to`; the buffer plays from `from` on. Video buffers
-  /// are returned unchanged.
+  /// Returns the part of an audio buffer before the time `to`. The buffer starts at `from`. Video
+  /// buffers are returned unchanged.
   func trimmed(_ buffer: Buffer, _ caps: Caps, from: ClockTime, to: ClockTime) -> Buffer {
     guard !kind.dropsLast, let rate = caps.int("rate") else { return buffer }
     return buffer.prefix(sampleFrames: (to - from).sampleIndex(rate: rate), of: caps)
@@ -167,8 +169,8 @@ extension ReverseFilter {
   }
 
   func push(_ given: Buffer, _ caps: Caps) throws -> GstFlowReturn {
-    // The pad's NEED_RECONFIGURE flag is set when the pad is linked, and when downstream has
-    // changed.
+    // Ask downstream again only if the pad's NEED_RECONFIGURE flag is set, which happens when the
+    // pad is linked, and when downstream has changed.
     if gst_pad_check_reconfigure(source) != 0 { takesLayouts = source.peerSupports(kind.layoutMeta(), caps) }
     let buffer = takesLayouts ? given : try kind.plain(given, caps)
     if isFirst {

@@ -12,25 +12,26 @@ import Synchronization
 final class ReverseFilter: @unchecked Sendable {
   /// Functions that depend on the media type.
   struct Kind: Sendable {
-    /// Caps of the backward output.
+    /// Returns the caps of the backward output.
     var mirroredCaps: @Sendable (Caps) -> Caps
-    /// Duration of a buffer from its content; nil if unknown.
+    /// Returns the duration of a buffer from its content; nil if unknown.
     var duration: @Sendable (Buffer, Caps) -> ClockTime?
-    /// Buffer for the backward output.
+    /// Returns the buffer for the backward output.
     var mirrored: @Sendable (_ buffer: Buffer, _ caps: Caps, ClockTime?, ClockTime?) throws -> Buffer
-    /// True if consecutive buffers may be merged.
+    /// Returns true if consecutive buffers may be merged.
     var isMergeable: @Sendable (Caps) -> Bool
-    /// True if the last buffer is not repeated at the turn of a ping-pong (playback forwards, then
-    /// backwards).
+    /// True if a ping-pong (playback forwards, then backwards) outputs the last buffer only once,
+    /// at its turn.
     var dropsLast: Bool
-    /// Duration at the end of the source that the backward half of a ping-pong leaves out; nil if
-    /// unknown before the end.
+    /// Returns how much of the end of the source the backward half of a ping-pong leaves out; nil
+    /// if unknown before the end.
     var turn: @Sendable (Caps, Settings) -> ClockTime?
     /// True if input may be in GPU memory; such input is copied into system memory.
     var isDownloaded: Bool
     /// Meta that describes memory layouts; all layouts are accepted as input.
     var layoutMeta: @Sendable () -> GType
-    /// Buffer in the default layout of its caps, for elements that ignore ``layoutMeta``.
+    /// Returns the buffer in the default layout of its caps, for elements that ignore
+    /// ``layoutMeta``.
     var plain: @Sendable (_ buffer: Buffer, _ caps: Caps) throws -> Buffer
   }
 
@@ -46,8 +47,8 @@ final class ReverseFilter: @unchecked Sendable {
     var position: ClockTime?
     /// Seek that was sent upstream, and its target in the output.
     var seek: (number: UInt32, time: ClockTime)?
-    /// Duration at the end of the source that the backward half of a ping-pong leaves out; nil if
-    /// the caps do not determine this duration.
+    /// Duration that the backward half of a ping-pong leaves out, at the end of the source; nil if
+    /// the caps do not determine it.
     var turn: ClockTime?
   }
 
@@ -72,7 +73,8 @@ final class ReverseFilter: @unchecked Sendable {
   /// True if the GStreamer segment cannot be reversed.
   var isRefused = false
   var isFirst = true
-  /// True if downstream supports the layout meta; checked when caps are sent.
+  /// True if downstream supports the layout meta; checked when the source pad is linked, and when
+  /// downstream has changed.
   var takesLayouts = true
   /// Events to send after the segment event, which is sent just before the first buffer.
   var waiting: [UnsafeMutablePointer<GstEvent>] = []

@@ -6,10 +6,10 @@ import RetrogradeEngine
 /// Playback of the end and of seek targets of a long source while the whole source is being
 /// indexed.
 extension ReverseSource {
-  /// Part of a stream to play from `time` on.
+  /// Returns the part of a stream to play from `time` on.
   /// - Parameter name: name of the pad.
-  /// - Returns: nil if the whole source must be indexed first, or if playback was stopped. Video
-  ///   does not wait for audio that has no position yet.
+  /// - Returns: nil if playback was stopped, or if this stream needs the index of the whole source.
+  ///   An audio stream without an exact position needs that index, even while the video does not.
   func part(at time: ClockTime, of name: String) throws -> SourceStream.Part? {
     do {
       guard let stretch = try state.withLock({ $0.stretches })?.stretch(at: time) else { return nil }

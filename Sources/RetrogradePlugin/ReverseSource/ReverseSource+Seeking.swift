@@ -113,8 +113,8 @@ extension ReverseSource {
     }
     cancelOrders()
     // Without a flush, do not wait for the streams: in PAUSED, the streams wait for PLAYING, and
-    // the change to PLAYING waits for the seeking thread. Each stream starts the new order after
-    // its current buffer.
+    // the change to PLAYING waits for the seeking thread. Each stream starts the new
+    // ``SourceStream/Order`` after its current buffer.
     if isFlushing {
       for stream in streams {
         gst_pad_pause_task(stream.pad)
@@ -193,13 +193,14 @@ extension GstSegment {
   /// critical message.
   ///
   /// - Parameters:
-  ///   - start: start of the seek, in nanoseconds if set, or relative to the end.
-  ///   - stop: stop of the seek, in the same units.
+  ///   - start: start of the seek. The value is in nanoseconds, relative to 0 for the type SET, and
+  ///     to the end of the output for END.
+  ///   - stop: stop of the seek, in the same form.
   fileprivate func startsBehindStop(
     _ start: (type: GstSeekType, value: gint64), _ stop: (type: GstSeekType, value: gint64)
   ) -> Bool {
     let length = duration == guint64(noTime) ? nil : gint64(clamping: duration)
-    /// Absolute position; nil if open-ended.
+    /// Returns the absolute position; nil if open-ended.
     func place(_ seek: (type: GstSeekType, value: gint64), _ previous: guint64) -> gint64? {
       let kept = previous == guint64(noTime) ? nil : gint64(clamping: previous)
       switch seek.type {
@@ -210,7 +211,7 @@ extension GstSegment {
     }
     guard let end = place(stop, self.stop) else { return false }
     let beginning = place(start, self.start) ?? 0
-    // gst_segment_do_seek treats a negative start like a start after the end.
+    // Like gst_segment_do_seek, treat a negative start as a start at the end.
     let first = length.map { beginning < 0 ? $0 : min(beginning, $0) } ?? max(beginning, 0)
     return first > length.map { min(max(end, 0), $0) } ?? max(end, 0)
   }

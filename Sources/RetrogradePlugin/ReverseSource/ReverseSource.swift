@@ -60,8 +60,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     if transition == GST_STATE_CHANGE_READY_TO_PAUSED, !load() { return GST_STATE_CHANGE_FAILURE }
     if transition == GST_STATE_CHANGE_PAUSED_TO_READY { unload() }
     let result = ElementType.parentChangeState(element, transition)
-    // After this failure, the element stays in READY. So no change from PAUSED to READY will follow
-    // that would stop the work.
+    // After this failure, the element stays in READY. Stop the work here, because no change from
+    // PAUSED to READY will follow.
     if transition == GST_STATE_CHANGE_READY_TO_PAUSED, result == GST_STATE_CHANGE_FAILURE { unload() }
     return result
   }
@@ -107,7 +107,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       let stretches = try SourceRanges(opened, wanted.shared(by: 4))
       let tail = stretches?.tail
       if let tail {
-        // gst-launch-1.0 delays PLAYING while a task is running.
+        // Complete the task now, because gst-launch-1.0 delays PLAYING while a task is running.
         task.post(GST_PROGRESS_TYPE_COMPLETE, "The end is indexed")
         state.withLock { $0.stretches = stretches }
         expose(tail.source, settings, run, as: tail)
@@ -179,7 +179,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     for stream in streams { stream.shared.withLock { $0.order?.cancellation }?.cancel() }
   }
 
-  /// Streams of a source, with their tags and pad names.
+  /// Returns the streams of a source, with their tags and pad names.
   func media(
     of source: PlayableSource, _ settings: SourceSettings
   ) -> [(SourceStream.Media, TagList?, String)] {
@@ -335,8 +335,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   func allStreamsStarted(before time: ClockTime) -> Bool {
     streams.allSatisfy { stream in
       stream.shared.withLock { shared in
-        // A stream that starts later may be blocked until the calling stream ends: a muxer accepts
-        // buffers in the order of their times.
+        // Do not wait for a stream that starts at `time` or later. It may be blocked until the
+        // calling stream ends, because a muxer accepts buffers in the order of their times.
         shared.hasBegun || shared.flow == GST_FLOW_NOT_LINKED || shared.firstStart.map { $0 >= time } ?? false
       }
     }

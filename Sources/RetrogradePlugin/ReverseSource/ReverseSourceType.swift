@@ -34,7 +34,7 @@ extension ReverseSource {
         return source?.settings.uri.flatMap { g_strdup($0) }
       }
       handler.pointee.set_uri = { handler, uri, _ in
-        // The URI cannot change during playback: GST_URI_ERROR_BAD_STATE.
+        // The URI cannot change during playback, so refuse a new one then.
         guard let source = ElementType.body(of: handler.map { UnsafeMutableRawPointer($0) }) as? ReverseSource,
           source.element.pointee.current_state.rawValue < GST_STATE_PAUSED.rawValue
         else { return 0 }

@@ -52,8 +52,8 @@ final class SourceStream: @unchecked Sendable {
     var links = 0
     /// Start time of the order's first buffer; nil until known.
     var firstStart: ClockTime?
-    /// True once the first buffer of the order was accepted downstream, or if the order has no
-    /// buffer.
+    /// True once the first buffer of the order was accepted downstream, or the order has ended
+    /// without a buffer.
     var hasBegun = false
     /// True if all buffers were output, but EOS is still to be sent.
     var isFinished = false
@@ -90,10 +90,11 @@ final class SourceStream: @unchecked Sendable {
   // The following properties are guarded by the stream lock.
   private var video: VideoPlayer?
   private var audio: AudioPlayer?
-  /// Time from which to play another part, before the next buffer; nil to continue the current
-  /// part.
+  /// Output time of the next buffer, if another part must supply this buffer; nil to continue the
+  /// current part.
   private var partNext: ClockTime?
-  /// Time from which to play another part, after the end of the current part.
+  /// Output time at which another part must continue after the end of the current part; nil if the
+  /// order ends with the current part.
   private var partAfter: ClockTime?
   private var caps: Caps?
   private var position = ClockTime.zero
@@ -166,7 +167,7 @@ final class SourceStream: @unchecked Sendable {
     return true
   }
 
-  /// Part to play from `time` on.
+  /// Returns the part to play from `time` on.
   /// - Returns: nil if the whole source must be indexed first.
   private func part(at time: ClockTime, _ order: Order) throws -> Part? {
     if let place = first.place, !order.isDescending {
@@ -322,10 +323,10 @@ final class SourceStream: @unchecked Sendable {
     return gst_pad_push(pad, next.buffer.retained())
   }
 
-  /// Frame in a layout that downstream supports.
+  /// Returns the frame in a layout that downstream supports.
   private func readable(_ frame: Buffer, _ caps: Caps) throws -> Buffer {
-    // The pad's NEED_RECONFIGURE flag is set when the pad is linked, and when downstream has
-    // changed.
+    // Ask downstream again only if the pad's NEED_RECONFIGURE flag is set, which happens when the
+    // pad is linked, and when downstream has changed.
     if gst_pad_check_reconfigure(pad) != 0 { takesLayouts = pad.peerSupports(gst_video_meta_api_get_type(), caps) }
     return takesLayouts ? frame : try frame.inPlainLayout(caps)
   }
@@ -335,8 +336,8 @@ final class SourceStream: @unchecked Sendable {
     guard pause(order) else { return }
     // decodebin3 before 1.24 (952f252104) treats a stream that ends before another stream's first
     // buffer as removed, and drops the ended stream (unblock_pending_input in
-    // gstdecodebin3-parse.c). Demuxers interleave their streams, so streams from demuxers never
-    // cause this failure.
+    // gstdecodebin3-parse.c). Demuxers interleave their streams, so they do not cause this failure.
+    // Here, wait until the other streams have started.
     guard owner.allStreamsStarted(before: position) else {
       shared.withLock { $0.isFinished = true }
       if owner.allStreamsStarted(before: position) { wakeIfFinished() }
@@ -367,7 +368,7 @@ final class SourceStream: @unchecked Sendable {
   }
 
   /// Pauses after downstream refused a buffer.
-  /// - Parameter links: number of links at the time of the push.
+  /// - Parameter links: value of ``Shared/links`` before the buffer was pushed.
   private func stop(_ order: Order, _ flow: GstFlowReturn, _ links: Int) {
     owner.debug("\(name): stops, \(String(cString: gst_flow_get_name(flow)))")
     let isPaused = shared.withLock { shared in

@@ -10,7 +10,8 @@ package final class Catalog: Sendable {
   struct File: Sendable {
     let id: String
     let path: String
-    /// Display name: the file name, preceded by the file's subfolder in the named folder.
+    /// File name, for display. ``folder`` is the file's subfolder within the named folder, or
+    /// empty.
     let name: String
     let folder: String
   }
@@ -18,7 +19,8 @@ package final class Catalog: Sendable {
   private struct State {
     var files: [File] = []
     var byID: [String: File] = [:]
-    /// Cached results of the check whether a file is media, with the file's stamp at the check.
+    /// Results of `MediaFolder.isMedia`, by the bytes of the path. A result is valid while the
+    /// file's stamp stays the same.
     var known: [[UInt8]: (stamp: FileStamp, isMedia: Bool)] = [:]
     var looked: ContinuousClock.Instant?
   }

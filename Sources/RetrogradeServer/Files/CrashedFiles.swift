@@ -9,17 +9,17 @@ final class CrashedFiles: Sendable {
   private let known = Mutex<[[UInt8]: (stamp: FileStamp, error: RetrogradeError)]>([:])
   private let onCrash: @Sendable (RetrogradeError) -> Void
 
-  /// - Parameter onCrash: called once for each file that crashed, with the error.
+  /// - Parameter onCrash: called with the error after each crash.
   init(onCrash: @escaping @Sendable (RetrogradeError) -> Void) { self.onCrash = onCrash }
 
-  /// - Throws: the recorded error, if the file crashed and is unchanged.
+  /// - Throws: the recorded error, if a process crashed on the file, and the file is unchanged.
   func check(_ path: String) async throws {
     guard let crash = known.withLock({ $0[path.pathBytes] }) else { return }
     if try await CrashedFiles.stamp(path) == crash.stamp { throw crash.error }
   }
 
-  /// Runs `body` on a file, and records a crash. Throws the recorded error instead if the file
-  /// crashed before and is unchanged.
+  /// Runs `body` on a file, and records a crash. If an earlier process crashed on the file, and the
+  /// file is unchanged, throws the recorded error instead.
   func working<Value: Sendable>(on path: String, _ body: @Sendable () async throws -> Value) async throws -> Value {
     try await check(path)
     let stamp = try await CrashedFiles.stamp(path)

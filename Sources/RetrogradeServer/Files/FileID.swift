@@ -30,8 +30,8 @@ enum FileID {
   }
 }
 
-/// SHA-256 digest of several texts, in hexadecimal. The hash's input shows where each text ends, so
-/// `("ab", "c")` and `("a", "bc")` have different digests.
+/// Returns the SHA-256 digest of several texts, in hexadecimal. A zero byte is hashed after each
+/// text, so `("ab", "c")` and `("a", "bc")` have different digests.
 func digest(_ texts: String...) -> String {
   let sum = Checksum()
   for var text in texts {
@@ -41,7 +41,7 @@ func digest(_ texts: String...) -> String {
   return sum.digest
 }
 
-/// SHA-256 digest of a text's bytes, in hexadecimal.
+/// Returns the SHA-256 digest of a text's bytes, in hexadecimal.
 func digestOfBytes(_ text: String) -> String {
   let sum = Checksum()
   var text = text

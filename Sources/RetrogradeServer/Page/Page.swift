@@ -23,7 +23,7 @@ struct Page: Sendable {
     listPolicy = Page.policy(list)
   }
 
-  /// Page with a list of files and their thumbnails.
+  /// Returns the page with a list of files and their thumbnails.
   /// - Parameter suffix: text after each address.
   func list(_ files: [Catalog.File], suffix: String) -> Answer {
     var rows = files.isEmpty ? "<p>There are no media files here now.</p>" : ""
@@ -50,8 +50,8 @@ struct Page: Sendable {
     <path d="M52 38v14M60 32v26M68 24v42M76 35v20M84 28v34M92 20v50M100 33v24M108 40v10" stroke="#8d8576" stroke-width="3" stroke-linecap="round"/></svg>
     """.utf8)
 
-  /// Content security policy of a page: allows the page's own scripts, and requests to this server.
-  /// Scripts and styles are allowed by digest; styles set by a script need no permission.
+  /// Returns the content security policy of a page. It allows requests to this server, and the
+  /// page's own scripts and styles, by their digests. Styles set by a script need no permission.
   private static func policy(_ page: String) -> String {
     func sources(_ element: String) -> String {
       let digests = contents(of: element, in: page).map { "'sha256-\(base64($0))'" }
@@ -62,7 +62,7 @@ struct Page: Sendable {
       + "media-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
   }
 
-  /// Contents of the HTML elements with this name and without attributes.
+  /// Returns the contents of the HTML elements that have this name, and no attributes.
   private static func contents(of element: String, in page: String) -> [String] {
     var found: [String] = []
     var rest = page[...]
@@ -75,7 +75,7 @@ struct Page: Sendable {
     return found
   }
 
-  /// SHA-256 digest of a text, in Base64, as policies require.
+  /// Returns the SHA-256 digest of a text in Base64, as policies require.
   private static func base64(_ text: String) -> String {
     var digits = digestOfBytes(text)[...]
     var bytes: [UInt8] = []

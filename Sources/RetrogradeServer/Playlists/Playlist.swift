@@ -5,8 +5,9 @@ import Retrograde
 ///
 /// The parameter `suffix` of these functions is a text after each address, such as `?token=…`.
 enum Playlist {
-  /// Master playlist of a stream, without renditions in the source's codec, because players switch
-  /// between variants during playback, and a switch of codecs was not tested with any player.
+  /// Returns the master playlist of a stream. Renditions in the source's codec are left out:
+  /// players switch between variants during playback, and a switch of codecs was not tested with
+  /// any player.
   /// - Parameter base: path of the stream's parts, relative to the playlist.
   static func master(_ stream: some MirrorStream, at base: String, suffix: String = "") -> String {
     let videos = stream.renditions.filter { $0.isVideo && $0.sourceCodec == nil }
@@ -50,7 +51,7 @@ enum Playlist {
     return text(lines)
   }
 
-  /// Media playlist of a rendition; the segments have relative addresses.
+  /// Returns the media playlist of a rendition; the segments have relative addresses.
   static func media(_ rendition: SegmentedMirror.Rendition, suffix: String = "") -> String {
     var lines = head(rendition.segments.map(\.duration))
     lines.append("#EXT-X-INDEPENDENT-SEGMENTS")
@@ -61,7 +62,7 @@ enum Playlist {
     return text(lines + ["#EXT-X-ENDLIST"])
   }
 
-  /// Playlist of subtitles, with one file for the whole stream.
+  /// Returns a playlist of subtitles, with one file for the whole stream.
   static func subtitles(_ number: Int, of duration: ClockTime, suffix: String = "") -> String {
     text(
       head([duration]) + ["#EXTINF:\(seconds(duration)),", "\(number).vtt\(suffix)", "#EXT-X-ENDLIST"])
@@ -96,18 +97,18 @@ enum Playlist {
     return "#EXT-X-MEDIA:" + (attributes + ["URI=\"\(address)\""]).joined(separator: ",")
   }
 
-  /// Name that is unique within its group: a number distinguishes equal names.
+  /// Returns a name that is unique within its group: every name after the first ends with a number.
   private static func name(_ title: String?, _ language: String?, _ kind: String, _ number: Int) -> String {
     let name = title.flatMap { $0.isEmpty ? nil : $0 } ?? language ?? kind
     return number == 0 ? name : "\(name) \(number + 1)"
   }
 
-  /// Bits per second, clamped so that a sum of two cannot overflow.
+  /// Returns `bandwidth`, in bits per second, clamped so that a sum of two cannot overflow.
   private static func possible(_ bandwidth: Int) -> Int { min(max(bandwidth, 0), 1 << 50) }
 
   private static func text(_ lines: [String]) -> String { lines.joined(separator: "\n") + "\n" }
 
-  /// Seconds to the nanosecond, without trailing zeros.
+  /// Returns the time in seconds, to the nanosecond and without trailing zeros.
   static func seconds(_ time: ClockTime) -> String {
     let value = max(time.nanoseconds, 0)
     let digits = String(value % 1_000_000_000)
@@ -115,7 +116,7 @@ enum Playlist {
     return "\(value / 1_000_000_000)" + (fraction.isEmpty ? "" : "." + fraction)
   }
 
-  /// Value to three decimals.
+  /// Returns the value rounded to three decimals.
   private static func decimal(_ value: Double) -> String {
     seconds(ClockTime(seconds: (value * 1000).rounded() / 1000))
   }

@@ -49,7 +49,7 @@ struct Answer: Sendable {
     }
   }
 
-  /// Waits for all bytes that are still being produced.
+  /// Returns the complete answer; waits for all bytes that are still being produced.
   func whole() async throws -> Answer {
     guard case .begun(let reader) = body else { return self }
     var answer = self
@@ -61,7 +61,7 @@ struct Answer: Sendable {
 
   private static func tag(_ stored: StoredBytes) -> String { "\"\(String(stored.number, radix: 36))\"" }
 
-  /// Answer with an error status, and the reason as plain text.
+  /// Returns an answer with an error status, and the reason as plain text.
   static func refusal(_ status: Int, _ reason: String) -> Answer {
     var answer = Answer(reason + "\n", .plain)
     answer.status = status
@@ -90,8 +90,9 @@ struct Answer: Sendable {
     return answer
   }
 
-  /// Adapts the answer to the request: a range, or 304 if the client's copy is current.
-  /// - Parameter field: returns a header field of the request.
+  /// Returns the answer adapted to the request: with the requested range, with status 304 if the
+  /// client's copy is current, or with status 416 if the range does not exist.
+  /// - Parameter field: returns the value of a header field of the request.
   func conditioned(_ field: (FieldName) -> String?) -> Answer {
     var answer = self
     guard answer.status == 200 else { return answer }

@@ -38,8 +38,8 @@ struct Guard: Sendable {
     return .refused(401, "This server requires a token: open the URL that `retrograde serve` printed.")
   }
 
-  /// True if a browser opens the address at top level, like a link; not in a frame, `<object>` or
-  /// `<embed>` of another page (https://www.w3.org/TR/fetch-metadata/).
+  /// True if a browser opens the address in a window of its own, as for a link, and not in a frame,
+  /// `<object>` or `<embed>` of another page (https://www.w3.org/TR/fetch-metadata/).
   private static func isNavigation(_ field: (String) -> String?) -> Bool {
     field("sec-fetch-mode") == "navigate" && field("sec-fetch-dest") == "document" && field("origin") == nil
   }
@@ -48,8 +48,8 @@ struct Guard: Sendable {
   /// that is not a browser. The same host at another port is `same-site`, which is not enough.
   private static func isOwn(_ field: (String) -> String?) -> Bool {
     if let site = field("sec-fetch-site"), site != "same-origin", site != "none" { return false }
-    // Some browsers never send Sec-Fetch-Site, or omit it for addresses that are not local, but
-    // they send Origin with some requests.
+    // Some browsers never send Sec-Fetch-Site, or send it only to local addresses. They send Origin
+    // with some requests, so check Origin too.
     guard let origin = field("origin")?.lowercased() else { return true }
     let host = field("host")?.lowercased() ?? ""
     return [("http://", ":80"), ("https://", ":443")].contains { scheme, port in

@@ -8,7 +8,7 @@ struct PacedBody: Sendable {
   /// Size of a piece in bytes. Only one piece of an answer is in memory at a time.
   static let piece = 256 << 10
 
-  /// Sends a complete answer.
+  /// Sends the head and the body of an answer.
   ///
   /// - Throws: `CancellationError` if the client disconnected or timed out, or the error that ended
   ///   the production of a part.

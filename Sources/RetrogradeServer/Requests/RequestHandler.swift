@@ -163,7 +163,8 @@ final class RequestHandler: Sendable {
     }
   }
 
-  /// Suffix of addresses in answers: the token, if the request's query contained the token.
+  /// Returns the text to append to each address in an answer: the token, if the request's query
+  /// contained it.
   private func suffix(_ isByQuery: Bool) -> String {
     isByQuery ? settings.token.map { "?token=\($0.percentEncoded)" } ?? "" : ""
   }
@@ -197,7 +198,7 @@ final class RequestHandler: Sendable {
       answer.fields[.contentDisposition] = RequestHandler.attachment(stretch.fileName(stream))
       return answer.kept(forever: false).secured()
     case .made(let version, let part):
-      // The address belongs to an earlier version of the file.
+      // Otherwise, the address belongs to an earlier version of the file.
       guard version == stream.version else { return RequestHandler.nothing }
       return try await made(part, stream, suffix)
     }
@@ -221,7 +222,8 @@ final class RequestHandler: Sendable {
       return Answer(StreamInfo.encoded(StreamInfo.marks(mirror.chapters)), .json).kept(forever: true).secured()
     case .initialization(let name):
       guard let rendition = stream.rendition(name) else { return RequestHandler.nothing }
-      // The initialization part is available without waiting, so prefetching need not stop.
+      // The initialization part is available without waiting, so do not request it from `parts`,
+      // which would stop prefetching.
       return Answer(try mirror.initialization(rendition, Cancellation()), RequestHandler.type(part, mirror))
         .kept(forever: true).secured()
     case .frames, .segment, .waveform, .picture:
@@ -249,8 +251,8 @@ final class RequestHandler: Sendable {
     }
   }
 
-  /// Content-Disposition for a download: an ASCII name for old clients, and the real name (RFC
-  /// 6266).
+  /// Returns the Content-Disposition for a download: an ASCII name for old clients, and the real
+  /// name (RFC 6266).
   static func attachment(_ name: String) -> String {
     // HTTP headers cannot contain bytes that are not UTF-8.
     let name = name.replacingRawBytes { _ in "\u{FFFD}" }

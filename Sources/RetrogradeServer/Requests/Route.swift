@@ -41,7 +41,7 @@ enum Route: Equatable, Sendable {
   }
 }
 
-/// Part of a stream.
+/// Resource of a stream: a playlist, a download, or data for the player.
 enum StreamPart: Equatable, Sendable {
   /// Master playlist (HLS).
   /// - Parameter prefix: path of the stream, relative to the playlist; each address in the playlist
@@ -85,7 +85,7 @@ enum PartID: Hashable, Sendable {
   case waveform
   /// Start times of the frames.
   case frames
-  /// Frame at a time of the output, in milliseconds.
+  /// JPEG image of the frame at this time of the output, in milliseconds.
   case picture(Int)
 
   init?(_ parts: [String]) {
@@ -143,7 +143,7 @@ enum PartID: Hashable, Sendable {
 }
 
 extension Int {
-  /// Number before a file extension: up to nine decimal digits, without leading zeros.
+  /// Parses the number before a file extension: up to nine decimal digits, without leading zeros.
   fileprivate init?(numbered name: String, _ ending: String) {
     guard name.hasSuffix(ending) else { return nil }
     let digits = name.dropLast(ending.count)

@@ -24,7 +24,7 @@ struct DownloadRange: Hashable, Sendable {
     if let from, let to, from >= to { return nil }
   }
 
-  /// Playback options that output only this range: the options trim the source to the times that
+  /// Returns playback options that output only this range. They trim the source to the times that
   /// are shown at the start and end of the range. A score is not trimmed.
   func playback(_ stream: OpenStream) -> PlaybackOptions {
     var playback = stream.playback
@@ -64,7 +64,7 @@ struct DownloadRange: Hashable, Sendable {
     return playback
   }
 
-  /// Shell command that makes the same file as the download.
+  /// Returns a shell command that creates the same file as the download.
   func command(_ stream: OpenStream) -> String {
     let playback = playback(stream)
     var words = ["retrograde", "reverse", Shell.quoted(stream.file.path), Shell.quoted(fileName(stream))]
@@ -80,7 +80,7 @@ struct DownloadRange: Hashable, Sendable {
     return words.joined(separator: " ")
   }
 
-  /// File name: the source's name with the order of play.
+  /// Returns the name of the download: the source's name with the order of play.
   func fileName(_ stream: OpenStream) -> String {
     let name = stream.file.name
     let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
@@ -91,8 +91,8 @@ struct DownloadRange: Hashable, Sendable {
 }
 
 extension [ClockTime] {
-  /// The time nearest to `time` among the times in this array and `end`. `time` itself if the array
-  /// is empty or `time` is not before `end`.
+  /// Returns the time nearest to `time` among 0, the times in this array, and `end`. Returns `time`
+  /// itself if the array is empty, or `time` is not before `end`.
   /// - Parameter end: end of the last frame.
   fileprivate func nearest(_ time: ClockTime, or end: ClockTime) -> ClockTime {
     guard !isEmpty, time < end else { return time }

@@ -35,7 +35,8 @@ final class OpenStreams: Sendable {
     (self.settings, self.line, self.crashes, self.open) = (settings, line, crashes, open)
   }
 
-  /// Stream of a file; reopened if the file has changed.
+  /// Returns the stream of a file. Reopens it if the file has changed, or the stream can make no
+  /// more segments.
   /// - Throws: ``RetrogradeError``, `CancellationError` or `WorkLine.Busy`.
   func stream(_ file: Catalog.File, _ content: OpenFile, _ name: StreamName) async throws -> OpenStream {
     let key = Key(file: file.id, name: name)

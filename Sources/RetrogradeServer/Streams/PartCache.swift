@@ -27,7 +27,7 @@ final class PartCache: Sendable {
 
   typealias Found = SingleFlightStreams.Found
 
-  /// Part of a stream; returned as soon as its first bytes are available.
+  /// Returns a part of a stream. A segment is returned as soon as its first bytes are available.
   /// - Returns: nil if the stream has no such part.
   /// - Throws: ``RetrogradeError``, `CancellationError` or `WorkLine.Busy`.
   func part(_ part: PartID, of stream: OpenStream) async throws -> Found? {
@@ -55,8 +55,8 @@ final class PartCache: Sendable {
 
   /// Makes the parts that a player needs for the first frame, unless clients are waiting. Does
   /// nothing if the stream has several sizes or audio streams, because the player chooses among
-  /// them. Uses the source's codec, because browsers prefer that codec; but H.264 instead of HEVC,
-  /// because few browsers can play HEVC.
+  /// them. Uses the rendition in the source's codec, which browsers prefer, unless this codec is
+  /// HEVC, which few browsers can play.
   func makeFirst(of stream: OpenStream) {
     let (videos, audio) = (stream.mirror.renditions.filter(\.isVideo), stream.mirror.renditions.filter { !$0.isVideo })
     guard videos.count(where: { $0.sourceCodec == nil }) <= 1, audio.count <= 1, line.isIdle else { return }
@@ -99,8 +99,8 @@ final class PartCache: Sendable {
     }
   }
 
-  /// Thumbnail of a file: the frame at three seconds, because many files begin with black frames.
-  /// Files without video get a drawing.
+  /// Returns the thumbnail of a file: the frame at three seconds, because many files begin with
+  /// black frames. For a file without video, returns a drawing.
   func picture(
     of file: Catalog.File, _ content: OpenFile, _ resources: Resources
   ) async throws -> (StoredBytes, Answer.MediaType) {
@@ -180,8 +180,7 @@ final class PartCache: Sendable {
       }
       return Recipe(.high, isLong: true) { try mirror.segment(number, from: piece, of: rendition, $0, $1) }
     case .frames:
-      // The list is made as a queued and cached job, because it has several megabytes for a long
-      // source.
+      // Queue and cache the list, because it has several megabytes for a long source.
       return Recipe(.usual) { $1(mirror.frameStarts.seconds) }
     case .picture(let milliseconds):
       let time = ClockTime(nanoseconds: Int64(milliseconds) * 1_000_000)

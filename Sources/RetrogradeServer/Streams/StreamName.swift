@@ -34,7 +34,7 @@ enum StreamName: Hashable, Sendable {
     }
   }
 
-  /// Playback options of the stream.
+  /// Returns the playback options of the stream.
   /// - Parameter usual: the server's default options.
   func playback(_ usual: PlaybackOptions) -> PlaybackOptions {
     var playback = usual

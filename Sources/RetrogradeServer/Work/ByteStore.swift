@@ -107,7 +107,7 @@ final class StoredBytes: Sendable {
 
   var isSpooled: Bool { if case .spool = place { true } else { false } }
 
-  /// Bytes in `range`, as far as they exist. Blocks.
+  /// Reads the bytes in `range` that exist. Blocks.
   func read(_ range: Range<Int>) throws -> [UInt8] {
     let range = range.clamped(to: 0..<count)
     switch place {

@@ -62,7 +62,7 @@ final class OpenFile: Sendable {
 
   private static func path(of descriptor: Int32) -> String { "/proc/\(getpid())/fd/\(descriptor)" }
 
-  /// Current path of the file, without links; nil if unknown.
+  /// Returns the current path of the file, without links; nil if unknown.
   private static func realPath(of descriptor: Int32) -> String? {
     let most = Int(PATH_MAX)
     let bytes = [UInt8](unsafeUninitializedCapacity: most) { buffer, filled in
@@ -73,7 +73,7 @@ final class OpenFile: Sendable {
     return String(pathBytes: bytes)
   }
 
-  /// Bytes in `range`. Blocks.
+  /// Reads the bytes in `range`. Blocks.
   func read(_ range: Range<Int>) throws -> [UInt8] {
     try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, filled in
       let room = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count])

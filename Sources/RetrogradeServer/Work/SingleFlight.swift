@@ -22,7 +22,7 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// Number of running jobs.
   var count: Int { state.withLock { $0.flights.count } }
 
-  /// Number of callers that wait for a job.
+  /// Returns the number of callers that wait for a job.
   func waiting(for key: Key) -> Int { state.withLock { $0.flights[key]?.waiting ?? 0 } }
 
   /// Runs `body` and returns its result. If a job with the same key is running, waits for the

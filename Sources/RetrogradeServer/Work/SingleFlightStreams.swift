@@ -1,7 +1,7 @@
 import RetrogradeEngine
 import Synchronization
 
-/// Jobs that make bytes, each once for any number of concurrent clients. Clients can read the bytes
+/// Runs jobs that make bytes, each job once for all concurrent clients. Clients can read the bytes
 /// while the job runs. A job is cancelled when no client needs it.
 final class SingleFlightStreams: Sendable {
   /// Makes bytes, and delivers them in one or more calls of `give`.
@@ -21,7 +21,7 @@ final class SingleFlightStreams: Sendable {
   /// Number of running jobs.
   var count: Int { state.withLock { $0.flights.count } }
 
-  /// Number of readers of a job.
+  /// Returns the number of readers of a job.
   func readers(of key: String) -> Int { state.withLock { $0.flights[key] }?.readers ?? 0 }
 
   /// Stored part, or a reader of a part that is being made.
@@ -30,8 +30,8 @@ final class SingleFlightStreams: Sendable {
     case begun(PartReader)
   }
 
-  /// Reader of the bytes from `make`. If a job with the same key is running, joins that job
-  /// instead.
+  /// Returns a reader of the bytes from `make`. If a job with the same key is running, joins that
+  /// job instead.
   func reader(_ key: String, _ make: @escaping Producer) -> PartReader {
     state.withLock { $0.flights[key]?.join(nil) ?? begin(key, nil, make, &$0) }
   }
@@ -42,8 +42,8 @@ final class SingleFlightStreams: Sendable {
   /// the job, so the `onMade` of this client is called after that of the first client.
   /// - Parameters:
   ///   - find: looks up a stored part.
-  ///   - onMade: called if and when the part is complete. The first client's `onMade` is called
-  ///     first.
+  ///   - onMade: called when the part is complete; never called if the part was already stored, or
+  ///     if the job fails. The first client's `onMade` is called first.
   func part(
     _ key: String, find: () -> StoredBytes?, onMade: @escaping @Sendable () -> Void, _ make: @escaping Producer
   ) -> Found {
@@ -153,8 +153,8 @@ final class Flight: Sendable {
     wake()
   }
 
-  /// Removes and returns the next `onMade`. If there is none, sets the outcome and returns nil;
-  /// until then, clients can add an `onMade`.
+  /// Removes and returns the next `onMade`. If there is none, or the job has failed, sets the
+  /// outcome and returns nil. Until then, clients can add an `onMade`.
   private func next(before outcome: Result<StoredBytes, any Error>) -> (@Sendable () -> Void)? {
     state.withLock { state in
       if case .success = outcome, !state.onMade.isEmpty { return state.onMade.removeFirst() }
@@ -178,7 +178,7 @@ final class Flight: Sendable {
     case whole(StoredBytes)
   }
 
-  /// Up to `most` bytes from `offset` on; the stored bytes if the part is complete.
+  /// Returns up to `most` bytes from `offset` on, or the stored bytes if the part is complete.
   /// - Parameter isWanted: true while the client waits; checked after each change.
   func more(after offset: Int, most: Int, while isWanted: @escaping @Sendable () -> Bool) async throws -> Found {
     while true {
@@ -237,7 +237,8 @@ final class PartReader: Sendable {
     flight.wake()
   }
 
-  /// Bytes from `offset` on, as soon as there are any; the stored bytes if the part is complete.
+  /// Returns bytes from `offset` on, as soon as there are any, or the stored bytes if the part is
+  /// complete.
   /// - Throws: errors of the work; `CancellationError` if this reader left.
   func more(after offset: Int) async throws -> Flight.Found {
     try await flight.more(after: offset, most: PacedBody.piece) { !self.isGone.load(ordering: .acquiring) }

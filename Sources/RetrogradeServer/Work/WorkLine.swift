@@ -32,7 +32,7 @@ final class WorkLine: Sendable {
     /// Waiters whose task was cancelled before they were queued.
     var cancelled: Set<Int> = []
 
-    /// Takes a slot, if one is free for this urgency.
+    /// Takes a slot; returns false if none is free for this urgency.
     mutating func begin(_ urgency: Urgency) -> Bool {
       guard free > 0, urgency > .low || urgent == 0 else { return false }
       free -= 1
