@@ -3,7 +3,7 @@ import Testing
 @testable import Containers
 
 @Suite struct PacketCheckTests {
-  /// Property of each packet that prevents reordering the packets; nil for a packet that can be
+  /// Returns, for each packet, the property that prevents reordering; nil for a packet that can be
   /// reordered.
   private func found(_ codec: PacketCheck.Codec, _ packets: [UInt8]...) -> [PacketCheck.Obstacle?] {
     var check = PacketCheck(codec)
@@ -61,7 +61,7 @@ import Testing
 
   @Test("interlaced FFV1 is recognized by its slice headers")
   func ffv1Fields() {
-    // A Configuration Record by FFmpeg 5.1: version 3, 4:2:0.
+    // A Configuration Record written by FFmpeg 5.1: version 3, 4:2:0.
     let record: [UInt8] = [
       0x56, 0x2b, 0x84, 0xd1, 0x9c, 0x05, 0x2f, 0x41, 0x3c, 0x60, 0x26, 0xe9, 0x5c, 0x37, 0x6f, 0x5d, 0x1b, 0x76, 0x97,
       0x9d, 0x3a, 0xc9, 0xc4, 0x20, 0x43, 0x1e, 0x8b, 0x9f, 0x55, 0x20, 0x51, 0x2f, 0x4e, 0xf8, 0xa1, 0x68, 0x3b, 0x83,
@@ -73,7 +73,7 @@ import Testing
         [0xfb, 0x37, 0x00, 0x04, 0x3c, 0xaf, 0x00, 0x00, 0x3f, 0xff, 0xaa, 0xaa]) == [nil, .hasFields])
   }
 
-  @Test("a VP9 packet must contain exactly one keyframe, which is shown")
+  @Test("a VP9 packet must consist of exactly one shown keyframe")
   func vp9Packets() {
     let key: [UInt8] = [0b1000_0010, 0x49, 0x83, 0x42]
     #expect(

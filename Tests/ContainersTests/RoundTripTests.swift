@@ -4,7 +4,7 @@ import MediaTime
 import TestSupport
 import Testing
 
-/// Headers written by this project are read back.
+/// Reads back the headers that this project writes.
 @Suite struct RoundTripTests {
   @Test("MP4 headers are read back as written", arguments: ["mp4mux", "qtmux"])
   func mp4Headers(muxer: String) throws {
@@ -50,7 +50,7 @@ import Testing
     #expect(abs(read.seconds - end.seconds) < 0.1)
   }
 
-  @Test("Matroska chapters are read in file order, or through the seek head", arguments: [true, false])
+  @Test("Matroska chapters are found before and after the clusters", arguments: [true, false])
   func matroskaChapters(isFirst: Bool) throws {
     func chapter(_ start: Int, _ title: String, _ rest: [EBMLElement] = []) -> EBMLElement {
       let display = EBMLElement(id: 0x80, bytes: EBMLElement(id: 0x85, bytes: Array(title.utf8)).encoded)

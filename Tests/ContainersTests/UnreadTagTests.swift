@@ -35,7 +35,7 @@ import Testing
     #expect(ContainerFacts(path).details.map(\.what) == ["the tags in A/A/A/A/A/A/A/A"])
   }
 
-  /// Yaw and pitch of 180° flip the picture.
+  /// A yaw or pitch of 180° flips the picture, and a roll rotates it.
   @Test(
     "a rotation in Matroska's header is reported",
     arguments: [(0x7673, "Yaw"), (0x7674, "Pitch"), (0x7675, "Roll")] as [(UInt32, String)])
@@ -58,7 +58,7 @@ import Testing
   }
 
   /// apedemux adds 32 to the 32-bit size. If the sum overflows, a failed assertion ends the
-  /// process.
+  /// process. Therefore, such a file is refused before apedemux reads it.
   @Test(
     "an APE tag whose size overflows is refused in any file",
     arguments: [0xFFFF_FFE0, 0xFFFF_FFFF, 0xFFFF_FFDF, 0] as [UInt32], ["end", "ID3v1", "start", "ID3v2", "nested"])

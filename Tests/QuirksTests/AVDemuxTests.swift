@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of FFmpeg's demuxers") struct AVDemuxTests {
-  @Test("avdemux_gif and avdemux_nut do not end with the file", arguments: [("gif", "gif"), ("nut", "mpeg4")])
+  @Test("avdemux_gif and avdemux_nut never end the stream", arguments: [("gif", "gif"), ("nut", "mpeg4")])
   func end(_ format: String, codec: String) throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.\(format)", tenFrames, "-c:v \(codec)")

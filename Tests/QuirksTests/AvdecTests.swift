@@ -37,8 +37,8 @@ import Testing
     try expect(.avdecWMAEnd) {
       let frames = try samples(
         of: "filesrc location=\(path) ! asfdemux ! avdec_wmav2 ! audioconvert ! audio/x-raw,format=S16LE")
-      // A packet holds 2,048 samples. The decoder's first output is only its delay, not audio of
-      // the file, so complete output would have more than 2,048 samples for each packet.
+      // A packet contains 2,048 samples. The decoder also outputs its own delay, so complete output
+      // would have more than 2,048 samples times the number of packets.
       return frames.reduce(0) { $0 + $1.buffer.size / 2 } <= packets * 2048
     }
   }
@@ -112,7 +112,8 @@ import Testing
       let folder = try TemporaryFolder()
       let path = folder.path("a.gif")
       _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=0.5", path])
-      // Ends after four frames, because on some releases avdemux_gif does not end by itself.
+      // `identity` ends the stream after four frames, because on some releases avdemux_gif never
+      // ends it (`Quirk.avdemuxEnd`).
       let pipeline = try Pipeline(
         "filesrc location=\(path) ! avdemux_gif ! identity eos-after=4 ! avdec_gif ! appsink name=sink sync=false")
       defer { pipeline.set(.null) }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of audio encoders") struct AvencTests {
-  @Test("avenc_aac ranks below voaacenc, or has no rank")
+  @Test("avenc_aac has rank NONE")
   func unranked() throws {
     try expect(.avencAACUnranked) {
       let caps = try #require(Caps("audio/mpeg,mpegversion=4"))
@@ -28,8 +28,8 @@ import Testing
     if Quirk.avencAACMidSide.applies { #expect(try rightPeak("aac-ms=false") < 100) }
   }
 
-  /// Peak of the right channel; full scale is 32,768. The input has a tone in the left channel and
-  /// silence in the right one.
+  /// Returns the peak of the right channel after encoding and decoding; full scale is 32,768. The
+  /// input has a tone in the left channel and silence in the right one.
   private func rightPeak(_ settings: String) throws -> Int {
     let decoded = try bytes(
       of: """
@@ -49,7 +49,7 @@ import Testing
     try expect(.lamemp3encPriming) { try addedSamples("lamemp3enc ! mpegaudioparse ! avdec_mp3") >= 1105 }
   }
 
-  /// Number of decoded samples minus the number of encoded ones.
+  /// Returns the number of decoded samples minus the number of encoded ones.
   private func addedSamples(_ codec: String) throws -> Int {
     try bytes(
       of: """
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("flacparse drops the last block if it is silent")
+  @Test("flacparse drops the last block of short, silent audio")
   func flacLastBlock() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.flac")

@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import Testing
 
-/// All GStreamer samples that a pipeline outputs, in order.
+/// Runs a pipeline to its end, and returns all GStreamer samples that it outputs.
 /// - Parameter description: the pipeline without its appsink.
 /// - Throws: the error that ended the pipeline, or an error after 20 seconds without output.
 func samples(of description: String) throws -> [Sample] {
@@ -12,7 +12,8 @@ func samples(of description: String) throws -> [Sample] {
   return try samples(of: pipeline)
 }
 
-/// All GStreamer samples that reach a pipeline's appsink `sink`, in order.
+/// Runs a pipeline to its end, and returns all GStreamer samples that reach its appsink `sink`.
+/// - Throws: the error that ended the pipeline, or an error after 20 seconds without output.
 func samples(of pipeline: Pipeline) throws -> [Sample] {
   let sink = try pipeline.appSink("sink")
   pipeline.set(.playing)
@@ -23,7 +24,7 @@ func samples(of pipeline: Pipeline) throws -> [Sample] {
       found.append(sample)
       idle = 0
     } else if sink.isEndOfStream {
-      // The stream also ends after an error.
+      // An error also ends the stream.
       if let error = pipeline.pendingFailure { throw error }
       return found
     } else if case .failed(let error)? = pipeline.nextMessage() {
@@ -35,16 +36,16 @@ func samples(of pipeline: Pipeline) throws -> [Sample] {
   throw CocoaError(.featureUnsupported)
 }
 
-/// The bytes that a pipeline outputs.
+/// Returns all bytes that a pipeline outputs.
 /// - Parameter description: the pipeline without its appsink.
 func bytes(of description: String) throws -> [UInt8] {
   try samples(of: description).flatMap { try $0.buffer.withBytes { Array($0) } }
 }
 
-/// True if a pipeline ends with an error.
+/// Returns true if a pipeline ends with an error, or outputs nothing for 20 seconds.
 /// - Parameter description: the pipeline without its appsink.
 func fails(_ description: String) -> Bool { (try? samples(of: description)) == nil }
 
-/// Caps of the first buffer that a pipeline outputs.
+/// Returns the caps of the first buffer that a pipeline outputs.
 /// - Parameter description: the pipeline without its appsink.
 func caps(of description: String) throws -> Caps { try #require(samples(of: description).first?.caps) }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of video converters") struct ConverterTests {
-  @Test("videorate repeats frames at a variable rate when the speed changes")
+  @Test("videorate repeats frames or crashes if it changes the speed of variable-rate video")
   func speedWithoutRate() throws {
     try expect(.videorateSpeedWithoutRate) {
       let pipeline = """

@@ -15,8 +15,8 @@ import Testing
       let pushed = DispatchSemaphore(value: 0)
       pipeline.element("source")?.staticPad("src")?.watchBuffers { _, _ in pushed.signal() }
       pipeline.set(.playing)
-      // The first buffer fills the sink. The second buffer blocks the source, which holds its own
-      // lock at this time.
+      // The first buffer fills the sink. The source blocks when it pushes the second buffer, and
+      // keeps its stream lock.
       pushed.wait()
       pushed.wait()
       let ended = DispatchSemaphore(value: 0)
@@ -45,8 +45,8 @@ import Testing
             + "gst-launch-1.0 -q videotestsrc num-buffers=1 ! \(queues) ! fakesink",
         ])
       try #require(ending.errors.contains("failed to create thread"))
-      // A process that hangs is killed after 5 s. A process that neither hangs nor crashes ends
-      // with status 1.
+      // After 5 s, `timeout` kills a process that hangs; the status is then 137. A process that
+      // neither hangs nor crashes ends with status 1.
       return ending.isCrash || ending.status == 137
     }
   }

@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 @Suite("Limits of demuxers") struct DemuxerLimitTests {
-  /// True if a demuxer does not know the codec. The caps then only repeat the codec name in the
-  /// file.
+  /// Returns true if the demuxer does not know the codec of the file. The caps then contain only
+  /// the codec name of the file.
   private func isUnnamed(_ path: String, _ demuxer: String) throws -> Bool {
     let type = try caps(of: "filesrc location=\(path) ! \(demuxer)").mediaType
     return type.contains("gst-fourcc") || type.hasSuffix("unknown")
   }
 
-  /// An MP4 whose only stream has the codec name `fourcc`.
+  /// Writes an MP4 whose only stream has the codec name `fourcc`, and returns its path.
   private func mp4(_ folder: TemporaryFolder, _ fourcc: String) throws -> String {
     var file = try FileBytes(ffmpeg(folder, "a.mp4", tenFrames, "-c:v mpeg4"))
     let end = try file.end(of: "mp4v")
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("a box smaller than its header makes an MP4 invalid")
+  @Test("qtdemux refuses an MP4 with a box smaller than its header")
   func malformedBox() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(ffmpeg(folder, "a.mp4", tenFrames, "-c:v mpeg4"))
@@ -105,7 +105,7 @@ import Testing
     try expect(.matroskademuxTTA) { fails("filesrc location=\(path) ! matroskademux ! avdec_tta") }
   }
 
-  @Test("priming declared only by iTunes' tag is played")
+  @Test("the priming is played if only iTunes' tag declares it")
   func gapless() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(ffmpeg(folder, "a.m4a", tone, "-c:a aac -use_editlist 0 -metadata title=name"))

@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test("a file whose timestamps start after 0 is shown from 0 on")
+  @Test("the first frame has stream time 0 even if its timestamp is later")
   func startTime() throws {
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.mkv", tenFrames, "-vf setpts=PTS+0.3/TB -c:v mjpeg")
@@ -50,7 +50,8 @@ import Testing
     let folder = try TemporaryFolder()
     var file = try FileBytes(
       ffmpeg(folder, "a.mkv", tenFrames, "-vf setfield=bff -c:v ffv1 -level 1 -field_order bb"))
-    // FieldOrder after FlagInterlaced: 6 in files of FFmpeg 5, and 14 in those of FFmpeg 7.
+    // Sets FieldOrder, which follows FlagInterlaced, to 6: bottom field first, coded separately.
+    // FFmpeg 5 writes 6, but FFmpeg 7 writes 14.
     let order = try #require(Data(file.bytes).range(of: Data([0x9A, 0x81, 1, 0x9D, 0x81]))).upperBound
     file.bytes[order] = 6
     try file.write()
@@ -63,7 +64,7 @@ import Testing
   func opusStart() throws {
     let folder = try TemporaryFolder()
     var file = try FileBytes(ffmpeg(folder, "a.mka", tone, "-c:a libopus"))
-    // The priming is 6.5 ms. Changes the cluster's timestamp from 0 to 5 ms.
+    // Changes the cluster's timestamp from 0 to 5 ms, which is less than the priming of 6.5 ms.
     let timestamp = try #require(Data(file.bytes).range(of: Data([0xE7, 0x81, 0x00]))).upperBound - 1
     file.bytes[timestamp] = 5
     try file.write()
@@ -79,7 +80,7 @@ import Testing
     var file = try FileBytes(ffmpeg(folder, "a.mkv", tone, "-c:a ac3"))
     func samples() throws -> [Sample] { try packets(of: "filesrc location=\(file.path) ! matroskademux") }
     let plain = try samples().map(\.buffer.pts)
-    // Replaces the language with a CodecDelay of 21 ms.
+    // Replaces the Language element with a CodecDelay of 21 ms.
     let language: [UInt8] = [0x22, 0xB5, 0x9C, 0x83]
     let place = try #require(Data(file.bytes).range(of: Data(language))?.lowerBound)
     file.bytes.replaceSubrange(place..<place + 7, with: [0x56, 0xAA, 0x84, 0x01, 0x40, 0x6F, 0x40])
@@ -96,7 +97,8 @@ import Testing
   @Test("reading time grows faster than the number of chapters")
   func chapters() throws {
     let folder = try TemporaryFolder()
-    /// CPU time of the demuxer's thread from its first read to its first packet, in nanoseconds.
+    /// Returns the CPU time of the demuxer's thread from its first read to its first packet, in
+    /// nanoseconds.
     func cost(_ count: Int) throws -> Int {
       let list = (0..<count).map { "[CHAPTER]\nTIMEBASE=1/100000\nSTART=\($0)\nEND=\($0 + 1)\ntitle=a\n" }
       let text = folder.path("chapters.txt")

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test("a comment gets another tag name than in Matroska's specification")
+  @Test("a comment is written as COMMENTS, not as COMMENT")
   func comment() throws {
     try expect(.matroskamuxComment) {
       let file = try MuxedFile("\(Self.audio) ! taginject tags=comment=short ! matroskamux")
@@ -64,8 +64,8 @@ import Testing
   func defaultFlag() throws {
     try expect(.matroskamuxDefaultFlag) {
       let file = try MuxedFile("\(Self.audio) ! matroskamux name=mux", "\(Self.audio) ! mux.")
-      // ID, size and value of FlagDefault. The ID and the value alone may occur in a random
-      // TrackUID.
+      // Without a FlagDefault element, a track is a default track. The bytes are ID, size and value
+      // of FlagDefault; shorter byte sequences may occur in a random TrackUID.
       return try [0, 1].allSatisfy { try !file.tracks.contains([0x88, 0x81, $0]) }
     }
   }

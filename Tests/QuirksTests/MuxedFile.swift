@@ -4,7 +4,7 @@ import MediaTime
 import TestSupport
 import Testing
 
-/// A file that a muxer wrote, with access to MP4 boxes.
+/// Contents of a file that a muxer wrote, with access to MP4 boxes.
 struct MuxedFile {
   let bytes: [UInt8]
 
@@ -22,13 +22,14 @@ struct MuxedFile {
 
   func contains(_ part: [UInt8]) -> Bool { bytes.firstRange(of: part) != nil }
 
-  /// Offsets of the bodies of all boxes of a type. The search covers media data, too.
+  /// Returns the offset of the body of each box of a type. Media data that contains the type is
+  /// mistaken for a box.
   func places(of box: String) -> [Int] { bytes.ranges(of: Array(box.utf8)).map(\.upperBound) }
 
-  /// Bytes from the body of the first box of a type to the end of the file.
+  /// Returns the bytes from the body of the first box of a type to the end of the file.
   func numbers(in box: String) throws -> [UInt8] { Array(bytes[try #require(places(of: box).first)...]) }
 
-  /// Bytes from the body of the first box of a type on, as big-endian 32-bit words.
+  /// Returns the bytes of ``numbers(in:)`` as big-endian 32-bit words.
   func words(in box: String) throws -> [Int] {
     let body = try numbers(in: box)
     return stride(from: 0, through: body.count - 4, by: 4).map { place in

@@ -6,8 +6,8 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of network sources and demuxers") struct NetworkTests {
-  /// A DASH manifest with variant 0 at a high bit rate and variant 1 at a low one, in 1-second
-  /// segments.
+  /// Writes a DASH stream of 1-second segments, and returns the path of its manifest. Variant 0 has
+  /// a high bit rate, variant 1 a low one.
   private func manifest(_ folder: TemporaryFolder) throws -> String {
     try ffmpeg(
       folder, "a.mpd", "-f lavfi -i testsrc=size=64x48:rate=10:duration=3",

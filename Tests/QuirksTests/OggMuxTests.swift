@@ -6,7 +6,7 @@ import Testing
 @Suite("Quirks of oggmux") struct OggMuxTests {
   @Test("the last frame of the stream that ends first is lost")
   func lastPage() throws {
-    // The muxer writes a page of 12 frames; the 13th frame is alone on its page.
+    // The muxer writes 12 of the 13 frames to one page, and the last frame to a page of its own.
     func frames(_ muxer: String) throws -> Int {
       let folder = try TemporaryFolder()
       try Pipeline(

@@ -4,11 +4,11 @@ import MediaTime
 import TestSupport
 import Testing
 
-/// All buffers of a pipeline, each with its caps and its GStreamer segment.
+/// Runs a pipeline to its end, and returns each buffer with its caps and its GStreamer segment.
 /// - Parameters:
 ///   - description: the pipeline without its appsink.
 ///   - limit: longest wait for the next buffer.
-/// - Throws: ``Stuck`` if no buffer comes within `limit`; the first error of an element.
+/// - Throws: ``Stuck`` if no buffer arrives within `limit`; the first error of an element.
 func packets(
   of description: String, limit: ClockTime = ClockTime(seconds: 10), _ prepare: (Pipeline) -> Void = { _ in }
 ) throws -> [Sample] {
@@ -35,8 +35,8 @@ func packets(
   }
 }
 
-/// Runs a pipeline to its first buffer.
-/// - Parameter body: gets the pad before the appsink, the appsink and the buffer.
+/// Runs a pipeline to its first buffer, and returns the result of `body`.
+/// - Parameter body: called with the appsink's pad, the appsink and the buffer.
 func atFirstBuffer<T>(of description: String, _ body: (Pad, AppSink, Sample) throws -> T) throws -> T {
   let pipeline = try Pipeline("\(description) ! appsink name=sink sync=false async=false max-buffers=1")
   let sink = try pipeline.appSink("sink")
@@ -49,7 +49,7 @@ func atFirstBuffer<T>(of description: String, _ body: (Pad, AppSink, Sample) thr
   return try body(#require(sink.pad), sink, sample)
 }
 
-/// Packets of 30 encoded frames, whose durations alternate between 40 and 360 ms.
+/// Encodes 30 frames, whose durations alternate between 40 and 360 ms, and returns the packets.
 /// - Parameter encoder: elements between the frames and the appsink.
 func variableRatePackets(_ encoder: String) throws -> [Buffer] {
   let caps = "video/x-raw,format=I420,width=64,height=64,framerate=0/1"
@@ -68,11 +68,11 @@ func variableRatePackets(_ encoder: String) throws -> [Buffer] {
   }.map(\.buffer)
 }
 
-/// Error: no buffer came within the limit.
+/// No buffer arrived within the limit.
 struct Stuck: Error {}
 
 extension Sample {
-  /// True if the GStreamer segment contains the buffer's PTS.
+  /// True if the GStreamer segment contains the buffer's PTS, or the buffer has no PTS.
   var isShown: Bool { buffer.pts.map { segment.presents($0) } ?? true }
 }
 
@@ -86,12 +86,13 @@ struct FileBytes {
     bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
   }
 
-  /// Offset after the last occurrence of a four-character name, such as a box of MP4.
+  /// Returns the offset after the last occurrence of a four-character name, such as the type of an
+  /// MP4 box.
   func end(of name: String) throws -> Int {
     try #require(Data(bytes).range(of: Data(name.utf8), options: .backwards)?.upperBound)
   }
 
-  /// Big-endian number of 32 bits at `offset`.
+  /// Returns the big-endian 32-bit number at `offset`.
   func integer(at offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
 
   mutating func set(_ value: Int, at offset: Int) {
@@ -101,7 +102,7 @@ struct FileBytes {
   func write() throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
 }
 
-/// Makes a file with FFmpeg.
+/// Makes a file with FFmpeg, and returns its path.
 /// - Parameter arguments: inputs and options, without the output.
 func ffmpeg(_ folder: TemporaryFolder, _ name: String, _ arguments: String...) throws -> String {
   let path = folder.path(name)
@@ -114,7 +115,7 @@ let tenFrames = "-f lavfi -i testsrc=size=64x48:rate=10:duration=1"
 /// FFmpeg input: one second of a mono tone at 48 kHz.
 let tone = "-f lavfi -i sine=duration=1:sample_rate=48000"
 
-/// FFmpeg input: a file of two chapters.
+/// Writes an FFmpeg metadata file with two chapters, and returns the arguments that read it.
 func twoChapters(_ folder: TemporaryFolder) throws -> String {
   let path = folder.path("chapters.txt")
   let chapters = ["START=0\nEND=500\ntitle=one", "START=500\nEND=1000\ntitle=two"]

@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("rotation from a global tag is written")
+  @Test("a global orientation tag rotates a track that has no such tag")
   func globalOrientation() throws {
     try expect(.qtmuxGlobalOrientation) {
       let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import Quirks
 import Testing
 
 @Suite("The table of quirks") struct QuirkTableTests {
-  @Test("docs/quirks.md matches the quirks; `make quirks` writes it")
+  @Test("docs/quirks.md is up to date with the quirks")
   func document() throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
       "../../docs/quirks.md")
@@ -13,7 +13,7 @@ import Testing
     #expect(try String(contentsOf: file, encoding: .utf8) == Quirk.document)
   }
 
-  @Test("each quirk has a unique name that begins with an element")
+  @Test("each quirk has a unique name of at least two words")
   func names() {
     let all = Quirk.all + Quirk.limits
     #expect(Set(all.map(\.name)).count == all.count)

@@ -4,8 +4,8 @@ import Quirks
 import TestSupport
 import Testing
 
-/// Expects the symptom of `quirk` on exactly the releases that the quirk names, and expects the
-/// quirk to apply there.
+/// Expects the symptom of `quirk` on exactly the releases that the quirk names. On these releases,
+/// `quirk.applies` must be true; on others, false.
 /// - Parameter symptom: tries to reproduce the symptom with plain GStreamer elements; true if the
 ///   symptom is present.
 func expect(

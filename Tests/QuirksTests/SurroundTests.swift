@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of surround audio") struct SurroundTests {
-  /// Eight channels. All are silent except the centre.
+  /// Elements that output eight channels, all silent except the centre.
   private static let centre =
     "audiotestsrc num-buffers=40 freq=100 ! audio/x-raw,format=S16LE,rate=48000,channels=1 ! "
     + "audioconvert mix-matrix=\"<" + (0..<8).map { "<(float)\($0 == 2 ? 1 : 0)>" }.joined(separator: ",") + ">\" ! "
     + "audio/x-raw,channels=8,channel-mask=(bitmask)0xc3f"
 
-  /// Index of the loudest of eight interleaved 16-bit channels.
+  /// Returns the index of the loudest of eight interleaved 16-bit channels.
   private func loudest(_ bytes: [UInt8]) -> Int? {
     var sums = [Int](repeating: 0, count: 8)
     for place in stride(from: 0, to: bytes.count - 1, by: 2) {

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// PTS and DTS of each packet.
+  /// Returns PTS and DTS of each packet.
   private func times(_ encoder: String) throws -> [[ClockTime?]] {
     try variableRatePackets(encoder).map { [$0.pts, $0.dts] }
   }

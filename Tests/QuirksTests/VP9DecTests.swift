@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of vp9dec") struct VP9DecTests {
-  @Test("RGB channels are swapped in copied frames")
+  @Test("vp9dec swaps the channels of RGB frames that it copies")
   func copiedRGB() throws {
     let folder = try TemporaryFolder()
     let file = try ffmpeg(

@@ -11,7 +11,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.avi", tenFrames, "-c:v mpeg4 -bf 2 -sc_threshold 1000000000")
     var frames = try DecodedMedia.buffers(of: "filesrc location=\(path) ! avidemux")
-    // Joins a frame, and the first B-frame that depends on it, in one packet.
+    // Joins two frames in one packet: a frame and the first B-frame that depends on this frame.
     frames[1] += frames.remove(at: 2)
     let caps = "video/mpeg,mpegversion=4,systemstream=false,width=64,height=48,framerate=10/1"
     try expect(.mpeg4videoparsePackedFrames) {
@@ -42,8 +42,8 @@ import Testing
     let folder = try TemporaryFolder()
     let path = try ffmpeg(folder, "a.webm", tenFrames, "-c:v libvpx-vp9 -pix_fmt yuva420p")
     try expect(.vp9parseAlpha) {
-      // G_DEBUG ends the process at the first critical warning. Without it, the process would not
-      // end.
+      // G_DEBUG ends the process at the first critical warning. Without G_DEBUG, the process would
+      // not end.
       try launch(
         ["filesrc", "location=\(path)", "!", "matroskademux", "!", "vp9parse", "!", "appsink", "wait-on-eos=false"],
         environment: ["G_DEBUG": "fatal-criticals"]
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("h264parse drops packet durations at a variable rate")
+  @Test("h264parse drops the packet durations of variable-rate video")
   func durations() throws {
     try expect(.h264parseDurations) {
       let packets = try variableRatePackets("x264enc speed-preset=ultrafast ! h264parse")
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test("if variable-rate frames are evenly spaced, h264parse reports the time base or no frame rate")
+  @Test("h264parse does not report the real frame rate of evenly spaced variable-rate frames")
   func timeBase() throws {
     try expect(.h264parseTimeBase) {
       let caps = try caps(
@@ -121,7 +121,8 @@ import Testing
     }
   }
 
-  /// Colorimetry that a parser reports for a BT.709 stream in a container that declares BT.2100.
+  /// Returns the colorimetry that a parser reports for a BT.709 stream in a container that declares
+  /// BT.2100.
   private func colors(_ encoder: String, _ parser: String) throws -> String? {
     let folder = try TemporaryFolder()
     var file = try FileBytes(

@@ -10,7 +10,7 @@ import Testing
     (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
   }
 
-  /// Header of a mono file. The default is 16-bit PCM at 48 kHz.
+  /// Returns the header of a mono file. The default is 16-bit PCM at 48 kHz.
   private func header(bytes: Int, codec: Int = 1, rate: Int = 48_000, bits: Int = 16) -> [UInt8] {
     Array("RIFF".utf8) + little(bytes + 36, 4) + Array("WAVEfmt ".utf8) + little(16, 4) + little(codec, 2)
       + little(1, 2) + little(rate, 4) + little(rate * bits / 8, 4) + little(max(bits / 8, 1), 2) + little(bits, 2)

@@ -5,7 +5,7 @@ import RetrogradeEngine
 import Synchronization
 import Testing
 
-/// Child processes that crash, hang or are interrupted, one for each file of a batch.
+/// Child processes that crash, hang or are interrupted. A batch has one child for each file.
 @Suite struct ChildTests {
   private let scratch: Scratch
 
@@ -20,7 +20,7 @@ import Testing
     try Command.makeClip(scratch.path(name), frames: frames)
   }
 
-  /// Waits for the child process that has the file open.
+  /// Waits until a child process has the file open. Returns nil if `process` ends before.
   private func child(of process: Process, with name: String) -> Int32? {
     while process.isRunning {
       let found = FileManager.default.children(of: process.processIdentifier).first {
@@ -78,7 +78,7 @@ import Testing
     #expect(isOpen == [true, false])
   }
 
-  @Test("a file that crashed is not retried until it changes", arguments: [false, true])
+  @Test("a file whose child crashed is not retried until the file changes", arguments: [false, true])
   func crashRecord(isWatched: Bool) throws {
     try makeClip("in/a.mp4", frames: 3000)
     let input = isWatched ? ["--watch", scratch.path("in")] : [scratch.path("in")]
@@ -122,7 +122,8 @@ import Testing
       kill(process.processIdentifier, SIGKILL)
     }
     let left = try #require(orphan)
-    // The child shares the parent's standard output, so the output ends when the child ends.
+    // `Command.run` has waited for the end of standard output. The child shares this output, so
+    // the child is ending, too. The system may not have closed all files of the child yet.
     while FileManager.default.hasOpen(scratch.path("in/a.mp4"), left) {}
     #expect(try outputs() == [])
   }
@@ -192,7 +193,7 @@ import Testing
     #expect(limit(.max, 0, .max) > 0)
   }
 
-  @Test("a child process makes the same segments as the process of the test")
+  @Test("a child process and the test process make the same segments")
   func segments() throws {
     try makeClip("in/a.mp4", frames: 60)
     let path = scratch.path("in/a.mp4")
@@ -212,7 +213,8 @@ import Testing
       #expect(bytes.0.all == bytes.1.all && !bytes.0.all.isEmpty)
     }
     #expect(try child.waveform(0..<100, of: 100, none) == own.waveform(0..<100, of: 100, none))
-    // At widths that are not a multiple of 16, jpegenc encodes row padding.
+    // At this height, the width is a multiple of 16. At other widths, jpegenc encodes row padding,
+    // whose bytes may differ between the processes.
     let picture = try child.picture(at: ClockTime(seconds: 1), height: 48, isExact: true, none)
     #expect(try picture == own.picture(at: ClockTime(seconds: 1), height: 48, isExact: true, none))
     let error = #expect(throws: RetrogradeError.self) { try child.segment(99, from: 0, of: 0, none) { _ in } }

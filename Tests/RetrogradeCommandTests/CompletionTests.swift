@@ -11,7 +11,7 @@ import Testing
     for name in ["clip.mp4", "clap.mov"] { try Data().write(to: scratch.url.appending(path: name)) }
   }
 
-  /// Completions that bash offers for the last of the words.
+  /// Returns the completions that bash offers for the last of `words`.
   private func offered(_ words: [String]) throws -> Set<String> {
     let script = try Command.run(["--generate-completion-script", "bash"])
     #expect(script.status == 0, "\(script.errors)")

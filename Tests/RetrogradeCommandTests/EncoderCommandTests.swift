@@ -72,8 +72,8 @@ import Testing
     #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
   }
 
-  /// Pixel formats come from GStreamer's own list, because an unknown format number is a critical
-  /// warning since 1.26.
+  /// Since GStreamer 1.26, an unknown pixel format number causes a critical warning, so the engine
+  /// reads the formats from GStreamer's own list.
   @Test("lossless encoding causes no critical warning")
   func losslessFormats() throws {
     let environment = ProcessInfo.processInfo.environment.merging(["G_DEBUG": "fatal-criticals"]) { $1 }
@@ -94,9 +94,9 @@ import Testing
     }
   }
 
-  /// The clip is noise. An encoder that ignored the option and encoded losslessly would take three
-  /// times the requested bit rate.
-  @Test("the output roughly has the bit rate of --bitrate", arguments: ["h264", "hevc", "vp8", "vp9", "av1"])
+  /// The clip is uncompressed noise. Lossless encoding would take three times the requested bit
+  /// rate, so the size shows whether the encoder follows the option.
+  @Test("the bit rate of the output is roughly that of --bitrate", arguments: ["h264", "hevc", "vp8", "vp9", "av1"])
   func bitrate(codec: String) throws {
     let (clip, mirror) = (scratch.path("snow.mkv"), scratch.path("mirror.mkv"))
     let made = try Command.run(

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Leftover files and messages of runs that fail or are killed.
+/// Messages of runs that fail or are killed, and the files that these runs leave.
 @Suite struct EndingTests {
   @Test("a killed run leaves no files")
   func killedRun() throws {
@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(
-    "standard output that cannot be written is an error",
+    "a failed write to standard output is an error",
     arguments: [
       ["--help"], ["--version"], ["info", "a.mp4"], ["plan", "a.mp4", "--json"], ["devices"],
       ["reverse", "a.mp4", "b.mp4", "--print-pipeline"],
@@ -75,9 +75,11 @@ import Testing
   }
 
   /// Plugins run out of memory at each of these limits. At larger limits, the failure depends on
-  /// the number of processors. A sanitizer alone needs more address space than these limits.
+  /// the number of processors. The test is disabled under AddressSanitizer, which alone needs more
+  /// address space than these limits.
   @Test(
-    "a low address space limit is named", .disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil),
+    "if the limit on address space is too low, the message names the limit",
+    .disabled(if: ProcessInfo.processInfo.environment["ASAN_OPTIONS"] != nil),
     arguments: [300, 400])
   func addresses(megabytes: Int) throws {
     let scratch = try Scratch()

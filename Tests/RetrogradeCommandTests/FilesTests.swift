@@ -14,7 +14,7 @@ import Testing
   private func run(_ arguments: String...) throws -> Command.Result { try run(list: arguments) }
 
   private func run(list arguments: [String]) throws -> Command.Result {
-    // Runs in the folder, so that file names stay short.
+    // Runs in the folder, which keeps the file names in arguments and messages short.
     try Command.run(
       ["-c", "cd \"$0\" && exec \"$@\"", scratch.url.path, Command.url.path] + arguments,
       of: URL(fileURLWithPath: "/bin/sh"))
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("a folder stands for its media files, and one failure stops no other file")
+  @Test("if one media file in a folder fails, the others are still reversed")
   func folderInput() throws {
     try makeClips("in/a.mp4", "in/b.mp4", "in/.hidden.mp4", "in/deep/c.mp4")
     try write("1\n00:00:00,100 --> 00:00:00,300\nFirst\n", to: "in/a.srt")
@@ -260,7 +260,7 @@ import Testing
     #expect(try run("help").status == 0)
   }
 
-  @Test("an unknown option is reported before a wrong number of file names")
+  @Test("an unknown option is reported even if the number of file names is also wrong")
   func unknownOption() throws {
     let option = try run("reverse", "a", "b", "--lop", "ping-pong")
     #expect(option.status == 64 && option.errors.contains("Unknown option '--lop'"))

@@ -16,14 +16,14 @@ import Testing
     let variables = [
       "PREFIX": prefix, "LIBDIR": "\(prefix)/lib", "PLUGINDIR": "\(prefix)/lib/gstreamer-1.0",
       "DESTDIR": scratch.path("root"), "VERSION": "1.2.3", "COMMAND": Command.url.path,
-      // The plugin is not built here, so another file takes its place.
+      // The plugin is not built here, so another file is installed instead of it.
       "PLUGIN": root.appending(path: "LICENSE").path,
     ]
     return Command.Result(
       try Program(root.appending(path: "scripts/install").path, [argument], in: root, variables: variables).end())
   }
 
-  /// All installed files and folders.
+  /// Returns all installed files and folders.
   private func all() -> Set<String> {
     Set(FileManager.default.enumerator(atPath: scratch.path("root"))?.compactMap { $0 as? String } ?? [])
   }

@@ -6,7 +6,8 @@ import Testing
 /// `retrograde run NAME`.
 @Suite struct InstalledPipelineTests {
   private let scratch: Scratch
-  /// Environment in which installed pipeline files are searched only in folders of the test.
+  /// Environment in which the command searches only the test's folders for installed pipeline
+  /// files.
   private let environment: [String: String]
 
   init() throws {
@@ -30,8 +31,8 @@ import Testing
     try Data(text.utf8).write(to: pipelines.appending(path: "\(name).pipeline"))
   }
 
-  /// Lines of `run --list` that start with `names`. The other lines are the pipeline files in this
-  /// project's source.
+  /// Returns the lines of `run --list` that start with one of `names`. The other lines, which list
+  /// the pipeline files in this project's source, are left out.
   private func listed(_ result: Command.Result, _ names: String...) -> [String] {
     result.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
       .filter { line in names.contains { line.hasPrefix("\($0) ") } }

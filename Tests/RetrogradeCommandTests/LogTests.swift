@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The command's log with GST_DEBUG.
+/// Log of the command, enabled by GST_DEBUG.
 @Suite struct LogTests {
   private let scratch: Scratch
 

@@ -3,15 +3,16 @@ import Testing
 
 /// Memory of the process, as counted by the kernel.
 @Suite struct MemoryTests {
-  /// Peak memory of a process so far (`VmHWM` in its `/proc` status), in KiB; nil if the process
-  /// has ended.
+  /// Returns the peak memory of a process so far (`VmHWM` in its `/proc` status), in KiB; nil if
+  /// the process has ended.
   private func peak(_ process: Int32) -> Int? {
     let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
     let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
     return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
   }
 
-  /// Peak memory of a run that reverses a clip, in KiB, measured at each progress report.
+  /// Reverses a clip, and returns the peak memory of the run in KiB. The memory is measured at each
+  /// progress report.
   private func peak(frames: Int, _ scratch: Scratch) throws -> Int {
     let clip = scratch.path("\(frames).mp4")
     try Command.makeClip(clip, frames: frames, size: "480,height=270")

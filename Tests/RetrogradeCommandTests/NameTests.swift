@@ -23,7 +23,7 @@ import Testing
       of: URL(fileURLWithPath: "/bin/sh"))
   }
 
-  /// The names in a folder, with bytes that are not UTF-8 as `\xe9`.
+  /// Returns the names in a folder. Bytes that are not UTF-8 are written as, for example, `\xe9`.
   private func names(in folder: String = "") -> Set<String> {
     Set((fileNames(in: scratch.path(folder)) ?? []).map(\.readablePath))
   }

@@ -76,7 +76,8 @@ import Testing
     // Each container, with all the metadata that it can contain.
     Case("print-pipeline", to: "o.mp4"), Case("print-pipeline", to: "o.mov"), Case("print-pipeline", to: "o.mkv"),
     Case("print-pipeline", to: "o.webm"), Case("print-pipeline", to: "o.ts"),
-    // In Ogg, several streams of one kind have a random order.
+    // In Ogg, several streams of one kind have a random order, so this case has only one audio
+    // stream.
     Case("print-pipeline", "--streams", "video,audio:0", to: "o.ogv"),
     Case("print-pipeline", "--streams", "audio:0,chapters", to: "o.m4b"),
     Case("print-pipeline", "--streams", "audio:0,chapters", to: "o.mp3"),
@@ -105,7 +106,8 @@ import Testing
     for option in tested { #expect(names.contains { $0.contains(option) }, "\(option)") }
   }
 
-  /// Twelve frames with two audio streams, chapters, names, languages and tags.
+  /// Writes a source of twelve frames with two audio streams, chapters, names, languages and tags.
+  /// Returns its path.
   static func writeSource(_ scratch: Scratch) throws -> String {
     let description = """
       ;FFMETADATA1
@@ -138,7 +140,7 @@ import Testing
     return path
   }
 
-  /// The metadata of a file, and a checksum of each frame and each audio packet.
+  /// Returns the metadata of the output, and a checksum of each frame and each audio packet.
   private func content(_ scratch: Scratch) throws -> [String] {
     let path = scratch.path(try #require(scratch.names.first { $0.hasPrefix("o.") }))
     let description = try FFmpeg.lines(["-i", path, "-f", "ffmetadata", "-"])
@@ -151,8 +153,8 @@ import Testing
     }
   }
 
-  /// Runs the command with one thread of x264. With several threads, an average bit rate gives
-  /// different bytes in every run.
+  /// Runs the command on one processor, so x264 uses one thread. With an average bit rate and
+  /// several threads, x264 writes different bytes in every run.
   private func onOneProcessor(_ arguments: [String]) throws -> Command.Result {
     let script = """
       exec taskset --cpu-list "$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\\([0-9]*\\).*/\\1/p' /proc/self/status)" "$0" "$@"
@@ -196,8 +198,9 @@ import Testing
 }
 
 extension PrintPipelineTests.Case {
-  /// Sets a constant quality for x264 unless the options set a quality. An average bit rate depends
-  /// on the progress of the lookahead, even on one processor.
+  /// Arguments that set a constant quality for x264; empty if the case sets a quality itself or
+  /// does not use x264. With an average bit rate, the bytes depend on the progress of the
+  /// lookahead, even on one processor.
   fileprivate var steadyQuality: [String] {
     let encodes = output.map { $0.hasSuffix(".mkv") || $0.hasSuffix(".mp4") } ?? false
     let own = [

@@ -7,19 +7,19 @@ import Testing
   private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  /// The files in a folder and its subfolders.
+  /// Returns the files in a folder and its subfolders whose names end with `suffix`.
   private static func files(_ folder: String, _ suffix: String) throws -> [URL] {
     let base = root.appending(path: folder)
     return try FileManager.default.subpathsOfDirectory(atPath: base.path).filter { $0.hasSuffix(suffix) }.sorted()
       .map { base.appending(path: $0) }
   }
 
-  /// The lines without indentation, and without empty ones.
+  /// Returns the lines that are not empty, without their indentation.
   private static func lines(_ text: String) -> [String] {
     text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
 
-  /// The Swift code blocks of a page, or of the comments in a source file.
+  /// Returns the Swift code blocks of a page, or of the doc comments in a source file.
   private static func blocks(_ file: URL) throws -> [[String]] {
     var blocks: [[String]] = []
     var isOpen = false
@@ -56,7 +56,8 @@ import Testing
     for page in pages {
       for block in try Self.blocks(page) {
         count += 1
-        // Imports are at the top of a file.
+        // The sample has its imports at the top of the file, so they are not expected directly
+        // before the code.
         let (imports, code) = (block.filter { $0.hasPrefix("import ") }, block.filter { !$0.hasPrefix("import ") })
         let isCompiled = samples.contains { sample in
           imports.allSatisfy(sample.contains)

@@ -9,8 +9,8 @@ final class Screen {
   private let program: Program
 
   init() throws {
-    // Xvfb would inherit the test process's signal mask, which blocks SIGTERM. If Xvfb were ended
-    // by SIGKILL, its socket would remain.
+    // Xvfb must be ended by SIGTERM, because its socket remains after SIGKILL. Xvfb would inherit
+    // the test process's signal mask, which blocks SIGTERM, so this program clears the mask first.
     let unmasked = """
       import os, signal
       signal.pthread_sigmask(signal.SIG_SETMASK, [])
@@ -22,7 +22,7 @@ final class Screen {
     name = ":" + (program.line() ?? "").trimmingCharacters(in: .whitespaces)
   }
 
-  /// Average brightness of the screen, from 0 to 1.
+  /// Returns the average brightness of the screen, from 0 to 1.
   func brightness() throws -> Double {
     let pipeline = try Pipeline(
       "ximagesrc display-name=\(name) use-damage=false num-buffers=1 ! videoconvert ! video/x-raw,format=GRAY8 ! "

@@ -31,7 +31,8 @@ import Testing
     try FileManager.default.moveItem(atPath: written, toPath: path)
   }
 
-  /// Serves while `body` runs. `body` gets the address of the page. Ends with SIGINT, like Ctrl-C.
+  /// Serves while `body` runs, and then ends the server with SIGINT, like Ctrl-C. `body` is called
+  /// with the address of the page and the process ID of the server.
   private func serve(_ arguments: [String] = [], _ body: (_ address: String, _ process: Int32) throws -> Void) throws {
     let arguments = ["serve", path, "--port", "0", "--spool-dir", folder.url.path] + arguments
     let program = try Program(Command.url.path, arguments)
@@ -46,7 +47,7 @@ import Testing
     #expect(folder.names == [path.split(separator: "/").last.map(String.init)], "nothing is left")
   }
 
-  /// The numbers painted in raw grey frames.
+  /// Returns the number painted in each of the raw grey frames.
   private func numbers(_ raw: Data) -> [Int] {
     let size = 96 * 64
     return (0..<raw.count / size).map { frame in
@@ -104,7 +105,8 @@ import Testing
       kill(child, SIGSEGV)
       // The child disappears when the server has reaped it.
       while FileManager.default.fileExists(atPath: "/proc/\(child)") {}
-      // The status is 415 if the child was making the first segment.
+      // The status is 415 if the child was already making the first segment, because the server
+      // does not reopen a file whose segment crashed.
       #expect(["200", "415"].contains(try status()))
     }
   }

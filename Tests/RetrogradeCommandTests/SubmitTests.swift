@@ -25,7 +25,7 @@ import Testing
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
   }
 
-  /// Writes an sbatch that records its arguments, one a line, and numbers jobs 1, 2 …
+  /// Writes a fake sbatch, which records its arguments line by line and numbers the jobs 1, 2 …
   private func recordSubmissions() throws {
     try program(
       "sbatch",
@@ -53,7 +53,7 @@ import Testing
     ProcessInfo.processInfo.environment.merging(["PATH": scratch.path("bin")]) { $1 }
   }
 
-  @Test("an array of chunks and a dependent join are submitted")
+  @Test("a job array for the chunks and a join job that depends on it are submitted")
   func submission() throws {
     try recordSubmissions()
     let result = try submit(slurm: ["-p long --comment='two words'"])
@@ -75,7 +75,7 @@ import Testing
   }
 
   /// Runs the submitted scripts directly, without Slurm.
-  @Test("the submitted scripts make the output, and finished chunks are not submitted again")
+  @Test("a second submission contains only unfinished chunks")
   func resubmission() throws {
     try recordSubmissions()
     #expect(try submit(["--memory", "64M", "--spool-dir", scratch.path("")]).status == 0)

@@ -14,7 +14,7 @@ import Testing
     return scratch.path(name)
   }
 
-  /// A box of an ISO base media file.
+  /// Returns a box of an ISO base media file.
   private func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
     let size = UInt32(body.count + 8)
     return withUnsafeBytes(of: size.bigEndian) { Array($0) } + Array(type.utf8) + body
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(
-    "audio formats that GStreamer's readers of AIFF-C, AU and Wave64 lack are unsupported",
+    "audio that GStreamer can't read from AIFF-C, AU or Wave64 is reported as unsupported",
     arguments: [
       ("a.aiff", "adpcm_ima_qt", "AIFF-C with compression ima4"),
       ("a.aiff", "pcm_alaw", "AIFF-C with compression alaw"),
@@ -128,7 +128,7 @@ import Testing
     #expect(result.errors.contains("this audio format is not supported (\(words))"), "\(result.errors)")
   }
 
-  @Test("the only stream of a file cannot be left out")
+  @Test("the message does not suggest leaving out the only stream of a file")
   func soleStream() throws {
     let path = scratch.path("a.caf")
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=duration=1", "-y", path])
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test(
-    "the message names a codec unknown to GStreamer only once",
+    "if GStreamer does not know a codec, the message names the codec only once",
     .enabled(if: Quirk.qtdemuxDNxHR.applies, "later releases decode DNxHR"))
   func unknownCodec() throws {
     let path = scratch.path("a.mov")

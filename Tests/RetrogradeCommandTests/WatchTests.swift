@@ -15,7 +15,8 @@ import Testing
 
   private var clip: Data { get throws { try Data(contentsOf: scratch.url.appending(path: "made/clip.mp4")) } }
 
-  /// Name and result of the next finished file, for example `a.mp4 done`.
+  /// Returns name and result of the next finished file, for example `a.mp4 done`, or of the watched
+  /// folder (`in watching`); nil if the output ends.
   private static func next(_ nextLine: () -> String?) -> String? {
     while let line = nextLine() {
       guard let event = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
@@ -72,7 +73,7 @@ import Testing
       #expect(WatchTests.next(lines) == "slow.mp4 done")
     }
     #expect(outputs == ["there.mp4", "moved.mp4", "slow.mp4"])
-    // After a restart, an output that was moved away is not written again.
+    // After a restart, an output that the user has removed is not written again.
     try FileManager.default.removeItem(atPath: scratch.path("out/there.mp4"))
     _ = try watch { lines in
       try FileManager.default.copyItem(atPath: scratch.path("in/moved.mp4"), toPath: scratch.path("in/new.mp4"))

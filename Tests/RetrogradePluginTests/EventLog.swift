@@ -4,7 +4,8 @@ import Synchronization
 import Testing
 
 extension Pipeline {
-  /// Static pad of an element of this pipeline. The element owns the pad.
+  /// Returns a static pad of an element of this pipeline. The caller does not own a reference to
+  /// the pad.
   func pad(_ element: String, _ name: String) throws -> UnsafeMutablePointer<GstPad> {
     let owner = try #require(self.element(element))
     let pad = try #require(gst_element_get_static_pad(owner.raw, name))
@@ -13,7 +14,7 @@ extension Pipeline {
   }
 }
 
-/// Events that pass a pad.
+/// Log of the downstream events that pass a pad.
 final class EventLog: Sendable {
   struct Entry: Sendable {
     var type: GstEventType

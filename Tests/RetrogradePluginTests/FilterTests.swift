@@ -87,7 +87,7 @@ import Testing
     #expect(try exchange.drain().numbers == [4, 3, 2, 1, 0])
   }
 
-  @Test("an end of stream before any data is passed on")
+  @Test("a filter passes on an end of stream that arrives before any data")
   func emptyStream() throws {
     for element in ["videoreverse", "videoreverse loop=ping-pong"] {
       let exchange = try Exchange(element, caps: grey)
@@ -96,7 +96,8 @@ import Testing
     }
   }
 
-  /// The video is shorter than the audio. Each stream is reversed around the end of the file.
+  /// The video is shorter than the audio. Both streams are reversed around the end of the file, not
+  /// each around its own end.
   @Test("video and audio of one file stay in sync")
   func audioVideoSync() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "retrograde-\(UUID().uuidString).mkv")
@@ -118,8 +119,8 @@ import Testing
     read.set(.playing)
     let video = try #require(try read.appSink("video").pull(timeout: ClockTime(seconds: 20)))
     let audio = try #require(try read.appSink("audio").pull(timeout: ClockTime(seconds: 20)))
-    // The video ends at 1 s, the audio at 1.5 s. In the output, the last frame is also shown during
-    // the half second that has only audio.
+    // The source's video ends at 1 s, its audio at 1.5 s. The source's last frame comes first in
+    // the output, and is also shown during the half second that has only audio.
     #expect(video.buffer.pts == .zero)
     #expect(video.buffer.duration == ms(540))
     #expect(audio.buffer.pts == .zero)
@@ -127,7 +128,7 @@ import Testing
 }
 
 @Suite struct AudioReverseTests {
-  /// Sample frames whose bytes depend on their positions.
+  /// Returns the bytes of `count` sample frames. The bytes depend on their positions.
   private func audio(_ count: Int, _ size: Int) -> [UInt8] {
     (0..<count * size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
   }
@@ -250,7 +251,7 @@ import Testing
     #expect(try bytesUntilTheEnd(of: pipeline) == size)
   }
 
-  /// Plays the pipeline and counts the bytes of its output.
+  /// Plays the pipeline to its end, and returns the number of bytes that reach the sink `s`.
   private func bytesUntilTheEnd(of pipeline: Pipeline) throws -> Int {
     pipeline.set(.null)
     let count = Counter()
@@ -296,7 +297,8 @@ import Testing
 }
 
 extension Pipeline {
-  /// The next message that `isWanted` accepts, or an error; nil after `timeout`.
+  /// Returns the next message that is an error or that `isWanted` accepts; nil after `timeout`
+  /// without a message.
   func nextMessage(timeout: ClockTime, where isWanted: (BusMessage) -> Bool) -> BusMessage? {
     while let message = nextMessage(timeout: timeout) {
       if isWanted(message) { return message }
@@ -307,7 +309,7 @@ extension Pipeline {
 }
 
 @Suite struct FilterSeekTests {
-  /// A position in the reversed stream is counted from the end of the source.
+  /// A filter counts positions in the reversed stream from the end of the source.
   @Test("seeks in the reversed stream become seeks in the source")
   func seeks() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "retrograde-\(UUID().uuidString).mkv")

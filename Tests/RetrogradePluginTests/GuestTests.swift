@@ -5,7 +5,7 @@ import Testing
 
 @testable import RetrogradePlugin
 
-/// GStreamer's requirements for every element: its checklists, and the checks of gst-validate.
+/// Requirements for every GStreamer element, from GStreamer's checklists and from gst-validate.
 @Suite struct GuestTests {
   private static let audio = "audio/x-raw,format=S16LE,layout=interleaved,rate=8000,channels=1"
   private static let filters = [
@@ -13,7 +13,7 @@ import Testing
     ("audioreverse loop=ping-pong", audio),
   ]
 
-  /// Source pad of the filter.
+  /// Returns the source pad of the filter.
   private func sourcePad(of feeder: HostileStreamTests.Feeder) throws -> UnsafeMutablePointer<GstPad> {
     try feeder.pipeline.pad("f", "src")
   }
@@ -175,13 +175,14 @@ import Testing
     }
     #expect(try duration("videoreverse", grey) == ms(1000))
     #expect(try duration("videoreverse loop=ping-pong", grey) == ms(1960))
-    // The duration of the last frame is known only after this frame has arrived.
+    // At a variable frame rate, the duration of the last frame, and so the total duration, is
+    // known only after this frame has arrived.
     #expect(try duration("videoreverse loop=ping-pong", grey.replacing("25/1", with: "0/1")) == nil)
     #expect(try duration("audioreverse loop=ping-pong", GuestTests.audio) == ms(2000))
     #expect(try duration("audioreverse loop=ping-pong turn-duration=40000000", GuestTests.audio) == ms(1960))
   }
 
-  /// Sends a seeking query to a pad.
+  /// Sends a SEEKING query to a pad.
   /// - Returns: true if the stream is seekable, and the end of the seekable range in nanoseconds.
   private func seekable(_ pad: UnsafeMutablePointer<GstPad>) throws -> (Bool, gint64) {
     let query = try #require(gst_query_new_seeking(GST_FORMAT_TIME))
@@ -251,7 +252,8 @@ import Testing
   }
 }
 
-/// Progress messages on the bus, with type and code. Types: 0 start, 1 continue, 2 complete.
+/// Removes the progress messages from the bus, and returns type and code of each. Types: 0 start,
+/// 1 continue, 2 complete.
 func progress(of pipeline: Pipeline) throws -> [(type: UInt32, code: String)] {
   let bus = try #require(gst_element_get_bus(pipeline.raw))
   defer { gst_object_unref(bus) }

@@ -5,7 +5,8 @@ import Testing
 
 @testable import RetrogradePlugin
 
-/// Streams that no correct element produces. A trap in an element ends the whole process.
+/// Streams that no correct element produces. Elements must handle them, because a trap in an
+/// element ends the whole process.
 @Suite struct HostileStreamTests {
   /// Sends events and buffers to the sink pad of a filter.
   struct Feeder {
@@ -41,7 +42,7 @@ import Testing
 
     func chain(_ buffer: Buffer) -> GstFlowReturn { gst_pad_chain(pad, buffer.retained()) }
 
-    /// Ends the stream, and counts the buffers in the output.
+    /// Ends the stream, and returns the number of buffers in the output.
     func count() -> Int {
       send(gst_event_new_eos())
       var count = 0
@@ -99,7 +100,7 @@ import Testing
     _ = exchange.source.push(try Exchange.frame(1, ms(0), ms(40)))
     exchange.source.endOfStream()
     let isPingPong = element.contains("ping-pong")
-    // Twice the duration can't be represented, so it is unknown.
+    // A ping-pong lasts twice as long. This duration can't be represented, so it is unknown.
     #expect(exchange.pipeline.duration == (isPingPong ? nil : ClockTime(nanoseconds: 6_000_000_000_000_000_000)))
     #expect(try exchange.drain().numbers.isEmpty == false)
   }

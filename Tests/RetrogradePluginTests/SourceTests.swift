@@ -12,7 +12,8 @@ import Testing
 
 /// reversesrc with generated files.
 @Suite struct SourceTests {
-  /// 60 numbered frames of 40 ms, and 115,200 audio samples whose values depend on their positions.
+  /// Returns media of 60 numbered frames of 40 ms, and 115,200 audio samples whose values depend on
+  /// their positions.
   private func media() -> TestMedia {
     var media = TestMedia()
     media.times = TestMedia.regular(60, rate: 25)
@@ -372,7 +373,7 @@ import Testing
       let sample = try #require(try pipeline.pull(video))
       #expect(try sample.number() == wanted)
       #expect(sample.streamTime == ms(index * 40))
-      // Drains the audio; otherwise its appsink would collect it.
+      // Drains the audio, because its appsink would otherwise collect all of it.
       while audio.pull(timeout: .zero) != nil {}
     }
     #expect(pipeline.duration == nil)
@@ -426,12 +427,12 @@ import Testing
       if case .endOfStream = $0 { true } else { false }
     }
     #expect(end != nil)
-    // Two frames that are on their way to the sink are played first.
+    // `base` may be above 0, because two frames that are on their way to the sink are played first.
     let base = try #require(log.all(GST_EVENT_SEGMENT).last?.base)
     #expect(base < 100_000_000)
   }
 
-  /// A bin sends a seek to each of its sinks.
+  /// A bin sends a seek to each of its sinks, so reversesrc gets the same seek once for each sink.
   @Test("a seek that arrives through two sinks is done once")
   func duplicateSeek() throws {
     let folder = try TemporaryFolder()
@@ -484,7 +485,8 @@ import Testing
     #expect(log.all(GST_EVENT_EOS).map(\.number) == [segment.number])
   }
 
-  /// An H.264 decoder pads its frames to whole macroblocks.
+  /// An H.264 decoder pads its frames to whole macroblocks. A sink without GstVideoMeta can't know
+  /// about this padding.
   @Test("a sink without GstVideoMeta gets the default layout")
   func defaultLayout() throws {
     let folder = try TemporaryFolder()
@@ -522,8 +524,8 @@ import Testing
     #expect(pipeline.duration == nil)
   }
 
-  /// The colours change in the first half of the source. This half is decoded last, so indexing
-  /// does not notice the change.
+  /// The two halves of the source differ in colorimetry. The first half is decoded last, so
+  /// indexing does not notice the difference.
   @Test("a problem that is found only by decoding is a warning at the end")
   func lateWarning() throws {
     let folder = try TemporaryFolder()

@@ -11,7 +11,8 @@ import Testing
     let opened = Handoff<Void>()
   }
 
-  /// The streaming task is already paused when it delivers the end of the stream.
+  /// The streaming task is already paused when its thread delivers the end of the stream, so the
+  /// state of the task alone would not show that the thread is running.
   @Test("a thread that delivers the end of the stream counts as running")
   func endOfStreamThread() throws {
     let pipeline = try Pipeline("videotestsrc num-buffers=1 ! fakesink name=sink sync=false")

@@ -8,8 +8,9 @@ import Testing
 
 /// Elements of this project, registered in this process.
 enum Elements {
-  /// Registers the elements as the player does in other tests, because a second plugin with the
-  /// same elements would take over the factories of elements that are in use.
+  /// True if the elements are registered. The first access registers them, as the player does in
+  /// other tests, because a second plugin with the same elements would take over the factories of
+  /// elements that are in use.
   static let areRegistered = (try? RetrogradeElements.register()) != nil
 }
 
@@ -20,7 +21,7 @@ func pipeline(_ description: String) throws -> Pipeline {
 }
 
 extension Pipeline {
-  /// The next GstSample; nil at the end of the stream.
+  /// Returns the next GstSample; nil at the end of the stream.
   /// - Throws: the error of a failed element.
   func pull(_ sink: AppSink) throws -> Sample? {
     while true {
@@ -32,7 +33,7 @@ extension Pipeline {
 }
 
 extension Sample {
-  /// Number in a GRAY8 frame that `TestMedia` wrote.
+  /// Returns the number in a GRAY8 frame that `TestMedia` wrote.
   func number() throws -> Int {
     let caps = try #require(caps)
     let (width, height) = (try #require(caps.int("width")), try #require(caps.int("height")))
@@ -69,7 +70,7 @@ struct Exchange {
     pipeline.set(.playing)
   }
 
-  /// A grey frame of 16x16 with its number in the first bytes.
+  /// Creates a grey frame of 16x16 with its number in the first two bytes.
   static func frame(_ number: Int, _ start: ClockTime?, _ duration: ClockTime?) throws -> Buffer {
     let buffer = try Buffer(size: 256) { bytes in
       for index in 0..<256 { bytes[index] = UInt8(truncatingIfNeeded: number + index) }
@@ -79,7 +80,7 @@ struct Exchange {
     return buffer.retimed(pts: start, duration: duration, isMirrored: false)
   }
 
-  /// All output up to the end of the stream.
+  /// Returns all output up to the end of the stream.
   func drain() throws -> Output {
     var output = Output()
     while true {

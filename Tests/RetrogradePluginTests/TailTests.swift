@@ -9,8 +9,8 @@ import Testing
 /// With `loop=reverse`, reversesrc plays the end of a long file while it is still indexing the
 /// file. With other values of `loop`, reversesrc indexes the whole file before it plays.
 @Suite struct TailTests {
-  /// 750 numbered frames of 40 ms, and 1,440,000 audio samples whose values depend on their
-  /// positions.
+  /// Returns media of 750 numbered frames of 40 ms, and 1,440,000 audio samples whose values depend
+  /// on their positions.
   private func media() -> TestMedia {
     var media = TestMedia()
     media.times = TestMedia.regular(750, rate: 25)
@@ -27,7 +27,7 @@ import Testing
         + "r.audio_0 ! queue ! appsink name=audio sync=false async=false")
   }
 
-  @Test("nothing is lost or repeated between the end of a file and the rest")
+  @Test("no frame or sample is lost or repeated when playback reaches the rest of the file")
   func seam() throws {
     let folder = try TemporaryFolder()
     let media = media()
@@ -113,7 +113,7 @@ import Testing
       pipeline.set(.playing)
       let first = try #require(try pipeline.pull(try pipeline.appSink("video")))
       #expect(try first.number() == 749)
-      // Returns when no thread of the pipeline is left.
+      // `set` returns only when no thread of the pipeline is left.
       pipeline.set(.null)
     }
   }

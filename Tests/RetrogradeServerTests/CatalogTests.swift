@@ -92,8 +92,8 @@ import Testing
     #expect(catalog.open(id) == nil)
   }
 
-  /// Type and path are read from the open file, because the name may belong to another file by
-  /// then.
+  /// The server reads type and path from the file that it has opened, because the name may already
+  /// belong to another file.
   @Test("a name that is repeatedly swapped with a link never leads out of the folder")
   func swappedLink() throws {
     let catalog = try Catalog([folder.path("films")])
@@ -133,7 +133,7 @@ import Testing
     #expect(OpenFile(plainFile: folder.path("films/pipe.wav"), in: folder.path("films")) == nil)
   }
 
-  @Test("an input file is served from any folder")
+  @Test("an input may be a link to a file in any folder")
   func namedLink() throws {
     try link("mine.wav", to: folder.path("else/secret.wav"))
     let catalog = try Catalog([folder.path("mine.wav")])

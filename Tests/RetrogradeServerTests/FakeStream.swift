@@ -80,14 +80,14 @@ final class FakeStream: MirrorStream {
     [0xFF, 0xD8]
   }
 
-  /// The waveform is delivered in two steps.
+  /// Returns valid points for the first part of the waveform, and invalid ones for the last part.
   func waveform(_ points: Range<Int>, of count: Int, _ cancellation: Cancellation) -> [Float] {
     points.upperBound < count ? [0, 0.5] : [2, .nan]
   }
 }
 
-/// Blocks work until the gate is opened or the work is cancelled. Counts the blocked and the
-/// cancelled work.
+/// A gate that blocks a job until the gate is opened or the job is cancelled. Counts the jobs that
+/// entered, passed and were cancelled.
 final class FakeGate: Sendable {
   struct Counts: Equatable {
     var entered = 0
@@ -128,7 +128,7 @@ final class FakeGate: Sendable {
     try cancellation.check()
   }
 
-  /// Waits until `isSo` returns true for the counts.
+  /// Waits until `isSo` returns true for the counts. Throws ``Late`` after 30 seconds.
   func wait(until isSo: @escaping @Sendable (Counts) -> Bool) async throws {
     try await onOwnThread("gate", Cancellation()) { [self] in
       try change.withLock {

@@ -166,7 +166,7 @@ import Testing
     #expect(try await answer.bytes.count == (range == nil ? 102 : 10))
   }
 
-  @Test("a segment can be requested from any fragment on; a finished segment is always sent in full")
+  @Test("a segment can be requested from any fragment on, but is sent in full once it is finished")
   func pieces() async throws {
     let fake = try FakeRequestHandler(ServerSettings(), FakeStream())
     let base = "/\(fake.id)/usual/\(try await fake.version)/540"
@@ -184,7 +184,7 @@ import Testing
     #expect(try await answer.text == "a film: can't be decoded\n")
   }
 
-  @Test("a crash is reported once, and its file is not opened again until it changes")
+  @Test("a file whose child crashed is not opened again until the file changes")
   func crash() async throws {
     let (opened, reported) = (Counted(), Counted())
     let fake = try FakeRequestHandler(
@@ -207,7 +207,7 @@ import Testing
     #expect(opened.count == 2 && reported.count == 2)
   }
 
-  @Test("a file whose segment crashes is not opened again until it changes")
+  @Test("a file whose child crashed while making a segment is not opened again")
   func crashOfSegment() async throws {
     let fake = try FakeRequestHandler(ServerSettings(), FakeStream(fails: true, code: .crashed))
     let path = "/\(fake.id)/usual/\(try await fake.version)/540/2.m4s"
@@ -228,7 +228,7 @@ import Testing
     #expect(gate.seen == .init(entered: 1, passed: 1, cancelled: 0))
   }
 
-  @Test("the next segment is prefetched, unless a client has to wait for it")
+  @Test("the segment after the requested one is prefetched")
   func prefetch() async throws {
     let gate = FakeGate()
     gate.open()

@@ -93,7 +93,8 @@ import Testing
     let stream = FakeStream(gate: gate, size: 1000, ahead: 600)
     try await serving(stream) { port, path, _ in
       let connections = try (0..<2).map { _ in try Connection(port) }
-      // The second client sends its request when the segment has some data.
+      // The second client sends its request after the first client has received part of the
+      // segment.
       var begun: [[UInt8]] = []
       for connection in connections {
         try connection.send("\(path)2.m4s", "Connection: close\r\n")
@@ -227,7 +228,7 @@ import Testing
     }
   }
 
-  @Test("if a chunked segment fails, an HTTP/1.0 connection ends with a reset")
+  @Test("if a segment fails midway, an HTTP/1.0 connection ends with a reset")
   func oldRequestFails() async throws {
     let gate = FakeGate()
     let stream = FakeStream(gate: gate, size: 1000, ahead: 600, fails: true)
@@ -294,7 +295,7 @@ import Testing
     }
   }
 
-  @Test("the server listens at IPv6 hosts")
+  @Test("the server can listen on an IPv6 address")
   func listensAtIPv6() async throws {
     let folder = try TemporaryFolder()
     try FakeRequestHandler.wave.write(to: folder.url.appending(path: "film.wav"))
@@ -351,7 +352,7 @@ import Testing
   }
 }
 
-/// A client that sends exactly what a test says.
+/// A client connection that sends exactly the bytes of a test.
 private final class Connection: Sendable {
   let descriptor: Int32
 
@@ -430,7 +431,7 @@ private final class Connection: Sendable {
     }
   }
 
-  /// True if the server ends the connection with a reset.
+  /// Waits for the end of the connection. Returns true if the server ends it with a reset.
   func isReset() async throws -> Bool {
     try await onOwnThread("client", Cancellation()) { [self] in
       var bytes = [UInt8](repeating: 0, count: 4096)

@@ -49,7 +49,7 @@ import Testing
     #expect(try await works.value("a", body) == 7, "cancelled work can start again")
   }
 
-  /// Makes 100 bytes: 60 at once, and the rest when the gate is opened.
+  /// Returns a producer of 100 bytes: 60 at once, and the rest when the gate is opened.
   private func making(_ gate: FakeGate) -> SingleFlightStreams.Producer {
     { token, give in
       give(Array(0..<60))
@@ -60,7 +60,7 @@ import Testing
 
   private func flights() -> SingleFlightStreams { SingleFlightStreams { StoredBytes($1) } }
 
-  /// All bytes that a reader gets from `offset` on.
+  /// Returns all bytes that a reader gets from `offset` on.
   private func readToEnd(_ reader: PartReader, after offset: Int = 0) async throws -> [UInt8] {
     var all: [UInt8] = []
     while true {
@@ -218,7 +218,7 @@ import Testing
     #expect(line.load == (0, 0))
   }
 
-  @Test("a full queue refuses work, and the most urgent job runs first")
+  @Test("the queue runs the most urgent job first, and refuses jobs when it is full")
   func fullQueue() async throws {
     let waited = Counter()
     let line = WorkLine(slots: 1, longest: 3) { waited.add() }

@@ -65,7 +65,8 @@ import Testing
     #expect(!folder.names.contains("strict.mkv"))
   }
 
-  /// FLAC that changes format: a 44.1 kHz mono tone, then 48 kHz stereo noise in larger frames.
+  /// Writes a FLAC file whose format changes: a 44.1 kHz mono tone, then 48 kHz stereo noise in
+  /// larger frames.
   private func flac(_ folder: TemporaryFolder) throws -> String {
     let parts = [("sine=frequency=300:sample_rate=44100:duration=2", "a.flac"), ("anoisesrc=r=48000:d=2", "b.flac")]
     var bytes = Data()
@@ -104,8 +105,8 @@ import Testing
         "4096", "-sample_fmt", depth == 16 ? "s16" : "s32", "-bits_per_raw_sample", "\(depth)", path,
       ])
       let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-      // Header of the eleventh frame: the first four bytes of all frame headers are the same, and
-      // the frame number, here 10, follows.
+      // Splits the file at the header of the eleventh frame. The first four bytes of all frame
+      // headers are the same, and the frame number follows, here 10.
       let beginning = Array(flacFrames(bytes).prefix(4)) + [10]
       let place = try #require(bytes.firstRange(of: beginning)).lowerBound
       parts.append(parts.isEmpty ? Array(bytes[..<place]) : Array(bytes[place...]))

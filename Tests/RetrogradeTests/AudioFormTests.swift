@@ -39,7 +39,7 @@ import Testing
       let summary = try await Reverser(folder.path(source)).reverse(to: folder.path(source + output))
       let samples = try FFmpeg.samples(folder.path(source + output))
       let peaks = (0..<count).map { channel in
-        // Encoders overshoot at the start and end of the tone.
+        // Leaves out the start and the end of the tone, where encoders overshoot.
         stride(from: 16_000 * count + channel, to: 32_000 * count, by: count).map {
           samples[$0].magnitude
         }.max() ?? 0

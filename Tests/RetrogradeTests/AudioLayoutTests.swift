@@ -67,8 +67,8 @@ import Testing
 
   @Test("if a decoder drops the first packet, the later packets determine the times of its output")
   func droppedFirstPacket() throws {
-    // GstAudioDecoder gives its first output the time of the first packet, though this output
-    // belongs to the second packet.
+    // GstAudioDecoder gives its first output the timestamp of the first packet, although this
+    // output is decoded from the second packet.
     let buffers = (0..<4).map { index in
       DecodedAudio(
         stamp: ClockTime(sampleIndex: index * 1024, rate: 48000),
@@ -80,8 +80,8 @@ import Testing
     #expect(delayed == [AudioChunk(position: 0, count: 4096, offset: 0)])
   }
 
-  /// Packets 3 and 4 are missing. libFLAC inserts two silent frames before the next frame, and
-  /// GstAudioDecoder timestamps the silent frames first.
+  /// Packets 3 and 4 are missing. libFLAC inserts two silent frames before packet 5, and
+  /// GstAudioDecoder gives the first silent frame the timestamp of packet 5.
   @Test("silence inserted by flacdec takes no time on the timeline")
   func flacdecSilence() throws {
     let numbers = [1, 2, 5, 5, 5, 6]

@@ -87,8 +87,9 @@ import Testing
     #expect(throws: CancellationError.self) { try pusher.join() }
   }
 
-  /// The palette of a GIF needs all frames, so no byte is written before the last frame.
-  @Test("cancelling ends the last pass of a GIF")
+  /// The palette of a GIF needs all frames, so the writer starts to write only after the last frame
+  /// has arrived.
+  @Test("cancelling ends the writing of a GIF")
   func lastGIFPass() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("out.gif")
@@ -128,7 +129,8 @@ import Testing
       if count <= 0 { break }
       written += count
     }
-    // Without the cancellation, frames of noise would take more than one byte per pixel.
+    // Without the cancellation, frames of noise would take more than one byte per pixel, four
+    // times this limit.
     #expect(written < count * 200 * 200 / 4)
   }
 

@@ -7,8 +7,8 @@ import Testing
 
 /// Frames whose size, pixel aspect ratio or colorimetry changes mid-stream become one stream.
 @Suite struct CapsChangeTests {
-  /// Elements after the raw frames, for each codec. matroskamux refuses changed caps, so the caps
-  /// are fixed, or the headers are in the stream instead of the caps.
+  /// Elements that follow the raw frames, for each codec. matroskamux refuses changed caps.
+  /// Therefore, the caps are fixed, or the headers are in the stream instead of the caps.
   private static let codecs = [
     "vp8": "vp8enc deadline=1 keyframe-max-dist=8 ! \(fixed("video/x-vp8"))",
     "vp9": "vp9enc deadline=1 cpu-used=8 keyframe-max-dist=8 lag-in-frames=0 ! \(fixed("video/x-vp9"))",
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  /// Raw H.264 stream. Each half declares its own caps.
+  /// Writes a raw H.264 stream whose halves declare different caps. Returns its path.
   private func h264(_ first: String, _ second: String, in folder: TemporaryFolder) throws -> String {
     var bytes: [UInt8] = []
     for caps in [first, second] {

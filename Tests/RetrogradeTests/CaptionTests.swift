@@ -8,7 +8,7 @@ import Testing
 @testable import RetrogradeEngine
 
 @Suite struct CaptionTests {
-  /// Bounding box of the pixels that `lettering` draws; nil if it draws none.
+  /// Returns the bounding box of the pixels that `lettering` draws; nil if it draws none.
   private func drawn(
     _ lettering: Lettering, width: Int = 320, height: Int = 180, at seconds: Double = 0
   ) throws -> (x: ClosedRange<Int>, y: ClosedRange<Int>)? {

@@ -21,7 +21,7 @@ import RetrogradePlayer
     return capture
   }
 
-  /// Grey pixels of every frame.
+  /// Returns the grey pixels of every frame.
   private func frames(_ path: String) throws -> [[UInt8]] {
     try DecodedMedia.buffers(
       of: "filesrc location=\(path) ! matroskademux ! decodebin ! videoconvert ! video/x-raw,format=GRAY8")

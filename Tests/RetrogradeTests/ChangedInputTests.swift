@@ -23,7 +23,7 @@ import Testing
     try file.close()
   }
 
-  /// Error of a run during which `change` is called; nil if the run succeeds.
+  /// Returns the error of a run during which `change` is called; nil if the run succeeds.
   private func refusal(of inputs: [String], _ change: () throws -> Void) throws -> RetrogradeError? {
     let output = folder.path("o.mp4")
     do {
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("an unchanged input is no error, and every numbered image is checked")
+  @Test("a change of any image in a numbered sequence is an error")
   func sequences() throws {
     for number in 1...3 { try write("image", "\(number).png") }
     let pattern = folder.path("%d.png")
@@ -73,7 +73,7 @@ import Testing
     #expect(error?.code == .inputOutput && error?.subject == folder.path("2.png"))
   }
 
-  @Test("a failure that a changed input caused is reported as the change")
+  @Test("if an input changed, a failure is reported as this change")
   func failureByChange() throws {
     try write("first", "a")
     let error = try refusal(of: [folder.path("a")]) {

@@ -86,7 +86,7 @@ import Testing
     #expect(try text("out.srt") == whole)
   }
 
-  @Test("a run resumes if it was interrupted after only the subtitle file got its name")
+  @Test("a run resumes if it was interrupted after it had renamed only the subtitle file")
   func interruptedRename() async throws {
     let options = try withSubtitles
     let output = folder.path("out.mp4")

@@ -9,7 +9,7 @@ import Testing
 /// A mirror made in chunks is the same file for any number of workers, any order and any
 /// interruption.
 @Suite struct ChunkTests {
-  /// One second: six GOPs of five frames, and audio that chunks do not split.
+  /// One second of media: six GOPs of five frames, and audio, which is not split into chunks.
   private static var media: TestMedia {
     var media = TestMedia.matroska
     media.times = TestMedia.regular(30, rate: 30)
@@ -38,7 +38,7 @@ import Testing
   /// docs/chunks.md.
   private var lossless: Reverser { reverser { $0.encoding.quality = .lossless } }
 
-  /// Bytes of the file that `reverser` makes in chunks.
+  /// Reverses in chunks, and returns the bytes of the output.
   private func mirror(
     _ reverser: Reverser, _ name: String, jobs: Int = 1
   ) async throws -> Data {
@@ -82,8 +82,8 @@ import Testing
     reverser.options.output.isVerified =
       !["avi", "ts"].contains { one.name.hasSuffix($0) } && reverser.options.playback.timing == .mirror
     let first = try await mirror(reverser, one.name)
-    // matroskamux uses random numbers from a generator that concurrent tests share.
-    // ChunkCommandTests compares the bytes of its output.
+    // matroskamux uses random numbers from a generator that concurrent tests share, so its output
+    // is not compared here. ChunkCommandTests compares it in a process of its own.
     let isComparable = !["mkv", "webm"].contains { one.name.hasSuffix($0) }
     if isComparable { reverser.options.output.isVerified = false }
     let second = try await mirror(reverser, one.name, jobs: 3)
@@ -172,7 +172,8 @@ import Testing
     #expect(changed.contains("has changed since the plan was made"))
   }
 
-  /// jpegdec ranks first and outputs 4:2:0 for any video.
+  /// jpegdec has the highest rank, but outputs 4:2:0 for any video, so a chunk that it decodes
+  /// would differ from the whole source.
   @Test("a chunk is decoded by the same decoder as the whole source")
   func chunkDecoder() async throws {
     var media = ChunkTests.media
@@ -254,7 +255,7 @@ import Testing
     #expect(try journal.events(from: end).events.isEmpty)
   }
 
-  @Test("a lock has one holder and is released with it")
+  @Test("a lock has at most one holder, and is free again after the holder is released")
   func lockHolder() throws {
     let locks = FileLocks(folder.path("locks"))
     #expect(throws: RetrogradeError.self) { try locks.take(3) }

@@ -171,7 +171,7 @@ import Testing
     media.name = "s.mov"
     let path = try media.write(to: folder)
     let whole = try Data(contentsOf: URL(fileURLWithPath: path))
-    // The last frame of the file lacks one byte.
+    // Removes the last byte, so the last frame of the file is incomplete.
     try whole.dropLast().write(to: URL(fileURLWithPath: path))
     let report = try await Reverser(path).plan()
     let warning = try #require(report.warnings.first)

@@ -38,7 +38,8 @@ import Testing
   func privateAudio() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.m2ts")
-    // FFmpeg declares AAC in .m2ts as private data.
+    // FFmpeg declares AAC in .m2ts as private data. Either the audio is found, or it is reported as
+    // left out.
     _ = try FFmpeg.bytes(
       ["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=1", "-f", "lavfi", "-i", "sine=d=1:r=48000"]
         + ["-c:v", "libx264", "-c:a", "aac", path])
@@ -58,8 +59,8 @@ import Testing
     let path = try media.write(to: folder)
     #expect(damaged(try await Reverser(path).plan().warnings).isEmpty)
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-    // A packet within an audio frame: no PES packet starts in it or in the next packet (ISO/IEC
-    // 13818-1, 2.4.3.2).
+    // Removes a packet in which no PES packet starts, and whose successor has the same PID and also
+    // contains no start (ISO/IEC 13818-1, 2.4.3.2).
     let packets = Array(stride(from: bytes.count / 2 / 188 * 188, to: bytes.count - 188, by: 188))
     let inside = try #require(
       zip(packets, packets.dropFirst()).first { first, second in
@@ -168,7 +169,7 @@ import Testing
     #expect(warning.count == 15 && warning.span != nil)
   }
 
-  /// The file is two concatenated files. Only the second has audio.
+  /// The file consists of two concatenated files. Only the second file has audio.
   @Test("a stream that begins mid-file is reported")
   func lateStream() async throws {
     let folder = try TemporaryFolder()

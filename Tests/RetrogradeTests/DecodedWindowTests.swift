@@ -6,7 +6,7 @@ import Testing
 @testable import RetrogradeEngine
 
 @Suite struct DecodedWindowTests {
-  /// A pool of 16-byte buffers.
+  /// Creates a pool of 16-byte buffers.
   /// - Parameter count: maximum number of buffers; 0 for no limit.
   private func pool(limit count: guint) throws -> UnsafeMutablePointer<GstBufferPool> {
     try GStreamer.initialize()
@@ -23,7 +23,8 @@ import Testing
     gst_object_unref(UnsafeMutableRawPointer(pool))
   }
 
-  /// A hardware decoder has few frame buffers, and blocks until a buffer is free.
+  /// A hardware decoder has few frame buffers, and blocks until a buffer is free. `DecodedWindow`
+  /// must therefore not keep them.
   @Test("frames of a small pool are copied")
   func smallPool() throws {
     let pool = try pool(limit: 2)

@@ -32,8 +32,8 @@ import Testing
       bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 
-    /// Offset of the body of the last box of a type. In a header, the type's name occurs only in
-    /// the box.
+    /// Returns the offset of the body of the last box of a type. In a header, the type's name
+    /// occurs only in boxes of this type.
     func box(_ type: String) throws -> Int {
       try #require(Data(bytes).range(of: Data(type.utf8), options: .backwards)?.upperBound)
     }
@@ -230,7 +230,8 @@ import Testing
     #expect(abs(summary.duration.seconds - 56.0 / 30) < 0.1, "\(summary.duration)")
   }
 
-  /// mpegpsdemux declares a later SCR as the start of the streams.
+  /// mpegpsdemux starts its GStreamer segment at the first timestamp that it finds, usually that of
+  /// the video, and clips earlier audio.
   @Test("a program stream is reversed from its first packet")
   func programStream() async throws {
     let folder = try TemporaryFolder()
@@ -245,8 +246,8 @@ import Testing
     let summary = try await Reverser(source, options: lossless()).reverse(to: folder.path("m.mkv"))
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
-    // The audio has whole packets (1,152 samples). The encoder drops an incomplete packet at the
-    // end.
+    // The encoder writes only whole packets of 1,152 samples, and drops the incomplete packet at
+    // the end.
     #expect(try #require(summary.samples.first) >= media.sampleCount - 1_152)
   }
 
@@ -378,7 +379,8 @@ import Testing
       let frame = place(0xB6, in: packet) ?? 0
       let isB = packet[frame + 4] >> 6 == 2
       if packed.isEmpty {
-        // The user data before the first frame contains the encoder's name, which decoders check.
+        // Decoders recognize a packed bitstream by the encoder's name in the user data before the
+        // first frame.
         packet.replaceSubrange(
           (place(0xB2, in: packet) ?? frame)..<frame,
           with: [0, 0, 1, 0xB2] + Array("DivX503b1393p".utf8) + [0, 0, 1, 0xB2] + Array("XviD0055".utf8))
@@ -414,7 +416,7 @@ import Testing
       Issue.record("no \(path)")
       return
     }
-    // Only the first packet is a keyframe.
+    // Clears the keyframe flag of all packets except the first.
     var file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     let index = try #require(Data(file).range(of: Data("idx1".utf8), options: .backwards)?.upperBound) + 4
     for number in 1..<packets.count { file[index + 16 * number + 4] &= ~0x10 }
@@ -426,7 +428,7 @@ import Testing
     let folder = try TemporaryFolder()
     let media = ["-f", "lavfi", "-i", "testsrc2=s=64x64:r=10:d=1", "-f", "lavfi", "-i", "sine=d=1"]
     _ = try FFmpeg.bytes(media + ["-c:v", "mjpeg", "-c:a", codec, folder.path("s.nut")])
-    // GStreamer 1.26 has the demuxer, but does not recognise NUT files.
+    // GStreamer 1.26 has the demuxer, but does not recognize NUT files, so they are refused.
     let start = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.nut"))).prefix(4096))
     guard TypeFinder.mediaType(ofFileBeginningWith: start) != nil else {
       await #expect(throws: RetrogradeError.self) {
