@@ -4,10 +4,10 @@ import Testing
 
 @testable import Retrograde
 
-/// Plans, which describe a source.
+/// The report that `Reverser.plan()` returns.
 @Suite struct DescriptionTests {
   @Test(
-    "planning takes no disk space and gives the complete report",
+    "planning needs no spool directory",
     arguments: [
       ("a.mp4", ["-c:v", "libx264", "-c:a", "aac"]), ("a.ts", ["-c:v", "libx264", "-c:a", "mp2"]),
       ("a.mpg", ["-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2"]),
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("planning a join of audio in different formats takes no disk space")
+  @Test("planning needs no spool directory, even to join audio in different formats")
   func joinedPlan() async throws {
     let folder = try TemporaryFolder()
     for (name, rate) in [("a.flac", "44100"), ("b.flac", "48000")] {

@@ -21,7 +21,7 @@ import Testing
     digits(identifier) + digits(position) + Array("data".utf8) + digits(0) + digits(0) + digits(position)
   }
 
-  /// WAVE file: mono, 16 bits, 8 kHz, with `chunks` after the audio.
+  /// Returns a WAVE file: mono, 16 bits, 8 kHz, with `chunks` after the audio.
   private static func wave(_ chunks: [UInt8]) -> [UInt8] {
     let format: [UInt8] = [1, 0, 1, 0] + digits(8000) + digits(16000) + [2, 0, 16, 0]
     let samples = (0..<frameCount).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
@@ -80,7 +80,7 @@ import Testing
     #expect(starts.count == 2 && starts[1] - starts[0] == 50_000_000)
   }
 
-  @Test("sampler loops are reversed to the sample, including their first and last sample")
+  @Test("reversed sampler loops start and end at the exact samples")
   func sampleLoops() async throws {
     let folder = try TemporaryFolder()
     let loop = Self.digits(0) + Self.digits(0) + Self.digits(100) + Self.digits(899) + Self.digits(0) + Self.digits(0)
@@ -95,7 +95,7 @@ import Testing
     #expect(other.warnings.first?.message.description.contains("smpl") == true)
   }
 
-  @Test("broadcast WAVE data is kept if it is also true of the mirror, and otherwise reported")
+  @Test("broadcast WAVE fields that do not apply to the mirror are reported, and the others are kept")
   func broadcastWAVE() async throws {
     let folder = try TemporaryFolder()
     var broadcast = [UInt8](repeating: 0, count: 602)
@@ -151,7 +151,7 @@ import Testing
     #expect(summary.warnings.isEmpty)
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path(name))))
     for title in ["Game", "Mic"] {
-      // MP4 and MOV store track names in each track's user data.
+      // In MP4 and MOV, a track name is in a `name` box in the user data of the track.
       let text = name.hasSuffix("mkv") ? title : "name\(title)"
       #expect(bytes.firstRange(of: Array(text.utf8)) != nil)
     }
@@ -174,7 +174,7 @@ import Testing
     #expect(bytes.firstRange(of: Array((name.hasSuffix("mkv") ? "Signs" : "nameSigns").utf8)) != nil)
   }
 
-  @Test("track names are kept beside the title of the file", arguments: ["flac", "libopus", "libvorbis"])
+  @Test("track names are kept if the file also has a title", arguments: ["flac", "libopus", "libvorbis"])
   func trackNamesBesideTitle(_ codec: String) async throws {
     let folder = try TemporaryFolder()
     let codecs = ["-metadata", "title=Match", "-c:v", "ffv1", "-c:a", codec]
@@ -202,7 +202,8 @@ import Testing
     let video = ["-f", "lavfi", "-i", "testsrc=s=64x64:r=30:d=1"]
     _ = try FFmpeg.bytes(video + video + ["-map", "0", "-map", "1", folder.path("s.mp4")])
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.mp4"))))
-    // Offset of the entry count in each sample table of the second track.
+    // Sets the entry count of each sample table of the second track to 0. `offset` is the distance
+    // from the table's type to the count.
     for (table, offset) in [("stts", 4), ("stsz", 8), ("stsc", 4), ("stco", 4), ("stss", 4), ("ctts", 4)] {
       let place = try #require(bytes.ranges(of: Array(table.utf8)).last).upperBound + offset
       bytes.replaceSubrange(place..<place + 4, with: [0, 0, 0, 0])
@@ -213,7 +214,7 @@ import Testing
     #expect(summary.warnings.first?.message.description.contains("1 of 2 video streams") == true)
   }
 
-  @Test("a timecode track and an edit with another rate are reported")
+  @Test("a timecode track and an edit with a rate other than 1 are reported")
   func timecodeAndEditRate() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes([
@@ -307,10 +308,11 @@ import Testing
     }
   }
 
-  @Test("an MP4 without durations keeps all frames, and tracks of an auxiliary movie are reported")
+  @Test("an MP4 without sample durations keeps all frames, and an auxiliary movie in it is reported")
   func missingDurations() async throws {
     let folder = try TemporaryFolder()
-    // Parsers flag packets as headers if each packet has parameter sets.
+    // Each packet contains parameter sets, so the parser flags each one as a header. The packets
+    // must be kept anyway.
     _ = try FFmpeg.bytes([
       "-f", "lavfi", "-i", "testsrc=s=64x64:r=25", "-frames:v", "5", "-c:v", "libx264", "-qp", "0",
       "-x264-params", "keyint=1:repeat-headers=1", folder.path("s.mp4"),

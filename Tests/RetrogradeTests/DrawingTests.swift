@@ -129,7 +129,7 @@ import Testing
     #expect(folder.names.isEmpty)
   }
 
-  /// Luma of the first frame, as stored in the file.
+  /// Reads the luma of the first frame, as stored in the file.
   private func luma(_ path: String) throws -> [UInt8] {
     let pipeline = try Pipeline(
       "filesrc location=\(path) ! decodebin ! video/x-raw ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=out sync=false"
@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test(
-    "an overlay is upright, and the rest of the frame does not change",
+    "an upright overlay changes no other part of the frame",
     arguments: [
       (nil as String?, 0, 0), ("rotate-90", 0, 63), ("rotate-180", 95, 63), ("rotate-270", 95, 0),
       ("flip-rotate-0", 95, 0), ("flip-rotate-90", 95, 63), ("flip-rotate-180", 0, 63), ("flip-rotate-270", 0, 0),
@@ -197,7 +197,7 @@ import Testing
     var frames: [OverlayFrame] { lock.withLock { list } }
   }
 
-  @Test("a title comes first, and audio stays in sync with the video")
+  @Test("a title delays video and audio by the same time")
   func titleFirst() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

@@ -31,7 +31,7 @@ import Testing
     #expect(try FFmpeg.samples(mirror) == reversed)
   }
 
-  /// Edits, and the numbers of the frames that they show, from 0.
+  /// Edits with times in milliseconds, and the numbers of the frames that these edits show.
   struct EditedVideo: Sendable {
     var edits: [(duration: Int, start: Int)]
     var shown: [Range<Int>]
@@ -43,7 +43,7 @@ import Testing
     EditedVideo(edits: [(500, 0), (500, 0)], shown: [0..<13, 0..<13]),
   ]
 
-  @Test("frames of several edits are decoded with all packets that they need", arguments: edited)
+  @Test("the frames of several edits are decoded correctly", arguments: edited)
   func videoEdits(_ video: EditedVideo) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mp4")
@@ -51,7 +51,8 @@ import Testing
       ["-f", "lavfi", "-i", "testsrc2=s=96x80:r=25:d=2", "-c:v", "libx264", "-bf", "2", "-g", "10"]
         + ["-video_track_timescale", "12800", "-movie_timescale", "1000", path])
     let all = try FFmpeg.frames(path).map(\.sum)
-    // The first frame's presentation time is 80 ms in the media.
+    // Because of the B-frames, the first presentation time is 80 ms in the media, so all edits are
+    // moved by 80 ms.
     try setEdits(video.edits.map { ($0.duration, ($0.start + 80) * 12_800 / 1000) }, in: path)
     let mirror = folder.path("m.mkv")
     var options = ReverseOptions()
@@ -89,8 +90,8 @@ import Testing
   }
 
   /// Replaces the edit list of the only track.
-  /// - Parameter edits: duration in milliseconds of each edit, and its start in the media; a start
-  ///   of -1 means an empty edit.
+  /// - Parameter edits: duration of each edit in milliseconds, and start of the edit in the media
+  ///   timescale; a start of -1 means an empty edit.
   private func setEdits(_ edits: [(duration: Int, start: Int)], in path: String) throws {
     let url = URL(fileURLWithPath: path)
     let file = [UInt8](try Data(contentsOf: url))
@@ -108,7 +109,7 @@ import Testing
         }
       }
     }
-    // The index is at the end of the file, so no offset changes.
+    // FFmpeg writes the `moov` box after the media, so media offsets do not change.
     try Data(edited(file[...])).write(to: url)
   }
 }

@@ -75,7 +75,7 @@ import Testing
     #expect(folder.names == [media.name])
   }
 
-  @Test("the message about an invalid property in a pipeline file gives its position")
+  @Test("an invalid property in a pipeline file is reported with its line and column")
   func pipelineFilePosition() async throws {
     let file = try PipelineFile(
       "videotestsrc ! appsink name=v\n---\nappsrc name=v ! x264enc quantizer=99 ! fakesink", name: "f")
@@ -130,7 +130,7 @@ import Testing
     #expect(settings.first { $0.name == "bitrate" }?.value == "650000")
   }
 
-  /// FFmpeg refuses FFV1 frames whose slices are too large.
+  /// FFmpeg refuses FFV1 frames whose slices are too large, so large frames need more slices.
   @Test(
     "FFV1 can encode very large frames",
     arguments: [

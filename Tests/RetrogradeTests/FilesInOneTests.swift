@@ -47,7 +47,7 @@ import Testing
   }
 
   /// An MP4 may have its `ftyp` box after `moov`.
-  @Test("an `ftyp` box after the index begins no second file")
+  @Test("an `ftyp` box after `moov` does not count as a second file")
   func typeAfterIndex() async throws {
     let folder = try TemporaryFolder()
     let (path, whole) = try write(Kind("a.mp4", "-c:v libx264"), to: folder)

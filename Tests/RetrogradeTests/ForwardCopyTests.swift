@@ -7,7 +7,7 @@ import Testing
 @testable import RetrogradeEngine
 
 @Suite struct ForwardCopyTests {
-  /// Bytes of the video packets, in file order.
+  /// Reads the video packets, in file order.
   private func packets(_ path: String) throws -> [[UInt8]] {
     // Uses no parser, because a parser would insert parameter sets into the stream.
     let demuxer = path.hasSuffix("mp4") || path.hasSuffix("mov") ? "qtdemux" : "matroskademux"
@@ -22,7 +22,7 @@ import Testing
     return options
   }
 
-  @Test("RGB VP9 with only keyframes can become an .mp4, even if the muxer refuses the packets")
+  @Test("intra-only RGB VP9 can be reversed into .mp4, even if the muxer refuses the packets")
   func rgbKeyframes() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.webm")
@@ -32,7 +32,7 @@ import Testing
     #expect(try FFmpeg.frames(folder.path("b.mp4")).count == 10)
   }
 
-  @Test("RGB VP9 is copied into .mkv; .mp4 either contains it or is refused, depending on the muxer")
+  @Test("RGB VP9 is copied into .mkv, and also into .mp4 unless the muxer refuses the packets")
   func rgb() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.webm")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("the forward half has the bytes of the source", arguments: ["boomerang.mp4", "boomerang.mkv", "boomerang.mov"])
+  @Test("the forward half has the source's packets", arguments: ["boomerang.mp4", "boomerang.mkv", "boomerang.mov"])
   func forwardHalf(_ output: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

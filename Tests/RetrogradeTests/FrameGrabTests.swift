@@ -40,7 +40,7 @@ import Testing
     #expect(try numbers((1...6).map { "f-\($0).png" }, media, folder) == [59, 3, 15, 4, 3, 3])
   }
 
-  @Test("each position in a GIF gives its own frame", arguments: ["0", "0f", "0.04", "1f", "last"])
+  @Test("the frame that a GIF shows at a position is written", arguments: ["0", "0f", "0.04", "1f", "last"])
   func framesOfGIF(_ text: String) async throws {
     let folder = try TemporaryFolder()
     let source = folder.path("a.gif")
@@ -51,8 +51,7 @@ import Testing
     #expect(try FFmpeg.frames(folder.path("x.png")).map(\.sum) == [all[["1f": 1, "last": 9][text] ?? 0]])
   }
 
-  /// The grabbed frame and the frame from `reverse` have the same pixels in the same format.
-  @Test("a grabbed frame is the one that reverse writes")
+  @Test("a grabbed frame equals the image that `reverse` writes")
   func sameAsReverse() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -71,7 +70,7 @@ import Testing
     #expect(read.videoCaps?.int("width") == 64 && read.videoCaps?.int("height") == 96, "upright")
   }
 
-  /// Only the packets around the frame are indexed, and only the window of the frame is decoded.
+  /// Only the packets around the frame are indexed, and only one ``Window`` is decoded.
   @Test("a frame of a long file is read without a full index")
   func longFile() throws {
     let folder = try TemporaryFolder()
@@ -110,8 +109,8 @@ import Testing
     }
   }
 
-  /// The first frame stands for the time before the video, during which only audio plays. The last
-  /// frame stands for the time after the video.
+  /// Before and after the video, while only audio plays, the nearest frame is the first or the last
+  /// one.
   @Test("a position outside the video gives the nearest frame")
   func positionsOutsideVideo() async throws {
     let folder = try TemporaryFolder()

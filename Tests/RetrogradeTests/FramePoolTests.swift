@@ -5,7 +5,8 @@ import Testing
 
 @testable import GStreamer
 
-/// Frames stay in the decoder's own memory while later frames are predicted from them.
+/// Frames that are kept in the decoder's memory, without a copy, while the decoder predicts later
+/// frames from them.
 @Suite struct FramePoolTests {
   private static let codecs = [
     "x264enc bframes=3 b-pyramid=true speed-preset=ultrafast ! h264parse ! avdec_h264",
@@ -15,7 +16,7 @@ import Testing
     "avenc_zmbv ! avdec_zmbv",
   ]
 
-  @Test("frames that wait in the decoder's memory do not change", arguments: codecs)
+  @Test("frames that are kept in the decoder's memory do not change", arguments: codecs)
   func heldFrames(_ codec: String) throws {
     let plain = try FramePoolTests.frames(codec, isPooled: false)
     let pooled = try FramePoolTests.frames(codec, isPooled: true)
@@ -23,8 +24,9 @@ import Testing
     #expect(pooled == plain)
   }
 
-  /// gst-libav drops the pool if coded and displayed width differ: here, 432 and 426 pixels.
-  @Test("a decoder that drops the pool is offered no other pool, and its frames are correct")
+  /// gst-libav drops the pool if coded and displayed width differ: here, 432 and 426 pixels. The
+  /// decoder must then not ask for a pool again and again.
+  @Test("frames are correct if the decoder drops the offered pool")
   func oddWidth() throws {
     let codec = FramePoolTests.codecs[0]
     let plain = try FramePoolTests.frames(codec, width: 426, count: 200, isPooled: false)
@@ -41,8 +43,8 @@ import Testing
     func add() { value.withLock { $0 += 1 } }
   }
 
-  /// Pixels of all frames. They are read only after the last frame has arrived, so that overwritten
-  /// frames are noticed.
+  /// Returns the pixels of all frames. The pixels are read only after the last frame has arrived,
+  /// so that overwritten frames are noticed.
   private static func frames(
     _ codec: String, width: Int = 320, count: Int = 40, isPooled: Bool, _ queries: Counter? = nil
   ) throws -> [[UInt8]] {

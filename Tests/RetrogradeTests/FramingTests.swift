@@ -90,7 +90,7 @@ private struct Picture: Equatable {
   func rotated(by quarters: Int) -> Picture { (0..<quarters).reduce(self) { picture, _ in picture.mapped(\.rotated) } }
   var flipped: Picture { mapped(\.flipped) }
 
-  /// The frame as it is displayed with this value of GST_TAG_IMAGE_ORIENTATION.
+  /// Returns the frame as it is displayed with this value of GST_TAG_IMAGE_ORIENTATION.
   func shown(by orientation: String?) -> Picture {
     guard let orientation, let degrees = orientation.split(separator: "-").last.flatMap({ Int($0) }) else {
       return self
@@ -141,7 +141,7 @@ private struct Picture: Equatable {
     return (path, frames.map { $0.shown(by: orientation) })
   }
 
-  /// Frames of a file, as stored in the file.
+  /// Reads the frames of a file, as stored in the file.
   private func read(_ path: String) throws -> [Picture] {
     let pipeline = try Pipeline(
       "filesrc location=\(path) ! decodebin ! video/x-raw,format=I420 ! appsink name=out sync=false")
@@ -173,7 +173,7 @@ private struct Picture: Equatable {
     try await Reverser(path, options: options).reverse(to: folder.path("out.mkv"))
     let expected = frames.reversed().map { $0.cropped(10, 6, 48, 32) }
     #expect(try read(folder.path("out.mkv")) == expected)
-    // A container with an orientation tag keeps the source's orientation.
+    // In MOV, which has an orientation tag, the output keeps the source's orientation.
     guard let orientation else { return }
     try await Reverser(path, options: options).reverse(to: folder.path("out.mov"))
     #expect(try read(folder.path("out.mov")).map { $0.shown(by: orientation) } == expected)
@@ -324,10 +324,10 @@ private struct Picture: Equatable {
     var media = TestMedia.matroska
     media.times = TestMedia.regular(4, rate: 25)
     var options = ReverseOptions()
-    // If a frame is rotated by 180°, its blocks give its number with the bits in reverse order.
     options.encoding.framing = Framing(crop: .shape(width: 1, height: 1), rotation: .half, scale: .width(33))
     try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path("out.\(format)"))
     let read = try DecodedAnimation(folder.path("out.\(format)"))
+    // The crop and the rotation change the numbers in the frames, so the frames are only counted.
     #expect((read.width, read.height) == (33, 33) && read.numbers.count == 4)
   }
 

@@ -60,7 +60,7 @@ import Testing
     #expect(sets.freeNumber == 0)
   }
 
-  @Test("parameter sets are not joined if a configuration record cannot hold all of them")
+  @Test("parameter sets are not joined if a configuration record cannot contain all of them")
   func tooManyParameterSets() throws {
     let frames = (0..<200).flatMap { _ in [0, 2, 0x68, 0x50] as [UInt8] }
     let one = try #require(ParameterSets([1, 77, 64, 31, 255, 225, 0, 5, 0x67, 77, 64, 31, 0x80, 200] + frames))
@@ -69,7 +69,7 @@ import Testing
     #expect(one.joined(with: other) == nil)
   }
 
-  @Test("an SSA or ASS script as a subtitle file is not supported", arguments: ["", "\u{FEFF}", "; comment\r\n\r\n"])
+  @Test("an SSA or ASS script is refused as a subtitle file", arguments: ["", "\u{FEFF}", "; comment\r\n\r\n"])
   func scriptFile(beginning: String) throws {
     let folder = try TemporaryFolder()
     // The file is recognized by its content, not by its suffix.
@@ -80,7 +80,7 @@ import Testing
     #expect(error?.description.contains("ffmpeg -i") == true, "\(error as Any)")
   }
 
-  /// A conversion that takes half a millisecond per cue would be too slow.
+  /// With a slow conversion, this test takes noticeably long: 10 s at half a millisecond per cue.
   @Test("the markup of many cues is converted for MP4, SubRip and WebVTT")
   func manyCues() throws {
     let text = "<i>Hello</i> &amp; <font color=\"red\">{\\an8}good-bye</font>"
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test("a subtitle file as a source is refused, because it has neither video nor audio")
+  @Test("a source that contains only subtitles is refused")
   func subtitleFile() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.srt")

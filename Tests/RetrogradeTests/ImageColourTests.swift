@@ -12,8 +12,8 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   /// Writes a red video of limited range.
-  /// - Parameter colours: colorimetry in the header; nil for none, so that BT.601 applies at this
-  ///   size.
+  /// - Parameter colours: colorimetry in the header; nil for none. Players then assume BT.601 for a
+  ///   video of this size.
   private func film(_ colours: String?) throws -> String {
     let path = folder.path("red.mkv")
     try run(

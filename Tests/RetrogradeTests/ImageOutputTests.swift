@@ -66,8 +66,8 @@ import Testing
     #expect(other.checks.filter { !$0.holds }.map(\.subject) == ["plays"])
   }
 
-  /// Lossy WebP encodes each plane of 4:2:0 frames separately. The rows of frames with these sizes
-  /// are padded.
+  /// Lossy WebP encodes the planes of 4:2:0 frames. At widths of 90 and 94, GStreamer pads the rows
+  /// of the planes, and the encoder must skip the padding.
   @Test("grey frames stay grey in WebP of any size", arguments: [(90, 62), (94, 66), (128, 64)])
   func webpSizes(_ width: Int, _ height: Int) async throws {
     let folder = try TemporaryFolder()
@@ -84,8 +84,8 @@ import Testing
   @Test("delays of a variable frame rate are reversed without drift")
   func variableDelays() async throws {
     let folder = try TemporaryFolder()
-    // FLV has no durations. Matroska has the duration of the last frame if h264parse keeps it
-    // (Quirk.h264parseDurations).
+    // Uses FLV, which stores no durations. In Matroska, the duration of the last frame would depend
+    // on the release of h264parse (`Quirk.h264parseDurations`).
     var media = TestMedia()
     (media.name, media.muxer) = ("source.flv", "flvmux")
     let milliseconds = [0, 33, 67, 100, 300, 333, 367, 700, 733]
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("a ping-pong keeps the same frames in both directions after thinning")
+  @Test("a thinned ping-pong shows the same frames in both directions")
   func thinnedPingPong() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -156,7 +156,7 @@ import Testing
     #expect(read.width == 48 && read.height == 32)
   }
 
-  @Test("a GIF keeps its colours through all rounds of the loop")
+  @Test("a GIF from `MovieWriter` has the drawn colours")
   func gifColours() async throws {
     let folder = try TemporaryFolder()
     let movie = try await MovieWriter(
@@ -248,7 +248,6 @@ import Testing
     #expect(bitmap[28] == [2: 24, 0: 8, 6: 32][type], "bits for each pixel")
   }
 
-  /// The bit rate of lossless images is no guide to the bit rate of video.
   @Test("video made from lossless images does not get the bit rate of the images")
   func bitrateFromImages() throws {
     func rate(_ codec: String) throws -> Int? {
@@ -313,7 +312,7 @@ import Testing
     #expect(folder.names == ["source.mp4"])
   }
 
-  @Test("thinning keeps the frame shown in every slot of the output")
+  @Test("thinning keeps the source frame at the first quarter of each output frame")
   func thinning() throws {
     var generator = SeededGenerator(4)
     for _ in 0..<300 {

@@ -16,7 +16,7 @@ import Testing
     return sight
   }
 
-  /// Snapshot after a second without data.
+  /// Returns a snapshot after a second without a message from the pipeline.
   private func silent(_ change: (inout Snapshot) -> Void = { _ in }) -> Snapshot {
     var sight = sight(change)
     sight.silence = ClockTime(seconds: 1)

@@ -4,7 +4,7 @@ import RetrogradePlayer
 import TestSupport
 import Testing
 
-/// Times, frame rates and files as programs write them with this library.
+/// Values that programs pass to this library: times, frame rates and file URLs.
 @Suite struct InterfaceTests {
   @Test("times are written like Swift's durations")
   func timeLiterals() {

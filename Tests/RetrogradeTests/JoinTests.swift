@@ -11,7 +11,7 @@ import Testing
 @Suite struct JoinTests {
   private static let samplesPerFrame = 1920
 
-  /// Video at 25 fps, with 48 kHz audio of the same length.
+  /// Returns a video at 25 fps, with 48 kHz audio of the same length.
   private static func media(_ name: String, frames: Int) -> TestMedia {
     var media = TestMedia.matroska(frames: frames)
     (media.name, media.sampleCount) = (name, frames * samplesPerFrame)
@@ -30,8 +30,8 @@ import Testing
     }
   }
 
-  /// The first file has frames 0 to 29, the second has frames 0 to 19. The arguments are the frames
-  /// and the audio samples to be played; positions continue from the first file into the second.
+  /// The arguments are a score, and the played frames and audio samples. Both are counted across the
+  /// files: frames 0 to 29 are from the first file, frames 30 to 49 are from the second.
   @Test(
     "a score over joined files plays every frame and sample",
     arguments: [
@@ -119,7 +119,7 @@ import Testing
     #expect(output[loudest].x == output[loudest].y && output[loudest].x > 0.55)
   }
 
-  /// Grey pixels of each frame.
+  /// Decodes the grey pixels of each frame.
   private func frames(_ path: String, _ elements: String = "identity") throws -> [[UInt8]] {
     try DecodedMedia.buffers(
       of: "filesrc location=\(path) ! decodebin ! videoconvert ! \(elements) ! videoconvert ! video/x-raw,format=GRAY8")
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  @Test("chapters, subtitles and warnings move with the file that contains them")
+  @Test("chapters, subtitles and warnings of the second file begin after the first file")
   func chaptersAndSubtitles() throws {
     let folder = try TemporaryFolder()
     let work = Work()
@@ -209,16 +209,17 @@ import Testing
     #expect(joined.legs.duration == ClockTime(seconds: 1.4))
   }
 
-  /// One of the joined files is so long that playback would read only its start and its end.
-  @Test("damage is reported as for a single file")
+  /// The damaged file is so long that a player would index only its start and end (`QuickIndex`),
+  /// without the damage in the middle.
+  @Test("damage in a joined file is reported as in a single file")
   func damage() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     (media.times, media.frameRate) = (TestMedia.regular(300, rate: 10), "10/1")
     (media.sampleCount, media.rate, media.channels) = (30 * 8000, 8000, 1)
     media.audio = "avenc_aac ! aacparse"
-    // All frames are keyframes, because before 1.28.2, the number of frames lost with a damaged
-    // reference varies (`Quirk.avdecGapFrames`).
+    // All frames are keyframes. Otherwise, before GStreamer 1.28.2, the number of frames that are
+    // lost because of a damaged reference varies (`Quirk.avdecGapFrames`).
     media.video = "x264enc key-int-max=1 pass=qual quantizer=18 ! h264parse"
     let path = try media.write(to: folder)
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))

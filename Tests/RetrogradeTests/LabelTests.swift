@@ -18,7 +18,7 @@ import Testing
     return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
-  /// Small video with no colorimetry, or with incomplete colorimetry.
+  /// The sources are small and have no colorimetry, or an incomplete one.
   @Test(
     "the chroma site is kept",
     arguments: [
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  /// Stream IDs in Ogg and MPEG-TS are in any order.
+  /// In Ogg and MPEG-TS, the stream IDs need not be in the order of the streams.
   @Test("audio streams keep their order", arguments: ["ogg", "ts"])
   func audioOrder(format: String) async throws {
     let folder = try TemporaryFolder()
@@ -106,9 +106,9 @@ import Testing
     #expect(checks.filter { !$0.holds }.map(\.subject) == ["mastering display", "light level"])
   }
 
-  /// The engine reads the language of PCM and the pixel aspect ratio of PNG from the file itself,
-  /// not from GStreamer. PCM samples are also read directly from the file.
-  @Test("the PCM languages and pixel aspect ratio of MOV are kept")
+  /// The engine reads the languages, the ratio and the PCM samples from the file itself, not from
+  /// GStreamer.
+  @Test("the languages of PCM and the pixel aspect ratio of PNG in MOV are kept")
   func movLabels() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mov")
@@ -143,7 +143,7 @@ import Testing
 
   /// Matrix in the track header (ISO/IEC 14496-12, 8.3.2), in 16.16 fixed point.
   @Test(
-    "rotation in a display matrix is kept; scale and slant are reported",
+    "rotation in a display matrix is kept; scale and skew are reported",
     arguments: [
       ([0x2_0000, 0, 0, 0x1_0000], nil, "scale in the display matrix"),
       ([0, 0x2_0000, -0x2_0000, 0], "-90", nil), ([-0x3_0000, 0, 0, -0x3_0000], "-180", nil),
@@ -215,9 +215,9 @@ import Testing
     #expect(try probe(folder.path("b.mkv"), "stream_tags=language", of: "a") == ["chi"])
   }
 
-  /// The source has two covers. MP4 and Ogg can hold at most one.
+  /// The source has two covers. MP4 and Ogg can contain only one; Matroska gets none.
   @Test(
-    "covers are written once or reported",
+    "covers that are not written are reported",
     arguments: [("b.flac", 2), ("b.mp3", 2), ("b.m4a", 1), ("b.opus", 1), ("b.mka", 0)])
   func covers(output: String, count: Int) async throws {
     let folder = try TemporaryFolder()

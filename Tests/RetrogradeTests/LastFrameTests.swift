@@ -8,8 +8,8 @@ import Testing
 
 /// Duration of the last frame.
 @Suite struct LastFrameTests {
-  /// Twenty frames at 10 fps; the last one lasts 1.57 s. Uses no parser, because a parser could
-  /// drop that duration.
+  /// Returns a video of twenty frames at 10 fps; the last one lasts 1.57 s. Uses no parser, because
+  /// a parser could drop that duration.
   private func film(_ name: String, _ muxer: String) -> TestMedia {
     var media = TestMedia()
     media.times = TestMedia.regular(19, rate: 10) + [ClockTime(nanoseconds: 3_470_000_000)]
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "a last frame that lasts longer than the others keeps its duration at the start of the mirror",
+    "a long last frame keeps its duration at the start of the mirror",
     arguments: [("s.mp4", "mp4mux"), ("s.mov", "qtmux"), ("s.mkv", "matroskamux")], ["o.mp4", "o.mov", "o.mkv"])
   func longLastFrame(_ source: (name: String, muxer: String), _ output: String) async throws {
     let folder = try TemporaryFolder()

@@ -8,10 +8,10 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Metadata of files, and the library as programs use it: everything that ReverseTests does not
-/// check.
+/// Reversals of whole files: properties that ``ReverseTests`` does not check, such as metadata.
 @Suite struct LibraryTests {
-  /// GStreamer reads the gapless info of LAME, but not of FFmpeg (`Lavf`).
+  /// GStreamer reads the gapless info that LAME writes, but not that of FFmpeg (`Lavf`), so the
+  /// engine reads both.
   @Test("the gapless info of an MP3 is applied", arguments: ["LAME", "Lavf"])
   func mp3Gapless(_ encoder: String) async throws {
     let folder = try TemporaryFolder()
@@ -103,8 +103,8 @@ import Testing
     }
   }
 
-  /// Options with the container's default codecs, and a quality that keeps the frame numbers
-  /// readable.
+  /// Returns options with the container's default codecs, and a quality that keeps the frame
+  /// numbers readable.
   private func lossy(_ change: (inout ReverseOptions) -> Void = { _ in }) -> ReverseOptions {
     var options = ReverseOptions()
     options.encoding.quality = .high
@@ -135,8 +135,8 @@ import Testing
     }
   }
 
-  /// Directions, in the displayed frame, of a step to the right and a step down in the stored
-  /// frame. The frame is flipped horizontally first, then rotated clockwise in quarters
+  /// Returns the directions in the displayed frame of a step to the right and of a step down in the
+  /// stored frame. The frame is first flipped horizontally, then rotated clockwise in quarters
   /// (GST_TAG_IMAGE_ORIENTATION).
   private static func displayedSteps(_ orientation: String) -> [Int32] {
     var steps: [(x: Int32, y: Int32)] = [(orientation.hasPrefix("flip") ? -1 : 1, 0), (0, 1)]
@@ -145,8 +145,9 @@ import Testing
     return steps.flatMap { [$0.x, $0.y] }
   }
 
-  /// Entries a, b, c and d of the first track's matrix, in 16.16 fixed point: the directions of a
-  /// step to the right and a step down (ISO/IEC 14496-12, 8.3.2 and 6.2.2).
+  /// Reads entries a, b, c and d of the first track's matrix, and converts them from 16.16 fixed
+  /// point: the directions of a step to the right and a step down (ISO/IEC 14496-12, 8.3.2 and
+  /// 6.2.2).
   private func matrix(in path: String) throws -> [Int32] {
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     let name = try #require(bytes.firstRange(of: Array("tkhd".utf8)))
@@ -158,7 +159,7 @@ import Testing
 
   /// The result is that of GStreamer's `videoflip video-direction=auto`.
   @Test(
-    "frames are rotated by their orientation tag",
+    "frames are rotated according to their orientation tag",
     arguments: [
       "rotate-90", "rotate-180", "rotate-270", "flip-rotate-0", "flip-rotate-90", "flip-rotate-180", "flip-rotate-270",
     ])
@@ -218,7 +219,7 @@ import Testing
         == "A day at the sea")
   }
 
-  /// AAC adds 1,024 samples of priming, Opus 312. They must be removed without moving the audio.
+  /// AAC adds 1,024 samples of priming, Opus 312. Removing the priming must not move the audio.
   @Test(
     "lossy audio stays in sync", arguments: [("m.mp4", "aac"), ("m.mkv", "aac"), ("m.ts", "aac"), ("m.mp4", "opus")])
   func lossyAudioSync(output: String, codec: String) async throws {
@@ -248,7 +249,7 @@ import Testing
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
     media.sampleCount = 96_000
-    // Theora in Ogg has no timestamps for a variable frame rate.
+    // Theora in Ogg can't store a variable frame rate, so the first run is refused.
     let source = try media.write(to: folder)
     let error = await #expect(throws: RetrogradeError.self) {
       try await Reverser(source, options: lossy()).reverse(to: folder.path("m.ogv"))
@@ -296,8 +297,8 @@ import Testing
     #expect(try FFmpeg.samples(folder.path(output)).count == 2 * 960)
   }
 
-  /// Checks the fix of qtmux's `dOps` box. The box must be big-endian, because players skip as many
-  /// samples as its pre-skip field declares.
+  /// qtmux writes the numbers in the `dOps` box in little-endian order. They must be corrected to
+  /// big-endian, because players skip as many samples as the box declares (pre-skip).
   @Test("the Opus header in MP4 is correct for players")
   func opusInMP4() async throws {
     let folder = try TemporaryFolder()
@@ -307,7 +308,7 @@ import Testing
     #expect(Array(bytes[place.upperBound + 2..<place.upperBound + 8]) == [0x01, 0x38, 0x00, 0x00, 0xBB, 0x80])
   }
 
-  /// Opus and Vorbis have no layout with side speakers but without rear ones.
+  /// The source has side speakers but no rear ones. Opus and Vorbis have no such layout.
   @Test("surround audio keeps its channels", arguments: ["m.webm", "m.ogg", "m.m4a"])
   func surroundChannels(_ output: String) async throws {
     let folder = try TemporaryFolder()
@@ -406,8 +407,8 @@ extension Topology {
     var media = TestMedia()
     media.muxer = "matroskamux"
     media.name = "s.mkv"
-    // A frame lasts 40 ms, which is exact in Matroska's milliseconds. The audio skips 1,920
-    // samples, the duration of a frame, at a turn.
+    // A frame lasts 40 ms, a whole number of Matroska's milliseconds. At each turn, the audio skips
+    // 1,920 samples, the duration of a frame.
     media.times = TestMedia.regular(60, rate: 25)
     media.sampleCount = 60 * 1920
     let source = try media.write(to: folder)

@@ -9,9 +9,9 @@ import Testing
 @Suite struct LoopFinderTests {
   private static let rate: FrameRate = 25
 
-  /// A dot that circles once in `period` frames, and a bar that grows until frame `from` and again
-  /// after frame `to`. A circle of the dot makes a loop only between these two frames, while the
-  /// bar does not change.
+  /// Writes a video of a dot that circles once every `period` frames, and of a bar that grows
+  /// before frame `from` and after frame `to`. The video can loop seamlessly only between these two
+  /// frames, while the bar does not change.
   private func film(_ path: String, frames: Int, period: Int, from: Int, to: Int, hasAudio: Bool = false) async throws {
     var options = ReverseOptions()
     options.encoding.quality = .lossless
@@ -39,7 +39,7 @@ import Testing
 
   private static func bar(_ number: Int, _ from: Int, _ to: Int) -> Int { min(number, from) + max(0, number - to) }
 
-  @Test("a cycle is found to the frame")
+  @Test("a cycle is found with the accuracy of a frame")
   func exactCycle() async throws {
     let folder = try TemporaryFolder()
     try await film(folder.path("in.mkv"), frames: 90, period: 24, from: 30, to: 56)
@@ -68,7 +68,7 @@ import Testing
   }
 
   /// The dot swings, and rests at the two ends of its path.
-  @Test("a ping-pong turns where motion is least")
+  @Test("a ping-pong turns at frames with little motion")
   func pingPongTurns() async throws {
     let folder = try TemporaryFolder()
     var options = ReverseOptions()
@@ -95,7 +95,7 @@ import Testing
     #expect(try await finder.reverser(of: found).reverse(to: folder.path("o.gif")).frames == 50)
   }
 
-  @Test("a blended seam is in the middle of the loop, and the ends of the loop connect")
+  @Test("if the seam is blended, the output starts in the middle of the found loop")
   func blendedSeam() async throws {
     let folder = try TemporaryFolder()
     try await film(folder.path("in.mkv"), frames: 90, period: 24, from: 30, to: 56)

@@ -11,7 +11,7 @@ import Testing
     starts: (0..<10).map { ClockTime(nanoseconds: $0 * 40) }, end: ClockTime(nanoseconds: 400))
   private var whole: Presentation { Presentation(TimeSpan(start: .zero, end: ClockTime(nanoseconds: 400))) }
 
-  /// Numbers of the frames that the legs show, in the order of play.
+  /// Returns the numbers of the frames that the legs show, in the order of play.
   private func frames(_ legs: PlaybackLegs, _ timeline: VideoTimeline) -> [Int] {
     var shown: [Int] = []
     for leg in legs.all {
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("legs are contiguous, and each time belongs to the right leg")
+  @Test("each time belongs to exactly one leg")
   func legsByTime() throws {
     var generator = SeededGenerator(6)
     for _ in 0..<500 {

@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Promises of `--quality lossless` in each container.
+/// Guarantees of `--quality lossless` in each container.
 @Suite struct LosslessTests {
   private static let options = ReverseOptions(encoding: EncodingOptions(quality: .lossless))
 
@@ -18,7 +18,7 @@ import Testing
     return path
   }
 
-  /// Checksum of each frame, as decoded by FFmpeg.
+  /// Returns the checksum of each frame, as decoded by FFmpeg.
   private func frames(_ path: String) throws -> [String] {
     try FFmpeg.lines(["-i", path, "-map", "0:v", "-f", "framemd5", "-"]).map { line in
       String(line.split(separator: ",").last ?? "")
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "pixels that lossless H.264 can't store are refused, but .mkv can store them",
+    "pixels that lossless H.264 can't store are refused in .mp4, but kept in .mkv",
     // GRAY8 is not tested, because x264enc accepts it since 1.24.
     arguments: [("BGRA", 64), ("I420_12LE", 64), ("I420", 65)])
   func inexactPixels(format: String, width: Int) async throws {

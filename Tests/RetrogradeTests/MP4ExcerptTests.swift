@@ -7,8 +7,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// The tables of an MP4 excerpt list only the beginning and one range of the file. Within this
-/// range, the index must be the same as that of the whole file.
+/// The sample tables of an ``MP4Excerpt`` list only the beginning and one range of the file. The
+/// index of this range must equal the same range of the full index.
 @Suite struct MP4ExcerptTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var media = TestMedia()
@@ -45,8 +45,8 @@ import Testing
   private let settings = PlaybackSettings(
     PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
 
-  /// The source with shortened tables, which list only its first 16 s and the range from `start` to
-  /// `end`.
+  /// Returns the source with shortened tables, which list only the first 16 s and the range from
+  /// `start` to `end`.
   /// - Parameter end: end of the range; nil for the end of the file.
   private func excerpt(_ opened: OpenedSource, from start: ClockTime, to end: ClockTime?) throws -> OpenedSource {
     let kept = [ClockTime.seconds(-1)..<ClockTime.seconds(16), start..<(end ?? ClockTime(nanoseconds: .max))]
@@ -118,7 +118,7 @@ import Testing
     #expect(throws: InexactRange.self) { try indexer.index(from: .seconds(36), to: nil) }
   }
 
-  @Test("short files and unknown tables have no excerpt")
+  @Test("small files and files with unsupported sample tables have no excerpt")
   func noExcerpt() throws {
     let folder = try TemporaryFolder()
     let kept = [ClockTime.seconds(-1)..<ClockTime.seconds(16), .seconds(30)..<ClockTime(nanoseconds: .max)]
@@ -126,7 +126,7 @@ import Testing
     #expect(MP4Excerpt(path, keeping: kept) == nil)
     let fragmented = try Case("f.mp4", "mp4mux fragment-duration=1000").media.write(to: folder)
     #expect(MP4Excerpt(fragmented, keeping: kept, least: 1) == nil)
-    // All audio samples have the same size.
+    // All PCM samples have the same size, so the table of sizes is empty.
     let even = try Case("pcm.mov", "qtmux") { $0.audio = "identity" }.media.write(to: folder)
     #expect(MP4Excerpt(even, keeping: kept, least: 1) == nil)
     let other = try Case("a.mkv", "matroskamux").media.write(to: folder)

@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Text files that name other files or addresses, which GStreamer would open.
+/// Text files that name other files or URLs. GStreamer would open these.
 @Suite struct MediaOnlyTests {
   enum Kind: String, CaseIterable {
     case editingProject, manifestBehindComment, playlistBehindTag, smoothStreaming
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("a text file that names an address contains no media, and nothing is requested", arguments: Kind.allCases)
+  @Test("a text file that names a URL is refused without a request", arguments: Kind.allCases)
   func textFile(_ kind: Kind) async throws {
     let folder = try TemporaryFolder()
     let server = try WebServer(folder)
@@ -52,7 +52,7 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test("decodebin in a pipeline file opens nothing that its input names", arguments: Kind.allCases)
+  @Test("decodebin in a pipeline file opens no URL that the input names", arguments: Kind.allCases)
   func pipelineFile(_ kind: Kind) async throws {
     let folder = try TemporaryFolder()
     let server = try WebServer(folder)
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(
-    "a local manifest can't hide the paths that it names",
+    "a local manifest with a disguised path is refused",
     arguments: [
       "<BaseURL>&#47;etc/</BaseURL>", "<BaseURL><!-- x -->/etc/</BaseURL>", "<d:BaseURL>/etc/</d:BaseURL>",
       "<BaseURL><![CDATA[/etc/]]></BaseURL>",
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "VP9 with alpha is reversed; Matroska keeps the alpha channel, MP4 causes a warning",
+    "the alpha channel of VP9 is kept in Matroska and reported as lost in MP4",
     arguments: [EncodingOptions.Quality.source, .lossless])
   func transparentVP9(_ quality: EncodingOptions.Quality) async throws {
     let folder = try TemporaryFolder()
@@ -115,7 +115,8 @@ import Testing
     options.encoding.quality = quality
     options.encoding.keepsAlpha = true
     let kept = try await Reverser(source, options: options).reverse(to: folder.path("m.mkv"))
-    // GStreamer 1.26 loses the last frame of video with alpha. A warning reports the loss.
+    // GStreamer 1.26 loses the last of the four frames, because they have alpha. A warning reports
+    // the loss.
     #expect(!kept.warnings.contains { $0.description.contains("transparency") })
     #expect(kept.frames >= 3)
     let pipeline = try Pipeline(

@@ -8,7 +8,7 @@ import Testing
   private static let extremes: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
 
   @Test(
-    "seconds have three decimals",
+    "times are printed in seconds with three decimals",
     arguments: [
       (0, "0.000 s"), (2_021_400_000, "2.021 s"), (79_600_000, "0.080 s"), (3_599_999_600_000, "3600.000 s"),
       (-40_600_000, "-0.041 s"), (-100_000, "0.000 s"), (.max, "9223372036.855 s"),
@@ -48,8 +48,9 @@ import Testing
     }
   }
 
-  /// Index and new start time of each frame that thinning to a lower frame rate keeps. This slow
-  /// reference implementation steps through the frame slots of the output one by one.
+  /// Returns the index and the new start time of each frame that thinning to `rate` keeps: the
+  /// source frame at the first quarter of each output frame. This slow reference implementation
+  /// steps through the output frames one by one.
   private func thinnedByCounting(_ timeline: VideoTimeline, _ rate: FrameRate, from start: ClockTime) -> [Int:
     ClockTime]
   {
@@ -68,7 +69,7 @@ import Testing
     return kept
   }
 
-  @Test("thinning keeps the frame that is shown a quarter into each frame slot of the output")
+  @Test("thinning keeps the same frames as a slow reference implementation")
   func thinning() throws {
     var generator = SeededGenerator(13)
     for _ in 0..<300 {

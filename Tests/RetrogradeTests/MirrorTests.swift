@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Random timeline of 1 to 200 frames of varying length, which may start late.
+/// Returns a random timeline of 1 to 200 frames of varying length. The timeline may start late.
 private func randomTimeline(_ generator: inout SeededGenerator) -> (VideoTimeline, Presentation) {
   var time = Int64.random(in: 0...3_000_000_000, using: &generator)
   let starts = (0..<Int.random(in: 1...200, using: &generator)).map { _ in

@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "zeros in the middle are reported",
+    "zeros in the middle of a file are reported",
     arguments: [("a.wmv", "-c:v wmv2 -c:a wmav2"), ("a.rm", "-c:v rv20 -c:a ac3 -s 176x144")])
   func zeros(_ name: String, _ codecs: String) async throws {
     let folder = try TemporaryFolder()

@@ -61,7 +61,7 @@ import Testing
     #expect(played.times == (slow + fast).map { ClockTime(seconds: $0) })
   }
 
-  @Test("blending makes no more frames than the frame rate allows")
+  @Test("blending creates no more frames than the frame rate allows")
   func frameRateLimit() async throws {
     let played = try await play("0..0.4 x0.1") {
       $0.interpolation = .blend
@@ -74,7 +74,7 @@ import Testing
   }
 
   /// Tests ranges that play forwards and backwards. During a dissolve, the outgoing range continues
-  /// in its direction. At the end of the source, it repeats its last frame.
+  /// in its direction. At the end of the source, the outgoing range repeats its last frame.
   @Test("cuts are cross-dissolved")
   func crossDissolve() async throws {
     let played = try await play("0..0.4, 1.4..1, 1.6..end, 0.8..1.2") { $0.dissolve = .seconds(0.2) }

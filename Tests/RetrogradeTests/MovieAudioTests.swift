@@ -3,9 +3,9 @@ import Retrograde
 import TestSupport
 import Testing
 
-/// Audio of movies that programs write.
+/// Audio of movies that a program draws with `MovieWriter`.
 @Suite struct MovieAudioTests {
-  /// Values of audio samples that differ by channel and position.
+  /// Returns the value of an audio sample, which depends on the position and the channel.
   private static func sample(_ frame: Int, _ channel: Int) -> Float {
     Float((frame * 37 + channel * 101) % 2001 - 1000) / 1024
   }
@@ -14,7 +14,7 @@ import Testing
     range.flatMap { frame in (0..<channels).map { sample(frame, $0) } }
   }
 
-  /// Audio of `count` sample frames, delivered in blocks of varying length.
+  /// Returns audio of `count` sample frames, delivered in blocks of varying length.
   private func audio(_ count: Int, rate: Int = 48_000, channels: Int = 2) -> MovieAudio {
     MovieAudio(sampleRate: rate, channels: channels) { position in
       Self.samples(position..<min(position + 1 + position % 3000, count), channels)
@@ -126,14 +126,14 @@ import Testing
     #expect(error?.code == .usage && folder.names.isEmpty)
   }
 
-  @Test("a format without audio gets a warning")
+  @Test("audio that the output format can't store causes a warning")
   func gifAudio() async throws {
     let folder = try TemporaryFolder()
     let summary = try await movie(folder.path("movie.gif"), frames: 3, audio(4_800), ReverseOptions())
     #expect(summary.warnings.map(\.code) == [.streamLeftOut] && summary.samples.isEmpty)
   }
 
-  @Test("a movie with only audio is refused")
+  @Test("an output format without video is refused")
   func audioOnly() async throws {
     let folder = try TemporaryFolder()
     let error = await #expect(throws: RetrogradeError.self) {

@@ -7,7 +7,7 @@ import Testing
 
 /// Summaries and file headers must report the frames and samples that reached the muxer.
 @Suite struct MuxedTests {
-  /// One second of numbered frames at 60 fps, with audio of the same length.
+  /// Writes one second of numbered frames at 60 fps, with audio of the same length.
   private func clip(_ folder: TemporaryFolder) throws -> (path: String, media: TestMedia) {
     var media = TestMedia.matroska
     media.times = TestMedia.regular(60, rate: 60)
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(
-    "a complete output reports all of its frames and samples",
+    "the summary of a complete output counts all frames and samples",
     arguments: [
       "o.mp4", "o.mov", "o.mkv", "o.webm", "o.avi", "o.ts", "o.ogv", "o.wav", "o.flac", "o.mp3", "o.m4a", "o.m4b",
       "o.opus",
@@ -74,8 +74,9 @@ import Testing
     #expect(summary.warnings.allSatisfy { expected.contains($0.code) }, "\(summary.warnings)")
   }
 
-  /// libvpx delays frames. At the end, it outputs only as many frames as fill half its buffer.
-  @Test("an encoder that delays frames loses none at the end", arguments: ["vp8", "vp9", "av1"])
+  /// If libvpx may delay frames, some are lost at the end: vp8enc and vp9enc drain libvpx only
+  /// once, and libvpx stops when half its buffer is full (`Quirk.vp9encLag`).
+  @Test("no frames are lost at the end of VP8, VP9 and AV1", arguments: ["vp8", "vp9", "av1"])
   func delayedFrames(codec: String) async throws {
     let folder = try TemporaryFolder()
     let source = folder.path("noise.mkv")
@@ -107,7 +108,7 @@ import Testing
   }
 
   @Test(
-    "MPEG layer II accepts audio of every sample rate", arguments: [8000, 16_000, 22_050, 28_000, 32_000, 96_000],
+    "audio of any sample rate is encoded as MPEG layer II", arguments: [8000, 16_000, 22_050, 28_000, 32_000, 96_000],
     [1, 2])
   func layerTwo(rate: Int, channels: Int) async throws {
     let folder = try TemporaryFolder()

@@ -22,7 +22,7 @@ import Testing
     return path
   }
 
-  /// Output of `opusdec`, reversed.
+  /// Returns the output of `opusdec`, reversed.
   private func mirrored(_ path: String, _ settings: String) throws -> [UInt8] {
     let bytes = try DecodedMedia.buffers(
       of: "filesrc location=\(path) ! oggdemux ! opusparse ! opusdec \(settings) ! audio/x-raw,format=S16LE"
@@ -63,7 +63,7 @@ import Testing
     #expect(try samples(folder.path("m.wav")) == expected)
   }
 
-  @Test("Opus that starts late in Matroska starts at the same time in FFmpeg", arguments: ["m.mkv", "m.webm"])
+  @Test("FFmpeg reads the right start time of late Opus audio in Matroska", arguments: ["m.mkv", "m.webm"])
   func lateStart(_ name: String) async throws {
     let folder = try TemporaryFolder()
     // The audio of the output starts at 40 ms.
@@ -83,7 +83,7 @@ import Testing
     #expect(times.first == 33 && times.dropFirst().first == 53)
   }
 
-  /// Checksum of an Ogg page (RFC 3533, 6).
+  /// Computes the checksum of an Ogg page (RFC 3533, 6).
   private func checksum(_ page: ArraySlice<UInt8>) -> UInt32 {
     page.reduce(UInt32(0)) { sum, byte in
       (0..<8).reduce(sum ^ UInt32(byte) << 24) { sum, _ in sum & 0x8000_0000 != 0 ? sum << 1 ^ 0x04C1_1DB7 : sum << 1 }

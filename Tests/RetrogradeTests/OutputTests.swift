@@ -29,7 +29,7 @@ import Testing
     #expect(text(path) == "whole")
   }
 
-  @Test("a failed run leaves no file, and existing files are kept")
+  @Test("a failed run leaves no new file and changes no existing one")
   func failedRun() throws {
     let folder = try TemporaryFolder()
     let (path, pattern) = (folder.path("o.mp4"), folder.path("new/%03d.png"))
@@ -130,7 +130,7 @@ import Testing
     #expect(folder.names == [])
   }
 
-  @Test("a folder that can't be written is refused before the run")
+  @Test("a folder in which no file can be created is refused before the run")
   func unwritableFolder() throws {
     let folder = try TemporaryFolder()
     try write("", folder.path("file"))
@@ -205,7 +205,7 @@ import Testing
     }
   }
 
-  @Test("a full disk is a write error for a GIF")
+  @Test("writing a GIF to a full disk is a write error")
   func fullDisk() throws {
     let colors = try Palette.Builder()
     let pixels = [UInt8](repeating: 255, count: 64 * 64 * 4)

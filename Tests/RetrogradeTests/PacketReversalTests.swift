@@ -8,7 +8,7 @@ import Testing
 
 /// Intra-only video is reversed by copying its packets.
 @Suite struct PacketReversalTests {
-  /// Video packets in file order.
+  /// Reads the video packets in file order.
   private func packets(_ path: String) throws -> [[UInt8]] {
     let demuxers = ["mp4": "qtdemux", "mov": "qtdemux", "avi": "avidemux", "ts": "tsdemux"]
     let name = path.split(separator: ".").last.map(String.init) ?? ""
@@ -132,7 +132,8 @@ import Testing
     #expect(read.times.map { $0.nanoseconds / 1_000_000 } == [0, 260, 300, 440, 460])
   }
 
-  /// Containers that accept the packets, and the reason if none does.
+  /// Returns the containers into which the packets can be copied in reverse order, and the reason
+  /// if there is no such container.
   private func packetSupport(_ media: TestMedia, _ folder: TemporaryFolder) async throws -> ([String], String?) {
     let stream = try #require(try await Reverser(media.write(to: folder)).plan().streams.first)
     return (try #require(stream.turnsAsPacketsIn), stream.whyDecoded)

@@ -7,8 +7,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Windows (frames that are decoded forwards and output in reverse) from stored packets, without a
-/// seek of the demuxer.
+/// Windows (frames that are decoded forwards and output in reverse) that are decoded from stored
+/// packets, without a seek of the demuxer.
 @Suite("Windows decoded from stored packets") struct PacketStoreTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var testDescription: String
@@ -101,7 +101,7 @@ import Testing
     #expect(try await Reverser(path).plan().plan?.method == .windows)
   }
 
-  /// `plan.json` contains the times found by the decoder.
+  /// The chunks use the presentation times that the decoder found and that `plan.json` contains.
   @Test("chunks contain the same frames as a reversal in one run", arguments: ["a.mpg", "a.m2v"])
   func chunks(name: String) async throws {
     let folder = try TemporaryFolder()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ParsingTests {
   @Test(
-    "sizes with and without units",
+    "sizes are parsed with and without units",
     arguments: [
       ("512MiB", 512 << 20), ("2G", 2 << 30), ("1.5k", 1536), ("100", 100), ("64mb", 64 << 20), ("7b", 7),
     ])
@@ -15,10 +15,10 @@ import Testing
     #expect(ByteCount(parsing: text)?.bytes == bytes)
   }
 
-  @Test("invalid sizes", arguments: ["", "MiB", "-5", "0", "12 parsecs", "1e400"])
+  @Test("invalid sizes are rejected", arguments: ["", "MiB", "-5", "0", "12 parsecs", "1e400"])
   func invalidSizes(text: String) { #expect(ByteCount(parsing: text) == nil) }
 
-  @Test("positions as times and frames")
+  @Test("positions are parsed as times or frames")
   func positions() {
     #expect(SourcePosition(parsing: "2.5") == .time(ClockTime(nanoseconds: 2_500_000_000)))
     #expect(SourcePosition(parsing: "1:02.5") == .time(ClockTime(nanoseconds: 62_500_000_000)))
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "invalid positions",
+    "invalid positions are rejected",
     arguments: [
       "", "f", "-1", "1:60", "1:2:3:4", "nan", "inf", "x", "-3f", "0x10", "0x1p-1", "0X1:00", "end-0x1",
     ])

@@ -48,7 +48,7 @@ import Testing
     #expect(error.subject == path)
   }
 
-  @Test("an HLS playlist that is not UTF-8 is refused; percent-encoded bytes in a playlist are decoded")
+  @Test("an HLS playlist may name files with invalid UTF-8 only in percent encoding")
   func playlists() throws {
     let folder = try TemporaryFolder()
     let list = folder.path("list.m3u8")

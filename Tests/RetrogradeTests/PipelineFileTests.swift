@@ -236,8 +236,8 @@ import Testing
     #expect(!folder.names.contains("strict.mkv"))
   }
 
-  /// The first AAC packet gives no output. GStreamer gives the timestamp of this packet to the next
-  /// buffer, which is then 21 ms early.
+  /// The first AAC packet produces no output. GStreamer sets the timestamp of this packet on the
+  /// first decoded buffer, which is then 21 ms early.
   @Test("audio from decodebin stays in sync")
   func decodebinAudio() async throws {
     let folder = try TemporaryFolder()
@@ -263,7 +263,7 @@ import Testing
     return options
   }
 
-  @Test("a printed pipeline writes the same bytes")
+  @Test("a printed pipeline writes the same bytes as `Reverser`")
   func printedPipeline() async throws {
     let folder = try TemporaryFolder()
     let (source, _) = try clip(folder)
@@ -369,7 +369,7 @@ import Testing
   }
 
   @Test(
-    "the input is never replaced, whatever its name or its source element",
+    "an output that is also the input is refused for any file name and source element",
     arguments: ["filesrc location=${input} ! decodebin", "uridecodebin uri=file://${input}"])
   func inputAsOutput(reading: String) async throws {
     let folder = try TemporaryFolder()

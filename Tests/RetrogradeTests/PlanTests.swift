@@ -76,7 +76,7 @@ import Testing
         == [Window(frames: 5..<25, keyframe: 5, spooled: 0)])
   }
 
-  @Test("a large GOP gets the memory that the windows beside it do not need")
+  @Test("a large GOP gets the memory that the neighbouring windows do not need")
   func largeGOP() throws {
     let planner = Planner(budget: 2000, frameBytes: 100, spoolRoom: 100_000)
     let plan = try #require(planner.plan(frames: 0..<40, keyframes: [0, 8, 36]))

@@ -9,7 +9,7 @@ import Testing
 
 /// HTTP Live Streaming and MPEG-DASH, from a server and from a folder.
 @Suite struct PlaylistTests {
-  /// Playlist of six seconds, in three HLS segments of two seconds.
+  /// Writes an HLS playlist of six seconds, in three segments of two seconds.
   private func hls(_ folder: TemporaryFolder) throws -> String {
     try TestSupport.run(
       pipeline: """
@@ -104,8 +104,8 @@ import Testing
     }
   }
 
-  /// Fragmented MP4 files of video and of audio, each split into an initialization segment and
-  /// media segments.
+  /// Writes fragmented MP4 files of video and of audio, each split into an initialization segment
+  /// and one media segment.
   private func fragments(_ folder: TemporaryFolder) throws -> TestMedia {
     var media = TestMedia()
     (media.name, media.muxer, media.frameRate) = ("v.mp4", "mp4mux fragment-duration=500", "30/1")
@@ -134,7 +134,7 @@ import Testing
   }
 
   /// The best variant has all frames. The segments of the other variants do not exist.
-  @Test("DASH is read in its best variant, from its first segment")
+  @Test("the best variant of a DASH manifest is read")
   func dashVariant() async throws {
     let folder = try TemporaryFolder()
     let media = try fragments(folder)
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test("separate audio is joined with the video")
+  @Test("audio in a separate HLS playlist is read with the video")
   func separateAudio() async throws {
     let folder = try TemporaryFolder()
     let media = try fragments(folder)
@@ -226,7 +226,7 @@ import Testing
   }
 
   @Test(
-    "byte ranges must lie in the segment's file",
+    "invalid byte ranges, and byte ranges outside the segment's file, are refused",
     arguments: [
       ("40@0", nil), ("40@60", nil), ("188@99999999", "that file has only"), ("40@61", "that file has only"),
       ("9223372036854775807@1", "that file has only"), ("0@0", "invalid byte range"), ("x", "invalid byte range"),

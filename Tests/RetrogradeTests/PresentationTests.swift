@@ -26,7 +26,7 @@ import Testing
     throw GStreamerError(kind: .other, element: nil, message: "no end", debug: nil)
   }
 
-  /// Index of a file.
+  /// Indexes a file.
   private func index(_ path: String) throws -> SourceIndex {
     try PlayableSource.open([path], ReverseOptions(), Work()).index
   }
@@ -148,7 +148,7 @@ import Testing
       ])
   }
 
-  @Test("a subtitle file is read, and a subtitle file is written", arguments: ["out.srt", "out.vtt"])
+  @Test("subtitles are read from one file and written to another", arguments: ["out.srt", "out.vtt"])
   func subtitleFiles(_ output: String) async throws {
     let folder = try TemporaryFolder()
     try Data(srt.utf8).write(to: URL(fileURLWithPath: folder.path("in.srt")))
@@ -365,7 +365,8 @@ import Testing
   @Test("non-square pixels stay exact", arguments: ["a.mkv", "a.webm", "a.mp4"])
   func pixelAspectRatio(_ output: String) async throws {
     let folder = try TemporaryFolder()
-    // Matroska stores the display size in whole pixels: 96x64 at 16:11 becomes 139x64.
+    // Matroska stores the display size in whole pixels. For 96x64 at 16:11, this size is 139x64,
+    // which is not exact.
     try make(
       "videotestsrc num-buffers=5 ! video/x-raw,width=96,height=64,pixel-aspect-ratio=16/11 ! x264enc ! h264parse ! mp4mux ! "
         + "filesink location=\(folder.path("in.mp4"))")
@@ -377,7 +378,8 @@ import Testing
   @Test("the luminance of the mastering display is kept in Matroska")
   func masteringLuminance() async throws {
     let folder = try TemporaryFolder()
-    // The muxer writes a fifth of these values. The expected values are 1000 and 0.0001 cd/m².
+    // matroskamux writes a fifth of the luminances, so the 5000 and 0.0005 cd/m² below become 1000
+    // and 0.0001 cd/m².
     let display = "34000:16000:13250:34500:7500:3000:15635:16450:50000000:5"
     try make(
       "videotestsrc num-buffers=5 ! video/x-raw,width=64,height=64 ! avenc_ffv1 ! "
@@ -396,7 +398,7 @@ import Testing
   @Test("MP4 timestamps have the precision of the source's timestamps")
   func fineTimes() async throws {
     let folder = try TemporaryFolder()
-    // By default, qtmux would use a timescale of 491.
+    // qtmux's default timescale, 491, would be too coarse.
     try make(
       "videotestsrc num-buffers=20 ! video/x-raw,width=96,height=64,framerate=59/12 ! x264enc ! h264parse ! "
         + "mp4mux trak-timescale=15712 ! filesink location=\(folder.path("in.mp4"))")
@@ -405,8 +407,8 @@ import Testing
       let starts = try #require(try index(folder.path(name)).video?.starts)
       return zip(starts, starts.dropFirst()).map { ($1 - $0).nanoseconds }
     }
-    // The output starts with the last frame of the source. The source stores the duration of this
-    // frame elsewhere, so this frame is not compared.
+    // The starts of the frames do not give the duration of a file's last frame. So the first and
+    // the last frame of the source are not compared.
     let (source, mirror) = (try lengths("in.mp4").dropFirst(), try lengths("out.mp4").dropFirst())
     #expect(source.count == 18 && mirror.count == 18)
     #expect(zip(source.reversed(), mirror).allSatisfy { abs($0 - $1) < 1_000_000_000 / 15_712 })
@@ -433,9 +435,10 @@ import Testing
     let before = try #require(try DecodedFields(folder.path("in.mkv")).fields.first)
     #expect(before == true)
     let after = try DecodedFields(folder.path(output)).fields
-    // matroskademux since 1.26.1 (123a7a515f, also in 1.24.13) replaces the field order of the
-    // frames by FieldOrder, but knows only the values 9 and 14. The file contains 6, which players
-    // and FFmpeg read as bottom field first. 1.28.8 uses the order of the frames again.
+    // Since 1.26.1 (123a7a515f, also in 1.24.13), matroskademux ignores the field order that the
+    // frames declare. It uses FieldOrder instead, but knows only the values 9 and 14. The file
+    // contains 6, which players and FFmpeg read as bottom field first, so the order is lost. 1.28
+    // uses the order of the frames again (seen in 1.28.8).
     let release = try #require(Registry.release(ofPluginWith: "matroskademux"))
     let isOverridden = output.hasSuffix(".mkv") && (Release(1, 26, 1)..<Release(1, 28)).contains(release)
     #expect(after.count == 25 && after.allSatisfy { $0 == (isOverridden ? nil : false) })
@@ -524,7 +527,7 @@ import Testing
     #expect(try index(folder.path("a.mkv")).tags?.string("title") == "A \"day\" at the sea")
   }
 
-  @Test("a stream that starts late in Matroska is read in windows")
+  @Test("Matroska whose video starts late is decoded in windows")
   func lateStream() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska
@@ -573,7 +576,7 @@ import Testing
     }
   }
 
-  /// Tags that a player receives.
+  /// Reads the tags that a player receives.
   private func tags(of path: String) throws -> [TagList] {
     let pipeline = try Pipeline("filesrc location=\(path) ! decodebin ! fakesink")
     defer { pipeline.set(.null) }
@@ -595,7 +598,7 @@ import Testing
     media.sampleCount = 48_000
     media.audioFormat = "S16LE"
     let source = try media.write(to: folder)
-    // A CodecDelay of 10 ms replaces the generated name of the track.
+    // Replaces the generated name of the track by a CodecDelay of 10 ms.
     var bytes = try Data(contentsOf: URL(fileURLWithPath: source))
     let name = try #require(bytes.range(of: Data([0x53, 0x6E]) + Data([0x86]) + Data("Audio\0".utf8)))
     let delay: [UInt8] = [0x56, 0xAA, 0x84, 0x00, 0x98, 0x96, 0x80]

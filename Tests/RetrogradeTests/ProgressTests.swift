@@ -34,7 +34,7 @@ import Testing
       #expect(values.allSatisfy { (0...1).contains($0.stageFraction) })
     }
 
-    /// Checks the number of frames sent to the encoder. The total is known from the start.
+    /// Checks that the total number of frames is known from the start, and is reached at the end.
     func check(frames: Int) {
       let reversing = values.filter { $0.stage == .reversing }
       #expect(Set(reversing.map(\.total)) == [frames])
@@ -146,8 +146,7 @@ import Testing
     _ = try chunked.make(plan, Resources(), jobs: 1, only: 0..<1)
     let some = log.values.filter { $0.stage == .reversing }
     #expect(some.last?.done == plan.chunks[0].frames && some.last?.stageFraction == 1)
-    // A run over all chunks counts finished chunks, too. The remaining time is computed only from
-    // the current work.
+    // A run over all chunks also counts chunks that an earlier run has finished.
     let rest = ProgressLog()
     _ = try ChunkedReversal(folder.path("work"), rest.work).run(
       Reverser(source), to: folder.path("out.mkv"), .count(3), jobs: 1)
@@ -180,7 +179,7 @@ import Testing
     #expect(tell(scale, .finishing, 7) == 0.999, "the run ends, not its last step")
   }
 
-  @Test("a single step works without being announced")
+  @Test("a step that was not announced uses the whole scale")
   func singleStep() {
     let scale = ProgressScale()
     #expect(tell(scale, .indexing, 0.5) == 0.5)

@@ -6,8 +6,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// The quick index of a long source is made from its beginning and end. It must equal the index of
-/// a full pass.
+/// A ``QuickIndex`` of a long source is made from the container's tables and from the source's
+/// beginning and end. The result must equal the index of a full pass.
 @Suite struct QuickIndexTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var media = TestMedia()
@@ -74,8 +74,8 @@ import Testing
     }
   }
 
-  /// The tables of MP4 are enough if all frames last equally long, even with B-frames and edit
-  /// lists.
+  /// If all frames last equally long, the tables of an MP4 are enough to complete the index, even
+  /// with B-frames and edit lists.
   @Test(
     "MP4 tables give the presentation times",
     arguments: cases.filter { $0.media.video != nil && $0.media.frameRate != "0/1" })

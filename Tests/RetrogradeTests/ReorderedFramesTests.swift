@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "untimed frames of a program stream are shown between frames with timestamps", arguments: [nil, "1.04"],
+    "frames without timestamps in a program stream are evenly spaced", arguments: [nil, "1.04"],
     ["mpeg2video", "mpeg1video"])
   func programStream(_ start: String?, _ codec: String) async throws {
     let folder = try TemporaryFolder()

@@ -6,7 +6,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// A source, the options and the output of one reversal to test.
+/// One reversal to test: its source, options and output.
 struct ReverseCase: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var media: TestMedia
@@ -149,7 +149,8 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
 
     if media.video != nil {
       #expect(mirror.numbers == (0..<media.frameCount).reversed())
-      // In plain playback, mpegpsdemux reports a later start of the stream than the real one.
+      // In plain playback, mpegpsdemux reports a start of the stream that is too late, so the times
+      // of MPEG-PS are not compared.
       if media.muxer != "mpegpsmux" {
         #expect(original.numbers == Array(0..<media.frameCount), "the generated source is what it should be")
         expectMirroredTimes(original, mirror, media)
@@ -185,8 +186,8 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     return max(frame, audio ?? .zero)
   }
 
-  /// Presentation times of the source's frames. AVI has no timestamps, so its frames follow each
-  /// other at the frame rate.
+  /// Returns the presentation times of the source's frames. AVI has no timestamps, so its frames
+  /// follow each other at the frame rate.
   private func times(_ original: DecodedMedia, _ media: TestMedia) -> [ClockTime] {
     media.muxer == "avimux" ? media.times.dropLast() : original.times
   }
@@ -198,8 +199,8 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     // the reversed video.
     let expected = times(original, media).dropFirst().reversed().map { end - $0 }
     let errors = zip(mirror.times.dropFirst(), expected).map { ($0 - $1).seconds }
-    // If only the container gives the duration of the last frame, all frames may be shifted by the
-    // same time.
+    // Without audio, the start of the mirror depends on the duration of the source's last frame,
+    // which not every container stores. So all frames may be shifted by the same time.
     let isVideoOnly = media.sampleCount == 0
     let shift = isVideoOnly ? errors.first ?? 0 : 0
     #expect(

@@ -25,7 +25,7 @@ import Testing
     var words: String { "\(from)f..\(to)f" + (speed == 1 ? "" : " x\(speed)") }
   }
 
-  /// Random ranges. Half of them start where the previous range ends.
+  /// Returns random ranges. About half of them start at the end of the previous range.
   private static func score(_ seed: Int, speeds: ClosedRange<Int>) -> [Stretch] {
     var generator = SeededGenerator(seed)
     var stretches: [Stretch] = []
@@ -39,8 +39,8 @@ import Testing
     return stretches
   }
 
-  /// Filter graph for ffmpeg: one chain for each range, concatenated. At a turn, the frame that was
-  /// shown last is not repeated.
+  /// Returns a filter graph for ffmpeg: one chain for each range, concatenated. At a turn, the
+  /// frame that was shown last is not repeated.
   private static func graph(_ stretches: [Stretch], _ kind: String, _ chain: (Range<Int>, Stretch) -> String) -> String
   {
     let chains = stretches.enumerated().map { number, stretch in
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  /// Presentation time of each frame, in milliseconds, and its checksum.
+  /// Returns the presentation time of each frame, in milliseconds, and the frame's checksum.
   private static func frames(_ arguments: [String]) throws -> [(time: Int, sum: String)] {
     let form = ["-pix_fmt", "gray", "-c:v", "rawvideo", "-fps_mode", "passthrough", "-enc_time_base", "1:1000"]
     return try FFmpeg.lines(arguments + form + ["-f", "framemd5", "-"]).map { line in

@@ -30,7 +30,7 @@ import Testing
     var testDescription: String { score }
 
     /// - Parameters:
-    ///   - played: first and last frame of each part, forwards or backwards.
+    ///   - played: first and last frame of each range, forwards or backwards.
     ///   - held: number of frames before a hold, and the duration of the hold in seconds.
     init(
       _ score: String, _ played: [(first: Int, last: Int)], held: (Int, Double) = (0, 0),
@@ -50,7 +50,7 @@ import Testing
     Reading(
       "0..1, 1..0.4, 0.4..end", [(0, 24), (23, 10), (11, 49)],
       audio: [(0, 48_000), (46_080, 19_200), (21_120, 96_000)]),
-    // The second part does not start where the first one ends, so no frame is left out.
+    // The second range does not start at the end of the first one, so no frame is left out.
     Reading("10f..20f; end-0.4..end", [(10, 19), (40, 49)], audio: [(19_200, 38_400), (76_800, 96_000)]),
     Reading("0..1, 1..end", [(0, 49)], audio: [(0, 96_000)]),
     Reading("hold 0.5, end..1.6", [(49, 40)], held: (1, 0.5), audio: [nil, (96_000, 76_800)], silence: 24_000),
@@ -104,8 +104,8 @@ import Testing
       ])
   }
 
-  /// If the speed changes linearly, position x is reached after 2x / (first + v), where first is
-  /// the initial speed and v is the speed at x.
+  /// In a ramp, the speed changes linearly with time. Position x is then reached at the time
+  /// 2x / (first + v): first is the initial speed, and v is the speed at x.
   @Test("the speed determines how long a frame is shown")
   func frameDurations() async throws {
     let folder = try TemporaryFolder()

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Retrograde
 
-/// Splitting streams into segments of the output.
+/// Boundaries of the segments into which ``SegmentedMirror`` divides its output.
 @Suite struct SegmentCutTests {
-  /// Frame range of each segment of a video with `frames` frames at 25 fps.
+  /// Returns the frame range of each segment of a video with `frames` frames at 25 fps.
   /// - Parameters:
   ///   - groups: length of a GOP, in frames; nil for a video without keyframes.
   ///   - target: usual length of a segment, in units of 1/100 s.
@@ -37,7 +37,7 @@ import Testing
     #expect(cut(1, groups: nil) == [0..<1])
   }
 
-  @Test("a frame that is shown for a long time is in one segment")
+  @Test("a frame that is shown for longer than a segment is not split")
   func longFrames() {
     let times = [0, 1000, 1004, 1008, 3000]
     #expect(SegmentCuts.segments(of: times, usual: 400) { _ in false } == [0..<1, 1..<3, 3..<4])
@@ -66,7 +66,7 @@ import Testing
   }
 
   /// A segment of 1 s: 5 frames of 40 ms, a frame of 600 ms, and 5 frames of 40 ms.
-  @Test("a fragment starts with the frame that is shown at its start")
+  @Test("the first frame of a fragment is the frame on screen when the fragment starts")
   func pieces() {
     let times = [0, 40, 80, 120, 160, 200, 800, 840, 880, 920, 960, 1000].map { $0 * 90 }
     let cuts = SegmentCuts(times: times, timescale: 90_000, segments: [0..<11])

@@ -30,14 +30,14 @@ import Testing
     return settings
   }
 
-  /// Fragments of a segment, as the mirror delivers them.
+  /// Returns the fragments of a segment, as the mirror delivers them.
   private func parts(_ mirror: SegmentedMirror, _ number: Int, from piece: Int = 0) throws -> [[UInt8]] {
     let parts = Mutex<[[UInt8]]>([])
     try mirror.segment(number, from: piece, of: 0, Cancellation()) { more in parts.withLock { $0.append(more) } }
     return parts.withLock { $0 }
   }
 
-  @Test("a segment that starts at any of its fragments has the right frames and times")
+  @Test("a segment can be delivered from any of its fragments on")
   func segmentPieces() async throws {
     let source = try media.write(to: folder)
     let mirror = try mirror(source, settings())
@@ -56,7 +56,8 @@ import Testing
         let first = mirror.frameStarts.endOfPrefix { $0 <= start } - 1
         let end = mirror.frameStarts.endOfPrefix { $0 < segment.end }
         #expect(frames.map(\.sum) == whole[first..<end].map(\.sum), "\(number) \(piece)")
-        // FFmpeg's times start at the first frame. The fragment itself contains its start time.
+        // FFmpeg's times are relative to the first frame, so the start time is read from the
+        // fragment itself.
         let times = whole[first..<end].map { $0.time - whole[first].time }
         #expect(zip(frames, times).allSatisfy { abs($0.time - $1) <= 1 }, "\(number) \(piece)")
         let begin = try #require(parts[0].box("traf", "tfdt", in: Box.all(in: parts[0][...])[1].body))
@@ -100,7 +101,7 @@ import Testing
     #expect(tight.map(\.sum) == roomy.map(\.sum) && tight.map(\.time) == roomy.map(\.time))
   }
 
-  /// Frames played from a source, starting at its end.
+  /// Plays a source from its end, and returns the frames.
   private func frames(
     _ path: String, _ resources: Resources, isWatched: Bool
   ) throws -> (frames: [VideoPlayer.Frame], plan: Plan) {
@@ -193,7 +194,7 @@ import Testing
     let decoded = try FFmpeg.samples(try write(mirror, 0, "aac.mp4"))
     try await Reverser(source).reverse(to: folder.path("whole.wav"))
     let whole = try FFmpeg.samples(folder.path("whole.wav"))
-    // FFmpeg outputs all samples of a fragment's last packet.
+    // FFmpeg also outputs the padding in the last packet.
     #expect(
       decoded.count / audio.channels - whole.count / audio.channels < PacketGrid.AAC && decoded.count >= whole.count)
     let errors = Self.errors(decoded, whole, audio.channels)
@@ -209,13 +210,13 @@ import Testing
     }
     #expect(rendition.segments.count > 4)
     // avenc_aac 1.22 may encode the same samples to different packets in each run. A loss larger by
-    // a fifth was observed in one block.
+    // a fifth was observed in one block, so the limit is higher.
     #expect(most(true) <= most(false) * 1.5)
   }
 
   private static let block = 128
 
-  /// Root mean square of the difference, in each block of sample frames.
+  /// Computes the root mean square of the difference, in each block of sample frames.
   private static func errors(_ a: [Float32], _ b: [Float32], _ channels: Int) -> [Float] {
     let size = block * channels
     return stride(from: 0, to: min(a.count, b.count) - size + 1, by: size).map { start in
@@ -231,8 +232,8 @@ import Testing
       pipeline: "videotestsrc pattern=snow num-buffers=90 ! video/x-raw,width=1280,height=720,framerate=30/1 ! "
         + "x264enc speed-preset=ultrafast key-int-max=90 ! matroskamux ! filesink location=\(path)")
     let mirror = try SegmentedMirror(path, SegmentedMirror.Settings(), Cancellation())
-    // While opening the source, the engine decodes frames to choose a way of reading it. This
-    // segment consumes these frames.
+    // To choose a way of reading, the engine decodes some frames while it opens the source, and
+    // keeps them in memory. Making this segment uses these frames up.
     _ = try mirror.segment(0, of: 0, Cancellation())
     let before = mirror.memoryHeld
     #expect(before.bytes == 0)
@@ -277,8 +278,8 @@ import Testing
     let movie = try write(mirror, 1, "own.mp4")
     let usual = try FFmpeg.frames(try write(mirror, 0, "h264.mp4"))
     #expect(try FFmpeg.frames(movie).map(\.time) == usual.map(\.time))
-    // qtdemux 1.22 may misread the frame rate of a fragment; vp9dec then drops all frames of the
-    // fragment.
+    // Decodes with FFmpeg, because qtdemux 1.22 may misread the frame rate of a fragment. vp9dec
+    // then drops all frames of the fragment.
     let raw = try FFmpeg.bytes(
       ["-i", movie, "-fps_mode", "passthrough", "-pix_fmt", "gray", "-f", "rawvideo", "-"])
     let numbers = stride(from: 0, to: raw.count, by: 96 * 64).map { start in
@@ -288,7 +289,7 @@ import Testing
     #expect(throws: RetrogradeError.self) { _ = try mirror.segment(0, of: 2, Cancellation()) }
   }
 
-  /// Noise uses all of the bandwidth that it may use.
+  /// Noise does not compress, so an encoder uses all of the allowed bandwidth.
   @Test(
     "no segment exceeds the bandwidth of its rendition",
     arguments: [
@@ -322,7 +323,8 @@ import Testing
         let length = max(segment.duration, settings.target / 2)
         #expect(Double(size) * 8 <= Double(rendition.peakBandwidth) * length.seconds, "\(rendition.name) \(place)")
       }
-      // The first two segments are shorter than usual, so the rendition has more segments.
+      // The first two segments are shorter than usual. So the rendition has more segments, each
+      // with its own overhead.
       #expect(Double(whole) * 8 <= Double(rendition.averageBandwidth) * (mirror.duration + settings.target).seconds)
     }
   }
@@ -458,7 +460,7 @@ import Testing
 }
 
 extension SegmentedMirror {
-  /// All bytes of a segment.
+  /// Returns all bytes of a segment.
   fileprivate func segment(_ number: Int, of rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] {
     let bytes = Mutex<[UInt8]>([])
     try segment(number, from: 0, of: rendition, cancellation) { more in bytes.withLock { $0 += more } }

@@ -8,7 +8,7 @@ import Testing
 @testable import RetrogradeEngine
 
 @Suite struct SizeLimitTests {
-  @Test("the first level that makes the file small enough is found in few tries")
+  @Test("the first animation level that meets the size limit is found in few tries")
   func levelSearch() throws {
     var generator = SeededGenerator(7)
     for _ in 0..<300 {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("each level makes a smaller file than the level before")
+  @Test("no animation level has a better setting than the level before")
   func levelOrder() {
     for format in [AnimationFormat.gif, .webp] {
       for first in [AnimationLevel(), AnimationLevel(colors: 40, dither: 0, quality: 50)] {
@@ -148,7 +148,7 @@ import Testing
     #expect((caps?.int("width"), caps?.int("height")) == (480, 640))
   }
 
-  @Test("size limits and colour counts that a format can't have are refused")
+  @Test("unsupported size limits, colour counts and other options are refused")
   func unsupportedOptions() async throws {
     let folder = try TemporaryFolder()
     let source = try noise(folder, frames: 2)

@@ -8,7 +8,7 @@ import Testing
 /// After a seek, a range of a long source can play before the whole source is indexed. The range
 /// must play in the same way as after full indexing.
 @Suite struct SoughtStretchTests {
-  /// 300 numbered frames of 100 ms, with audio of the same length.
+  /// Returns a video of 300 numbered frames of 100 ms, with audio of the same length.
   private func media(_ muxer: String, _ audio: String) -> TestMedia {
     var media = TestMedia()
     media.times = TestMedia.regular(300, rate: 10)
@@ -24,7 +24,7 @@ import Testing
     var audioSpans: [TimeSpan] = []
   }
 
-  /// Frames and audio from `time` to `end`.
+  /// Plays the frames and the audio from `time` to `end`.
   private func played(_ source: PlayableSource, from time: ClockTime, to end: ClockTime) throws -> Played {
     var played = Played()
     let video = VideoPlayer(
@@ -53,7 +53,7 @@ import Testing
       let time = ClockTime(nanoseconds: milliseconds * 1_000_000)
       let stretch = try #require(try stretches.stretch(at: time))
       #expect(stretch.place.start <= time && time < stretch.place.end)
-      // A GOP lasts 2 s, so the indexed range has at most five GOPs.
+      // At most five GOPs of 2 s are indexed.
       #expect(stretch.range.duration <= ClockTime(seconds: 10))
       let end = min(stretch.place.end, time + ClockTime(seconds: 2))
       let (found, all) = (try played(stretch.source, from: time, to: end), try played(whole, from: time, to: end))

@@ -8,7 +8,8 @@ import Testing
 
 /// A file with a single image is a video of one frame.
 @Suite struct StillImageTests {
-  /// Pipeline for an image that is larger than one read of filesrc. A pixel format is appended.
+  /// Start of a pipeline for an image that is larger than one read of filesrc. Callers append the
+  /// pixel format.
   private static let raw = "videotestsrc num-buffers=1 pattern=snow ! video/x-raw,width=160,height=96,format="
 
   private func write(_ description: String, to path: String) throws -> String {

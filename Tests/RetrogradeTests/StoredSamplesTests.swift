@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// PCM is read in place if the container declares its position.
+/// PCM is read directly from the source file if the container declares the position of the samples.
 @Suite struct StoredSamplesTests {
   private func media(_ format: String, channels: Int) -> TestMedia {
     var media = TestMedia.audioOnly("s.wav", muxer: "wavenc", sampleCount: 150_001)
@@ -126,7 +126,7 @@ import Testing
     #expect(report.spoolBytes > 0 && !report.warnings.isEmpty)
   }
 
-  /// Sample frames of two channels, in reverse order.
+  /// Returns sample frames of two channels in reverse order.
   private func reversed(_ samples: [UInt8]) -> [UInt8] {
     stride(from: 0, to: samples.count, by: 16).reversed().flatMap { samples[$0..<$0 + 16] }
   }

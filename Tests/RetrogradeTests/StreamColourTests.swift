@@ -6,7 +6,7 @@ import Testing
 /// Colours that the container or the video stream declares.
 @Suite struct StreamColourTests {
   @Test(
-    "colours in the stream override colours in the container, which apply if the stream has none",
+    "colours that the video stream declares take precedence over those of the container",
     arguments: [("h264", "libx264"), ("h265", "libx265 -x265-params log-level=none")], [true, false])
   func stated(codec: (name: String, encoder: String), byStream: Bool) async throws {
     let folder = try TemporaryFolder()

@@ -66,7 +66,8 @@ import Testing
     Case("silent.mp4", "mp4mux") { $0.sampleCount = 0 },
   ]
 
-  /// The bit rate is computed from the bytes and the duration of the range, wherever the range is.
+  /// The bit rate of a range is the number of its bytes divided by its own duration, even if the
+  /// range starts late.
   @Test("a range at the end has the bit rate of the source")
   func lateRate() async throws {
     let folder = try TemporaryFolder()
@@ -89,7 +90,8 @@ import Testing
     let path = try Case("aac.mkv", "matroskamux") { $0.audio = Self.aac }.media.write(to: folder)
     let stretch = ReverseOptions(playback: PlaybackOptions(start: 5, end: 6))
     let (part, whole) = (try await Reverser(path, options: stretch).plan(), try await Reverser(path).plan())
-    // The duration is that of the container, which counts packets.
+    // The report of a range contains the duration that the container declares. This duration counts
+    // whole packets, so it may differ slightly.
     #expect(abs((part.duration - whole.duration).seconds) < 0.1, "\(part.duration), \(whole.duration)")
   }
 
@@ -112,7 +114,7 @@ import Testing
     return bytes
   }
 
-  /// Differences between the index of a range and the index of the whole source.
+  /// Returns the differences between the index of a range and the index of the whole source.
   func compare(_ path: String, from start: Double, to end: Double?) throws -> [String] {
     let indexer = try indexer(path)
     let whole = try indexer.run()
@@ -171,8 +173,8 @@ import Testing
     }
   }
 
-  /// The video pad is not linked. qtdemux would read a stream without a consumer to the end of the
-  /// file.
+  /// The video pad is not linked. The end of the audio must also end the video: otherwise, qtdemux
+  /// would read the video to the end of the file.
   @Test(
     "nothing is read after the end of a range", arguments: [("qtdemux", "mp4mux"), ("matroskademux", "matroskamux")])
   func endOfRange(_ demuxer: String, _ muxer: String) throws {

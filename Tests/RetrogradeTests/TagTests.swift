@@ -26,7 +26,7 @@ import Testing
 
   private static func value(_ tag: String) -> String { "some \(tag.replacing("-", with: ""))" }
 
-  /// FFmpeg's name of a GStreamer tag in files with the extension `ending`.
+  /// Returns FFmpeg's name of a GStreamer tag in files with the extension `ending`.
   private static func name(_ tag: String, in ending: String) -> String {
     let isVorbis = ["flac", "ogg"].contains(ending)
     let known =
@@ -58,7 +58,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.path("s.\(source)")
     // In Matroska, FFmpeg writes a track number under the name that GStreamer uses for episode
-    // numbers.
+    // numbers, so only the track number is tested.
     let numbers = Self.numbers.filter { source != "mkv" || $0.key != "show-episode-number" }
     let tags =
       Self.texts.map { ($0, Self.value($0)) } + numbers.map { ($0, $1) }.sorted { $0.0 < $1.0 } + [
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test("tags of a file's only stream are not reported if the file keeps them")
+  @Test("tags of a file's only stream are not reported if the output stores these tags")
   func onlyStream() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -199,7 +199,7 @@ import Testing
     #expect(texts("album_artist") == ["Band"] || texts("albumartist") == ["Band"], "\(mirrored)")
   }
 
-  @Test("a year is kept as a year beside a recording time", arguments: ["s.mka", "s.m4a"])
+  @Test("a year stays a year if the file also has a recording time", arguments: ["s.mka", "s.m4a"])
   func yearBesideTime(_ name: String) async throws {
     let folder = try TemporaryFolder()
     let tags = ["-metadata", "date=2020", "-metadata", "creation_time=2021-03-04T05:06:07Z"]
@@ -243,7 +243,7 @@ import Testing
     #expect(lost.contains("MOOD of a chapter") && lost.uppercased().contains("MICROPHONE"))
   }
 
-  @Test("ID3 frames that GStreamer does not read are kept if they are text; others are reported")
+  @Test("text in ID3 frames that GStreamer does not read is kept, and other such frames are reported")
   func id3Frames() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=0.5", "-write_id3v2", "0", folder.path("a.mp3")])
@@ -282,7 +282,7 @@ import Testing
 
   private static func plain(_ text: String) -> String { text.lowercased().filter { $0.isLetter || $0.isNumber } }
 
-  /// Tags that FFmpeg reads, except technical ones. In Ogg, tags belong to the stream.
+  /// Returns the tags that FFmpeg reads, except technical ones. In Ogg, tags belong to the stream.
   private static func pairs(_ path: String) throws -> [(String, String)] {
     let stream = path.hasSuffix(".ogg") ? ["-map_metadata", "0:s:0"] : []
     return try FFmpeg.lines(["-i", path] + stream + ["-f", "ffmetadata", "-"]).flatMap { line in
@@ -295,7 +295,7 @@ import Testing
     }
   }
 
-  /// Numbers and dates among the tags that GStreamer reads.
+  /// Returns the values of the tags that GStreamer reads, as text.
   private static func known(_ path: String) throws -> Set<String> {
     let pipeline = try Pipeline("filesrc location=\(path) ! decodebin ! fakesink")
     defer { pipeline.set(.null) }

@@ -28,13 +28,14 @@ import Testing
       packet[3] & 0x10 == 0 ? [] : packet.dropFirst(packet[3] & 0x20 == 0 ? 4 : 5 + Int(packet[4]))
     }
 
-    /// Indexes of the packets in which a PES packet of audio (0xC0) or video (0xE0) starts.
+    /// Returns the indexes of the packets in which a PES packet of audio (0xC0) or video (0xE0)
+    /// starts.
     func starts(_ kind: UInt8) -> [Int] {
       all.indices.filter { all[$0][1] & 0x40 != 0 && Packets.payload(all[$0]).starts(with: [0, 0, 1, kind]) }
     }
 
-    /// Presentation time of the PES packet that starts in a packet, relative to the first clock
-    /// reference.
+    /// Returns the presentation time of the PES packet that starts in a packet, relative to the
+    /// first clock reference.
     func time(_ packet: Int) throws -> ClockTime {
       let field = Packets.payload(all[packet]).dropFirst(9).prefix(5).map { Int($0) }
       let shown =
@@ -44,7 +45,8 @@ import Testing
       return ClockTime(sampleIndex: shown - first, rate: 90_000)
     }
 
-    /// Indexes of the packets of the same stream after `start`, up to the next PES packet.
+    /// Returns the indexes of the packets of the same stream after `start`, up to the next PES
+    /// packet.
     func rest(_ start: Int) -> [Int] {
       let stream = Packets.stream(all[start])
       let own = all.indices.dropFirst(start + 1).filter { Packets.stream(all[$0]) == stream }
@@ -52,7 +54,7 @@ import Testing
     }
   }
 
-  /// Audio, and H.264 that has parameter sets only at its start.
+  /// Returns media of audio, and of H.264 that has parameter sets only at its start.
   private func media() -> TestMedia {
     var media = TestMedia()
     media.video = "x264enc key-int-max=100 bframes=0 pass=qual quantizer=1 option-string=scenecut=0 ! h264parse"
@@ -106,8 +108,8 @@ import Testing
   func variableRate() async throws {
     let folder = try TemporaryFolder()
     var media = media()
-    // The rate is constant at the end of the file. The duration of the last frame depends only on
-    // that rate.
+    // Only the beginning has a variable rate. The end has a constant rate, so that the duration of
+    // the last frame is certain.
     (media.times, media.sampleCount) = (
       (0...150).map { ClockTime.milliseconds($0 * 40 + ($0 < 40 ? $0 % 5 * 4 : 0)) }, 0
     )
@@ -156,9 +158,9 @@ import Testing
     #expect(try await Reverser(path, options: options).plan().warnings.isEmpty)
   }
 
-  /// tsdemux drops an incomplete PES packet. Without the first PES packet, the parser can't read
-  /// the rest.
-  @Test("a stream without parameter sets is reported, and options that apply to it cause no error")
+  /// tsdemux drops an incomplete PES packet. The first PES packet contains the parameter sets, and
+  /// without them the parser can't read the rest of the stream.
+  @Test("a stream without parameter sets is reported, even if an option applies to the stream")
   func lostParameterSets() async throws {
     let folder = try TemporaryFolder()
     let path = try media().write(to: folder)

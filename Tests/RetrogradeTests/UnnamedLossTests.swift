@@ -44,8 +44,8 @@ import Testing
     let gaps = zip(own, own.dropFirst()).map { $1 - $0 }
     let mirroredGaps = zip(mirrored, mirrored.dropFirst()).map { $1 - $0 }
     #expect(mirrored.count == 5)
-    // A frame starts where its successor in the source ended, so the first gap is the duration of
-    // the last source frame.
+    // The first gap is the duration of the source's last frame, which is not among the source's
+    // gaps.
     for (one, other) in zip(gaps.reversed(), mirroredGaps.dropFirst()) { #expect(abs(one - other) < 0.002) }
   }
 
@@ -180,8 +180,8 @@ import Testing
     }
   }
 
-  /// The last case changes the codec tag of raw RGB, because not every release of FFmpeg writes
-  /// that tag.
+  /// The last case writes raw RGB and changes its codec tag to v308, because not every release of
+  /// FFmpeg writes v308.
   @Test(
     "video that GStreamer misreads is refused",
     arguments: [
@@ -279,7 +279,7 @@ import Testing
     #expect(try await Verifier(path, mirror: folder.path("b.mkv")).verify().isMirror)
   }
 
-  /// FFV1 marks fields only since version 3.
+  /// Before version 3, FFV1 does not store the field order, so only Matroska declares it.
   @Test(
     "the field order that Matroska declares is read",
     arguments: [("ffv1 -level 1", "tt"), ("ffv1 -level 1", "bb"), ("ffv1 -level 3", "bb"), ("rawvideo", "bb")]
@@ -327,7 +327,7 @@ import Testing
     #expect(found.allSatisfy { $0.contains("colour primaries and transfer function") })
   }
 
-  @Test("audio for the visually impaired or hard of hearing is reported")
+  @Test("a lost label of audio for the visually impaired or hard of hearing is reported")
   func accessibleAudio() async throws {
     let folder = try TemporaryFolder()
     for (mark, words) in [("visual_impaired", "visually impaired"), ("hearing_impaired", "hard of hearing")] {
@@ -339,7 +339,7 @@ import Testing
     }
   }
 
-  /// FLAC's own speaker layout for three channels has no bass speaker.
+  /// The comment declares a bass speaker (0xb), but FLAC's own layout for three channels has none.
   @Test("speaker positions in a FLAC comment are reported")
   func flacSpeakers() async throws {
     let folder = try TemporaryFolder()
@@ -360,7 +360,7 @@ import Testing
     #expect(try await warnings(path, folder.path("b.wav")) == [])
   }
 
-  @Test("SubRip markup does not become text in MP4 and WebVTT, and text does not become markup")
+  @Test("SubRip markup and text that looks like markup are told apart in MP4 and WebVTT")
   func subtitleMarkup() async throws {
     let folder = try TemporaryFolder()
     let cue = "{\\an8}<font color=\"#ff0000\">red</font> <i>is</i> a < b & c {x}"
@@ -457,7 +457,7 @@ import Testing
     #expect(try probe(folder.path("b.flac"), "format_tags=title,track,mood").sorted() == ["3", "T", "calm"])
   }
 
-  @Test("tags of Ogg with video are kept in its audio stream, or reported")
+  @Test("tags of Ogg video are kept in the audio stream, or reported if there is no audio")
   func oggVideoTags() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.ogv")
@@ -507,7 +507,7 @@ import Testing
       streams + ["-c:s", "mov_text", "-disposition:a", "default+comment", folder.path("a.mp4")])
     let found = try await warnings(folder.path("a.mp4"), folder.path("b.mkv"))
     #expect(found.count == 1 && found[0].contains("commentary"), "\(found)")
-    // Also tests Matroska to MP4.
+    // Tests the opposite direction, from Matroska to MP4.
     _ = try FFmpeg.bytes(streams + ["-c:s", "srt", "-disposition:s", "default+forced", folder.path("f.mkv")])
     let named = try await warnings(folder.path("f.mkv"), folder.path("f.mp4"))
     #expect(named.count { $0.contains("subtitles are off") } == 1)

@@ -13,7 +13,7 @@ import Testing
     PlainFrames(zip(starts, hashes).map { PlainFrames.Frame(time: $0, hash: $1) }, comparedWith: starts)
   }
 
-  @Test("a source frame that differs from the frame of a plain decode is reported")
+  @Test("a source frame that differs if it is decoded without seeks is reported")
   func corruptSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
     for (number, hash) in [1, 9, 8, 4].enumerated() { check.add(UInt64(hash), number: number) }
@@ -30,7 +30,7 @@ import Testing
     #expect(check.check("").figures["differing"] == 2)
   }
 
-  @Test("wrong source frames count as damaged if another plain decode outputs them, too")
+  @Test("a differing source frame counts as damaged if a second decode without seeks outputs it, too")
   func concealedSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
     for (number, hash) in [1, 9, 8, 4].enumerated() { check.add(UInt64(hash), number: number) }
@@ -39,7 +39,7 @@ import Testing
     #expect(check.check("").figures["damaged"] == 1)
   }
 
-  /// Thumbnail in which a quarter of the pixels is brighter by `share` times `level`.
+  /// Returns a thumbnail in which a quarter of the pixels is brighter by `share` times `level`.
   private static func thumbnail(share: Double, level: Double) -> Thumbnail {
     let count = Thumbnail.width * Thumbnail.height
     return Thumbnail(pixels: (0..<count).map { UInt8(100 + ($0 % 4 == 0 ? (share * level).rounded() : 0)) })
@@ -113,7 +113,7 @@ import Testing
     #expect(found.louder.count == 8 && found.differing.count == 0)
   }
 
-  @Test("a level 1 dB lower is measured")
+  @Test("a gain of -1 dB is measured")
   func gain() throws {
     let found = VerifyPartsTests.finding { $1 * 0.891 }
     #expect(abs(try #require(found.gain) + 1) < 0.01)
@@ -130,7 +130,8 @@ import Testing
     #expect(found.differing.count == 0)
   }
 
-  /// Block means of a grey frame of 64x32, with a square of another grey level.
+  /// Returns the block means of a grey frame of 64x32 with a square of the grey level `square`; nil
+  /// for no square.
   private static func means(_ level: UInt8, square: UInt8? = nil) throws -> [PlaneMeans] {
     let caps = try #require(Caps("video/x-raw,format=GRAY8,width=64,height=32,framerate=25/1"))
     let frame = try Buffer(size: 64 * 32) { bytes in
@@ -160,7 +161,7 @@ import Testing
     #expect(comparison.planes[0].mean == 3)
   }
 
-  @Test("one bit of one byte changes the hash of a frame")
+  @Test("changing one bit of any byte changes the hash of a frame")
   func hashes() {
     func hash(_ bytes: [UInt8]) -> UInt64 {
       var hash = ByteHash()

@@ -150,7 +150,7 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.mkv"), mirror, isLossless: false) == [])
   }
 
-  @Test("in audio without video, a tone after encoder priming is found by its start")
+  @Test("a tone without video is aligned by its start, in spite of encoder priming")
   func toneBehindPriming() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=f=440:r=44100:d=1", "-c:a", "libmp3lame", folder.path("s.mp3")])

@@ -12,7 +12,7 @@ import Testing
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var media = TestMedia()
-    /// True if frames that are shown before a keyframe depend on it (open GOP).
+    /// True if frames that are shown before a keyframe depend on this keyframe (open GOP).
     var isOpen = false
 
     init(

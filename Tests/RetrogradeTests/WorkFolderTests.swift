@@ -107,7 +107,7 @@ import Testing
     #expect(!exists(work))
   }
 
-  @Test("a removed work folder counts as finished only if the output exists")
+  @Test("a run whose work folder was removed counts as finished only if the output is new")
   func removedFolder() async throws {
     try Data("old".utf8).write(to: URL(fileURLWithPath: output))
     for isMade in [false, true] {

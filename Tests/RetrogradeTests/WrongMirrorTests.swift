@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// The words of a text, split at spaces.
+/// Splits a text at spaces.
 private func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
 
 /// Files that are nearly the mirror of a clip. For each, one check of `verify` must fail.
@@ -19,7 +19,7 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     var arguments: [String] { words(rawValue) }
   }
 
-  /// A clip with a feature that the other clips lack.
+  /// Kind of clip. Each kind has a feature that the others lack.
   enum Kind: String, Sendable, CaseIterable {
     case plain
     /// MP4 with a rotation.
@@ -144,8 +144,8 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     try bytes.write(to: URL(fileURLWithPath: path))
   }
 
-  /// 1.5 s of 160x120, two channels of chirps, two subtitles, two chapters, a title, an artist and a
-  /// language.
+  /// Writes a clip of 1.5 s and its mirror: 160x120, two channels of chirps, two subtitles, two
+  /// chapters, a title, an artist and a language.
   private static func plainClip() async throws -> Clip {
     let folder = try TemporaryFolder()
     let (source, mirror) = (folder.path("source.mkv"), folder.path("mirror.mkv"))
@@ -188,7 +188,7 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     #expect(try await WrongMirrorTests.failures(form) == [])
   }
 
-  @Test("a correct mirror of each other kind of clip passes", arguments: Kind.allCases)
+  @Test("a correct mirror of each kind of clip passes", arguments: Kind.allCases)
   func correctMirrorOfKind(of kind: Kind) async throws {
     #expect(try await WrongMirrorTests.failures(.copied, of: kind) == [])
   }

@@ -2,7 +2,7 @@ import GStreamer
 import MediaTime
 
 extension DecodedMedia {
-  /// The bytes of every buffer that a pipeline outputs, in order.
+  /// Returns the bytes of every buffer that a pipeline outputs, in order.
   /// - Parameter description: the pipeline without its appsink.
   package static func buffers(of description: String) throws -> [[UInt8]] {
     var found: [[UInt8]] = []

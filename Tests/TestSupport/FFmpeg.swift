@@ -3,7 +3,7 @@ import Testing
 
 /// Runs ffmpeg and ffprobe.
 package enum FFmpeg {
-  /// The lines that ffmpeg prints, without comments.
+  /// Returns the lines that ffmpeg prints, without comments.
   package static func lines(_ arguments: [String]) throws -> [String] {
     String(decoding: try bytes(arguments), as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("#") }
       .map(String.init)
@@ -13,7 +13,7 @@ package enum FFmpeg {
     Array(try Program.succeed("/usr/bin/ffmpeg", ["-v", "error", "-nostdin"] + arguments).output)
   }
 
-  /// Presentation time in milliseconds and checksum of each frame.
+  /// Returns the presentation time in milliseconds and the checksum of each frame.
   package static func frames(_ path: String) throws -> [(time: Int, sum: String)] {
     let form = [
       "-map", "0:v", "-pix_fmt", "gray", "-c:v", "rawvideo", "-fps_mode", "passthrough", "-enc_time_base", "1:1000",
@@ -24,8 +24,8 @@ package enum FFmpeg {
     }
   }
 
-  /// Interleaved audio samples as 32-bit floats. In fragmented MP4, FFmpeg removes the priming only
-  /// with `-advanced_editlist 0`.
+  /// Decodes the interleaved audio samples, as 32-bit floats. In fragmented MP4, FFmpeg removes the
+  /// priming only with `-advanced_editlist 0`.
   package static func samples(_ path: String) throws -> [Float32] {
     let edits = path.hasSuffix(".mp4") ? ["-advanced_editlist", "0"] : []
     let bytes = try bytes(edits + ["-i", path, "-map", "0:a", "-c:a", "pcm_f32le", "-f", "f32le", "-"])
@@ -35,7 +35,7 @@ package enum FFmpeg {
   /// Overwrites the bytes of a packet with zeros.
   /// - Parameters:
   ///   - number: index of the packet, from 0.
-  ///   - stream: in ffprobe's syntax, such as `a:0`.
+  ///   - stream: stream specifier in ffprobe's syntax, such as `a:0`.
   package static func zeroPacket(_ number: Int, of stream: String, in path: String) throws {
     let listing = try Program.succeed(
       "/usr/bin/ffprobe",

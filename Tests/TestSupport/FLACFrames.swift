@@ -1,4 +1,4 @@
-/// The frames of a FLAC file, without the metadata before them (RFC 9639, 8).
+/// Returns the frames of a FLAC file, without the metadata before them (RFC 9639, 8).
 package func flacFrames(_ file: [UInt8]) -> ArraySlice<UInt8> {
   var place = 4
   while place + 4 <= file.count {

@@ -53,10 +53,10 @@ package final class Program {
     return pipe.fileHandleForReading
   }
 
-  /// The next line of standard output; nil at its end.
+  /// Reads the next line of standard output; returns nil at the end of the output.
   package func line() -> String? { output.flatMap { Program.line($0) }.map { String(decoding: $0, as: UTF8.self) } }
 
-  /// The next line of standard error; nil at its end, and for an empty line.
+  /// Reads the next line of standard error; returns nil at the end, and for an empty line.
   package func errorLine() -> String? {
     guard let line = errors.flatMap({ Program.line($0) }) else { return nil }
     seen += line + Data("\n".utf8)
@@ -90,8 +90,8 @@ package final class Program {
     try Program(path, arguments).end()
   }
 
-  /// Like ``run(_:_:)``.
-  /// - Throws: an ``Ending`` whose status is not 0.
+  /// Like ``run(_:_:)``, but throws if the program fails.
+  /// - Throws: ``Ending`` if its status is not 0.
   package static func succeed(_ path: String, _ arguments: [String]) throws -> Ending {
     let ending = try run(path, arguments)
     guard ending.status == 0 else { throw ending }

@@ -1,7 +1,7 @@
 import GStreamer
 import MediaTime
 
-/// Error: the pipeline of a test hangs.
+/// Error for a test pipeline that does not end in time.
 struct PipelineHang: Error {}
 
 /// Runs a pipeline, in `gst-launch-1.0` syntax, to its end.

@@ -44,7 +44,7 @@ package struct TestMedia: Sendable {
     return media
   }
 
-  /// Matroska with this many frames at 25 fps, which is also the rate in the caps.
+  /// Returns Matroska with this many frames at 25 fps, which is also the rate in the caps.
   package static func matroska(frames: Int) -> TestMedia {
     var media = matroska
     media.times = regular(frames, rate: 25)
@@ -52,7 +52,7 @@ package struct TestMedia: Sendable {
     return media
   }
 
-  /// Media with only audio.
+  /// Returns media with only audio.
   /// - Parameter encoder: elements between the raw audio and the muxer.
   package static func audioOnly(
     _ name: String, _ encoder: String = "identity", muxer: String, sampleCount: Int = 48_000
@@ -67,7 +67,7 @@ package struct TestMedia: Sendable {
     (0...count).map { ClockTime(sampleIndex: $0, rate: rate) }
   }
 
-  /// The number painted in a frame.
+  /// Reads the number painted in a frame.
   /// - Parameter luma: luma of the pixel at a position.
   package static func number(width: Int, height: Int, luma: (_ x: Int, _ y: Int) -> UInt8) -> Int {
     (0..<16).reduce(0) { number, block in
@@ -75,8 +75,8 @@ package struct TestMedia: Sendable {
     }
   }
 
-  /// Formats that x264enc accepts on all releases. Grey, which x264enc accepts since 1.24, would
-  /// give other packets.
+  /// Formats that x264enc accepts on all releases. Without this list, x264enc would encode the grey
+  /// frames as grey since 1.24, and the packets would differ between releases.
   private static let colorFormats =
     "video/x-raw,format=(string){Y444,Y42B,I420,YV12,NV12,Y444_10LE,I422_10LE,I420_10LE}"
 
