@@ -30,8 +30,8 @@ import Testing
     }
   }
 
-  /// The arguments are a score, and the played frames and audio samples. Both are counted across the
-  /// files: frames 0 to 29 are from the first file, frames 30 to 49 are from the second.
+  /// The arguments are a score, and the played frames and audio samples. Both are counted across
+  /// the files: frames 0 to 29 are from the first file, frames 30 to 49 are from the second.
   @Test(
     "a score over joined files plays every frame and sample",
     arguments: [
