@@ -2,8 +2,8 @@ import Glibc
 import Paths
 
 extension Pipeline {
-  /// Makes FFmpeg demuxers, including those added later, end at the end of the file at `path`
-  /// (`Quirk.avdemuxEnd`).
+  /// Stops FFmpeg demuxers at the end of the file at `path` (`Quirk.avdemuxEnd`). Also applies to
+  /// demuxers that are added later.
   package func endFFmpegDemuxers(withFile path: String) {
     var info = stat()
     guard stat(path.cPath, &info) == 0 else { return }

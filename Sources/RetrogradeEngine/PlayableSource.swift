@@ -32,8 +32,8 @@ package struct PlayableSource: Sendable {
   /// Indexes only the part of a source that is to be played, or the whole source if necessary.
   ///
   /// - Parameters:
-  ///   - seam: stream time from which another source plays the frames and samples; nil if there is
-  ///     no other source.
+  ///   - seam: stream time at which this source stops, because another source plays the rest; nil
+  ///     if this source plays to its end.
   ///   - progress: called with the progress of indexing.
   /// - Throws: ``RetrogradeError``.
   package init(

@@ -21,8 +21,8 @@ struct SourceParts {
 
   /// - Parameters:
   ///   - range: played part of the source; nil for all of it.
-  ///   - seam: stream time from which another source plays the frames; nil if there is no other
-  ///     source.
+  ///   - seam: stream time at which this source stops, because another source plays the rest; nil
+  ///     if this source plays to its end.
   ///   - opened: open decoder of the first video stream; nil to open one.
   init(
     _ index: SourceIndex, _ settings: PlaybackSettings, _ range: TimeSpan?, until seam: ClockTime? = nil,

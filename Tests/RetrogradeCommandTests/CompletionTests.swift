@@ -34,7 +34,7 @@ import Testing
     #expect(try offered(["re"]) == ["reverse"])
   }
 
-  @Test("without a command name, the options of reverse and their values are completed")
+  @Test("without a command name, the shell completes the options of `retrograde reverse` and their values")
   func shortForm() throws {
     #expect(try offered(["clip.mp4", "--audio-c"]) == ["--audio-codec"])
     #expect(try offered(["reverse", "clip.mp4", "--audio-c"]) == ["--audio-codec"])

@@ -91,7 +91,7 @@ import Testing
     let ends = [found.span.start, found.span.end].map { Int(($0.seconds * 25).rounded()) }
     #expect(ends == [10, 36] || ends == [35, 61], "\(ends)")
     #expect(found.isGood)
-    // The loop goes forward and backward, and shows each turn once.
+    // The loop goes forward and backward, and shows the frame at each turn once.
     #expect(try await finder.reverser(of: found).reverse(to: folder.path("o.gif")).frames == 50)
   }
 

@@ -111,7 +111,7 @@ import Testing
     #expect(try await Reverser(source, options: options).reverse(to: folder.path("o.mkv")).frames == 29)
   }
 
-  @Test("copying packets forwards with a dissolve is refused")
+  @Test("`--copy-forward` with a dissolve is refused")
   func copyRefused() async throws {
     let folder = try TemporaryFolder()
     let source = try Self.media.write(to: folder)

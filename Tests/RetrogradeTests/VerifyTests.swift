@@ -179,7 +179,7 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path(source), mirror, isLossless: output == "m.mkv") == [])
   }
 
-  @Test("verify accepts a transport stream whose clock is more than a second ahead")
+  @Test("verify accepts H.264 in a transport stream that starts more than a second after its clock reference")
   func earlyClock() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(

@@ -39,7 +39,7 @@ extension ContainerReport {
     var texts: [NamedTag] = []
     /// Reason to refuse the file, as in ``ContainerFacts/fault``; nil if there is none.
     var fault: String?
-    /// ``ContainerFacts/uncommonAudio``.
+    /// Audio format for ``ContainerFacts/uncommonAudio``.
     var uncommonFormat: String?
     /// AIFF chunks to report to the user, because no output can store their contents.
     var details: [ContainerDetail] = []

@@ -36,8 +36,8 @@ struct SampleExcerpt {
   private static let longest = 1 << 30
   /// Maximum number of copies of an MP4 sample.
   private static let mostCopies = 1 << 10
-  /// Maximum number of samples in an excerpt. Only damaged times lead to more samples, and an
-  /// excerpt does not pay off then.
+  /// Maximum number of samples in an excerpt. Only files with damaged times exceed it, and for them
+  /// an excerpt does not pay off.
   private static let most = 1 << 20
 
   /// Creates the reduced tables.

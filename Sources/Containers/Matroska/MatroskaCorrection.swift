@@ -1,10 +1,10 @@
 import MediaTime
 
-/// Corrections to a Matroska or WebM file, for matroskademux. With a longer declared duration, the
-/// demuxer outputs everything after a seek (`Quirk.matroskademuxSeekEnd`). Three structures are
-/// hidden from the demuxer: the chapters (`Quirk.matroskademuxChapters`), tag names that are not
-/// ASCII (`Quirk.matroskademuxTagNames`), and a concatenated file, whose packets the demuxer would
-/// append to those of the first file.
+/// Corrections to a Matroska or WebM file, for matroskademux. The declared duration is increased,
+/// because the demuxer stops there after a seek (`Quirk.matroskademuxSeekEnd`). Three structures are
+/// hidden: the chapters (`Quirk.matroskademuxChapters`), tag names that are not ASCII
+/// (`Quirk.matroskademuxTagNames`), and a concatenated file, whose packets the demuxer would append
+/// to those of the first file.
 struct MatroskaCorrection: FileCorrection {
   private struct Patch: Sendable {
     var place: Range<Int>

@@ -2,8 +2,8 @@ import GStreamer
 public import MediaTime
 public import RetrogradeEngine
 
-/// Requirements of a place (a video service or other destination): a GStreamer encoding target,
-/// with limits of duration, size and aspect ratio.
+/// Requirements of a destination, such as a video service: a GStreamer encoding target, with limits
+/// of duration, size and aspect ratio.
 ///
 /// A preset is a file whose name ends in `.gep`. In addition to GStreamer's groups, the file has a
 /// group `[Retrograde]`, with any of the keys `extensions` (`mp4;mov`), `crop` (`9:16`), `fit` or

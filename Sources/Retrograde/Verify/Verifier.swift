@@ -164,7 +164,7 @@ extension Verifier {
       // Concealment of lost data can depend on the decoder's number of threads, so compare
       // differing frames with a second plain decode.
       if frames.sourceFrames?.differing != nil,
-        let other = try pair.0.plainFrames(inThreadsOfWindows: true, work.cancellation, report: { _ in })
+        let other = try pair.0.plainFrames(usesWindowThreads: true, work.cancellation, report: { _ in })
       {
         frames.sourceFrames?.excludeFrames(damagedBy: other)
       }

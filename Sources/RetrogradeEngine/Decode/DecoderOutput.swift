@@ -37,7 +37,7 @@ final class DecoderOutput: Sendable {
     /// and number of threads.
     case plain
     /// Like `plain`, but with as many threads as `windows`.
-    case plainInThreadsOfWindows
+    case plainWithWindowThreads
   }
 
   /// Starts decoding at the beginning of the video.

@@ -51,14 +51,14 @@ package struct PlainFrames: Sendable {
 extension VideoSource {
   /// Decodes in one pass all frames that belong to the presentation.
   /// - Parameters:
-  ///   - inThreadsOfWindows: true to use as many threads as the decoder of windows.
+  ///   - usesWindowThreads: true to use as many threads as for decoded windows.
   ///   - report: called with the time of each frame.
-  /// - Returns: nil if the video can't be decoded this way, for example if only its decoded frames
-  ///   exist.
+  /// - Returns: nil if there is no plain decode to compare with: the source has no decoder, or
+  ///   consists of decoded frames only.
   package func plainFrames(
-    inThreadsOfWindows: Bool = false, _ cancellation: Cancellation, report: (ClockTime) -> Void
+    usesWindowThreads: Bool = false, _ cancellation: Cancellation, report: (ClockTime) -> Void
   ) throws -> PlainFrames? {
-    let use: DecoderOutput.Use = inThreadsOfWindows ? .plainInThreadsOfWindows : .plain
+    let use: DecoderOutput.Use = usesWindowThreads ? .plainWithWindowThreads : .plain
     guard let frames = try decodedPlainly(use, cancellation, report: report) else { return nil }
     return PlainFrames(frames, comparedWith: timeline.starts)
   }

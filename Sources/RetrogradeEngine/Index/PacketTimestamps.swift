@@ -220,8 +220,8 @@ package final class DecoderWatch: Sendable {
       known.withLock { known in known.first { $0.element.isSame(as: element) }?.clock }
     }
     guard let found = clock(of: decoder) else { return nil }
-    // Only the parser's ``PacketTimestamps`` contain the original limits, because the GStreamer
-    // segment was opened before the parser.
+    // Take the GStreamer segments from the parser's ``PacketTimestamps``. The probe at the parser
+    // removes the start and stop of each segment, so downstream the original limits are unknown.
     if let other = chain.parser.flatMap(clock), other.segment != nil { found.takeSegments(of: other) }
     return found
   }

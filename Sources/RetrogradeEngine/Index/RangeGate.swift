@@ -59,8 +59,8 @@ final class RangeGate: Sendable {
     }
   }
 
-  /// Upper bound for reordering. A packet is shown at most this long before any packet that
-  /// precedes it in the stream.
+  /// Upper bound for reordering: the timestamp of a packet is at most this much lower than the
+  /// timestamp of any earlier packet in the stream.
   private static let reordering = ClockTime(seconds: 10)
 
   private let state = Mutex(State())

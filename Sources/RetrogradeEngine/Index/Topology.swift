@@ -54,7 +54,7 @@ package struct Topology: Sendable {
     return (tags?.removing(facts.misreadTags)).adding(facts.tags)?.withKnownComments.withoutInventedDate
   }
 
-  /// GStreamer elements that report the file's tags as tags of the only stream.
+  /// GStreamer elements whose stream tags are the file's tags, if the file has only one stream.
   private static let readersOfFileTags: Set = ["id3demux", "apedemux", "oggdemux"]
 
   /// Returns the topology with an excerpt of the MP4 tables for the demuxer; if `excerpt` is nil,
