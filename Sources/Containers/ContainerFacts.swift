@@ -17,11 +17,14 @@ package struct ContainerFacts: Sendable {
   /// Tracks of all kinds, in file order. MP4, MOV, Matroska, WebM, AVI and AIFF only.
   package private(set) var tracks: [ContainerTrack] = []
   /// Contents to report to the user, because no output can store them. MP4, MOV, Matroska, WebM,
-  /// transport streams, AIFF, ASF, FLAC, MP3, WavPack and GIF only.
+  /// transport streams, AIFF, ASF, FLAC, MP3, WavPack, True Audio and GIF only.
   package private(set) var details: [ContainerDetail] = []
   /// Tags of the whole file that GStreamer's demuxer does not read. MP4, MOV, Matroska, WebM, AIFF,
-  /// ASF, AVI, FLV, WAVE, MP3 and WavPack only.
+  /// ASF, AVI, FLV, WAVE, MP3, WavPack and True Audio only.
   package private(set) var tags: [NamedTag] = []
+  /// Tags that apedemux reads, for files that another GStreamer element reads: typefind prefers an
+  /// element for the file's extension, such as `.tta`. MP3, WavPack and True Audio only.
+  package private(set) var apeTags: [NamedTag] = []
   /// GStreamer names of tags that the demuxer sets wrongly; ``tags`` has the right values. Matroska
   /// and ASF only.
   package private(set) var misreadTags: [String] = []
@@ -236,16 +239,10 @@ package struct ContainerFacts: Sendable {
     isContinuous = report != nil
     gapless = InfoFrame(file)?.gapless
     readID3(file, at: 0)
-    let last = APETag.unread(in: file, isPassedOver: isPlainMPEG(file))
-    tags += last.tags
+    let last = APETag.items(in: file)
+    tags += last.unread
+    apeTags = last.read
     details += last.details
-  }
-
-  /// True for MPEG audio without a tag at the start and without an ID3v1 tag at the end. Such a
-  /// file is read only by mpegaudioparse, without a demuxer.
-  private func isPlainMPEG(_ file: RandomAccessFile) -> Bool {
-    beginning.count > 1 && beginning[0] == 0xFF && beginning[1] & 0xE0 == 0xE0
-      && file.text(at: file.size - 128)?.hasPrefix("TAG") != true
   }
 
   private mutating func readID3(_ file: RandomAccessFile, at place: Int) {

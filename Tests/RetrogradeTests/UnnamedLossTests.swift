@@ -457,6 +457,21 @@ import Testing
     #expect(try probe(folder.path("b.flac"), "format_tags=title,track,mood").sorted() == ["3", "T", "calm"])
   }
 
+  /// The extension selects the GStreamer elements: `.bin` is also read by apedemux.
+  @Test("True Audio keeps its tags", arguments: ["a.tta", "a.bin"], ["b.mka", "b.flac", "b.wav"])
+  func trueAudioTags(source: String, output: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path(source)
+    let tags = ["title=T", "artist=Art", "album=Alb", "genre=Gen", "comment=Com", "copyright=Cop", "isrc=Isr"]
+    let wide = ["composer=Comp", "track=3/9", "disc=1/2", "own=Own"]
+    let given = (tags + (output == "b.wav" ? [] : wide)).flatMap { ["-metadata", $0] }
+    _ = try FFmpeg.bytes(Self.tone + ["-c:a", "tta"] + given + ["-f", "tta", path])
+    #expect(try await warnings(path, folder.path(output)) == [])
+    let read = try probe(folder.path(output), "format_tags")
+    for value in ["T", "Art", "Alb", "Gen", "Com", "Cop", "Isr"] { #expect(read.contains(value), "\(value)") }
+    if output != "b.wav" { for value in ["Comp", "Own", "3", "9", "1", "2"] { #expect(read.contains(value), "\(value)") } }
+  }
+
   @Test("tags of Ogg with video are kept in its audio stream, or reported")
   func oggVideoTags() async throws {
     let folder = try TemporaryFolder()
