@@ -45,7 +45,10 @@ struct Container: Sendable {
   /// True for FLAC without a container.
   var isFLAC: Bool { caps == nil && audioCodecs == ["audio/x-flac"] }
   /// True if the container can hold chapters.
-  var holdsChapters: Bool { holdsTitles || isWave || isFLAC }
+  var holdsChapters: Bool { holdsChapterTitles || isFLAC }
+  /// True if the container can hold the titles of chapters. The cue sheet of FLAC, also in Ogg, has
+  /// none.
+  var holdsChapterTitles: Bool { holdsTitles || isWave }
   /// True for JPEG images.
   var isJPEG: Bool {
     switch imageFormat {

@@ -46,7 +46,7 @@ struct FinishedHeader: Sendable {
       switch format {
       case .mp4:
         let header = mp4(videos, audio)
-        if try header.apply(to: path) { return Warning.notInMP4(contents.chapters, until: contents.duration) }
+        if try header.apply(to: path) { return Warning.notHeld(contents.chapters, by: .mp4, until: contents.duration) }
         return (contents.chapters.isEmpty ? [] : [.noChapters]) + (contents.hasTitles ? [.noTitles] : [])
           + noComments
       case .matroska: if try !matroska(videos).apply(to: path) { return noComments }

@@ -225,7 +225,8 @@ enum DescriptionComparison {
       return [.init("chapters", true, "none; the source has \(wanted.count), but the container can't hold chapters")]
     }
     let differing = zip(wanted, given).first { own, other in
-      own.title != other.title || !near(own.span.start + delay, other.span.start - start)
+      container.holdsChapterTitles && own.title != other.title
+        || !near(own.span.start + delay, other.span.start - start)
     }
     var finding = foundAndExpected(given.count, wanted.count)
     if wanted.count == given.count, let (own, other) = differing {
