@@ -199,14 +199,20 @@ import Testing
     #expect(texts("album_artist") == ["Band"] || texts("albumartist") == ["Band"], "\(mirrored)")
   }
 
-  @Test("a year is kept as a year beside a recording time", arguments: ["s.mka", "s.m4a"])
-  func yearBesideTime(_ name: String) async throws {
+  @Test(
+    "a date is kept alone beside a recording time",
+    arguments: [("s.mka", "2020"), ("s.m4a", "2020"), ("s.mka", "2020-05-06"), ("s.m4a", "2020-05-06")])
+  func dateBesideTime(_ name: String, _ date: String) async throws {
     let folder = try TemporaryFolder()
-    let tags = ["-metadata", "date=2020", "-metadata", "creation_time=2021-03-04T05:06:07Z"]
+    let tags = ["-metadata", "date=\(date)", "-metadata", "creation_time=2021-03-04T05:06:07Z"]
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=0.5"] + tags + [folder.path(name)])
-    for output in ["m.mka", "m.m4a", "m.mp3"] {
+    for output in ["m.mka", "m.m4a", "m.mp3", "m.flac", "m.ogg"] {
       let (tags, _) = try await Self.mirror(folder.path(name), folder.path(output))
-      #expect(tags.filter { $0.0.lowercased() == "date" }.map(\.1) == ["2020"], "\(output)")
+      // qtmux writes no leading zeros (`2020-5-6`).
+      let dates = tags.filter { $0.0.lowercased() == "date" }.map { $0.1.replacing("-5-6", with: "-05-06") }
+      // FFmpeg 8 does not read the ID3 comment that contains the day.
+      let isYear = output == "m.mp3" && dates == ["2020"]
+      #expect(isYear || dates == [date], "\(output): \(dates)")
     }
   }
 

@@ -120,7 +120,7 @@ extension CarriedDetails {
   private var isOnlyTheora: Bool { container?.isOgg ?? false && audio.isEmpty && !videos.isEmpty }
 
   private var freeTags: [NamedTag] {
-    let isWritten = source.index.tags?.time != nil && heldTags?.contains("datetime") ?? true
+    let isWritten = writtenTags?.time != nil && heldTags?.contains("datetime") ?? true
     let created = container?.holdsHeaderTime ?? true || !holdsComments || isWritten ? nil : created
     let kept = keptTags
     return named(source.index.tags).filter { !kept.contains($0) && (container?.isFLAC ?? true || !isHeldByFLAC($0)) }
@@ -139,6 +139,12 @@ extension CarriedDetails {
   private var keptTags: [NamedTag] { keepsWaveChunks ? source.facts?.tags ?? [] : [] }
 
   private var keepsWaveChunks: Bool { container?.isWave ?? false && !hasSoundtrack && source.facts?.wave != nil }
+
+  /// Tags for the muxer. FLAC and Ogg would write the creation time of a header as a second date.
+  var writtenTags: TagList? {
+    let isSecondDate = source.index.tags?.hasDateBesidesTime ?? false && heldTags?.contains("datetime") ?? false
+    return source.index.tags?.removing((container?.miswrittenTags ?? []) + (isSecondDate ? ["datetime"] : []))
+  }
 
   /// Creation time of the source, in seconds since 1970.
   var created: Int? { source.index.tags?.time ?? source.facts?.created }
@@ -185,6 +191,9 @@ extension CarriedDetails {
 }
 
 extension TagList {
+  /// True if the list has a creation time, and a date that is not the day of that time.
+  fileprivate var hasDateBesidesTime: Bool { time != nil && !hasSameDay && (has("date") || hasDateComment) }
+
   /// True if `date` is the day of `datetime`.
   fileprivate var hasSameDay: Bool {
     guard let date = texts(of: "date")?.first, let time = texts(of: "datetime")?.first else { return false }

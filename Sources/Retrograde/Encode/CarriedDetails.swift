@@ -49,7 +49,7 @@ struct CarriedDetails: Sendable {
       },
       chapters: waveChunks.haveMarkers ? [] : Chapter.played(source.index.chapters, source.legs.all),
       waveChunks: waveChunks.chunks, comments: comments, mp4Tags: source.facts?.mp4Tags ?? [], created: created,
-      tags: source.index.tags?.removing(container?.miswrittenTags ?? []),
+      tags: writtenTags,
       duration: source.legs.duration, prepare: prepare)
   }
 
