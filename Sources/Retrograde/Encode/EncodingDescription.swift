@@ -152,9 +152,7 @@ struct EncodingDescription {
     let isTheora = frame.codec?.caps.mediaType == "video/x-theora"
     let theora = isTheora ? frame.geometry.flatMap { TheoraFrames($0.caps, format: frame.format) } : nil
     if let colours = jpeg?.colours ?? theora?.colours { parts += ["capssetter caps=\(Description.quoted(colours))"] }
-    if let detour = jpeg?.detour ?? theora?.detour {
-      parts += ["videoconvert n-threads=2 dither=none", "video/x-raw,format=\(detour)"]
-    }
+    parts += jpeg?.preparation ?? theora?.preparation ?? []
     parts += ["videoconvert n-threads=2 dither=none"]
     if let format = frame.format { parts += ["video/x-raw,format=\(format)"] }
     if let caps = jpeg?.caps ?? theora?.caps { parts += [EncodingDescription.filter(caps)] }

@@ -235,11 +235,11 @@ private struct SquaredFrames {
     let isFull = colours?.hasPrefix("1:") ?? false
     let jpeg = isFull ? JPEGFrames(own.caps, width: own.caps.int("width")) : nil
     let theora = colours?.hasPrefix("2:4:5:0") ?? false ? TheoraFrames(own.caps, format: nil) : nil
-    let detour = (jpeg?.detour ?? theora?.detour).map { ["videoconvert dither=none", "video/x-raw,format=\($0)"] }
+    let converted = jpeg?.preparation ?? theora?.preparation ?? []
     let named = (jpeg?.colours ?? theora?.colours).map { ["capssetter caps=\(Description.quoted($0))"] } ?? []
     converters = (
       try FrameConverter(
-        own.caps.withRange, named + own.preparation + (detour ?? []), orientation: own.orientation, to: text,
+        own.caps.withRange, named + own.preparation + converted, orientation: own.orientation, to: text,
         cancellation),
       try FrameConverter(other.caps.withRange, orientation: other.orientation, to: text, cancellation)
     )
