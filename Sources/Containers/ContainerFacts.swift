@@ -139,6 +139,7 @@ package struct ContainerFacts: Sendable {
       report = .asf(file)
       (tags, details) = ASFTags.unread(in: file)
       if tags.contains(where: { $0.name == ASFTags.albumArtist }) { misreadTags = ["artist"] }
+      if tags.contains(where: { $0.name.uppercased() == ASFTags.rating }) { misreadTags.append("comment") }
     case .au:
       report = .au(file)
       fault = ContainerReport.auFault(file)
@@ -207,6 +208,7 @@ package struct ContainerFacts: Sendable {
     let found = MatroskaTags.unread(in: file)
     tags = found.tags
     if tags.contains(where: { $0.name == "TRACKNUMBER" }) { misreadTags = ["album-disc-number"] }
+    if tags.contains(where: { MatroskaTags.performers.values.contains($0.name) }) { misreadTags.append("performer") }
     details += found.details
     let chapters = MatroskaChapters(file)
     self.chapters = chapters?.chapters ?? []

@@ -199,6 +199,30 @@ import Testing
     #expect(texts("album_artist") == ["Band"] || texts("albumartist") == ["Band"], "\(mirrored)")
   }
 
+  @Test("conductor and performer keep their names", arguments: ["m.mkv", "m.mp4", "m.mov", "m.flac"])
+  func conductor(_ output: String) async throws {
+    let folder = try TemporaryFolder()
+    let tags = ["artist=Art", "conductor=Cond", "performer=Perf"].flatMap { ["-metadata", $0] }
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=0.5"] + tags + ["-f", "matroska", folder.path("s.mkv")])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    _ = try await Reverser(folder.path("s.mkv"), options: options).reverse(to: folder.path(output))
+    let found = try Self.pairs(folder.path(output)).map { (name: $0.0.lowercased(), text: $0.1) }
+    for (name, text) in [("artist", "Art"), ("conductor", "Cond"), ("performer", "Perf")] {
+      #expect(found.filter { $0.text == text }.map(\.name) == [name], "\(found)")
+    }
+  }
+
+  @Test("the rating of ASF does not become the comment")
+  func rating() async throws {
+    let folder = try TemporaryFolder()
+    let tags = ["-metadata", "comment=Com", "-metadata", "rating=5", "-metadata", "title=T"]
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=0.5"] + tags + [folder.path("s.wma")])
+    let (found, _) = try await Self.mirror(folder.path("s.wma"), folder.path("m.flac"))
+    func texts(_ name: String) -> [String] { found.filter { $0.0.lowercased() == name }.map(\.1) }
+    #expect(texts("comment") == ["Com"] && texts("rating") == ["5"], "\(found)")
+  }
+
   @Test(
     "a date is kept alone beside a recording time",
     arguments: [("s.mka", "2020"), ("s.m4a", "2020"), ("s.mka", "2020-05-06"), ("s.m4a", "2020-05-06")])

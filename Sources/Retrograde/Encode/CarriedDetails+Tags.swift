@@ -211,9 +211,12 @@ extension TagList {
 }
 
 extension Container {
-  /// Names of tags that the muxer writes with wrong values (`Quirk.qtmuxShowNumbers`); these tags
-  /// become comments.
-  var miswrittenTags: [String] { hasEditLists ? ["show-season-number", "show-episode-number"] : [] }
+  /// Names of tags that the muxer writes with wrong values (`Quirk.qtmuxShowNumbers`) or wrong names;
+  /// these tags become comments. matroskamux calls the performer `LEAD_PERFOMER`, and qtmux writes a
+  /// box `perf`, which qtdemux reads as the artist (1.22 to 1.28).
+  var miswrittenTags: [String] {
+    hasEditLists ? ["show-season-number", "show-episode-number", "performer"] : isMatroska ? ["performer"] : []
+  }
 
   /// Names of the file tags that the muxer writes; nil if unknown.
   var heldTags: Set<String>? {
@@ -242,14 +245,14 @@ extension Container {
   /// Tags in the table `gst_matroska_tag_conv` of matroska-mux.c, 1.22 to 1.28.
   private static let tagsInMatroska: Set = [
     "title", "artist", "album", "comment", "date", "isrc", "copyright", "beats-per-minute", "license", "composer",
-    "performer", "genre",
+    "genre",
   ]
 
   /// Tags in the table `tag_matches_mp4` of gstqtmux.c, 1.22 to 1.28.
   private static let tagsInMP4: Set = [
     "album", "album-sortname", "artist", "artist-sortname", "album-artist", "album-artist-sortname",
     "application-name", "comment", "composer", "composer-sortname", "show-name", "show-sortname", "genre", "title",
-    "title-sortname", "performer", "grouping",
+    "title-sortname", "grouping",
     "description", "lyrics", "copyright", "keywords", "date", "beats-per-minute", "track-number", "track-count",
     "album-disc-number", "album-disc-count",
   ]

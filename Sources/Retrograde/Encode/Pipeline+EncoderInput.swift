@@ -30,13 +30,39 @@ extension Pipeline {
   func nameChromaSite(of streams: [(name: String, caps: Caps)]) throws(GStreamerError) {
     let numbers = ["jpeg": 1, "dv": 2, "v-cosited": 3]
     for (name, caps) in streams {
-      guard let number = caps.string("chroma-site").flatMap({ numbers[$0] }),
-        let encoder = element(name)?.downstream.first(where: { $0.factoryName == "x265enc" })
-      else { continue }
-      let asked = encoder.string("option-string") ?? ""
-      if asked.contains("chromaloc=") { continue }
-      try encoder.set("option-string", "\(asked.isEmpty ? "" : "\(asked):")chromaloc=\(number)")
+      guard let number = caps.string("chroma-site").flatMap({ numbers[$0] }) else { continue }
+      try setOption("chromaloc", "\(number)", of: "x265enc", after: name)
     }
+  }
+
+  /// Sets the HDR10 metadata of x264's stream. `x264enc` does not pass the metadata from the caps to
+  /// x264, as `x265enc` does.
+  /// - Parameter streams: appsrc name and frame caps of each stream.
+  func nameLight(of streams: [(name: String, caps: Caps)]) throws(GStreamerError) {
+    for (name, caps) in streams {
+      if let display = caps.masteringDisplay {
+        // x264 takes the primaries as green, blue, red; the caps as red, green, blue.
+        let places = [("G", 2), ("B", 4), ("R", 0), ("WP", 6), ("L", 8)]
+        let values = places.map { "\($0)(\(display[$1]),\(display[$1 + 1]))" }.joined()
+        try setOption("mastering-display", values, of: "x264enc", after: name)
+      }
+      if let light = caps.string("content-light-level")?.split(separator: ":"), light.count == 2 {
+        try setOption("cll", light.joined(separator: ","), of: "x264enc", after: name)
+      }
+    }
+  }
+
+  /// Adds an option to an encoder's `option-string`, unless the user has set that option.
+  /// - Parameters:
+  ///   - encoder: factory name; encoders of other factories are left as they are.
+  ///   - name: name of the stream's appsrc.
+  private func setOption(
+    _ option: String, _ value: String, of encoder: String, after name: String
+  ) throws(GStreamerError) {
+    guard let encoder = element(name)?.downstream.first(where: { $0.factoryName == encoder }) else { return }
+    let asked = encoder.string("option-string") ?? ""
+    if asked.contains("\(option)=") { return }
+    try encoder.set("option-string", "\(asked.isEmpty ? "" : "\(asked):")\(option)=\(value)")
   }
 
   /// Pads the rows of frames for `jpegenc`, which reads beyond the end of each row
@@ -138,4 +164,13 @@ extension Pipeline {
   }
 
   private static var longestDelay: ClockTime { ClockTime(seconds: 1) }
+}
+
+extension Caps {
+  /// Ten numbers of `mastering-display-info`: x and y of red, green, blue and white (in 0.00002),
+  /// and the highest and lowest luminance (in 0.0001 cd/m²).
+  var masteringDisplay: [Int]? {
+    let numbers = string("mastering-display-info")?.split(separator: ":").compactMap { Int($0) } ?? []
+    return numbers.count == 10 ? numbers : nil
+  }
 }

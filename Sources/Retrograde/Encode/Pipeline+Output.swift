@@ -19,7 +19,9 @@ extension Pipeline {
       try encoder.set("blocksize", "\(size)")
     }
     try keepStereoApartInAAC()
-    try nameChromaSite(of: contents.videos.map { ($0.name, $0.caps) })
+    let streams = contents.videos.map { ($0.name, $0.caps) }
+    try nameChromaSite(of: streams)
+    try nameLight(of: streams)
   }
 
   /// Adds the pad probes that correct the buffers, caps and events of all streams before the muxer.
