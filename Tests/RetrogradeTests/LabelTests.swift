@@ -106,6 +106,27 @@ import Testing
     #expect(checks.filter { !$0.holds }.map(\.subject) == ["mastering display", "light level"])
   }
 
+  @Test("the HDR10 metadata of H.264 is kept", arguments: ["mp4", "mov", "ts", "mkv"])
+  func lightInH264(container: String) async throws {
+    let folder = try TemporaryFolder()
+    let light = "mastering-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):cll=1000,400"
+    _ = try FFmpeg.bytes(
+      LabelTests.film + [
+        "-pix_fmt", "yuv420p10le", "-c:v", "libx264", "-x264-params",
+        "colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:\(light)", folder.path("a.mp4"),
+      ])
+    let mirror = folder.path("b.\(container)")
+    #expect(try await Reverser(folder.path("a.mp4")).reverse(to: mirror).warnings.isEmpty)
+    let checks = try await Verifier(folder.path("a.mp4"), mirror: mirror).verify().checks
+    let found = checks.filter { ["mastering display", "light level"].contains($0.subject) }
+    #expect(found.count == 2 && found.allSatisfy(\.holds), "\(found)")
+    guard container == "mp4" else { return }
+    var options = ReverseOptions()
+    options.encoding.videoCodec = "vp9"
+    let warnings = try await Reverser(folder.path("a.mp4"), options: options).reverse(to: folder.path("c.mp4")).warnings
+    #expect(warnings.contains { $0.message.contains("HDR10 metadata (mastering display and light level)") })
+  }
+
   /// The engine reads the language of PCM and the pixel aspect ratio of PNG from the file itself,
   /// not from GStreamer. PCM samples are also read directly from the file.
   @Test("the PCM languages and pixel aspect ratio of MOV are kept")

@@ -169,8 +169,13 @@ extension CarriedDetails {
   private func promoted(_ tags: TagList?) -> [String] {
     guard let tags, let held = heldTags else { return [] }
     let names = unwritten(tags, held).filter { $0 != "date" || !tags.hasSameDay || !held.contains("datetime") }
-    return names.filter { !CarriedDetails.places.contains($0) }.flatMap { tags.comments(of: $0) ?? [] }
+    return names.filter { !CarriedDetails.places.contains($0) }.flatMap { comments(of: $0, tags) }
       + [tags.place.map { "\(NamedTag.location)=\($0)" }, unsupportedDate(tags).map { "DATE=\($0)" }].compactMap { $0 }
+  }
+
+  private func comments(of tag: String, _ tags: TagList) -> [String] {
+    guard tag == "performer", container?.isMatroska ?? false else { return tags.comments(of: tag) ?? [] }
+    return tags.strings(tag).map { "\(TagList.matroskaPerformer)=\($0)" }
   }
 
   /// Returns a date that consists of only a year, or a year and a month, if the muxer does not
