@@ -132,6 +132,7 @@ extension EncodingPipeline.Stream {
     let pixel = caps.fraction("pixel-aspect-ratio").map { (width: $0.numerator, height: $0.denominator) }
     return MatroskaHeader.Track(
       disposition: disposition, fieldOrder: fieldOrder, pixelAspectRatio: pixel,
-      luminance: muxed?.masteringDisplay.map { (most: $0[8], least: $0[9]) }, comments: comments.compactMap { NamedTag(comment: $0) })
+      luminance: muxed?.masteringDisplay.map { (most: $0[8], least: $0[9]) },
+      comments: comments.compactMap { NamedTag(comment: $0) })
   }
 }
