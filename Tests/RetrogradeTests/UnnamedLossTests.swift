@@ -58,7 +58,8 @@ import Testing
     var options = ReverseOptions()
     options.encoding.reencodes = isEncoded
     if isEncoded { options.encoding.videoCodec = "prores" }
-    try await Reverser(path, options: options).reverse(to: folder.path("b.mkv"))
+    let warnings = try await Reverser(path, options: options).reverse(to: folder.path("b.mkv")).warnings
+    #expect(warnings.contains { $0.message.contains("12 bits a sample become 10") } == isEncoded)
     #expect(try probe(folder.path("b.mkv"), "stream=codec_name,pix_fmt") == probe(path, "stream=codec_name,pix_fmt"))
   }
 

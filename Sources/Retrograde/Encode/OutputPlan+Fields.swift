@@ -100,6 +100,20 @@ extension OutputPlan {
     }.unique
   }
 
+  /// Warnings about ProRes 4444, whose 12 bits a sample are decoded to 10
+  /// (`Quirk.avdecProResDepth`).
+  var reducedDecoding: [Warning] {
+    zip(videos, choice.videos).compactMap { video, written in
+      let packets = video.video.caps
+      guard written.packets == nil, packets.mediaType == "video/x-prores",
+        (packets.string("variant") ?? packets.string("format"))?.hasPrefix("4444") ?? false,
+        let depth = video.caps.string("format").flatMap({ PixelFormat($0) })?.depth, depth < 12
+      else { return nil }
+      return Warning(
+        .converted, "changed: the video's 12 bits a sample become \(depth), since GStreamer decodes ProRes with \(depth)")
+    }.unique
+  }
+
   private static let codecsWithRange: Set = [
     "video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1",
   ]

@@ -118,7 +118,7 @@ struct OutputPlan: Sendable {
     counts.warnings += choice.warnings
     counts.warnings +=
       details.unsupportedDetails + pipeline.unsupportedContent + unsupportedFields + unsupportedChromaSites
-      + unsupportedRange + unsupportedLight + unsupportedColours
+      + unsupportedRange + unsupportedLight + unsupportedColours + reducedDecoding
     counts.duration = (source.legs.duration ?? .zero) + lead
     try counts.warnings.check(isStrict: options.output.isStrict, output)
     return counts
