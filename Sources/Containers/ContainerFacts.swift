@@ -10,6 +10,8 @@ package struct ContainerFacts: Sendable {
   /// True if files of this format usually contain codecs standardised by MPEG: H.264, HEVC, AAC, or
   /// their predecessors.
   package private(set) var isUsuallyMPEG = false
+  /// Usual file name extension of the format; nil for formats that Retrograde does not write.
+  package private(set) var writtenExtension: String?
   /// Size of the file in bytes.
   package private(set) var size = 0
   /// Content that the file declares; nil if the format has no such declarations, or is unknown.
@@ -113,6 +115,19 @@ package struct ContainerFacts: Sendable {
     beginning = file.read(0..<min(size, 1024)) ?? []
     fault = APETag.fault(in: file)
     guard fault == nil, let format = ContainerFormat(file) else { return }
+    writtenExtension =
+      switch format {
+      case .mp4: "mp4"
+      case .matroska: "mkv"
+      case .avi: "avi"
+      case .transportStream: "ts"
+      case .ogg: "ogg"
+      case .wave: "wav"
+      case .flac: "flac"
+      case .gif: "gif"
+      case .y4m: "y4m"
+      default: nil
+      }
     isUsuallyMPEG =
       switch format {
       case .mp4, .avi, .flv, .programStream, .transportStream: true

@@ -226,6 +226,7 @@ extension Container {
   /// Names of the file tags that the muxer writes; nil if unknown.
   var heldTags: Set<String>? {
     if imageFormat != nil || isTransportStream { return [] }
+    if !isKnown { return nil }
     guard let caps else { return isFLAC ? Container.tagsInVorbis : Container.tagsInID3 }
     if caps.hasPrefix("video/quicktime") { return Container.tagsInMP4 }
     if caps == "video/x-msvideo" { return Container.tagsInAVI }

@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 import Quirks
 import RetrogradeEngine
@@ -10,6 +11,8 @@ struct Container: Sendable {
   var videoCodecs: [String]
   /// Audio codecs to choose from, as caps, best first.
   var audioCodecs: [String]
+  /// False for a format that is not written, so that it is not known what the format can hold.
+  var isKnown = true
   /// True if the container holds one audio stream and nothing else.
   var holdsOneStream = false
   /// True if the container can hold at most one video stream.
@@ -34,7 +37,7 @@ struct Container: Sendable {
   /// Largest number of cover pictures (`Quirk.matroskamuxCoverArt`). For Ogg, the number depends on
   /// the codec (``EncodingChoice/mostCovers``).
   var mostCovers: Int {
-    if tagger != nil || caps == nil && imageFormat == nil { return .max }
+    if tagger != nil || caps == nil && imageFormat == nil && isKnown { return .max }
     // MP4 and MOV: gst_qt_mux_add_mp4_cover writes only the first picture.
     return caps?.hasPrefix("video/quicktime") ?? false ? 1 : 0
   }
@@ -140,6 +143,16 @@ struct Container: Sendable {
     return container
   }
 
+  /// Returns the container of a finished file, which another program may have written. The name's
+  /// extension selects the container, as in ``of(_:format:)``. If the extension is not an output's,
+  /// the file's content selects the container.
+  static func of(finished path: String, name: String, format: String?) throws -> Container {
+    let isSelected =
+      format != nil || name == "-" || ImageSequence.isPattern(name) || named(fileExtension(name)) != nil
+    if isSelected { return try of(name, format: format) }
+    return ContainerFacts(path).writtenExtension.flatMap(named) ?? unknown
+  }
+
   /// Returns the container for an image, or for numbered images if `path` is a pattern. The
   /// extension selects the format.
   static func images(_ path: String) throws -> Container {
@@ -209,6 +222,10 @@ struct Container: Sendable {
   private static let ogg = Container(
     caps: "application/ogg", videoCodecs: ["video/x-theora"], audioCodecs: ["audio/x-vorbis", "audio/x-opus"],
     holdsOneVideo: true, needsAudioFromStart: true)
+
+  /// Container of a format that is not written. The file must have all video and audio streams of
+  /// the source, but may lack all other details.
+  private static let unknown = Container(videoCodecs: [h264], audioCodecs: [aac], isKnown: false)
 
   private static let m4a = Container(
     caps: "video/quicktime,variant=iso", videoCodecs: [], audioCodecs: [aac], hasEditLists: true)

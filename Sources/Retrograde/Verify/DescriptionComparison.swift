@@ -146,8 +146,9 @@ enum DescriptionComparison {
     // GIF, JPEG and similar formats convert frames to another range, and can't store HDR10 data.
     guard !source.isRGB, !mirror.isRGB, mirror.string("colorimetry") == source.string("colorimetry") else { return [] }
     return fields.compactMap { field in
-      guard let own = source.string(field) else { return nil }
       func numbers(_ text: String?) -> [Double] { text?.split(separator: ":").compactMap { Double($0) } ?? [] }
+      // A light level of 0 means unknown (CTA-861.3, P.1 and P.2), so not all encoders write 0:0.
+      guard let own = source.string(field), numbers(own).contains(where: { $0 > 0 }) else { return nil }
       let (wanted, given) = (numbers(own), numbers(mirror.string(field)))
       let holds =
         wanted.count == given.count && zip(wanted, given).allSatisfy { abs($0 - $1) <= max(2, abs($0) * 0.005) }
@@ -262,9 +263,10 @@ enum DescriptionComparison {
       if own.count > 1 { found += found.flatMap { $0.split(separator: #/[,;] /#).map(String.init) } }
       return own.allSatisfy(found.contains)
     }
-    // `theoraenc` writes no tags, so an Ogg file with only video may have none.
+    // `theoraenc` writes no tags, so an Ogg file with only video may have none. Unknown formats may
+    // be unable to hold tags.
     let isUntagged =
-      container.isOgg && mirror.audio.isEmpty
+      (container.isOgg && mirror.audio.isEmpty || !container.isKnown)
       && !given.contains { tags in compared.contains { tags?.has($0) ?? false } }
     if isUntagged { return [] }
     let held = container.heldTags

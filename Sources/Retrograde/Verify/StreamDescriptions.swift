@@ -33,6 +33,11 @@ enum StreamDescriptions {
   /// AAC.
   static func mostPriming(_ rate: Int) -> Double { max(0.12, 2112 / Double(max(rate, 1))) }
 
+  /// Returns the largest accepted shift of frames, in seconds, in a container that counts frames
+  /// instead of storing times: half a frame, and half a millisecond, because other containers round
+  /// the source's times to a millisecond.
+  static func mostShift(_ frame: ClockTime) -> Double { frame.seconds / 2 + 0.0005 }
+
   /// Checks that the mirror starts at 0, or is delayed only by the priming of lossy audio.
   /// - Parameter frame: duration of a frame, if the container counts frames instead of storing
   ///   times; otherwise nil.
@@ -46,7 +51,7 @@ enum StreamDescriptions {
       mirror.videos.contains { ["video/x-h264", "video/x-h265"].contains($0.video.caps.mediaType) } ? 10.0 : 1
     let rate = mirror.audio.map(\.rate).min() ?? 48_000
     let most = container.isTransportStream ? clock : isExact ? 0.02 : mostPriming(rate)
-    let holds = abs(start.seconds) <= max(most, (frame?.seconds ?? 0) / 2)
+    let holds = abs(start.seconds) <= max(most, frame.map(mostShift) ?? 0)
     return .init(
       "start", holds, holds ? "\(start)" : "\(start), expected 0", ["ms": start.seconds * 1000])
   }
