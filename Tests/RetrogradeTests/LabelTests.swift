@@ -203,6 +203,34 @@ import Testing
     }
   }
 
+  @Test(
+    "the language of audio is kept or reported",
+    arguments: [("b.mp3", "deu"), ("b.flac", "de"), ("b.ogg", "de"), ("b.mka", "ger"), ("b.wav", nil), ("b.avi", nil)])
+  func audioLanguage(output: String, kept: String?) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(LabelTests.tone + ["-c:a", "flac", "-metadata:s:a", "language=deu", folder.path("a.mka")])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    let summary = try await Reverser(folder.path("a.mka"), options: options).reverse(to: folder.path(output))
+    let found = summary.warnings.map { "\($0.message)" }.filter { $0.contains("language") }
+    let warning = "left out: the language of a stream (de), which this container can't hold"
+    #expect(found == (kept == nil ? [warning] : []))
+    let languages = try probe(folder.path(output), "format_tags=language:stream_tags=language", of: "a")
+    #expect(languages == [kept].compactMap { $0 })
+    // A mirror of the mirror has the language of the track again.
+    guard kept != nil else { return }
+    try await Reverser(folder.path(output), options: options).reverse(to: folder.path("c.mkv"))
+    #expect(try probe(folder.path("c.mkv"), "stream_tags=language", of: "a") == ["ger"])
+  }
+
+  @Test("an undefined language does not become a tag", arguments: ["b.flac", "b.ogg"])
+  func undefinedLanguage(output: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(LabelTests.tone + ["-c:a", "flac", folder.path("a.mka")])
+    try await Reverser(folder.path("a.mka")).reverse(to: folder.path(output))
+    #expect(try probe(folder.path(output), "format_tags=language:stream_tags=language", of: "a").isEmpty)
+  }
+
   @Test("languages, flags and chapters that the output can't store are reported")
   func lostLabels() async throws {
     let folder = try TemporaryFolder()

@@ -73,9 +73,20 @@ struct CarriedDetails: Sendable {
         ? [Warning(.detailLeftOut, "left out: the attachments, which can't be written to any output")] : [])
   }
 
-  /// Warnings about languages with a region or script (`pt-BR`), since muxers write only the plain
-  /// language (`pt`).
+  /// Warnings about languages of audio and subtitles, if the container can't hold languages; and
+  /// about languages with a region or script (`pt-BR`), since muxers write only the plain language
+  /// (`pt`).
   private var unsupportedLanguages: [Warning] {
+    if let container, !container.holdsLanguages {
+      let lost = (audio.map(\.tags) + subtitles.map(\.tags)).compactMap { $0?.language?.whole }
+      guard !lost.isEmpty else { return [] }
+      let what = lost.count == 1 ? "the language of a stream" : "the languages of \(lost.count) streams"
+      let languages = lost.joined(separator: ", ")
+      return [
+        Warning(
+          .detailLeftOut, "left out: \(what) (\(languages)), which this container can't hold", count: lost.count)
+      ]
+    }
     let all = (videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)).compactMap { $0?.language }
       .filter { $0.plain != $0.whole }
     return all.map { language in
@@ -148,9 +159,11 @@ extension TagList {
     }
   }
 
-  /// The tags, with ``language`` replaced by its plain form, which muxers know.
+  /// The tags, with ``language`` replaced by its plain form, which muxers know. An undefined
+  /// language is removed, because FLAC and Ogg would get it as a tag.
   var withPlainLanguage: TagList {
-    guard let language, language.plain != language.whole,
+    guard let language else { return removing(["language-code"]) }
+    guard language.plain != language.whole,
       let tag = TagList("taglist, language-code=(string)\(Description.quoted(language.plain))")
     else { return self }
     return tag.merging(self)

@@ -159,6 +159,9 @@ extension StreamPath {
       stream.caps = caps.removing(["channel-mask"])
     }
     stream.formChange = facts.formChange
+    if let language = facts.language, tags?.has("language-code") != true {
+      stream.tags = stream.tags.merging(TagList(languageOfThreeLetters: language))
+    }
     if let gapless = facts.gapless, steps.last?.factory == "mpegaudioparse",
       steps.dropLast().allSatisfy({ ["id3demux", "apedemux"].contains($0.factory) })
     {
