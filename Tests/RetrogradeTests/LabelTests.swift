@@ -223,6 +223,45 @@ import Testing
     #expect(try probe(folder.path("c.mkv"), "stream_tags=language", of: "a") == ["ger"])
   }
 
+  /// FLAC stores the language as text (`deu`); other containers store a code of their own.
+  @Test("a language in another code is the same language", arguments: ["b.mka", "b.m4a", "b.ogg"])
+  func languageCode(output: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(LabelTests.tone + ["-metadata", "language=deu", folder.path("a.flac")])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    try await Reverser(folder.path("a.flac"), options: options).reverse(to: folder.path(output))
+    let found = try probe(folder.path(output), "format_tags=language:stream_tags=language", of: "a")
+    #expect(found.count == 1 && ["ger", "deu", "de"].contains(found[0]), "\(found)")
+  }
+
+  @Test("the language of a file may become that of its audio", arguments: ["b.flac", "b.ogg"])
+  func languageOfFile(output: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(LabelTests.tone + ["-c:a", "flac", "-metadata", "language=eng", folder.path("a.mka")])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    try await Reverser(folder.path("a.mka"), options: options).reverse(to: folder.path(output))
+    let found = try probe(folder.path(output), "format_tags=language:stream_tags=language", of: "a")
+    #expect(found == ["eng"])
+  }
+
+  /// The priming of AAC makes all streams in Matroska later.
+  @Test("chapters may be as late as the priming of audio without video")
+  func primedChapters() async throws {
+    let folder = try TemporaryFolder()
+    let chapters = ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/10\nSTART=0\nEND=2\ntitle=One\n"
+      + "[CHAPTER]\nTIMEBASE=1/10\nSTART=2\nEND=5\ntitle=Two\n"
+    try Data(chapters.utf8).write(to: URL(fileURLWithPath: folder.path("c.txt")))
+    _ = try FFmpeg.bytes(
+      LabelTests.tone + ["-i", folder.path("c.txt"), "-map", "0", "-map_chapters", "1", "-c:a", "aac"]
+        + [folder.path("a.m4a")])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    let summary = try await Reverser(folder.path("a.m4a"), options: options).reverse(to: folder.path("b.mka"))
+    #expect(summary.warnings.map { "\($0.message)" } == [])
+  }
+
   @Test("an undefined language does not become a tag", arguments: ["b.flac", "b.ogg"])
   func undefinedLanguage(output: String) async throws {
     let folder = try TemporaryFolder()

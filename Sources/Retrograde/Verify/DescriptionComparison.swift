@@ -168,6 +168,28 @@ enum DescriptionComparison {
       + tags(source, mirror, container) + plays(source, mirror)
   }
 
+  /// Delay of the chapters and subtitles in a mirror without video. If the container can't mark the
+  /// priming of audio for removal, all streams are later by the priming. Its length can't be measured
+  /// in periodic audio, so it is the delay of the first chapter or subtitle, up to the longest
+  /// priming.
+  static func primingDelay(
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
+  ) -> ClockTime {
+    guard let track = mirror.audio.first, track.isPrimed(in: container) else { return .zero }
+    let chapters = (
+      wanted: Chapter.played(source.index.chapters, source.legs.all).first?.span.start,
+      given: mirror.index.chapters.first?.span.start
+    )
+    let cues = (
+      wanted: source.subtitles(for: container).first?.played(source.legs.all).first?.span.start,
+      given: mirror.index.subtitles.first?.cues.first?.span.start
+    )
+    let pair = chapters.wanted == nil ? cues : chapters
+    guard let wanted = pair.wanted, let given = pair.given else { return .zero }
+    let delay = given - wanted - mirror.legs.presentation.span.start
+    return (0...StreamDescriptions.mostPriming(track.rate)).contains(delay.seconds) ? delay : .zero
+  }
+
   /// Checks the loop count of an animated image.
   private static func plays(_ source: PlayableSource, _ mirror: PlayableSource) -> [Verification.Check] {
     guard let own = source.index.plays, let other = mirror.index.plays else { return [] }

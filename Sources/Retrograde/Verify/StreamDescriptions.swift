@@ -17,7 +17,8 @@ enum StreamDescriptions {
     func named(_ kind: String, _ all: [(TagList?, Disposition?)]) -> [Stream] {
       all.enumerated().map { number, stream in
         Stream(
-          name: "\(kind) \(number)", language: stream.0?.language?.plain, title: stream.0?.streamTitle,
+          name: "\(kind) \(number)", language: (stream.0?.language?.plain).map(TagList.shortLanguage),
+          title: stream.0?.streamTitle,
           disposition: stream.1)
       }
     }
@@ -62,7 +63,14 @@ enum StreamDescriptions {
   ) -> [Verification.Check] {
     // Compare only streams that both files have. Missing streams are reported by another check.
     let pairs = zip(streams(source, container), streams(mirror, container)).flatMap { Array(zip($0.0, $0.1)) }
-    let (own, other) = (pairs.map(\.0), pairs.map(\.1))
+    var own = pairs.map(\.0)
+    let other = pairs.map(\.1)
+    // In FLAC and Ogg, the language of the file is the language of its audio.
+    if container.isFLAC || container.isOgg, let language = source.index.tags?.fileLanguage {
+      for number in own.indices where own[number].language == nil && other[number].language == language {
+        own[number].language = language
+      }
+    }
     guard own.contains(where: { $0.language != nil }) || other.contains(where: { $0.language != nil }) else {
       return []
     }
@@ -73,7 +81,7 @@ enum StreamDescriptions {
           container.carriesLanguages ? "the mirror has none" : "none; the mirror's container can't hold them")
       ]
     }
-    let differing = pairs.filter { $0.0.language != $0.1.language }
+    let differing = zip(own, other).filter { $0.0.language != $0.1.language }
     let finding = differing.map { own, other in
       "\(own.name): \(other.language ?? "none"), expected \(own.language ?? "none")"
     }
@@ -124,6 +132,14 @@ enum StreamDescriptions {
       }
     }
     return findings.isEmpty ? [] : [.init("dispositions", false, findings.joined(separator: "; "))]
+  }
+}
+
+extension TagList {
+  /// Two-letter code of the language in a comment of the file; nil without such a comment.
+  fileprivate var fileLanguage: String? {
+    strings("extended-comment").lazy.compactMap { NamedTag(comment: $0) }.first { $0.name.uppercased() == "LANGUAGE" }
+      .map { TagList.shortLanguage($0.text) }
   }
 }
 

@@ -119,7 +119,8 @@ extension Verifier {
       result.checks += StreamDescriptions.languages(source, mirror, container)
       result.checks += StreamDescriptions.titles(source, mirror, container)
       result.checks += StreamDescriptions.dispositions(source, mirror, container)
-      result.checks += DescriptionComparison.details(source, mirror, container, delay: delays.first ?? .zero)
+      let delay = delays.first ?? DescriptionComparison.primingDelay(source, mirror, container)
+      result.checks += DescriptionComparison.details(source, mirror, container, delay: delay)
     } catch let error as GStreamerError {
       throw RetrogradeError(
         .internalFailure, about: "\(sourceName), \(name)", "can't be compared: \(error.description)", underlying: error
