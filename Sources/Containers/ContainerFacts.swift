@@ -38,6 +38,8 @@ package struct ContainerFacts: Sendable {
   /// True if the header has a creation time, which GStreamer reports as a date with a time of day.
   /// MP4, MOV, Matroska and WebM only.
   package private(set) var hasHeaderTime = false
+  /// Three-letter language (ISO 639-2) of the audio. Files with ID3 tags only.
+  package private(set) var language: String?
   /// Chapters. MP4, MOV, Matroska and WebM only.
   package private(set) var chapters: [ChapterMark] = []
   /// Number of chapters in the ID3 tag.
@@ -265,6 +267,7 @@ package struct ContainerFacts: Sendable {
   private mutating func readID3(_ file: RandomAccessFile, at place: Int) {
     let found = ID3Tag.unread(in: file, at: place)
     (tagChapterCount, tags, details) = (found.chapterCount, found.tags, found.details)
+    language = found.language
   }
 }
 

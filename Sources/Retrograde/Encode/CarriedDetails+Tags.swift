@@ -122,7 +122,7 @@ extension CarriedDetails {
   private var freeTags: [NamedTag] {
     let isWritten = writtenTags?.time != nil && heldTags?.contains("datetime") ?? true
     let created = container?.holdsHeaderTime ?? true || !holdsComments || isWritten ? nil : created
-    let kept = keptTags
+    let kept = keptTags + [languageOfFile].compactMap { $0 }
     return named(source.index.tags).filter { !kept.contains($0) && (container?.isFLAC ?? true || !isHeldByFLAC($0)) }
       + [created.map { NamedTag(name: "CREATION_TIME", text: TagList.dateTime($0)) }].compactMap { $0 }
   }
@@ -140,10 +140,21 @@ extension CarriedDetails {
 
   private var keepsWaveChunks: Bool { container?.isWave ?? false && !hasSoundtrack && source.facts?.wave != nil }
 
-  /// Tags for the muxer. FLAC and Ogg would write the creation time of a header as a second date.
+  /// Tags for the muxer. FLAC and Ogg would write the creation time of a header as a second date. In
+  /// MP3, the language of the audio is a tag of the file.
   var writtenTags: TagList? {
     let isSecondDate = source.index.tags?.hasDateBesidesTime ?? false && heldTags?.contains("datetime") ?? false
-    return source.index.tags?.removing((container?.miswrittenTags ?? []) + (isSecondDate ? ["datetime"] : []))
+    let kept = source.index.tags?.removing((container?.miswrittenTags ?? []) + (isSecondDate ? ["datetime"] : []))
+    let language = container?.tagger == nil ? languageOfFile?.text : audio.first?.tags?.language?.plain
+    return kept.merging(language.flatMap { TagList(language: $0) })?.withPlainLanguage
+  }
+
+  /// Comment of the file that FLAC and Ogg hold as the language of their audio, if the audio has no
+  /// language of its own.
+  private var languageOfFile: NamedTag? {
+    let isVorbis = container.map { $0.isFLAC || $0.isOgg } ?? false
+    guard isVorbis, !audio.isEmpty, audio.allSatisfy({ $0.tags?.language == nil }) else { return nil }
+    return named(source.index.tags).first { $0.name.uppercased() == "LANGUAGE" }
   }
 
   /// Creation time of the source, in seconds since 1970.

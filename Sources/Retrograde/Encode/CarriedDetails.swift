@@ -163,10 +163,13 @@ extension TagList {
   /// language is removed, because FLAC and Ogg would get it as a tag.
   var withPlainLanguage: TagList {
     guard let language else { return removing(["language-code"]) }
-    guard language.plain != language.whole,
-      let tag = TagList("taglist, language-code=(string)\(Description.quoted(language.plain))")
-    else { return self }
+    guard language.plain != language.whole, let tag = TagList(language: language.plain) else { return self }
     return tag.merging(self)
+  }
+
+  /// Creates a list with only a language (`language-code`).
+  convenience init?(language: String) {
+    self.init("taglist, language-code=(string)\(Description.quoted(language))")
   }
 
   /// Title of a stream; nil for default titles of matroskamux (`gst_matroska_mux_request_new_pad`).

@@ -26,6 +26,8 @@ struct Container: Sendable {
   var carriesLanguages: Bool {
     ["video/quicktime", "video/x-matroska", "video/webm", "video/mpegts"].contains { caps?.hasPrefix($0) ?? false }
   }
+  /// True if the container, or the codec's tags in it, can hold the language of each audio stream.
+  var holdsLanguages: Bool { carriesLanguages || isOgg || isFLAC || tagger != nil }
   /// True if the container can store the orientation of video.
   var carriesOrientation = false
   /// Elements that write the header and tags of a stream without a container, in `gst-launch-1.0`
