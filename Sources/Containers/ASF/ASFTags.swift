@@ -24,7 +24,7 @@ enum ASFTags {
       }
     }
     let object = objects(in: header[30...]).first { $0.id == description }
-    let texts = object.map { texts(in: $0.body) } ?? []
+    let texts = object.map { fields(of: $0.body) } ?? []
     // asfdemux mistakes the album artist for a second artist of the file
     // (`gst_asf_demux_process_ext_content_desc`).
     if found.tags.contains(where: { $0.name == albumArtist }), texts.count > 1, !texts[1].isEmpty {
@@ -40,7 +40,7 @@ enum ASFTags {
 
   /// Title, author, copyright, description and rating in the Content Description Object. The object
   /// begins with the lengths of these texts (3.10).
-  private static func texts(in description: ArraySlice<UInt8>) -> [String] {
+  private static func fields(of description: ArraySlice<UInt8>) -> [String] {
     var rest = description.dropFirst(10)
     return (0..<5).map { number in
       let length = description.dropFirst(2 * number).prefix(2).littleEndian
