@@ -71,6 +71,10 @@ package struct ContainerFacts: Sendable {
   /// True for an MP4 or MOV file without an index (`moov`), because the file ends before it.
   package private(set) var lacksIndex = false
 
+  /// True for a fragmented MP4 file whose presentation times GStreamer misreads, and
+  /// ``correction`` does not correct.
+  package private(set) var hasMisreadFragments = false
+
   /// True for a Matroska or WebM file without an index of keyframes (Cues), such as one that was
   /// written to a pipe.
   package private(set) var lacksCues = false
@@ -210,7 +214,9 @@ package struct ContainerFacts: Sendable {
     hasHeaderTime = true
     details = MP4Details.all(in: index) + found.details + MP4Details.nonMediaBoxes(file)
     chapters = MP4Chapters.read(index, file)
-    let corrections = MP4Corrections(index)
+    let fragments = index.isFragmented ? FragmentCorrections(index, file) : nil
+    hasMisreadFragments = fragments?.areMissing ?? false
+    let corrections = MP4Corrections(index, fragments)
     (correction, gapless) = (corrections, corrections?.gapless)
   }
 
