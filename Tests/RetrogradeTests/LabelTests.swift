@@ -127,6 +127,20 @@ import Testing
     #expect(warnings.contains { $0.message.contains("HDR10 metadata (mastering display and light level)") })
   }
 
+  @Test("VP9 declares the matrix of HDR video, and the container all colours")
+  func matrixOfVP9() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      LabelTests.film + [
+        "-pix_fmt", "yuv420p", "-colorspace", "bt2020nc", "-color_primaries", "bt2020", "-color_trc", "smpte2084",
+        "-c:v", "ffv1", folder.path("a.mkv"),
+      ])
+    try await Reverser(folder.path("a.mkv")).reverse(to: folder.path("b.webm"))
+    _ = try FFmpeg.bytes(["-i", folder.path("b.webm"), "-c", "copy", folder.path("b.ivf")])
+    #expect(try probe(folder.path("b.ivf"), "stream=color_space") == ["bt2020nc"])
+    #expect(try probe(folder.path("b.webm"), "stream=color_transfer") == ["smpte2084"])
+  }
+
   /// The engine reads the language of PCM and the pixel aspect ratio of PNG from the file itself,
   /// not from GStreamer. PCM samples are also read directly from the file.
   @Test("the PCM languages and pixel aspect ratio of MOV are kept")

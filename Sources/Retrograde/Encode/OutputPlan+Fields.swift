@@ -110,7 +110,8 @@ extension OutputPlan {
         let depth = video.caps.string("format").flatMap({ PixelFormat($0) })?.depth, depth < 12
       else { return nil }
       return Warning(
-        .converted, "changed: the video's 12 bits a sample become \(depth), since GStreamer decodes ProRes with \(depth)")
+        .converted,
+        "changed: the video's 12 bits a sample become \(depth), since GStreamer decodes ProRes with \(depth)")
     }.unique
   }
 

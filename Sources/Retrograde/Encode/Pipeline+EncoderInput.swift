@@ -24,6 +24,26 @@ extension Pipeline {
     }
   }
 
+  /// Keeps the colour matrix in VP9, which `vp9enc` writes only with a standard's own transfer
+  /// function and primaries (`Quirk.vp9encMatrix`). The muxer gets the frames' colorimetry.
+  func keepMatrixOfVP9() {
+    guard Quirk.vp9encMatrix.applies else { return }
+    // Transfer function and primaries of BT.709, BT.601, SMPTE 240M and BT.2020, by matrix.
+    let standards = [3: "5:1", 4: "16:4", 5: "6:5", 6: "11:7"]
+    for encoder in elements(ofFactory: "vp9enc") {
+      let own = Mutex<String?>(nil)
+      encoder.firstSinkPad?.onCaps { caps, _ in
+        let codes = caps.colourCodes ?? []
+        let standard = codes.count == 4 ? standards[codes[1]] : nil
+        own.withLock { $0 = standard == nil ? nil : caps.string("colorimetry") }
+        return standard.map { caps.setting("colorimetry", "(string)\(codes[0]):\(codes[1]):\($0)") }
+      }
+      encoder.staticPad("src")?.onCaps { caps, _ in
+        own.withLock { $0 }.map { caps.setting("colorimetry", "(string)\($0)") }
+      }
+    }
+  }
+
   /// Sets x265's chroma location if the frames do not have the default location (ITU-T H.265,
   /// figure E.1). `x265enc` itself does not pass the location from the caps to x265.
   /// - Parameter streams: appsrc name and frame caps of each stream.

@@ -31,6 +31,7 @@ extension Pipeline {
     nameY4MChromaSite()
     nameProResVariant(of: contents.videos.map(\.name))
     keepChromaSite()
+    keepMatrixOfVP9()
     fillRowsOfJPEG()
     removeDuplicateHeader()
     setDecodingTimesOfFewFrames()
