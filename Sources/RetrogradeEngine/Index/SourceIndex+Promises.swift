@@ -31,7 +31,8 @@ extension SourceIndex {
     // Report all details that the container lists. Report a detail found in the packets only if the
     // container does not list the same detail.
     let labels = videos.filter { !$0.arePackets }.flatMap(\.video.details).unique
-    warnings += (facts.details + labels.filter { !facts.details.contains($0) }).leftOut(playback)
+    let details = facts.details + opened.topology.skippedStreams
+    warnings += (details + labels.filter { !details.contains($0) }).leftOut(playback)
     plays = facts.gif?.plays
     if facts.isContinuous { warnings += audio.compactMap(\.missing) }
     guard let declared = facts.report else { return }

@@ -74,7 +74,12 @@ extension StreamPath {
   /// `audio_0_…`).
   fileprivate var numberInFile: Int? {
     guard let step = steps.first(where: { ["oggdemux", "tsdemux"].contains($0.factory) }) else { return nil }
-    return step.pad.split(separator: "_").last.flatMap { Int($0, radix: 16) }
+    return StreamPath.numberInFile(ofPad: step.pad)
+  }
+
+  /// Number at the end of a pad name of `oggdemux` or `tsdemux`; nil if there is none.
+  static func numberInFile(ofPad name: String) -> Int? {
+    name.split(separator: "_").last.flatMap { Int($0, radix: 16) }
   }
 
   /// Position among the tracks of the same kind, from pad names such as `audio_1`; nil for demuxers
