@@ -74,9 +74,11 @@ package struct PacketCheck: Sendable {
 /// differ.
 package struct PictureBytes: Sendable {
   private let units: UnitCheck?
+  private let isMPEG: Bool
 
   /// - Parameter configuration: as in ``PacketCheck/Codec``.
   package init(mediaType: String?, configuration: [UInt8]?) {
+    isMPEG = mediaType == "video/mpeg"
     units =
       switch mediaType {
       case "video/x-h264": UnitCheck(.h264, configuration)
@@ -102,6 +104,10 @@ package struct PictureBytes: Sendable {
   package func details(in packet: UnsafeRawBufferPointer) -> [ContainerDetail] {
     (units?.unnamedColours(in: packet) ?? []).map { ContainerDetail($0, of: .video) }
   }
+
+  /// True if a packet of MPEG-1 or MPEG-2 has a timecode, which GStreamer does not read (1.22 to
+  /// 1.28).
+  package func hasTimecode(in packet: UnsafeRawBufferPointer) -> Bool { isMPEG && MPEGPicture.hasTimecode(packet) }
 
   /// True if a packet that is declared as a keyframe is decoded correctly only after earlier
   /// pictures.

@@ -194,7 +194,7 @@ final class IndexingPipeline {
     var pixelFormat: FFV1PixelFormat?
     var misreadKind: String?
     var isFields = false
-    var (details, metadata): ([ContainerDetail], [String]) = ([], [])
+    var (details, metadata, hasTimecode): ([ContainerDetail], [String], Bool) = ([], [], false)
     let isOnlyDecoded =
       Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
     while let sample = reader.next() {
@@ -225,7 +225,9 @@ final class IndexingPipeline {
         packet.isKeyframe = false
       }
       if packets.isEmpty {
-        (details, metadata) = try buffer.withBytes { (pictures.details(in: $0), pictures.dynamicMetadata(in: $0)) }
+        (details, metadata, hasTimecode) = try buffer.withBytes {
+          (pictures.details(in: $0), pictures.dynamicMetadata(in: $0), pictures.hasTimecode(in: $0))
+        }
       }
       if isOnlyDecoded { packet.time = nil }
       packets.append(packet)
@@ -255,6 +257,7 @@ final class IndexingPipeline {
     index.misreadKind = misreadKind
     index.isFields = isFields
     index.dynamicMetadata = metadata.unique
+    index.hasTimecode = hasTimecode
     index.details = details
     index.obstacle = indexer.holdsImages ? "it is made of images" : turning?.obstacle(in: packets)
     Log.index.info(

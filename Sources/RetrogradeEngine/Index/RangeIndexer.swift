@@ -227,6 +227,7 @@ extension VideoIndex {
     index.misreadKind = misreadKind
     index.isFields = isFields
     index.dynamicMetadata = dynamicMetadata
+    index.hasTimecode = hasTimecode
     index.details = details
     index.isFromStart = isFromStart
     return index
