@@ -116,6 +116,18 @@ import Testing
     }
   }
 
+  @Test("the structure of an MXF file is no tag of the output", arguments: ["mkv", "mov"])
+  func mxfStructure(output: String) async throws {
+    let folder = try TemporaryFolder()
+    let (path, mirror) = (folder.path("a.mxf"), folder.path("b.\(output)"))
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=d=0.5:r=25:s=64x48"] + Self.tone + [
+        "-c:v", "mpeg2video", "-c:a", "pcm_s16le", path,
+      ])
+    #expect(try await warnings(path, mirror) == ["left out: the timecode, which can't run backwards"])
+    #expect(try Data(contentsOf: URL(fileURLWithPath: mirror)).range(of: Data("MXF_STRUCTURE".utf8)) == nil)
+  }
+
   @Test("text tags in FLV are kept")
   func flvTexts() async throws {
     let folder = try TemporaryFolder()

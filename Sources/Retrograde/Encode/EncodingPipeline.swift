@@ -201,12 +201,14 @@ final class EncodingPipeline: Sendable {
   /// True if frames need the default memory layout of their caps (`Quirk.y4mencLayout`).
   var needsPlainLayout: Bool { Quirk.y4mencLayout.applies && !pipeline.elements(ofFactory: "y4menc").isEmpty }
 
-  /// Tags that the output's encoder and muxer set themselves.
+  /// Tags that the output's encoder and muxer set themselves, or that describe the structure of the
+  /// source file.
   static let technical = [
     "container-format", "video-codec", "audio-codec", "subtitle-codec", "codec", "bitrate", "minimum-bitrate",
     "maximum-bitrate",
     "nominal-bitrate", "encoder", "encoder-version", "has-crc", "container-specific-track-id", "channel-mode",
     "private-qt-tag", "private-id3v2-frame", "duration", "extended-comment",
+    "mxf-structure",
   ]
 
   /// Warnings about chapters, or their details, that the container can't hold.
