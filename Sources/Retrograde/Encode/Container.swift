@@ -172,7 +172,8 @@ struct Container: Sendable {
         ? .sequence(encoder: encoder, opaque: opaque) : .file(encoder: encoder, opaque: opaque))
   }
 
-  private static func fileExtension(_ path: String) -> String {
+  /// Extension of the last part of a path; empty if that part has no dot.
+  static func fileExtension(_ path: String) -> String {
     let name = path.split(separator: "/").last ?? ""
     return name.contains(".") ? name.split(separator: ".").last.map(String.init) ?? "" : ""
   }
