@@ -3,8 +3,9 @@ import MediaTime
 /// Changes to the durations of an MP4 or MOV file, its tracks and edits, so that qtdemux outputs
 /// all samples (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`,
 /// `Quirk.qtdemuxShortTracks`), does not trim priming and padding twice
-/// (`Quirk.qtdemuxGaplessTwice`, `Quirk.qtdemuxGapless`), and outputs the frames of fragments at the
-/// right times (``FragmentCorrections``).
+/// (`Quirk.qtdemuxGaplessTwice`, `Quirk.qtdemuxGapless`), outputs the pre-roll of Opus
+/// (``MP4PreRoll``), and outputs the frames of fragments at the right times
+/// (``FragmentCorrections``).
 struct MP4Corrections: FileCorrection {
   private var patches: [MP4Patch] = []
   /// Patches of fragments, ascending: there may be many.
@@ -52,6 +53,9 @@ struct MP4Corrections: FileCorrection {
       guard let longer = track.leastDuration(in: max(header.number(field), latest), timescale) else { continue }
       isForProbing = true
       add(track.durationField, max(longer, track.longerMedia?.value ?? 0), after: index.place.lowerBound)
+    }
+    for preRoll in index.tracks.compactMap({ MP4PreRoll($0, in: index) }) {
+      for (field, value) in [preRoll.duration, preRoll.start] { add(field, value, after: index.place.lowerBound) }
     }
     if let fragments {
       self.fragments = fragments.fragments

@@ -189,6 +189,7 @@ extension StreamPath {
     if kind == .audio {
       let isOpus = caps.mediaType == "audio/x-opus"
       (stream.trim.delay, stream.trim.cut) = isOpus ? (.zero, track.codecDelay) : (track.codecDelay, .zero)
+      stream.trim.delay = stream.trim.delay + track.preRoll
     }
     if kind == .audio, let gapless = facts.gapless, steps.first?.factory == "qtdemux" { stream.trim = gapless }
     if let title = track.title, tags?.has("title") != true,
