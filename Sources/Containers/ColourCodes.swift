@@ -7,6 +7,11 @@ enum ColourCodes {
   ]
   private static let transfers = [11: "xvYCC", 12: "BT.1361", 17: "SMPTE 428"]
 
+  /// Displayed name of a transfer function; its number if it has no common name.
+  static func transferName(_ code: Int) -> String {
+    [1: "BT.709", 6: "BT.601", 14: "BT.2020", 15: "BT.2020", 16: "PQ", 18: "HLG"][code] ?? transfers[code] ?? "\(code)"
+  }
+
   /// Displayed names of the colour labels that are lost in the output, because GStreamer has no
   /// name for them.
   static func unnamed(matrix: Int?, transfer: Int?) -> [String] {

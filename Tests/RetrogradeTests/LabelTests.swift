@@ -203,6 +203,20 @@ import Testing
     if let words { #expect(reported.first?.message.contains(words) ?? false) }
   }
 
+  @Test(
+    "a preferred transfer function in SEI is reported, if it differs",
+    arguments: [("bt2020-10", true), ("arib-std-b67", false)])
+  func alternativeTransfer(declared: String, isReported: Bool) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      LabelTests.film + [
+        "-pix_fmt", "yuv420p10le", "-c:v", "libx265", "-x265-params",
+        "log-level=none:atc-sei=18:colorprim=bt2020:transfer=\(declared):colormatrix=bt2020nc", folder.path("a.mp4"),
+      ])
+    let warnings = try await Reverser(folder.path("a.mp4")).reverse(to: folder.path("b.mp4")).warnings
+    #expect(warnings.contains { $0.message.contains("preferred transfer function (HLG)") } == isReported)
+  }
+
   @Test("colorimetry that GStreamer does not know is reported", arguments: ["a.mkv", "a.mp4"])
   func unknownColorimetry(name: String) async throws {
     let folder = try TemporaryFolder()
