@@ -212,7 +212,8 @@ package struct ContainerFacts: Sendable {
     let found = MP4Tags(index)
     (tags, mp4Tags, created) = (found.named, found.tags, found.created)
     hasHeaderTime = true
-    details = MP4Details.all(in: index) + found.details + MP4Details.nonMediaBoxes(file)
+    details =
+      MP4Details.all(in: index) + MP4Styles.details(index, file) + found.details + MP4Details.nonMediaBoxes(file)
     chapters = MP4Chapters.read(index, file)
     let fragments = index.isFragmented ? FragmentCorrections(index, file) : nil
     hasMisreadFragments = fragments?.areMissing ?? false
