@@ -110,10 +110,11 @@ final class IndexingPipeline {
     tally.isOver.cancel()
     var reading = Reading(end: end, position: tally.latestTime.time, failure: failure)
     reading.videos = try videoWorkers.map { try $0.join() }
-    reading.subtitles = try textWorkers.map { try $0.join() }
+    let texts = try textWorkers.map { try $0.join() }
+    reading.subtitles = texts.map(\.track)
     reading.audio = try trackWorkers.map { try $0.join() }
     try indexer.cancellation.check()
-    reading.warnings = skipped.compactMap(\.warning) + late.warnings
+    reading.warnings = skipped.compactMap(\.warning) + late.warnings + texts.compactMap(\.warning)
     return reading
   }
 
@@ -154,9 +155,12 @@ final class IndexingPipeline {
 
   static func videoName(_ number: Int) -> String { number == 0 ? "video" : "video\(number)" }
 
-  private static func indexText(_ path: StreamPath, _ reader: StreamReader) throws -> SubtitleTrack {
+  private static func indexText(
+    _ path: StreamPath, _ reader: StreamReader
+  ) throws -> (track: SubtitleTrack, warning: Warning?) {
     var track = SubtitleTrack(caps: path.caps, tags: path.tags, disposition: path.disposition, cues: [])
     var open = false
+    var openCount = 0
     while let sample = reader.next() {
       if track.cues.isEmpty, let caps = sample.caps { track.caps = caps }
       guard let start = sample.streamTime else { continue }
@@ -169,6 +173,7 @@ final class IndexingPipeline {
       open = duration == nil
       // In MP4 timed text, an empty packet shows no text.
       if bytes.allSatisfy({ $0 == 0 || $0 == 32 || $0 == 10 }) { continue }
+      openCount += open ? 1 : 0
       track.cues.append(
         Cue(span: TimeSpan(start: start, end: start + (duration ?? ClockTime(seconds: 5))), bytes: bytes))
     }
@@ -176,7 +181,11 @@ final class IndexingPipeline {
     // does not provide.
     track.tags = (reader.sink.pad?.tags(global: false)).merging(path.tags)
     track.cues.sort { $0.span.start < $1.span.start }
-    return track
+    guard openCount > 0 else { return (track, nil) }
+    let what = "\(openCount) subtitle\(openCount == 1 ? " without a duration is" : "s without a duration are")"
+    return (
+      track, Warning(.converted, "changed: \(what) shown until the next one, or for 5 s", count: openCount)
+    )
   }
 
   private static func indexVideo(_ indexer: Indexer, _ path: StreamPath, _ reader: StreamReader) throws -> VideoIndex {

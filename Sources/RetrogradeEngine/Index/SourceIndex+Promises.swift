@@ -27,7 +27,7 @@ extension SourceIndex {
             + "at the end of the source or later", count: late)
       )
     }
-    if part == nil { warnings += [lateSubtitles(in: subtitles)].compactMap { $0 } }
+    if part == nil { warnings += [lateSubtitles(in: subtitles), subtitles.neverShown].compactMap { $0 } }
     // Report all details that the container lists. Report a detail found in the packets only if the
     // container does not list the same detail.
     let labels = videos.filter { !$0.arePackets }.flatMap(\.video.details).unique
@@ -52,7 +52,9 @@ extension SourceIndex {
   /// Warning about subtitles that begin after audio and video have ended; nil if no subtitle does.
   package func lateSubtitles(in tracks: [SubtitleTrack]) -> Warning? {
     let end = presentationEnd
-    let count = tracks.reduce(0) { sum, track in sum + track.cues.count { $0.span.start >= end } }
+    let count = tracks.reduce(0) { sum, track in
+      sum + track.cues.count { $0.span.start >= end && $0.span.start < $0.span.end }
+    }
     return count == 0
       ? nil
       : Warning(
