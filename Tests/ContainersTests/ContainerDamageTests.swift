@@ -26,7 +26,9 @@ import Testing
   }
 
   private func zeroed(_ file: [UInt8], _ hole: Range<Int>) -> [UInt8] {
-    file[..<hole.lowerBound] + [UInt8](repeating: 0, count: hole.count) + file[hole.upperBound...]
+    var file = file
+    file.replaceSubrange(hole, with: [UInt8](repeating: 0, count: hole.count))
+    return file
   }
 
   @Test("an intact file is not reported as damaged", arguments: ["nut", "mxf", "wmv", "voc"])
