@@ -387,7 +387,8 @@ import Testing
     let source = folder.path("s.mkv")
     _ = try FFmpeg.bytes(
       ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1", "-f", "lavfi", "-i"]
-        + ["aevalsrc='0.3*sin(2*PI*(300+200*t)*t)':s=48000:d=\(length)", "-c:v", "libx264", "-c:a", "pcm_s16le", source])
+        + ["aevalsrc='0.3*sin(2*PI*(300+200*t)*t)':s=48000:d=\(length)", "-c:v", "libx264"]
+        + ["-c:a", "pcm_s16le", source])
     let summary = try await Reverser(source).reverse(to: folder.path(name))
     #expect(summary.warnings.contains { $0.code == .converted } == (length == "1.03"), "\(summary.warnings)")
     let found = try await VerifyTests.differences(source, folder.path(name), isLossless: false)
