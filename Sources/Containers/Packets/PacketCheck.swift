@@ -17,6 +17,8 @@ package struct PacketCheck: Sendable {
     case needsParameterSets
     /// The packet is empty, or not a frame of its codec.
     case isNoFrame
+    /// The frame has another size or pixel shape than the frames before it.
+    case changesForm
   }
 
   /// Codecs whose packets can be checked.
@@ -41,6 +43,8 @@ package struct PacketCheck: Sendable {
   private let codec: Codec
   private var units: UnitCheck?
   private let slices: FFV1Packet?
+  /// Form of the first JPEG image.
+  private var form: JPEGPacket.Form?
 
   package init(_ codec: Codec) {
     self.codec = codec
@@ -57,12 +61,19 @@ package struct PacketCheck: Sendable {
     switch codec {
     case .independent(let beginning):
       !packet.isEmpty && packet.starts(with: beginning) ? nil : .isNoFrame
-    case .jpeg(let height): JPEGPacket.obstacle(in: packet, height: height)
+    case .jpeg(let height): JPEGPacket.obstacle(in: packet, height: height) ?? changedForm(in: packet)
     case .proRes: ProResPacket.obstacle(in: packet)
     case .ffv1: slices?.obstacle(in: packet)
     case .vp9: VP9Packet.obstacle(in: packet)
     case .h264, .h265: units?.obstacle(in: packet)
     }
+  }
+
+  /// Compares the form of a JPEG image with the first one.
+  private mutating func changedForm(in packet: UnsafeRawBufferPointer) -> Obstacle? {
+    guard let own = JPEGPacket.form(packet) else { return nil }
+    defer { form = form ?? own }
+    return form.map { $0 == own } ?? true ? nil : .changesForm
   }
 }
 
