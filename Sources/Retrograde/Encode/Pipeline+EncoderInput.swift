@@ -74,12 +74,12 @@ extension Pipeline {
 
   /// Adds an option to an encoder's `option-string`, unless the user has set that option.
   /// - Parameters:
-  ///   - encoder: factory name; encoders of other factories are left as they are.
+  ///   - factory: encoders of other factories are left as they are.
   ///   - name: name of the stream's appsrc.
   private func setOption(
-    _ option: String, _ value: String, of encoder: String, after name: String
+    _ option: String, _ value: String, of factory: String, after name: String
   ) throws(GStreamerError) {
-    guard let encoder = element(name)?.downstream.first(where: { $0.factoryName == encoder }) else { return }
+    guard let encoder = element(name)?.downstream.first(where: { $0.factoryName == factory }) else { return }
     let asked = encoder.string("option-string") ?? ""
     if asked.contains("\(option)=") { return }
     try encoder.set("option-string", "\(asked.isEmpty ? "" : "\(asked):")\(option)=\(value)")

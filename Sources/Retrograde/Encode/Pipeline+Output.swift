@@ -19,7 +19,7 @@ extension Pipeline {
       try encoder.set("blocksize", "\(size)")
     }
     try keepStereoApartInAAC()
-    let streams = contents.videos.map { ($0.name, $0.caps) }
+    let streams: [(name: String, caps: Caps)] = contents.videos.map { ($0.name, $0.caps) }
     try nameChromaSite(of: streams)
     try nameLight(of: streams)
   }
