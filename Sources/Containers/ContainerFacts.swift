@@ -10,6 +10,8 @@ package struct ContainerFacts: Sendable {
   /// True if files of this format usually contain codecs standardised by MPEG: H.264, HEVC, AAC, or
   /// their predecessors.
   package private(set) var isUsuallyMPEG = false
+  /// Usual file name extension of the format; nil for formats that Retrograde does not write.
+  package private(set) var writtenExtension: String?
   /// Size of the file in bytes.
   package private(set) var size = 0
   /// Content that the file declares; nil if the format has no such declarations, or is unknown.
@@ -17,11 +19,14 @@ package struct ContainerFacts: Sendable {
   /// Tracks of all kinds, in file order. MP4, MOV, Matroska, WebM, AVI and AIFF only.
   package private(set) var tracks: [ContainerTrack] = []
   /// Contents to report to the user, because no output can store them. MP4, MOV, Matroska, WebM,
-  /// transport streams, AIFF, ASF, FLAC, MP3, WavPack and GIF only.
+  /// transport streams, AIFF, ASF, FLAC, MP3, WavPack, True Audio and GIF only.
   package private(set) var details: [ContainerDetail] = []
   /// Tags of the whole file that GStreamer's demuxer does not read. MP4, MOV, Matroska, WebM, AIFF,
-  /// ASF, AVI, FLV, WAVE, MP3 and WavPack only.
+  /// ASF, AVI, FLV, WAVE, MP3, WavPack and True Audio only.
   package private(set) var tags: [NamedTag] = []
+  /// Tags that apedemux reads, for files that another GStreamer element reads: typefind prefers an
+  /// element for the file's extension, such as `.tta`. MP3, WavPack and True Audio only.
+  package private(set) var apeTags: [NamedTag] = []
   /// GStreamer names of tags that the demuxer sets wrongly; ``tags`` has the right values. Matroska
   /// and ASF only.
   package private(set) var misreadTags: [String] = []
@@ -33,6 +38,8 @@ package struct ContainerFacts: Sendable {
   /// True if the header has a creation time, which GStreamer reports as a date with a time of day.
   /// MP4, MOV, Matroska and WebM only.
   package private(set) var hasHeaderTime = false
+  /// Three-letter language (ISO 639-2) of the audio. Files with ID3 tags only.
+  package private(set) var language: String?
   /// Chapters. MP4, MOV, Matroska and WebM only.
   package private(set) var chapters: [ChapterMark] = []
   /// Number of chapters in the ID3 tag.
@@ -64,6 +71,10 @@ package struct ContainerFacts: Sendable {
   package private(set) var gapless: GaplessInfo?
   /// True if an MP4 or MOV file ends before its index (`moov`).
   package private(set) var lacksIndex = false
+
+  /// True for a fragmented MP4 file whose presentation times GStreamer misreads, and
+  /// ``correction`` does not correct.
+  package private(set) var hasMisreadFragments = false
 
   /// True for a Matroska or WebM file without an index of keyframes (Cues), such as one that was
   /// written to a pipe.
@@ -112,6 +123,19 @@ package struct ContainerFacts: Sendable {
     beginning = file.read(0..<min(size, 1024)) ?? []
     fault = APETag.fault(in: file)
     guard fault == nil, let format = ContainerFormat(file) else { return }
+    writtenExtension =
+      switch format {
+      case .mp4: "mp4"
+      case .matroska: "mkv"
+      case .avi: "avi"
+      case .transportStream: "ts"
+      case .ogg: "ogg"
+      case .wave: "wav"
+      case .flac: "flac"
+      case .gif: "gif"
+      case .y4m: "y4m"
+      default: nil
+      }
     isUsuallyMPEG =
       switch format {
       case .mp4, .avi, .flv, .programStream, .transportStream: true
@@ -138,6 +162,7 @@ package struct ContainerFacts: Sendable {
       report = .asf(file)
       (tags, details) = ASFTags.unread(in: file)
       if tags.contains(where: { $0.name == ASFTags.albumArtist }) { misreadTags = ["artist"] }
+      if tags.contains(where: { $0.name.uppercased() == ASFTags.rating }) { misreadTags.append("comment") }
     case .au:
       report = .au(file)
       fault = ContainerReport.auFault(file)
@@ -189,9 +214,12 @@ package struct ContainerFacts: Sendable {
     let found = MP4Tags(index)
     (tags, mp4Tags, created) = (found.named, found.tags, found.created)
     hasHeaderTime = true
-    details = MP4Details.all(in: index) + found.details + MP4Details.nonMediaBoxes(file)
+    details =
+      MP4Details.all(in: index) + MP4Styles.details(index, file) + found.details + MP4Details.nonMediaBoxes(file)
     chapters = MP4Chapters.read(index, file)
-    let corrections = MP4Corrections(index)
+    let fragments = index.isFragmented ? FragmentCorrections(index, file) : nil
+    hasMisreadFragments = fragments?.areMissing ?? false
+    let corrections = MP4Corrections(index, fragments)
     (correction, gapless) = (corrections, corrections?.gapless)
   }
 
@@ -206,6 +234,7 @@ package struct ContainerFacts: Sendable {
     let found = MatroskaTags.unread(in: file)
     tags = found.tags
     if tags.contains(where: { $0.name == "TRACKNUMBER" }) { misreadTags = ["album-disc-number"] }
+    if tags.contains(where: { MatroskaTags.performers.values.contains($0.name) }) { misreadTags.append("performer") }
     details += found.details
     let chapters = MatroskaChapters(file)
     self.chapters = chapters?.chapters ?? []
@@ -238,21 +267,16 @@ package struct ContainerFacts: Sendable {
     isContinuous = report != nil
     gapless = InfoFrame(file)?.gapless
     readID3(file, at: 0)
-    let last = APETag.unread(in: file, isPassedOver: isPlainMPEG(file))
-    tags += last.tags
+    let last = APETag.items(in: file)
+    tags += last.unread
+    apeTags = last.read
     details += last.details
-  }
-
-  /// True for MPEG audio without a tag at the start and without an ID3v1 tag at the end. Such a
-  /// file is read only by mpegaudioparse, without a demuxer.
-  private func isPlainMPEG(_ file: RandomAccessFile) -> Bool {
-    beginning.count > 1 && beginning[0] == 0xFF && beginning[1] & 0xE0 == 0xE0
-      && file.text(at: file.size - 128)?.hasPrefix("TAG") != true
   }
 
   private mutating func readID3(_ file: RandomAccessFile, at place: Int) {
     let found = ID3Tag.unread(in: file, at: place)
     (tagChapterCount, tags, details) = (found.chapterCount, found.tags, found.details)
+    language = found.language
   }
 }
 

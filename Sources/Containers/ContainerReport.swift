@@ -33,6 +33,14 @@ package struct ContainerReport: Equatable, Sendable {
     package var end: ClockTime
   }
 
+  /// Stream of a transport stream that is neither video nor audio, such as subtitles or metadata.
+  package struct DataStream: Equatable, Sendable {
+    /// PID of the stream.
+    package let number: Int
+    /// Detail to report if the demuxer skips the stream.
+    package let detail: ContainerDetail
+  }
+
   /// True if the file is truncated: it ends within a structure of declared size, or without the end
   /// mark of its format.
   package var isCut = false
@@ -48,6 +56,8 @@ package struct ContainerReport: Equatable, Sendable {
   /// Identifiers of all streams in file order: serial numbers in Ogg, PIDs in transport streams.
   /// Empty for other formats.
   package var streamNumbers: [Int] = []
+  /// Streams with packets that are neither video nor audio. Transport streams only.
+  package var dataStreams: [DataStream] = []
   /// Tolerance: a file whose media ends at most this long before ``presentationEnd`` is not
   /// considered truncated, unless something else indicates truncation. Nil tolerates any
   /// difference, because the declared end is not exact.

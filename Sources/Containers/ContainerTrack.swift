@@ -30,7 +30,10 @@ package struct ContainerTrack: Sendable {
   /// Duration of the codec's priming. All audio timestamps are late by this duration (Matroska's
   /// `CodecDelay`, RFC 9559, 5.1.4.1.25).
   package var codecDelay = ClockTime.zero
-  /// Byte ranges of the audio samples; nil if the container does not declare them. In MP4 and MOV,
-  /// the audio may be compressed.
+  /// Duration of the audio that is decoded before the track's edit begins (``MP4PreRoll``). All
+  /// audio timestamps are late by this duration. MP4 and MOV only.
+  package var preRoll = ClockTime.zero
+  /// Byte ranges of the audio samples, if the container declares these ranges. The audio may be
+  /// compressed.
   package var stored: StoredAudio?
 }

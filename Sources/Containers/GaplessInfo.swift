@@ -10,13 +10,26 @@ package struct GaplessInfo: Sendable {
   package var cut = ClockTime.zero
   /// Duration of the audible range; nil if the range lasts to the end of the stream.
   package var duration: ClockTime?
-  /// Number of sample frames that the decoder outputs if it trims nothing. If the decoder outputs
-  /// another number, this information is ignored. Nil if the information always applies.
+  /// Number of sample frames that the decoder outputs if it trims nothing and no packet is missing.
+  /// Nil if unknown; then this information always applies.
   package var ifDecoded: Int?
+  /// True if the parser lets the decoder trim priming and padding.
+  package var isTrimmedByParser = false
 
   package init(delay: ClockTime = .zero, duration: ClockTime? = nil, ifDecoded: Int? = nil) {
     self.delay = delay
     self.duration = duration
     self.ifDecoded = ifDecoded
+  }
+
+  /// Part of this information that applies if the decoder outputs `count` sample frames.
+  package func applying(toDecoded count: Int) -> GaplessInfo {
+    guard let ifDecoded, count != ifDecoded else { return self }
+    if isTrimmedByParser { return GaplessInfo() }
+    // A damaged file has the same priming as the whole one. If there is more audio than declared,
+    // such as that of a second file, its end is unknown.
+    var info = self
+    if count > ifDecoded { info.duration = nil }
+    return info
   }
 }

@@ -21,6 +21,10 @@ package struct TableOfContents: Sendable {
 
   package init(entries: [Entry]) { self.entries = entries }
 
+  /// Largest number of chapters in the cue sheet of FLAC. Before 1.24 (abdd1967ad) flacenc counts
+  /// them in 8 bits with a sign, and crashes if there are more.
+  package static let mostCues = 127
+
   /// Creates the chapters from the first edition, or from all entries if there are no editions.
   init(_ toc: OpaquePointer) {
     let all = TableOfContents.list(gst_toc_get_entries(toc))
@@ -93,10 +97,19 @@ extension Pad {
 }
 
 extension Pipeline {
+  /// True if a cue sheet of FLAC holds the chapters, since no muxer holds chapters. A cue sheet has
+  /// no titles and no nested chapters.
+  package var hasCueSheet: Bool {
+    let setters = elements(implementing: gst_toc_setter_get_type())
+    return !setters.isEmpty && !setters.contains { $0.isOfClass("Muxer") }
+  }
+
   /// Sets chapters on every muxer, or on every `GstTocSetter` if there is no muxer.
   /// - Returns: true if the pipeline has a `GstTocSetter`.
   package func setTableOfContents(_ contents: TableOfContents) -> Bool {
     let setters = elements(implementing: gst_toc_setter_get_type())
+    var contents = contents
+    if hasCueSheet { contents.entries = Array(contents.entries.prefix(TableOfContents.mostCues)) }
     guard !setters.isEmpty, let toc = contents.make() else { return false }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(toc).assumingMemoryBound(to: GstMiniObject.self)) }
     // Leave out encoders: matroskamux 1.22 writes no titles if `flacenc` gets the chapters too,

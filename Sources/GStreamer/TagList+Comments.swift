@@ -18,11 +18,14 @@ extension TagList {
     self.init(adopting: raw)
   }
 
-  /// Returns GStreamer's tag for `name`, which is either the name of a Vorbis comment, or
-  /// GStreamer's own name of the tag with `_` in place of `-`. nil if no such tag exists, or its
-  /// values are neither text nor numbers.
+  /// Matroska's name of the performer. matroskademux knows only a misspelling of this name.
+  package static let matroskaPerformer = "LEAD_PERFORMER"
+
+  /// GStreamer's tag for `name`, which is either the name of a Vorbis comment, or GStreamer's own
+  /// name of the tag with `_` in place of `-`; nil if there is no such tag.
   package static func tag(named name: String) -> String? {
     guard (try? GStreamer.initialize()) != nil else { return nil }
+    if name.uppercased() == matroskaPerformer { return GST_TAG_PERFORMER }
     if let listed = gst_tag_from_vorbis_tag(name) { return String(cString: listed) }
     let own = name.lowercased().replacing("_", with: "-")
     guard own.utf8.allSatisfy({ (0x2D...0x7A).contains($0) }), gst_tag_exists(own) != 0, value(own, "0") != nil else {

@@ -40,6 +40,9 @@ extension TagList {
     return isInvented ? removing([GST_TAG_DATE]) : self
   }
 
+  /// True if the list has a comment called `DATE`.
+  package var hasDateComment: Bool { !dateComments.isEmpty }
+
   /// Values of comments called `DATE`, which a file may have besides the creation time in its
   /// header.
   private var dateComments: [Substring] {

@@ -1,8 +1,9 @@
 import CGStreamer
 
 extension TagList {
-  /// The list with comments as ID3v2.4 frames, which id3v2mux writes unchanged
-  /// (`Quirk.id3v2muxComments`): `COMM`, and `TXXX` for comments with a name.
+  /// The list with comments and the language as ID3v2.4 frames, which id3v2mux writes unchanged:
+  /// `COMM`, `TXXX` for comments with a name (`Quirk.id3v2muxComments`), and `TLAN`, which id3v2mux
+  /// does not write itself (1.22 to 1.28).
   package var withCommentFrames: TagList {
     let own = strings(GST_TAG_COMMENT).enumerated().map { number, text in
       // Comments with equal descriptions would replace each other, so number them.
@@ -13,11 +14,14 @@ extension TagList {
       let (name, text) = parts.count == 2 ? (parts[0], parts[1]) : ("", comment[...])
       return TagList.frame("TXXX", Array(name.utf8) + [0] + Array(text.utf8))
     }
-    guard !own.isEmpty || !named.isEmpty, gst_tag_exists(TagList.frameTag) != 0,
+    let languages = strings(GST_TAG_LANGUAGE_CODE).map {
+      TagList.frame("TLAN", Array(TagList.longLanguage($0).utf8))
+    }
+    guard !own.isEmpty || !named.isEmpty || !languages.isEmpty, gst_tag_exists(TagList.frameTag) != 0,
       let caps = Caps("application/x-gst-id3v2-frame,version=(int)4")
     else { return self }
     let list = removing([GST_TAG_COMMENT, GST_TAG_EXTENDED_COMMENT])
-    for bytes in own + named {
+    for bytes in own + named + languages {
       guard let buffer = try? Buffer(size: bytes.count, fill: { $0.copyBytes(from: bytes) }),
         let sample = gst_sample_new(buffer.raw, caps.raw, nil, nil)
       else { continue }

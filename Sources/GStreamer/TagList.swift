@@ -47,8 +47,17 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
   /// 639-1) if one exists.
   /// - Parameter language: three-letter code (ISO 639-2).
   package convenience init?(languageOfThreeLetters language: String) {
-    let code = gst_tag_get_language_code_iso_639_1(language).map { String(cString: $0) } ?? language
-    self.init("taglist, language-code=(string)\(Description.quoted(code))")
+    self.init("taglist, language-code=(string)\(Description.quoted(TagList.shortLanguage(language)))")
+  }
+
+  /// Returns the two-letter code (ISO 639-1) of a language; `code` itself if there is none.
+  package static func shortLanguage(_ code: String) -> String {
+    gst_tag_get_language_code_iso_639_1(code).map { String(cString: $0) } ?? code
+  }
+
+  /// Returns the three-letter code (ISO 639-2) of a language; `code` itself if there is none.
+  static func longLanguage(_ code: String) -> String {
+    gst_tag_get_language_code_iso_639_2T(code).map { String(cString: $0) } ?? code
   }
 
   /// Creates a list of comments such as `NAME=text`; nil if `comments` is empty.

@@ -69,7 +69,13 @@ extension Quirk {
     symptom: "Audio of 64 channels or more ends the process.",
     upstream: "a14f8008fb, b2bdadd05b (1.22)", workaround: "Such audio is refused.")
 
-  private static let decoderLimits = [avdecGrey10, openjpegdecDeepRGB, audioconvertChannels]
+  package static let avdecProResDepth = Quirk(
+    "avdec_prores-depth", element: "avdec_prores", releases: .all,
+    symptom: "ProRes 4444 is decoded with 10 bits a sample instead of 12.",
+    upstream: "`gst_ffmpeg_caps_with_codecid`: FFmpeg needs the codec tag, which is not set from `variant`",
+    workaround: "None; a warning names the loss.")
+
+  private static let decoderLimits = [avdecGrey10, openjpegdecDeepRGB, audioconvertChannels, avdecProResDepth]
 
   // MARK: Encoders
 

@@ -35,6 +35,27 @@ extension Quirk {
     workaround:
       "The demuxer reads a longer duration of the media (`MP4Corrections`), but not of a second video or audio.")
 
+  package static let qtdemuxFragmentEnd = Quirk(
+    "qtdemux-fragment-end", element: "qtdemux", releases: .all,
+    symptom: """
+      If the header of a fragmented MP4 declares the duration of its first part only, as `ffmpeg -movflags \
+      frag_keyframe` writes it, and the video has B-frames and no edit list, the last frame of fragments is lost.
+      """,
+    upstream: "`check_update_duration`",
+    workaround: "The demuxer reads the duration of all fragments (`FragmentCorrections`).")
+
+  package static let qtdemuxFragmentOffsets = Quirk(
+    "qtdemux-fragment-offsets", element: "qtdemux", releases: .all,
+    symptom: """
+      With composition offsets below 0 in fragments, as in CMAF, it shifts each fragment by the lowest offset in it: \
+      frames of the other fragments get wrong times, and run back.
+      """,
+    upstream: "`qtdemux_parse_trun`, bb5a5ae8a8",
+    workaround: """
+      The demuxer reads offsets of at least 0, and an edit list that starts as much later (`FragmentCorrections`). A \
+      file without room for that is refused.
+      """)
+
   package static let qtdemuxLoudspeakers = Quirk(
     "qtdemux-loudspeakers", element: "qtdemux", releases: .before(Release(1, 26, 2)),
     symptom: "It does not read which loudspeakers the channels of PCM in MOV are for (`chan`).",
@@ -110,7 +131,8 @@ extension Quirk {
       """)
 
   static let qtdemux = [
-    qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxShortTracks, qtdemuxLoudspeakers, qtdemuxByteOrder,
+    qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxShortTracks, qtdemuxFragmentEnd,
+    qtdemuxFragmentOffsets, qtdemuxLoudspeakers, qtdemuxByteOrder,
     qtdemuxFieldOrder, qtdemuxRawFormats, qtdemuxMatrix,
     qtdemuxPixelAspect,
     qtdemuxChapters,

@@ -15,13 +15,9 @@ extension Quirk {
 
   package static let videoconvertRange = Quirk(
     "videoconvert-range", element: "videoconvert", releases: .all,
-    symptom:
-      "Between formats that have a fast path, limited range does not become full range if the matrix is the same.",
-    upstream: "`video_converter_lookup_fastpath`",
-    workaround: """
-      Frames for JPEG are converted by way of `ARGB64`, and frames for Theora by way of ten bits, which have no such \
-      path.
-      """)
+    symptom: "Limited range does not become full range, nor full range limited, if the matrix is the same.",
+    upstream: "`video_converter_lookup_fastpath`, `chain_convert`",
+    workaround: "`videobalance` converts the range of frames for JPEG and Theora.")
 
   static let videoconvert = [videoconvertAlphaForOpaque, videoconvertUnsaidColorimetry, videoconvertRange]
 }

@@ -38,5 +38,12 @@ extension Quirk {
     return packets
   }
 
-  static let vp9enc = [vp9encLag, vp9encRealTimeSpeed]
+  package static let vp9encMatrix = Quirk(
+    "vp9enc-matrix", element: "vp9enc", releases: .all,
+    symptom:
+      "VP9 does not declare its matrix if transfer function or primaries are not those of BT.601, BT.709 or BT.2020.",
+    upstream: "`gst_vp9_get_vpx_colorspace`",
+    workaround: "The caps before it name these; the caps behind it name the real ones.")
+
+  static let vp9enc = [vp9encLag, vp9encMatrix, vp9encRealTimeSpeed]
 }

@@ -22,8 +22,9 @@ extension PlayableSource {
     var source = try inputs.count == 1 ? opening.source(inputs[0]) : opening.joined(inputs)
     if let soundtrack = options.soundtrack { try source.replaceAudio(soundtrack, settings) }
     if let subtitles = options.subtitles {
-      let track = try SubtitleFile.read(subtitles, options.resources, work.cancellation)
+      let (track, warnings) = try SubtitleFile.read(subtitles, options.resources, work.cancellation)
       source.index.subtitles.append(track)
+      source.index.warnings += warnings + [[track].neverShown].compactMap { $0 }
       if options.playback.start == nil, options.playback.end == nil {
         source.index.warnings += [source.index.lateSubtitles(in: [track])].compactMap { $0 }
       }

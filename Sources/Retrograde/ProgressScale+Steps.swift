@@ -17,7 +17,7 @@ extension [ExpectedStep] {
 
   /// Returns the steps of comparing a mirror (a reversed file) with its source.
   static func comparing(videos: Int, audio: Int) -> [ExpectedStep] {
-    [ExpectedStep(.indexingSource, 1), ExpectedStep(.indexingMirror, 1)] + compared(videos: videos, audio: audio)
+    [ExpectedStep(.indexingMirror, 1), ExpectedStep(.indexingSource, 1)] + compared(videos: videos, audio: audio)
   }
 
   /// Returns the steps of a comparison that remain after both files are indexed.

@@ -59,7 +59,8 @@ final class FolderWatch: Sendable {
     close(kernel)
   }
 
-  private static func wait(_ kernel: Int32, until end: Int32, _ tell: (Event) -> Void) {
+  /// Waits for events until `end` can be read, or the folder is gone.
+  static func wait(_ kernel: Int32, until end: Int32, _ tell: (Event) -> Void) {
     let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 8)
     defer { room.deallocate() }
     while true {
@@ -69,7 +70,12 @@ final class FolderWatch: Sendable {
       if poll(&waiting, 2, -1) < 0 && errno != EINTR { return tell(.gone) }
       if waiting[1].revents != 0 { return }
       let count = read(kernel, room.baseAddress, room.count)
-      guard count > 0 else { continue }
+      guard count > 0 else {
+        let reason = errno
+        // Nothing to read yet, or interrupted by a signal. After any other error, no event follows.
+        if count < 0, reason == EAGAIN || reason == EINTR { continue }
+        return tell(.gone)
+      }
       for event in events(in: UnsafeRawBufferPointer(rebasing: room[..<count])) {
         tell(event)
         if case .gone = event { return }

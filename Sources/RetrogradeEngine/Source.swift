@@ -162,6 +162,11 @@ package struct Source: Sendable {
         "this release of GStreamer reads Y4M only if it has 8 bits per sample in 4:2:0, 4:2:2 or 4:4:4",
         remedy: "convert it first: ffmpeg -i \(Shell.quoted(name)) -c:v ffv1 video.mkv")
     }
+    if facts.hasMisreadFragments {
+      throw RetrogradeError(
+        .missingPlugin, about: name, "GStreamer misreads the times of the frames in this fragmented MP4",
+        remedy: "convert it first: ffmpeg -i \(Shell.quoted(name)) -map 0 -c copy video.mkv")
+    }
     try Playlist.refuse(facts.beginning, name: name)
     if let image = StillImage(facts) {
       return try image.sourceDescription(path, name: name, memory: resources.memory)

@@ -51,6 +51,18 @@ import Testing
     #expect(found(.jpeg(height: 288), image(half)) == [nil])
   }
 
+  @Test("JPEG whose size or pixel shape changes is recognized")
+  func jpegForms() {
+    func image(_ columns: UInt8, _ density: (UInt8, UInt8) = (1, 1)) -> [UInt8] {
+      [0xFF, 0xD8, 0xFF, 0xE0, 0, 16] + Array("JFIF".utf8) + [0, 1, 1, 0, 0, density.0, 0, density.1, 0, 0]
+        + [0xFF, 0xC0, 0, 8, 8, 0, 48, 0, columns, 3, 0xFF, 0xDA, 0, 2]
+    }
+    #expect(found(.jpeg(height: nil), image(64), image(64, (2, 2)), image(32)) == [nil, nil, .changesForm])
+    #expect(found(.jpeg(height: nil), image(64), image(64, (2, 1))) == [nil, .changesForm])
+    // Every truncation is safe to read.
+    for length in 0..<image(64).count { _ = found(.jpeg(height: nil), Array(image(64).prefix(length))) }
+  }
+
   @Test("the first coded bit marks FFV1 keyframes")
   func ffv1Keyframes() {
     #expect(

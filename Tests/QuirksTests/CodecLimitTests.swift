@@ -39,6 +39,15 @@ import Testing
     }
   }
 
+  @Test("avdec_prores decodes 4444 with 10 bits instead of 12")
+  func proResDepth() throws {
+    try expect(.avdecProResDepth) {
+      let folder = try TemporaryFolder()
+      let path = try ffmpeg(folder, "a.mov", tenFrames, "-pix_fmt yuv444p10le -c:v prores_ks -profile:v 4")
+      return try caps(of: "filesrc location=\(path) ! qtdemux ! avdec_prores").string("format") == "Y444_10LE"
+    }
+  }
+
   @Test("audioconvert ends the process if audio has 64 channels")
   func manyChannels() throws {
     try expect(.audioconvertChannels) {

@@ -51,6 +51,27 @@ import Testing
     }
   }
 
+  @Test("the last frames of fragments are lost if the header declares the duration of the first part only")
+  func fragmentEnd() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(
+      folder, "a.mp4", tenFrames,
+      "-c:v mpeg4 -bf 2 -g 3 -sc_threshold 1000000000 -movflags frag_keyframe+skip_trailer")
+    try expect(.qtdemuxFragmentEnd) { try packets(of: "filesrc location=\(path) ! qtdemux").count < 10 }
+  }
+
+  @Test("frames of two fragments with different lowest composition offsets get the same time")
+  func fragmentOffsets() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(
+      folder, "a.mp4", tenFrames,
+      "-frames:v 8 -c:v mpeg4 -bf 2 -g 7 -sc_threshold 1000000000 -movflags cmaf+frag_keyframe")
+    try expect(.qtdemuxFragmentOffsets) {
+      let times = try packets(of: "filesrc location=\(path) ! qtdemux").compactMap(\.buffer.pts).sorted()
+      return zip(times, times.dropFirst()).contains { $0 == $1 }
+    }
+  }
+
   @Test("the channel layout of PCM is not read")
   func loudspeakers() throws {
     let folder = try TemporaryFolder()

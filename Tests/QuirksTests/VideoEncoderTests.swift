@@ -44,6 +44,17 @@ import Testing
     try expect(.videoInfoChromaSite) { try site(caps) != site("\(caps),colorimetry=bt601") }
   }
 
+  @Test("vp9enc does not declare the matrix of HDR video")
+  func matrix() throws {
+    try expect(.vp9encMatrix) {
+      let packet = try bytes(
+        of: "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48,colorimetry=bt2100-pq ! "
+          + "vp9enc deadline=1 cpu-used=8")
+      // color_space, after the frame's first byte and the sync code (VP9 specification, 6.2).
+      return packet[4] >> 5 == 0
+    }
+  }
+
   @Test("x265enc writes its header twice")
   func header() throws {
     let caps = "video/x-raw,format=I420_10LE,width=64,height=48,content-light-level=(string)1000:400"

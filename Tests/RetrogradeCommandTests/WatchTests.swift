@@ -1,5 +1,8 @@
 import Foundation
+import Synchronization
 import Testing
+
+@testable import RetrogradeCommand
 
 /// `reverse --watch`: each complete new file is reversed once.
 @Suite struct WatchTests {
@@ -133,6 +136,27 @@ import Testing
     }
     #expect(
       result.status == 66 && result.errors.contains("in: the watched folder was removed"), "\(result.errors)")
+  }
+
+  @Test("the watch ends if its events can't be read")
+  func unreadableEvents() throws {
+    // poll(2) always reports a folder as readable, but read(2) always fails.
+    let folder = open(scratch.path("in"), O_RDONLY)
+    var pair: [Int32] = [-1, -1]
+    let isPiped = pipe(&pair) == 0
+    try #require(folder >= 0 && isPiped)
+    let (end, stop) = (pair[0], pair[1])
+    let isGone = Mutex(false)
+    let ended = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      FolderWatch.wait(folder, until: end) { if case .gone = $0 { isGone.withLock { $0 = true } } }
+      ended.signal()
+    }
+    let isEnded = ended.wait(timeout: .now() + 20) == .success
+    close(stop)
+    if !isEnded { ended.wait() }
+    for descriptor in [folder, end] { close(descriptor) }
+    #expect(isEnded && isGone.withLock { $0 })
   }
 
   @Test("the watched folder is refused as the output folder")

@@ -69,6 +69,20 @@ import Testing
     #expect(gst_element_get_state(pipeline.raw, nil, nil, GstClockTime(20_000_000_000)) == GST_STATE_CHANGE_SUCCESS)
   }
 
+  @Test("a URI that is set during playback is refused with an error")
+  func uriDuringPlayback() throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try source(try media().write(to: folder))
+    let element = try #require(pipeline.element("r"))
+    try preroll(pipeline)
+    var error: UnsafeMutablePointer<GError>?
+    let isSet = gst_uri_handler_set_uri(OpaquePointer(element.raw), "reverse+file:///b.mkv", &error) != 0
+    let (domain, code) = (error?.pointee.domain, error?.pointee.code)
+    g_clear_error(&error)
+    pipeline.set(.null)
+    #expect(!isSet && domain == gst_uri_error_quark() && code == gint(GST_URI_ERROR_BAD_STATE.rawValue))
+  }
+
   @Test("a score is played, and seeks in it work")
   func score() throws {
     let folder = try TemporaryFolder()

@@ -1,4 +1,5 @@
 import Foundation
+import MediaTime
 import Paths
 import Retrograde
 import RetrogradeEngine
@@ -342,5 +343,15 @@ import Testing
     let text = try await fake.ask("/\(fake.id)/\(score.percentEncoded)/command.json?\(query)").text
     let path = fake.folder.path("a film.wav")
     #expect(text == "{\"command\":\"retrograde reverse '\(path)' \(words)\"}")
+  }
+
+  @Test("the suggested command has the options for the frames and the audio of a score")
+  func commandOfScore() async throws {
+    var playback = PlaybackOptions(joint: ClockTime(seconds: 0.02), dissolve: ClockTime(seconds: 0.25))
+    (playback.interpolation, playback.keepsPitch) = (.blend, true)
+    let fake = try FakeRequestHandler(ServerSettings(playback: playback))
+    let text = try await fake.ask("/\(fake.id)/\("0..1 x0.5, 1..0".percentEncoded)/command.json").text
+    let words = "--score '0..1 x0.5, 1..0' --joint 0.02 --dissolve 0.25 --interpolate blend --keep-pitch"
+    #expect(text.contains(words), "\(text)")
   }
 }

@@ -118,6 +118,18 @@ import Testing
     }
   }
 
+  @Test(
+    "audio of Ogg that begins before 0 is trimmed, unless only its end is",
+    arguments: [([0, 576, 1100, 2124, 3148], 4172, 500), ([0, 576, 1600, 2624, 3148], 4672, 0)])
+  func beforeZero(places: [Int], count: Int, offset: Int) throws {
+    let buffers = zip(places, [576, 1024, 1024, 1024, 1024]).map { place, count in
+      DecodedAudio(stamp: ClockTime(sampleIndex: place, rate: 48000), packetStamp: nil, count: count)
+    }
+    var layout = AudioLayout(rate: 48000, segment: Segment())
+    layout.countsFromZero = true
+    #expect(try layout.place(buffers).chunks == [AudioChunk(position: 0, count: count, offset: offset)])
+  }
+
   @Test("buffers whose timestamps are not trusted follow each other")
   func ignoredTimestamps() throws {
     let buffers = [0, 9, 2].map { DecodedAudio(stamp: ClockTime(seconds: $0), count: 480) }

@@ -67,7 +67,26 @@ import Testing
     }
   }
 
-  /// Writes a raw H.264 stream whose halves declare different caps. Returns its path.
+  @Test("MJPEG of two sizes gets the first size, with a warning", arguments: ["mkv", "avi", "mov"])
+  func jpegSizes(container: String) async throws {
+    let folder = try TemporaryFolder()
+    for size in ["192x108", "128x96"] {
+      _ = try FFmpeg.bytes([
+        "-f", "lavfi", "-i", "testsrc2=s=\(size):r=25:d=0.2", "-c:v", "mjpeg", folder.path("\(size).mkv"),
+      ])
+    }
+    let list = folder.path("list.txt")
+    try Data("file '192x108.mkv'\nfile '128x96.mkv'\n".utf8).write(to: URL(fileURLWithPath: list))
+    let source = folder.path("s.\(container)")
+    _ = try FFmpeg.bytes(["-f", "concat", "-safe", "0", "-i", list, "-c", "copy", source])
+    let mirror = folder.path("m.mkv")
+    let warnings = try await Reverser(source).reverse(to: mirror).warnings
+    #expect(warnings.contains { $0.message.contains("from 192x108 I420 to 128x96 I420") }, "\(warnings)")
+    let frames = try FFmpeg.bytes(["-i", mirror, "-pix_fmt", "gray", "-f", "rawvideo", "-"])
+    #expect(frames.count == 10 * 192 * 108)
+  }
+
+  /// Raw H.264 stream. Each half declares its own caps.
   private func h264(_ first: String, _ second: String, in folder: TemporaryFolder) throws -> String {
     var bytes: [UInt8] = []
     for caps in [first, second] {

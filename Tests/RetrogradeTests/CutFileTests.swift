@@ -63,6 +63,49 @@ import Testing
     #expect(codes.contains(isCut ? .truncated : .damaged), "\(codes)")
   }
 
+  @Test("an MP3 without its last byte loses its priming, and the missing audio is reported")
+  func cutMP3() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mp3")
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=2:r=48000", "-c:a", "libmp3lame", path])
+    let whole = try await Reverser(path).plan()
+    #expect(whole.warnings.isEmpty && whole.streams.first?.count == 96_000)
+    try Data(contentsOf: URL(fileURLWithPath: path)).dropLast().write(to: URL(fileURLWithPath: path))
+    let cut = try await Reverser(path).plan()
+    // 84 frames are left. The encoder's and the decoder's delays are 576 and 529 samples.
+    #expect(cut.streams.first?.count == 84 * 1152 - 576 - 529)
+    #expect(
+      cut.warnings.map(\.message) == [
+        "cut: the file ends at 1.993 s of 2.000 s: 0.007 s of audio are missing"
+      ])
+  }
+
+  @Test("a single missing sample of audio is reported", arguments: ["wav", "aiff", "au"])
+  func missingSample(_ format: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.\(format)")
+    let codec = format == "wav" ? "pcm_s16le" : "pcm_s16be"
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=2:r=48000", "-c:a", codec, path])
+    #expect(try await Reverser(path).plan().warnings.isEmpty)
+    try Data(contentsOf: URL(fileURLWithPath: path)).dropLast().write(to: URL(fileURLWithPath: path))
+    #expect(
+      try await Reverser(path).plan().warnings.map(\.message) == [
+        "cut: the file ends at 2.000 s of 2.000 s: less than 0.001 s of audio are missing"
+      ])
+  }
+
+  /// The last page of the audio declares 81,600 samples, but the file has 96,000.
+  @Test("Ogg Vorbis that begins before 0 is trimmed at 0")
+  func vorbisBeforeZero() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.ogv")
+    let inputs = ["-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=2", "-itsoffset", "-0.3", "-f", "lavfi"]
+    _ = try FFmpeg.bytes(inputs + ["-i", "sine=d=2:r=48000", "-c:v", "libtheora", "-c:a", "libvorbis", path])
+    let report = try await Reverser(path).plan()
+    #expect(report.streams.map(\.count) == [50, 81_600])
+    #expect(report.warnings.isEmpty, "\(report.warnings)")
+  }
+
   @Test("a damaged WavPack block is reported, and silence is not", arguments: ["-ac 2", "-ac 1"])
   func damagedWavPack(_ form: String) async throws {
     let folder = try TemporaryFolder()

@@ -251,6 +251,22 @@ import Testing
     #expect(summary.warnings.first?.message.description.contains("HDR10+") == true)
   }
 
+  /// Without a timecode, encoders of MPEG-2 count from zero. GStreamer reads the timecode of MXF
+  /// itself; both together get one warning.
+  @Test(
+    "the timecode of MPEG-2 is reported unless it is zero",
+    arguments: ["s.mpg", "s.ts", "s.mxf"], ["00:00:00:00", "00:00:01:00", "10:20:30:00"])
+  func mpegTimecode(_ name: String, _ timecode: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=1", "-c:v", "mpeg2video", "-timecode", timecode]
+        + [folder.path(name)])
+    let summary = try await Reverser(folder.path(name)).reverse(to: folder.path("m.mp4"))
+    let isNamed = name == "s.mxf" || timecode != "00:00:00:00"
+    #expect(
+      summary.warnings.map(\.description) == (isNamed ? ["left out: the timecode, which can't run backwards"] : []))
+  }
+
   @Test("CEA-608 captions in the video are reported", arguments: ["s.ts", "s.mp4", "s.h264"])
   func embeddedCaptions(_ name: String) async throws {
     let folder = try TemporaryFolder()

@@ -31,7 +31,27 @@ import Testing
     #expect(try FFmpeg.samples(mirror) == reversed)
   }
 
-  /// Edits with times in milliseconds, and the numbers of the frames that these edits show.
+  /// Opus predicts from packet to packet, so the packets before the edit are decoded too.
+  @Test("Opus is decoded exactly from the start of an edit")
+  func opusEdit() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("s.mp4")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "aevalsrc='0.3*sin(900*t*t)+0.2*sin(2000*t)':s=48000:d=2", "-c:a", "libopus"]
+        + ["-movie_timescale", "1000", path])
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    try await Reverser(path, options: options).reverse(to: folder.path("all.mkv"))
+    let all = try FFmpeg.samples(folder.path("all.mkv"))
+    // After 312 samples of priming, the edit begins at 0.6 s, within a packet, and lasts 1 s.
+    try setEdits([(1000, 312 + 28_800)], in: path)
+    let summary = try await Reverser(path, options: options).reverse(to: folder.path("m.mkv"))
+    #expect(summary.warnings.isEmpty)
+    try #require(all.count >= 76_800)
+    #expect(try FFmpeg.samples(folder.path("m.mkv")) == Array(all.dropLast(28_800).suffix(48_000)))
+  }
+
+  /// Edits, and the numbers of the frames that they show, from 0.
   struct EditedVideo: Sendable {
     var edits: [(duration: Int, start: Int)]
     var shown: [Range<Int>]

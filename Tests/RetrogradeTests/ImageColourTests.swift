@@ -61,6 +61,35 @@ import Testing
     #expect(try await Verifier(source, mirror: mirror, options: options).verify().isMirror)
   }
 
+  @Test("MJPEG keeps colours that RGB cannot represent")
+  func coloursOutsideRGB() async throws {
+    let (source, mirror) = (folder.path("s.mkv"), folder.path("o.avi"))
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "color=s=64x48:r=25:d=0.2,format=yuv420p,geq=lum=60:cb=220:cr=60", "-c:v", "ffv1", source,
+    ])
+    var options = ReverseOptions()
+    options.encoding.videoCodec = "mjpeg"
+    try await Reverser(source, options: options).reverse(to: mirror)
+    let bytes = try FFmpeg.bytes(["-i", mirror, "-frames:v", "1", "-pix_fmt", "yuvj420p", "-f", "rawvideo", "-"])
+    try #require(bytes.count == 64 * 48 * 3 / 2)
+    // The source's levels in full range, with a tolerance for lossy coding.
+    for (place, level) in [(0, 51), (64 * 48, 233), (64 * 48 * 5 / 4, 51)] {
+      #expect(abs(Int(bytes[place]) - level) <= 2, "\(bytes[place]) instead of \(level)")
+    }
+    #expect(try await Verifier(source, mirror: mirror, options: options).verify().isMirror)
+  }
+
+  @Test("full range becomes the limited range of Theora")
+  func theora() async throws {
+    let (source, mirror) = (folder.path("s.avi"), folder.path("o.ogv"))
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "color=white:s=64x48:r=25:d=0.2", "-c:v", "mjpeg", "-q:v", "2", source])
+    try await Reverser(source).reverse(to: mirror)
+    let white = try #require(
+      FFmpeg.bytes(["-i", mirror, "-frames:v", "1", "-pix_fmt", "yuv420p", "-f", "rawvideo", "-"]).first)
+    #expect(abs(Int(white) - 235) <= 1)
+    #expect(try await Verifier(source, mirror: mirror).verify().isMirror)
+  }
+
   @Test(
     "images are converted to their format's colorimetry", arguments: ["jpg", "webp", "png", "tiff", "bmp"],
     ["bt709", nil])

@@ -106,9 +106,44 @@ import Testing
     #expect(checks.filter { !$0.holds }.map(\.subject) == ["mastering display", "light level"])
   }
 
-  /// The engine reads the languages, the ratio and the PCM samples from the file itself, not from
-  /// GStreamer.
-  @Test("the languages of PCM and the pixel aspect ratio of PNG in MOV are kept")
+  @Test("the HDR10 metadata of H.264 is kept", arguments: ["mp4", "mov", "ts", "mkv"])
+  func lightInH264(container: String) async throws {
+    let folder = try TemporaryFolder()
+    let light = "mastering-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):cll=1000,400"
+    _ = try FFmpeg.bytes(
+      LabelTests.film + [
+        "-pix_fmt", "yuv420p10le", "-c:v", "libx264", "-x264-params",
+        "colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:\(light)", folder.path("a.mp4"),
+      ])
+    let mirror = folder.path("b.\(container)")
+    #expect(try await Reverser(folder.path("a.mp4")).reverse(to: mirror).warnings.isEmpty)
+    let checks = try await Verifier(folder.path("a.mp4"), mirror: mirror).verify().checks
+    let found = checks.filter { ["mastering display", "light level"].contains($0.subject) }
+    #expect(found.count == 2 && found.allSatisfy(\.holds), "\(found)")
+    guard container == "mp4" else { return }
+    var options = ReverseOptions()
+    options.encoding.videoCodec = "vp9"
+    let warnings = try await Reverser(folder.path("a.mp4"), options: options).reverse(to: folder.path("c.mp4")).warnings
+    #expect(warnings.contains { $0.message.contains("HDR10 metadata (mastering display and light level)") })
+  }
+
+  @Test("VP9 declares the matrix of HDR video, and the container all colours")
+  func matrixOfVP9() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      LabelTests.film + [
+        "-pix_fmt", "yuv420p", "-colorspace", "bt2020nc", "-color_primaries", "bt2020", "-color_trc", "smpte2084",
+        "-c:v", "ffv1", folder.path("a.mkv"),
+      ])
+    try await Reverser(folder.path("a.mkv")).reverse(to: folder.path("b.webm"))
+    _ = try FFmpeg.bytes(["-i", folder.path("b.webm"), "-c", "copy", folder.path("b.ivf")])
+    #expect(try probe(folder.path("b.ivf"), "stream=color_space") == ["bt2020nc"])
+    #expect(try probe(folder.path("b.webm"), "stream=color_transfer") == ["smpte2084"])
+  }
+
+  /// The engine reads the language of PCM and the pixel aspect ratio of PNG from the file itself,
+  /// not from GStreamer. PCM samples are also read directly from the file.
+  @Test("the PCM languages and pixel aspect ratio of MOV are kept")
   func movLabels() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mov")
@@ -168,6 +203,20 @@ import Testing
     if let words { #expect(reported.first?.message.contains(words) ?? false) }
   }
 
+  @Test(
+    "a preferred transfer function in SEI is reported, if it differs",
+    arguments: [("bt2020-10", true), ("arib-std-b67", false)])
+  func alternativeTransfer(declared: String, isReported: Bool) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      LabelTests.film + [
+        "-pix_fmt", "yuv420p10le", "-c:v", "libx265", "-x265-params",
+        "log-level=none:atc-sei=18:colorprim=bt2020:transfer=\(declared):colormatrix=bt2020nc", folder.path("a.mp4"),
+      ])
+    let warnings = try await Reverser(folder.path("a.mp4")).reverse(to: folder.path("b.mp4")).warnings
+    #expect(warnings.contains { $0.message.contains("preferred transfer function (HLG)") } == isReported)
+  }
+
   @Test("colorimetry that GStreamer does not know is reported", arguments: ["a.mkv", "a.mp4"])
   func unknownColorimetry(name: String) async throws {
     let folder = try TemporaryFolder()
@@ -180,6 +229,73 @@ import Testing
     for words in ["matrix (YCgCo)", "transfer function (SMPTE 428)"] {
       #expect(messages.contains { $0.contains(words) }, "\(words): \(messages)")
     }
+  }
+
+  @Test(
+    "the language of audio is kept or reported",
+    arguments: [("b.mp3", "deu"), ("b.flac", "de"), ("b.ogg", "de"), ("b.mka", "ger"), ("b.wav", nil), ("b.avi", nil)])
+  func audioLanguage(output: String, kept: String?) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(LabelTests.tone + ["-c:a", "flac", "-metadata:s:a", "language=deu", folder.path("a.mka")])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    let summary = try await Reverser(folder.path("a.mka"), options: options).reverse(to: folder.path(output))
+    let found = summary.warnings.map { "\($0.message)" }.filter { $0.contains("language") }
+    let warning = "left out: the language of a stream (de), which this container can't hold"
+    #expect(found == (kept == nil ? [warning] : []))
+    let languages = try probe(folder.path(output), "format_tags=language:stream_tags=language", of: "a")
+    #expect(languages == [kept].compactMap { $0 })
+    // A mirror of the mirror has the language of the track again.
+    guard kept != nil else { return }
+    try await Reverser(folder.path(output), options: options).reverse(to: folder.path("c.mkv"))
+    #expect(try probe(folder.path("c.mkv"), "stream_tags=language", of: "a") == ["ger"])
+  }
+
+  /// FLAC stores the language as text (`deu`); other containers store a code of their own.
+  @Test("a language in another code is the same language", arguments: ["b.mka", "b.m4a", "b.ogg"])
+  func languageCode(output: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(LabelTests.tone + ["-metadata", "language=deu", folder.path("a.flac")])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    try await Reverser(folder.path("a.flac"), options: options).reverse(to: folder.path(output))
+    let found = try probe(folder.path(output), "format_tags=language:stream_tags=language", of: "a")
+    #expect(found.count == 1 && ["ger", "deu", "de"].contains(found[0]), "\(found)")
+  }
+
+  @Test("the language of a file may become that of its audio", arguments: ["b.flac", "b.ogg"])
+  func languageOfFile(output: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(LabelTests.tone + ["-c:a", "flac", "-metadata", "language=eng", folder.path("a.mka")])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    try await Reverser(folder.path("a.mka"), options: options).reverse(to: folder.path(output))
+    let found = try probe(folder.path(output), "format_tags=language:stream_tags=language", of: "a")
+    #expect(found == ["eng"])
+  }
+
+  /// The priming of AAC makes all streams in Matroska later.
+  @Test("chapters may be as late as the priming of audio without video")
+  func primedChapters() async throws {
+    let folder = try TemporaryFolder()
+    let chapters = ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/10\nSTART=0\nEND=2\ntitle=One\n"
+      + "[CHAPTER]\nTIMEBASE=1/10\nSTART=2\nEND=5\ntitle=Two\n"
+    try Data(chapters.utf8).write(to: URL(fileURLWithPath: folder.path("c.txt")))
+    _ = try FFmpeg.bytes(
+      LabelTests.tone + ["-i", folder.path("c.txt"), "-map", "0", "-map_chapters", "1", "-c:a", "aac"]
+        + [folder.path("a.m4a")])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    let summary = try await Reverser(folder.path("a.m4a"), options: options).reverse(to: folder.path("b.mka"))
+    #expect(summary.warnings.map { "\($0.message)" } == [])
+  }
+
+  @Test("an undefined language does not become a tag", arguments: ["b.flac", "b.ogg"])
+  func undefinedLanguage(output: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(LabelTests.tone + ["-c:a", "flac", folder.path("a.mka")])
+    try await Reverser(folder.path("a.mka")).reverse(to: folder.path(output))
+    #expect(try probe(folder.path(output), "format_tags=language:stream_tags=language", of: "a").isEmpty)
   }
 
   @Test("languages, flags and chapters that the output can't store are reported")

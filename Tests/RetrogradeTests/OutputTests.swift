@@ -46,6 +46,15 @@ import Testing
     #expect(text(path) == "old")
   }
 
+  @Test("an output without an extension is not accepted by a preset", arguments: ["out", "mp4", "a.mp4/mp4", "a.webm"])
+  func presetExtension(_ name: String) throws {
+    let place = OutputOptions.Place(name: "place", extensions: ["mp4"])
+    let error = #expect(throws: RetrogradeError.self) { try place.check(name) }
+    #expect(error?.message.contains("accepts only .mp4") ?? false)
+    #expect(error?.code == .usage)
+    try place.check("out.MP4")
+  }
+
   @Test("an output that is never written is not created")
   func unwrittenOutput() throws {
     let folder = try TemporaryFolder()

@@ -104,6 +104,93 @@ import Testing
     #expect(mirror.times == (0..<50).map { ClockTime.milliseconds($0 * 40) })
   }
 
+  /// Stream that `tsdemux` skips, with its name in the warning.
+  struct SkippedStream: Sendable {
+    let type: UInt8
+    var descriptors: [UInt8] = []
+    let name: String
+  }
+
+  private static let skipped = [
+    SkippedStream(type: 0x06, name: "private data (stream_type 0x06)"),
+    SkippedStream(type: 0x05, name: "private sections (stream_type 0x05)"),
+    SkippedStream(type: 0x0B, name: "DSM-CC data (stream_type 0x0B)"),
+    SkippedStream(type: 0xC0, name: "private data (stream_type 0xC0)"),
+    SkippedStream(
+      type: 0x86, descriptors: [5, 4] + Array("CUEI".utf8),
+      name: "SCTE-35 splice information (stream_type 0x86, CUEI)"),
+  ]
+
+  @Test("a stream that GStreamer skips is reported once", arguments: skipped)
+  func skippedStream(_ stream: SkippedStream) async throws {
+    let folder = try TemporaryFolder()
+    let path = try writeData(to: folder, as: stream)
+    let warnings = try await Reverser(path).plan().warnings
+    #expect(warnings.map(\.description) == ["left out: a track of \(stream.name)"])
+    #expect(warnings.map(\.code) == [.streamLeftOut])
+  }
+
+  /// Releases of tsdemux differ in the streams that they output. Those streams get another warning.
+  @Test(
+    "timed metadata is reported once",
+    arguments: [
+      SkippedStream(type: 0x15, descriptors: [5, 4] + Array("KLVA".utf8), name: "KLV metadata"),
+      SkippedStream(
+        type: 0x15, descriptors: [0x26, 13, 0xFF, 0xFF] + Array("ID3 ".utf8) + [0xFF] + Array("ID3 ".utf8) + [0, 15],
+        name: "ID3 metadata"),
+      SkippedStream(type: 0x06, descriptors: [5, 4] + Array("KLVA".utf8), name: "meta/x-klv"),
+      SkippedStream(type: 0x06, descriptors: [0x56, 5] + Array("deu".utf8) + [9, 0], name: "application/x-teletext"),
+    ])
+  func timedMetadata(_ stream: SkippedStream) async throws {
+    let folder = try TemporaryFolder()
+    let path = try writeData(to: folder, as: stream)
+    let warnings = try await Reverser(path).plan().warnings
+    #expect(warnings.map(\.code) == [.streamLeftOut], "\(warnings)")
+    let names = [stream.name, "meta/x-"]
+    #expect(warnings.allSatisfy { warning in names.contains { warning.description.contains($0) } }, "\(warnings)")
+  }
+
+  @Test("a listed data stream without packets is not reported")
+  func emptyDataStream() async throws {
+    let folder = try TemporaryFolder()
+    let path = try writeData(to: folder, as: TransportStreamTests.skipped[0])
+    var packets = try Packets(path)
+    packets.all.removeAll { Packets.stream($0) == 0x101 }
+    try packets.write()
+    #expect(try await Reverser(path).plan().warnings.isEmpty)
+  }
+
+  /// Writes video, and a data stream on PID 0x101 that the program table declares as `stream`.
+  private func writeData(to folder: TemporaryFolder, as stream: SkippedStream) throws -> String {
+    let (path, data) = (folder.path("data.ts"), folder.path("data.bin"))
+    try Data(repeating: 7, count: 3000).write(to: URL(fileURLWithPath: data))
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=d=1:r=10:s=64x48", "-f", "data", "-i", data, "-map", "0:v", "-map", "1"]
+        + ["-c:v", "libx264", "-c:d", "copy", path])
+    var packets = try Packets(path)
+    for number in packets.all.indices where Packets.stream(packets.all[number]) == 0x1000 {
+      // A header of four bytes and a pointer of one byte precede the table section.
+      let section = Array(packets.all[number][5...])
+      var table = Array(section[..<(3 + Int(section[1] & 0xF) << 8 + Int(section[2]))].dropLast(4))
+      let entry = try #require(table.firstRange(of: [0x06, 0xE1, 0x01]))
+      let head: [UInt8] = [stream.type, 0xE1, 0x01, 0xF0, UInt8(stream.descriptors.count)]
+      table.replaceSubrange(entry.lowerBound..., with: head + stream.descriptors)
+      table[2] = UInt8(table.count + 4 - 3)
+      let packet = Array(packets.all[number][..<5]) + table + TransportStreamTests.checksum(table)
+      packets.all[number] = packet + [UInt8](repeating: 0xFF, count: 188 - packet.count)
+    }
+    try packets.write()
+    return path
+  }
+
+  /// CRC-32 of a table section (ISO/IEC 13818-1, annex A).
+  private static func checksum(_ section: [UInt8]) -> [UInt8] {
+    let sum = section.reduce(0xFFFF_FFFF as UInt32) { sum, byte in
+      (0..<8).reduce(sum ^ UInt32(byte) << 24) { sum, _ in sum & 0x8000_0000 != 0 ? sum << 1 ^ 0x04C1_1DB7 : sum << 1 }
+    }
+    return withUnsafeBytes(of: sum.bigEndian, Array.init)
+  }
+
   @Test("video without a constant frame rate is refused in AVI")
   func variableRate() async throws {
     let folder = try TemporaryFolder()

@@ -58,7 +58,8 @@ import Testing
     var options = ReverseOptions()
     options.encoding.reencodes = isEncoded
     if isEncoded { options.encoding.videoCodec = "prores" }
-    try await Reverser(path, options: options).reverse(to: folder.path("b.mkv"))
+    let warnings = try await Reverser(path, options: options).reverse(to: folder.path("b.mkv")).warnings
+    #expect(warnings.contains { $0.message.contains("12 bits a sample become 10") } == isEncoded)
     #expect(try probe(folder.path("b.mkv"), "stream=codec_name,pix_fmt") == probe(path, "stream=codec_name,pix_fmt"))
   }
 
@@ -113,6 +114,18 @@ import Testing
         #expect(!isRead && error.code == .missingPlugin)
       }
     }
+  }
+
+  @Test("the structure of an MXF file is no tag of the output", arguments: ["mkv", "mov"])
+  func mxfStructure(output: String) async throws {
+    let folder = try TemporaryFolder()
+    let (path, mirror) = (folder.path("a.mxf"), folder.path("b.\(output)"))
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=d=0.5:r=25:s=64x48"] + Self.tone + [
+        "-c:v", "mpeg2video", "-c:a", "pcm_s16le", path,
+      ])
+    #expect(try await warnings(path, mirror) == ["left out: the timecode, which can't run backwards"])
+    #expect(try Data(contentsOf: URL(fileURLWithPath: mirror)).range(of: Data("MXF_STRUCTURE".utf8)) == nil)
   }
 
   @Test("text tags in FLV are kept")
@@ -457,7 +470,57 @@ import Testing
     #expect(try probe(folder.path("b.flac"), "format_tags=title,track,mood").sorted() == ["3", "T", "calm"])
   }
 
-  @Test("tags of Ogg video are kept in the audio stream, or reported if there is no audio")
+  private func chapters(_ count: Int, in folder: TemporaryFolder) throws -> String {
+    let list = (0..<count).map { "[CHAPTER]\nTIMEBASE=1/10\nSTART=\($0)\nEND=\($0 + 1)\ntitle=c\($0)\n" }
+    try Data((";FFMETADATA1\n" + list.joined()).utf8).write(to: URL(filePath: folder.path("c.txt")))
+    let path = folder.path("a.mka")
+    let tone = ["-f", "lavfi", "-i", "sine=r=8000:d=\(Double(count) / 10)"]
+    _ = try FFmpeg.bytes(
+      tone + ["-i", folder.path("c.txt"), "-map", "0", "-map_chapters", "1", "-c:a", "flac", path])
+    return path
+  }
+
+  /// Chapters in FLAC are a cue sheet, which has no titles.
+  @Test("FLAC keeps the times of chapters, and reports their titles", arguments: ["b.flac", "b.ogg", "b.oga"])
+  func chapterTitles(output: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = try chapters(2, in: folder)
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    let summary = try await Reverser(path, options: options).reverse(to: folder.path(output))
+    let found = summary.warnings.map { "\($0.message)" }
+    #expect(found == ["left out: the titles of 2 chapters, which this container can't hold"])
+  }
+
+  /// flacenc 1.22 crashes if there are more than 127 chapters.
+  @Test("more chapters than FLAC can hold are reported")
+  func manyChapters() async throws {
+    let folder = try TemporaryFolder()
+    let found = try await warnings(try chapters(130, in: folder), folder.path("b.flac"))
+    #expect(
+      found == [
+        "left out: 3 of 130 chapters, from 0:00:12.700 of the output on: this container can hold only 127",
+        "left out: the titles of 130 chapters, which this container can't hold",
+      ])
+  }
+
+  /// The extension selects the GStreamer elements: `.bin` is also read by apedemux.
+  @Test("True Audio keeps its tags", arguments: ["a.tta", "a.bin"], ["b.mka", "b.flac", "b.wav"])
+  func trueAudioTags(source: String, output: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path(source)
+    let tags = ["title=T", "artist=Art", "album=Alb", "genre=Gen", "comment=Com", "copyright=Cop", "isrc=Isr"]
+    let wide = ["composer=Comp", "track=3/9", "disc=1/2", "own=Own"]
+    let given = (tags + (output == "b.wav" ? [] : wide)).flatMap { ["-metadata", $0] }
+    _ = try FFmpeg.bytes(Self.tone + ["-c:a", "tta"] + given + ["-f", "tta", path])
+    #expect(try await warnings(path, folder.path(output)) == [])
+    let read = try probe(folder.path(output), "format_tags")
+    for value in ["T", "Art", "Alb", "Gen", "Com", "Cop", "Isr"] { #expect(read.contains(value), "\(value)") }
+    guard output != "b.wav" else { return }
+    for value in ["Comp", "Own", "3", "9", "1", "2"] { #expect(read.contains(value), "\(value)") }
+  }
+
+  @Test("tags of Ogg with video are kept in its audio stream, or reported")
   func oggVideoTags() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.ogv")

@@ -329,6 +329,72 @@ import Testing
     #expect(found == (isRight ? [] : ["colour"]))
   }
 
+  @Test(
+    "a mirror is accepted in formats that are not written, and under any name",
+    arguments: ["m.aiff", "m.au", "m.wv", "m.tta", "m.aac", "m.ac3", "m.mp2", "m.flv", "mp4.other", "matroska"])
+  func otherNames(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    let (source, mirror) = (folder.path("s.mkv"), folder.path(name))
+    let tone = ["-f", "lavfi", "-i", "aevalsrc='0.3*sin(2*PI*(300+200*t)*t)':s=44100:d=2"]
+    let video = ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2"]
+    let hasVideo = !["aiff", "au", "wv", "tta", "aac", "ac3", "mp2"].contains(name.dropFirst(2))
+    _ = try FFmpeg.bytes(tone + (hasVideo ? video : []) + ["-c:a", "pcm_s16le", "-c:v", "ffv1", source])
+    let format = ["mp4.other": ["-f", "mp4"], "matroska": ["-f", "matroska"]][name] ?? []
+    let codecs = hasVideo ? ["-c:v", "libx264", "-bf", "0", "-c:a", "aac"] : []
+    let filters = ["-af", "areverse"] + (hasVideo ? ["-vf", "reverse"] : [])
+    _ = try FFmpeg.bytes(["-i", source] + filters + codecs + format + [mirror])
+    #expect(try await VerifyTests.differences(source, mirror, isLossless: false) == [])
+    _ = try FFmpeg.bytes(["-y", "-i", source] + codecs + format + [mirror])
+    #expect(try await VerifyTests.differences(source, mirror, isLossless: false).contains("audio 0 samples"))
+  }
+
+  /// The decoder of VP8 and VP9 decodes transparency only if asked to.
+  @Test("a transparent WebM and its transparent mirror match", arguments: [true, false])
+  func transparentWebM(_ isLossless: Bool) async throws {
+    let folder = try TemporaryFolder()
+    let square = "format=yuva420p,geq=lum='p(X,Y)':cb='p(X,Y)':cr='p(X,Y)':a='if(lt(abs(X-20-3*N),20),0,255)'"
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=10:d=1", "-vf", square, "-c:v", "libvpx-vp9"]
+        + ["-pix_fmt", "yuva420p", "-auto-alt-ref", "0", folder.path("s.webm")])
+    let mirror = try await VerifyTests.mirror(folder.path("s.webm"), to: folder.path("m.mkv")) {
+      $0.encoding.keepsAlpha = true
+    }
+    var verifier = Verifier(folder.path("s.webm"), mirror: mirror)
+    verifier.isLossless = isLossless
+    let result = try await verifier.verify()
+    #expect(result.difference == nil && result.warnings.isEmpty, "\(result.warnings)")
+  }
+
+  @Test("a light level of 0 is unknown, and may be left out")
+  func unknownLightLevel() async throws {
+    let folder = try TemporaryFolder()
+    let display = "master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,500)"
+    let colours = "colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc"
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=0.4", "-pix_fmt", "yuv420p10", "-c:v", "libx265"]
+        + ["-x265-params", "log-level=none:hdr10=1:max-cll=0,0:\(display):\(colours)", folder.path("s.mkv")])
+    let mirror = try await VerifyTests.mirror(folder.path("s.mkv"), to: folder.path("m.mkv"))
+    #expect(try await VerifyTests.differences(folder.path("s.mkv"), mirror) == [])
+  }
+
+  /// The audio ends 10 ms or 30 ms after the video. The mirror's video starts late by this time, but
+  /// AVI and Theora in Ogg store no frame times. Half a frame is 20 ms.
+  @Test(
+    "frames that AVI or Ogg shifts by more than half a frame are reported", arguments: ["m.avi", "m.ogg"],
+    ["1.01", "1.03"])
+  func shiftedFrames(_ name: String, _ length: String) async throws {
+    let folder = try TemporaryFolder()
+    let source = folder.path("s.mkv")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1", "-f", "lavfi", "-i"]
+        + ["aevalsrc='0.3*sin(2*PI*(300+200*t)*t)':s=48000:d=\(length)", "-c:v", "libx264"]
+        + ["-c:a", "pcm_s16le", source])
+    let summary = try await Reverser(source).reverse(to: folder.path(name))
+    #expect(summary.warnings.contains { $0.code == .converted } == (length == "1.03"), "\(summary.warnings)")
+    let found = try await VerifyTests.differences(source, folder.path(name), isLossless: false)
+    #expect(found.contains { ["start", "audio 0 sync"].contains($0) } == (length == "1.03"), "\(found)")
+  }
+
   @Test("frames in a wrong order are reported")
   func frameOrder() async throws {
     let folder = try TemporaryFolder()

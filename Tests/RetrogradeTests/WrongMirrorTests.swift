@@ -28,6 +28,8 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     case transparent
     /// Two streams each of video, audio and subtitles.
     case paired
+    /// FFV1 so dark and pale that neighbouring frames hardly differ.
+    case dark
 
     fileprivate func fileExtension(_ form: Form) -> String {
       switch self {
@@ -101,6 +103,9 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     options.encoding.quality = .lossless
     switch kind {
     case .plain: break
+    case .dark:
+      let levels = "lutyuv=y=16+(val-16)/16:u=128+(val-128)/8:v=128+(val-128)/8"
+      _ = try FFmpeg.bytes(video + ["-vf", levels, "-c:v", "ffv1", source])
     case .rotated:
       let flat = folder.path("flat.mp4")
       _ = try FFmpeg.bytes(video + words("-c:v libx264 -qp 0 -pix_fmt yuv420p") + [flat])
@@ -228,6 +233,20 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     Fault("no colours", "-vf hue=s=0", .lossy, "brightness"),
     Fault("red and blue exchanged", "-vf shuffleplanes=0:2:1", .lossy, "brightness"),
     Fault("levels of another range", "-vf lutyuv=y=(val-16)*255/219", .lossy, "brightness"),
+    Fault("red and blue exchanged in one frame", "-vf swapuv=enable='eq(n,12)'", .lossless, "picture"),
+    Fault("one frame flipped, dark FFV1", "-vf hflip=enable='eq(n,12)'", .lossless, "picture", of: .dark),
+    Fault(
+      "a square of 32x32 is 20 levels brighter, dark FFV1", "-vf drawbox=40:40:32:32:white@0.1:fill", .lossless,
+      "picture", of: .dark),
+    Fault(
+      "a frame is the average of itself and the one before it, FFV1",
+      "-filter_complex [0:v]split[a][b];[b]tmix=frames=2[c];[a][c]overlay=enable='eq(n,12)'[other] -map -0:v "
+        + "-map [other]", .lossless, "picture"),
+    Fault(
+      "all frames are one late, dark FFV1", "-vf tpad=start=1:start_mode=clone,trim=end_frame=30", .lossless, "order",
+      of: .dark),
+    Fault(
+      "two frames are exchanged, dark FFV1", "-vf shuffleframes='0|2|1|3|4|5'", .lossless, "order", of: .dark),
     Fault("marked with other colours", "-bsf:v h264_metadata=matrix_coefficients=6", .lossy, "colour"),
     Fault("marked with another range", "-bsf:v h264_metadata=video_full_range_flag=1", .lossy, "colour"),
     Fault("other hues", "-vf hue=h=10", .lossy, "brightness"),

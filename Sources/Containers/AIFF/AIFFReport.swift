@@ -27,6 +27,7 @@ extension ContainerReport {
     // a truncation.
     if form < 0xFFFF_FFFF, form - 1 > file.size - 8 { report.isCut = true }
     report.streams = [Stream(kind: .audio, frames: nil, end: report.end)]
+    report.countsSamples = report.end != nil
     if end < file.size - 12, file.text(at: end + form % 2) == "FORM" { report.noteFile(at: end + form % 2) }
     return report
   }

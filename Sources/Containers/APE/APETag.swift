@@ -1,14 +1,18 @@
-/// APEv2 tag after the last packet of a WavPack or MP3 file ("APEv2 specification", Hydrogenaudio).
+/// APEv2 tag after the last packet of a WavPack, True Audio or MP3 file ("APEv2 specification", Hydrogenaudio).
 enum APETag {
-  /// Reads the items that apedemux ignores.
-  /// - Parameter isPassedOver: true if apedemux does not read this file; all items are then
-  ///   returned.
-  /// - Returns: text items as tags, named like the corresponding Vorbis comment if there is one;
-  ///   other items as details.
-  static func unread(in file: RandomAccessFile, isPassedOver: Bool = false) -> (
-    tags: [NamedTag], details: [ContainerDetail]
-  ) {
-    var found: (tags: [NamedTag], details: [ContainerDetail]) = ([], [])
+  /// Text items as tags, named like the corresponding Vorbis comment if there is one; other items
+  /// as details.
+  struct Items {
+    /// Tags that apedemux ignores.
+    var unread: [NamedTag] = []
+    /// Tags that apedemux reads.
+    var read: [NamedTag] = []
+    var details: [ContainerDetail] = []
+  }
+
+  /// Reads the items of the tag.
+  static func items(in file: RandomAccessFile) -> Items {
+    var found = Items()
     // An ID3v1 tag of 128 bytes may follow the APE tag.
     let ends = [file.size, file.size - 128].filter { $0 >= 32 }
     guard let end = ends.first(where: { file.read($0 - 32..<$0 - 24) == Array("APETAGEX".utf8) }),
@@ -23,7 +27,7 @@ enum APETag {
       let name = rest.dropFirst(8).prefix { $0 != 0 }
       rest = rest.dropFirst(8 + name.count + 1)
       guard length <= rest.count else { break }
-      add(String(decoding: name, as: UTF8.self), rest.prefix(length), isText: flags & 6 != 2, isPassedOver, &found)
+      add(String(decoding: name, as: UTF8.self), rest.prefix(length), isText: flags & 6 != 2, &found)
       rest = rest.dropFirst(length)
     }
     return found
@@ -70,14 +74,11 @@ enum APETag {
   /// Maximum size of a tag in bytes; a larger value is treated as damage.
   private static let largest = 1 << 26
 
-  private static func add(
-    _ name: String, _ value: ArraySlice<UInt8>, isText: Bool, _ isPassedOver: Bool,
-    _ found: inout (tags: [NamedTag], details: [ContainerDetail])
-  ) {
+  private static func add(_ name: String, _ value: ArraySlice<UInt8>, isText: Bool, _ found: inout Items) {
     guard isText else { return found.details.append(ContainerDetail(file: "the item \(name) of the APE tag")) }
-    if !isPassedOver, known.contains(name.lowercased()) { return }
+    let list: WritableKeyPath<Items, [NamedTag]> = known.contains(name.lowercased()) ? \.read : \.unread
     for text in value.split(separator: 0) {
-      found.tags.append(
+      found[keyPath: list].append(
         NamedTag(name: names[name.lowercased()] ?? name, text: String(decoding: text, as: UTF8.self)))
     }
   }

@@ -48,15 +48,16 @@ extension ContainerReport {
   }
 
   /// Finds the first damaged packet: its error correction flags differ from those of the first
-  /// packet (5.2.1).
+  /// packet (5.2.1), or the headers of its payloads are not valid.
   /// - Parameter data: range of the data object.
-  /// - Returns: offset of the first packet with different flags; nil if there is none, or if the
-  ///   first packet has no error correction data.
+  /// - Returns: offset of the first damaged packet; nil if there is none, or if the first packet has
+  ///   no error correction data.
   private static func brokenPacket(in file: RandomAccessFile, _ data: Range<Int>, _ packetSize: Int) -> Int? {
     let first = data.lowerBound + 50
-    guard packetSize >= 16, let flags = file.number(at: first, 1), flags & 0x80 != 0 else { return nil }
-    return stride(from: first, through: data.upperBound - packetSize, by: packetSize).first {
-      file.number(at: $0, 1).map { $0 != flags } ?? false
+    guard (16...1 << 24).contains(packetSize), let flags = file.number(at: first, 1), flags & 0x80 != 0
+    else { return nil }
+    return stride(from: first, through: data.upperBound - packetSize, by: packetSize).first { place in
+      file.read(place..<place + packetSize).map { Int($0[0]) != flags || !ASFPacket($0).isValid } ?? false
     }
   }
 
@@ -77,4 +78,61 @@ extension ContainerReport {
   private static let fileProperties: [UInt8] = [
     0xA1, 0xDC, 0xAB, 0x8C, 0x47, 0xA9, 0xCF, 0x11, 0x8E, 0xE4, 0x00, 0xC0, 0x0C, 0x20, 0x53, 0x65,
   ]
+}
+
+/// Packet with error correction data (5.2).
+private struct ASFPacket {
+  private let bytes: [UInt8]
+  private var place: Int
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    place = 1 + Int(bytes[0] & 0xF)
+  }
+
+  /// True if each payload has a stream number and ends within the packet (5.2.2 and 5.2.3).
+  ///
+  /// Padding is not considered, because muxers count it in different ways.
+  var isValid: Bool {
+    // Only this kind of error correction data has a known size.
+    if bytes[0] & 0x70 != 0 { return true }
+    var packet = self
+    return packet.readPayloads()
+  }
+
+  private mutating func readPayloads() -> Bool {
+    guard let lengths = number(1), let properties = number(1), field(lengths >> 5) != nil,
+      field(lengths >> 1) != nil, field(lengths >> 3) != nil, skip(6)
+    else { return false }
+    let isMultiple = lengths & 1 != 0
+    guard let payloads = isMultiple ? number(1) : 1 else { return false }
+    for _ in 0..<payloads & 0x3F {
+      // Number of the stream, number of the object, and offset in the object.
+      guard let stream = number(1), stream & 0x7F != 0, field(properties >> 4) != nil, field(properties >> 2) != nil,
+        let replicated = field(properties), skip(replicated)
+      else { return false }
+      // A single payload takes the rest of the packet.
+      if isMultiple {
+        guard let length = field(payloads >> 6), skip(length) else { return false }
+      }
+    }
+    return true
+  }
+
+  /// Reads a number whose size is coded in the two lowest bits of `type`: 0, 1, 2 or 4 bytes.
+  private mutating func field(_ type: Int) -> Int? { number([0, 1, 2, 4][type & 3]) }
+
+  /// - Returns: nil at the end of the packet.
+  private mutating func number(_ size: Int) -> Int? {
+    guard size <= bytes.count - place else { return nil }
+    defer { place += size }
+    return bytes[place..<place + size].littleEndian
+  }
+
+  /// Skips `size` bytes; false if the packet has fewer.
+  private mutating func skip(_ size: Int) -> Bool {
+    guard size <= bytes.count - place else { return false }
+    place += size
+    return true
+  }
 }

@@ -23,27 +23,34 @@ enum ASFTags {
       default: break
       }
     }
-    // asfdemux takes the album artist for a second artist of the file
-    // (`gst_asf_demux_process_ext_content_desc`), so the caller ignores the artists from asfdemux.
-    // Add the actual artist.
-    if found.tags.contains(where: { $0.name == albumArtist }) {
-      let object = objects(in: header[30...]).first { $0.id == description }
-      if let author = object.flatMap({ author(in: $0.body) }) {
-        found.tags.append(NamedTag(name: "ARTIST", text: author))
-      }
+    let object = objects(in: header[30...]).first { $0.id == description }
+    let texts = object.map { fields(of: $0.body) } ?? []
+    // asfdemux mistakes the album artist for a second artist of the file
+    // (`gst_asf_demux_process_ext_content_desc`).
+    if found.tags.contains(where: { $0.name == albumArtist }), texts.count > 1, !texts[1].isEmpty {
+      found.tags.append(NamedTag(name: "ARTIST", text: texts[1]))
+    }
+    // asfdemux mistakes the rating for a comment (`gst_asf_demux_process_comment`). FFmpeg writes
+    // the rating a second time.
+    if texts.count > 4, !texts[4].isEmpty, !found.tags.contains(where: { $0.name.uppercased() == rating }) {
+      found.tags.append(NamedTag(name: rating, text: texts[4]))
     }
     return found
   }
 
-  /// Returns the author in the Content Description Object, the second of five texts; nil if it is
-  /// empty. The object begins with the lengths of all five texts (3.10).
-  private static func author(in description: ArraySlice<UInt8>) -> String? {
-    let (title, author) = (description.prefix(2).littleEndian, description.dropFirst(2).prefix(2).littleEndian)
-    let text = description.dropFirst(10 + title).prefix(author).text
-    return text.isEmpty ? nil : text
+  /// Title, author, copyright, description and rating in the Content Description Object. The object
+  /// begins with the lengths of these texts (3.10).
+  private static func fields(of description: ArraySlice<UInt8>) -> [String] {
+    var rest = description.dropFirst(10)
+    return (0..<5).map { number in
+      let length = description.dropFirst(2 * number).prefix(2).littleEndian
+      defer { rest = rest.dropFirst(length) }
+      return rest.prefix(length).text
+    }
   }
 
   static let albumArtist = "ALBUMARTIST"
+  static let rating = "RATING"
 
   /// Maximum header size in bytes; a larger one is treated as damage.
   private static let largest = 1 << 26

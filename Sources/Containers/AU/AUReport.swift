@@ -14,7 +14,8 @@ extension ContainerReport {
     // The duration of ADPCM is unknown; only the number of bytes can be checked.
     let end = bytesPerSample[encoding].map { ClockTime(sampleIndex: size / ($0 * channels), rate: rate) }
     return ContainerReport(
-      isCut: size > file.size - start, end: end, streams: [Stream(kind: .audio, frames: nil, end: end)])
+      isCut: size > file.size - start, end: end, streams: [Stream(kind: .audio, frames: nil, end: end)],
+      countsSamples: end != nil)
   }
 
   /// Returns ``ContainerFacts/fault`` if the header places the audio after the end of the file,

@@ -25,3 +25,8 @@ extension ArraySlice<UInt8> {
   /// Unsigned little-endian integer of up to eight bytes, clamped to `Int.max`.
   package var littleEndian: Int { Int(clamping: reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }) }
 }
+
+extension Int {
+  /// Greatest common divisor of two numbers that are not negative.
+  func commonDivisor(_ other: Int) -> Int { other == 0 ? self : other.commonDivisor(self % other) }
+}

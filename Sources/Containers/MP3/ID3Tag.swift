@@ -21,6 +21,8 @@ enum ID3Tag {
     /// Number of chapters (`Quirk.id3demuxChapters`; "ID3v2 Chapter Frame Addendum").
     var chapterCount = 0
     var tags: [NamedTag] = []
+    /// Three-letter language (ISO 639-2) of the audio.
+    var language: String?
     /// ID3 frames that are not text.
     var details: [ContainerDetail] = []
   }
@@ -98,6 +100,10 @@ extension ID3Tag.Unread {
       tags.append(NamedTag(name: "LYRICS", text: fields[1]))
     case _ where name.hasPrefix("T"):
       guard let fields = body.flatMap({ ID3Tag.Unread.fields($0, from: 1) }) else { return addUnread(name) }
+      // The language XXX is unknown (ID3v2.4, 4.10).
+      if name == "TLAN", let only = fields.first?.lowercased(), fields.count == 1, only.utf8.count == 3, only != "xxx" {
+        return language = only
+      }
       for text in fields where !text.isEmpty {
         tags.append(NamedTag(name: ID3Tag.Unread.words[name] ?? name, text: text))
       }

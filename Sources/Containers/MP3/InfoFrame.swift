@@ -82,8 +82,10 @@ package struct InfoFrame {
     let (delay, padding) = (pads >> 12, pads & 0xFFF)
     let count = frames * samplesPerFrame - delay - padding
     guard count > 0 else { return nil }
-    return GaplessInfo(
+    var found = GaplessInfo(
       delay: ClockTime(sampleIndex: delay + InfoFrame.decoderDelay, rate: rate),
       duration: ClockTime(sampleIndex: count, rate: rate), ifDecoded: frames * samplesPerFrame)
+    found.isTrimmedByParser = bytes.text(end) == "LAME"
+    return found
   }
 }

@@ -1,21 +1,15 @@
 import MediaTime
 
-/// Corrections to the index of an MP4 or MOV file, for qtdemux. With longer durations of the file,
-/// its tracks and edits, qtdemux outputs all samples (`Quirk.qtdemuxPrimingEnd`,
-/// `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`, `Quirk.qtdemuxShortTracks`). With renamed tags,
-/// qtdemux does not trim the priming and padding that the edit list or ``gapless`` already excludes
-/// (`Quirk.qtdemuxGaplessTwice`, `Quirk.qtdemuxGapless`).
+/// Changes to the durations of an MP4 or MOV file, its tracks and edits, so that qtdemux outputs
+/// all samples (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`,
+/// `Quirk.qtdemuxShortTracks`), does not trim priming and padding twice
+/// (`Quirk.qtdemuxGaplessTwice`, `Quirk.qtdemuxGapless`), outputs the pre-roll of Opus
+/// (``MP4PreRoll``), and outputs the frames of fragments at the right times
+/// (``FragmentCorrections``).
 struct MP4Corrections: FileCorrection {
-  private struct Patch: Sendable {
-    /// Byte range in the file that the patch replaces.
-    var place: Range<Int>
-    var bytes: [UInt8]
-
-    func isWhole(in range: Range<Int>) -> Bool {
-      range.lowerBound <= place.lowerBound && place.upperBound <= range.upperBound
-    }
-  }
-  private var patches: [Patch] = []
+  private var patches: [MP4Patch] = []
+  /// Patches of fragments, ascending: there may be many.
+  private var fragments: [MP4Patch] = []
   /// Priming and padding, if the corrections hide them from qtdemux; otherwise nil.
   private(set) var gapless: GaplessInfo?
   private(set) var ends: [String: ClockTime] = [:]
@@ -25,8 +19,9 @@ struct MP4Corrections: FileCorrection {
 
   var demuxer: String { "qtdemux" }
 
+  /// - Parameter fragments: changes to the fragments; nil if the file is not fragmented.
   /// - Returns: nil if no change is needed.
-  init?(_ index: MP4Index) {
+  init?(_ index: MP4Index, _ fragments: FragmentCorrections?) {
     let header = index.bytes
     guard let (overall, timescale) = index.header, timescale < 1 << 31, let field = header.durationField(overall) else {
       return nil
@@ -60,16 +55,27 @@ struct MP4Corrections: FileCorrection {
       isForProbing = true
       add(track.durationField, max(longer, track.longerMedia?.value ?? 0), after: index.place.lowerBound)
     }
-    // Without an edit list, frames are presented later than they are decoded, but the duration of
-    // all fragments (`mehd`, ISO/IEC 14496-12, 8.8.2) is in decoding time. Hide that duration,
-    // because qtdemux would clip the last frames at it.
-    if isFragmented, tracks.contains(where: { $0.kind == .video && $0.edits.isEmpty }),
-      let length = header.box("mvex", "mehd", in: 0..<header.count)
-    {
+    for preRoll in index.tracks.compactMap({ MP4PreRoll($0, in: index) }) {
+      for (field, value) in [preRoll.duration, preRoll.start] { add(field, value, after: index.place.lowerBound) }
+    }
+    if let fragments {
+      self.fragments = fragments.fragments
+      patches += fragments.header
+    }
+    let hasPlainVideo = tracks.contains { $0.kind == .video && $0.edits.isEmpty }
+    // Quirk.qtdemuxFragmentEnd: declare the end of all fragments, so that qtdemux does not extend
+    // the duration with each fragment.
+    if let fragments, hasPlainVideo, tracks.allSatisfy(\.edits.isEmpty) {
+      latest = max(latest, fragments.end(timescale))
+    }
+    // Without an edit list, frames are presented later than they are decoded. The duration of all
+    // fragments (`mehd`, ISO/IEC 14496-12, 8.8.2) is in decoding time. qtdemux would therefore clip
+    // the last frames: hide that duration.
+    if isFragmented, hasPlainVideo, let length = header.box("mvex", "mehd", in: 0..<header.count) {
       let name = length.lowerBound - 4..<length.lowerBound
       if header[name].elementsEqual("mehd".utf8) {
         let place = index.place.lowerBound
-        patches.append(Patch(place: place + name.lowerBound..<place + name.upperBound, bytes: Array("free".utf8)))
+        patches.append(MP4Patch(place: place + name.lowerBound..<place + name.upperBound, bytes: Array("free".utf8)))
       }
     }
     // Quirk.qtdemuxGaplessTwice: rename the tag, so that qtdemux ignores it.
@@ -77,44 +83,65 @@ struct MP4Corrections: FileCorrection {
       let name = header[tags].firstRange(of: Array("iTunSMPB".utf8))
     {
       let place = index.place.lowerBound + name.lowerBound
-      patches.append(Patch(place: place..<place + 1, bytes: [UInt8(ascii: "-")]))
+      patches.append(MP4Patch(place: place..<place + 1, bytes: [UInt8(ascii: "-")]))
     }
     // Quirk.qtdemuxGapless: rename the tag, so that no release of qtdemux reads it. The releases
     // that read the tag trim differently after a seek.
     if let found = MP4Gapless(index) {
       gapless = found.info
       let place = index.place.lowerBound + found.mark
-      patches.append(Patch(place: place..<place + 1, bytes: [UInt8(ascii: "-")]))
+      patches.append(MP4Patch(place: place..<place + 1, bytes: [UInt8(ascii: "-")]))
     }
     // An unknown duration, as in a file that is still being written, stays unchanged.
     let duration = header.number(field)
     if duration > 0, duration < header.unknownDuration(field), latest > duration {
       add(field, latest, after: index.place.lowerBound)
     }
-    if patches.isEmpty { return nil }
+    if patches.isEmpty, self.fragments.isEmpty { return nil }
   }
 
   /// Adds a patch that sets `field` of the header to `value`, if the value fits.
   private mutating func add(_ field: Range<Int>, _ value: Int, after start: Int) {
     guard value < (field.count == 8 ? 1 << 48 : 0xFFFF_FFFF) else { return }
     patches.append(
-      Patch(
+      MP4Patch(
         place: start + field.lowerBound..<start + field.upperBound,
         bytes: Array(withUnsafeBytes(of: UInt64(value).bigEndian, Array.init).suffix(field.count))))
   }
 
-  func changes(_ range: Range<Int>) -> Bool { patches.contains { $0.isWhole(in: range) } }
+  /// Patches of fragments that are whole in `range`.
+  private func fragmentPatches(in range: Range<Int>) -> ArraySlice<MP4Patch> {
+    let first = fragments.index(ofFirst: { $0.place.lowerBound >= range.lowerBound })
+    let end = fragments.index(ofFirst: { $0.place.upperBound > range.upperBound })
+    return fragments[min(first, end)..<end]
+  }
+
+  func changes(_ range: Range<Int>) -> Bool {
+    patches.contains { $0.isWhole(in: range) } || !fragmentPatches(in: range).isEmpty
+  }
 
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
-    for patch in patches where patch.isWhole(in: offset..<offset + bytes.count) {
+    let range = offset..<offset + bytes.count
+    for patch in patches.filter({ $0.isWhole(in: range) }) + fragmentPatches(in: range) {
       bytes[(patch.place.lowerBound - offset)..<(patch.place.upperBound - offset)].copyBytes(from: patch.bytes)
     }
   }
 }
 
+/// Replacement of bytes in an MP4 file.
+struct MP4Patch: Sendable {
+  /// Byte range in the file that the patch replaces.
+  var place: Range<Int>
+  var bytes: [UInt8]
+
+  func isWhole(in range: Range<Int>) -> Bool {
+    range.lowerBound <= place.lowerBound && place.upperBound <= range.upperBound
+  }
+}
+
 extension MP4Corrections {
   /// Times of a track, read from the track's boxes (ISO/IEC 14496-12, 8.4.2, 8.6.1 and 8.6.6).
-  private struct Track {
+  struct Track {
     let kind: StreamKind
     let timescale: Int
     /// Duration of the media.

@@ -48,7 +48,7 @@ enum MP4Details {
 
   private static func trimmed(_ type: String) -> String { type.split(separator: " ").joined(separator: " ") }
 
-  private static func entries(_ table: Range<Int>, _ bytes: [UInt8]) -> [Box] {
+  static func entries(_ table: Range<Int>, _ bytes: [UInt8]) -> [Box] {
     guard let list = bytes.box("stsd", in: table), list.count > 8 else { return [] }
     return Box.all(in: bytes[list.lowerBound + 8..<list.upperBound])
   }

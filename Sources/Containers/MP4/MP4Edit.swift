@@ -2,6 +2,8 @@
 struct MP4Edit {
   /// Range of the entry's duration field in the index.
   let field: Range<Int>
+  /// Range of the entry's field for the start in the index.
+  let startField: Range<Int>
   /// Duration of the edit, in the movie's timescale.
   let duration: Int
   /// Start in the media, in the media's timescale; nil for an empty edit, which plays nothing.
@@ -21,7 +23,8 @@ struct MP4Edit {
       let start = header.number(entry + width..<entry + 2 * width)
       // The start of an empty edit is -1.
       return MP4Edit(
-        field: entry..<entry + width, duration: header.number(entry..<entry + width),
+        field: entry..<entry + width, startField: entry + width..<entry + 2 * width,
+        duration: header.number(entry..<entry + width),
         start: start < 1 << 31 ? start : nil, isAtOwnSpeed: header.integer(entry + 2 * width) == 1 << 16)
     }
   }

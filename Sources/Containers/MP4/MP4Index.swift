@@ -34,4 +34,14 @@ struct MP4Index {
     }
     return (body, timescale)
   }
+
+  /// Default durations of the MP4 samples in fragments (`trex`), by track identifier.
+  var sampleDurations: [Int: Int] {
+    guard let extends = bytes.box("mvex", in: 0..<bytes.count) else { return [:] }
+    var durations: [Int: Int] = [:]
+    for box in Box.all(in: bytes[extends]) where box.type == "trex" && box.body.count >= 16 {
+      durations[bytes.integer(box.body.lowerBound + 4)] = bytes.integer(box.body.lowerBound + 12)
+    }
+    return durations
+  }
 }

@@ -23,6 +23,7 @@ enum MP4Track {
         isEdited: MP4Edit.all(in: track, of: bytes).count { $0.start != nil } > 1,
         loudspeakers: kind == .audio ? table.flatMap { MP4Details.loudspeakers(ofTable: $0, bytes)?.mask } : nil,
         sampleFormat: kind == .audio ? table.flatMap { MP4Details.sampleFormat(ofTable: $0, bytes) } : nil,
+        preRoll: kind == .audio ? MP4PreRoll(track, in: index)?.length ?? .zero : .zero,
         stored: kind == .audio ? StoredAudio(track, in: index, fileSize: fileSize) : nil)
     }
   }

@@ -4,7 +4,9 @@ struct ProgramTables {
   struct Program {
     /// PID of the clock references (PCR).
     let clock: Int
-    let streams: [(number: Int, kind: StreamKind)]
+    /// Streams in the order of the table. `name` says what a stream holds that is neither video nor
+    /// audio.
+    let streams: [(number: Int, kind: StreamKind, name: String)]
     /// Details for stream flags that no output can keep.
     let marks: [ContainerDetail]
   }
@@ -82,14 +84,15 @@ extension ProgramTables.Program {
     guard place <= end else { return nil }
     clock = section.stream(at: 8)
     let isDisc = Descriptors(section[12..<place]).registration == "HDMV"
-    var streams: [(number: Int, kind: StreamKind)] = []
+    var streams: [(number: Int, kind: StreamKind, name: String)] = []
     var marks: [ContainerDetail] = []
     while place + 5 <= end {
       let next = place + 5 + section.length(at: place + 3)
       guard next <= end else { return nil }
       let descriptors = Descriptors(section[place + 5..<next])
       let kind = descriptors.kind(ofType: section[place], isDisc: isDisc)
-      streams.append((section.stream(at: place + 1), kind))
+      let name = descriptors.name(ofType: section[place], isDisc: isDisc)
+      streams.append((section.stream(at: place + 1), kind, name))
       if kind == .audio, let mark = descriptors.mark { marks.append(ContainerDetail(mark, of: kind)) }
       place = next
     }
@@ -102,6 +105,8 @@ private struct Descriptors {
   private var tags: Set<UInt8> = []
   /// Four-letter identifier of the stream format (registration descriptor).
   private(set) var registration: String?
+  /// Four-letter identifier of the format of metadata (metadata descriptor).
+  private var metadataFormat: String?
   /// Detail that marks audio for a special audience (`audio_type` of the language descriptor,
   /// 2.6.19); nil for other streams.
   private(set) var mark: String?
@@ -113,9 +118,19 @@ private struct Descriptors {
       guard next <= bytes.endIndex else { return }
       tags.insert(bytes[place])
       if bytes[place] == 5, next >= place + 6 { registration = Array(bytes[place + 2..<place + 6]).text(0) }
+      if bytes[place] == 0x26 { metadataFormat = Descriptors.metadataFormat(bytes[place + 2..<next]) }
       if bytes[place] == 0x0A, next >= place + 6 { mark = Descriptors.marks[bytes[place + 5]] }
       place = next
     }
+  }
+
+  /// Returns the format identifier in the data of a metadata descriptor (2.6.60); nil if the format
+  /// is a number.
+  private static func metadataFormat(_ data: ArraySlice<UInt8>) -> String? {
+    // An application format of 0xFFFF is followed by an identifier of the application.
+    let format = data.dropFirst(data.starts(with: [0xFF, 0xFF]) ? 6 : 2)
+    guard format.first == 0xFF, format.count >= 5 else { return nil }
+    return Array(format.dropFirst()).text(0)
   }
 
   private static let marks: [UInt8: String] = [
@@ -141,6 +156,44 @@ private struct Descriptors {
     default: .other
     }
   }
+}
+
+extension Descriptors {
+  /// Displayed name of a stream that is neither video nor audio, such as
+  /// `DSM-CC data (stream_type 0x0B)`.
+  func name(ofType type: UInt8, isDisc: Bool) -> String {
+    let digits = String(type, radix: 16, uppercase: true)
+    let code = "stream_type 0x\(type < 0x10 ? "0" : "")\(digits)"
+    // An identifier may be padded with a space. Other bytes may be no text at all.
+    let identifier = [metadataFormat, registration].compactMap { $0?.replacing(" ", with: "") }.first { text in
+      !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+    let known = identifier.flatMap { Descriptors.formats[$0] } ?? (isDisc ? Descriptors.discTypes[type] : nil)
+    let name = known ?? Descriptors.types[type] ?? (type < 0x80 ? "unknown data" : "private data")
+    return "\(name) (\(code)\(identifier.map { ", \($0)" } ?? ""))"
+  }
+
+  /// Names by format identifier (SMPTE Registration Authority).
+  private static let formats = [
+    "CUEI": "SCTE-35 splice information", "ID3": "ID3 metadata", "KLVA": "KLV metadata",
+    "VANC": "ancillary data (SMPTE ST 2038)",
+  ]
+
+  /// Names by stream type (2.4.4.9, table 2-34; SCTE 35).
+  private static let types: [UInt8: String] = [
+    0x05: "private sections", 0x06: "private data", 0x07: "MHEG data", 0x08: "DSM-CC data", 0x0A: "DSM-CC data",
+    0x0B: "DSM-CC data", 0x0C: "DSM-CC data", 0x0D: "DSM-CC data", 0x0E: "auxiliary data",
+    0x12: "MPEG-4 scene data", 0x13: "MPEG-4 scene data", 0x14: "DSM-CC data", 0x15: "metadata", 0x16: "metadata",
+    0x17: "metadata", 0x18: "metadata", 0x19: "metadata", 0x1A: "digital rights data (IPMP)",
+    0x1C: "MPEG-4 audio without headers", 0x1D: "MPEG-4 timed text", 0x1E: "auxiliary video",
+    0x1F: "layered video (SVC)", 0x20: "further views of the video (MVC)", 0x7F: "digital rights data (IPMP)",
+    0x86: "SCTE-35 splice information",
+  ]
+
+  /// Names by stream type on Blu-ray discs.
+  private static let discTypes: [UInt8: String] = [
+    0x90: "subtitles (PGS)", 0x91: "menus (interactive graphics)", 0x92: "text subtitles",
+  ]
 }
 
 extension [UInt8] {

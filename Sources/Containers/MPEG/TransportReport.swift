@@ -9,6 +9,7 @@ extension ContainerReport {
         return stream
       })
     report.streamNumbers = scan.numbers
+    report.dataStreams = scan.dataStreams
     report.gaps = scan.gaps
     report.furtherPrograms = scan.furtherPrograms
     return report

@@ -5,6 +5,8 @@ struct TransportScan {
   /// Video and audio streams of the first program, which is the one that tsdemux reads. `isEmpty`
   /// is true for a stream without packets.
   let streams: [(kind: StreamKind, isEmpty: Bool)]
+  /// Streams of the first program that have packets and are neither video nor audio.
+  let dataStreams: [ContainerReport.DataStream]
   /// PIDs of all streams of the first program.
   let numbers: [Int]
   /// Number of additional programs with packets.
@@ -42,14 +44,19 @@ struct TransportScan {
     guard let end else { return nil }
     isCut = end < file.size && file.number(at: end, 1) == Int(TransportPackets.mark)
     correction = bytesLost.count == 0 ? TransportClock(references) : nil
+    // The program table may declare audio as private data, as FFmpeg does in .m2ts. The packet
+    // headers then declare the kind.
+    func kind(_ number: Int, declared: StreamKind) -> StreamKind {
+      declared == .other ? streams[number].kind ?? .other : declared
+    }
     func media(_ program: ProgramTables.Program) -> [(kind: StreamKind, stream: PacketStream)] {
-      // The program table may declare audio as private data, as FFmpeg does in .m2ts. The packet
-      // headers then declare the kind.
-      program.streams.map { ($0.kind == .other ? streams[$0.number].kind ?? .other : $0.kind, streams[$0.number]) }
-        .filter { $0.kind != .other }
+      program.streams.map { (kind($0.number, declared: $0.kind), streams[$0.number]) }.filter { $0.kind != .other }
     }
     let first = tables.programs.first.map(media) ?? []
     marks = tables.programs.first?.marks ?? []
+    dataStreams = (tables.programs.first?.streams ?? []).filter { stream in
+      kind(stream.number, declared: stream.kind) == .other && streams[stream.number].count > 0
+    }.map { ContainerReport.DataStream(number: $0.number, detail: ContainerDetail(track: $0.name)) }
     numbers = tables.programs.first?.streams.map(\.number) ?? []
     self.streams = first.map { ($0.kind, $0.stream.count == 0) }
     furtherPrograms = tables.programs.dropFirst().count { media($0).contains { $0.stream.count > 0 } }

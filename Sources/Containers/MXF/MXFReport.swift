@@ -6,6 +6,7 @@ extension ContainerReport {
   /// offset of the footer, or 0 while the offset is unknown.
   static func mxf(_ file: RandomAccessFile) -> ContainerReport? {
     var isCut = false
+    var brokenAt: Int?
     var metadata = MXFMetadata()
     var place = 0
     while place < file.size {
@@ -16,6 +17,9 @@ extension ContainerReport {
         if rest < MXFTriplet.longestHeader, let start = file.read(place..<place + min(rest, 4)) {
           isCut = isCut || MXFTriplet.beginning.starts(with: start)
         }
+        // Bytes after the last triplet are not damage. If another triplet follows, bytes are missing
+        // here, or the length of the triplet before led to a wrong place.
+        if MXFTriplet.follows(place, in: file) { (isCut, brokenAt) = (false, place) }
         break
       }
       if triplet.body.upperBound > file.size { isCut = true }
@@ -27,7 +31,11 @@ extension ContainerReport {
       if triplet.isMetadata { metadata.add(triplet.body, file) }
       place = triplet.body.upperBound
     }
-    return isCut ? ContainerReport(isCut: true, end: metadata.end) : nil
+    guard isCut || brokenAt != nil else { return nil }
+    var report = ContainerReport(isCut: isCut, end: metadata.end)
+    report.brokenAt = brokenAt
+    if brokenAt != nil { report.slack = ClockTime(nanoseconds: 500_000_000) }
+    return report
   }
 }
 
@@ -51,6 +59,19 @@ private struct MXFTriplet {
     else { return nil }
     self.key = key
     body = place + 17 + digits..<place + 17 + digits + size
+  }
+
+  /// True if another triplet begins after `place`.
+  static func follows(_ place: Int, in file: RandomAccessFile) -> Bool {
+    let step = 1 << 16
+    var place = place
+    while place < file.size {
+      // The blocks overlap, because a key may begin in one block and end in the next.
+      guard let bytes = file.read(place..<min(place + step + beginning.count, file.size)) else { return false }
+      if bytes.firstRange(of: beginning) != nil { return true }
+      place += step
+    }
+    return false
   }
 
   /// True for a header, body or footer partition.

@@ -216,7 +216,7 @@ package struct MatroskaHeader {
         shownHeight == height && (0...1).contains(shownWidth - across / pixel.height)
         || shownWidth == width && (0...1).contains(shownHeight - down / pixel.width)
       if isRounded, shownWidth * down != shownHeight * across {
-        let common = greatestCommonDivisor(across, down)
+        let common = across.commonDivisor(down)
         set(MatroskaID.displayWidth, across / common)
         set(MatroskaID.displayHeight, down / common)
         set(MatroskaID.displayUnit, 3)
@@ -244,8 +244,6 @@ package struct MatroskaHeader {
     }
     return element
   }
-
-  private func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int { b == 0 ? a : greatestCommonDivisor(b, a % b) }
 
   /// Rewrites the EBML elements in `bytes`. For each element, `change` returns the new children, or
   /// nil to leave the element unchanged. If the new children do not fit, the last children, which

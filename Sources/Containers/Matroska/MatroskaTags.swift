@@ -8,10 +8,10 @@ enum MatroskaTags {
   private static let deepest = 8
 
   /// Reads the tags that matroskademux ignores or misreads.
-  /// - Returns: `tags` are tags of the whole file: dates without a month or day (matroskademux adds
-  ///   the missing one), the track number as FFmpeg writes it, and texts with names that are not
-  ///   ASCII. `details` are tags that no output can keep: tags that are not text; tags of editions,
-  ///   chapters and attachments; and tags with names that are not ASCII, if they are nested or
+  /// - Returns: `tags` of the whole file: dates without a month or day, because matroskademux adds
+  ///   the missing one; the track number as FFmpeg writes it; ``performers``; and texts with names
+  ///   that are not ASCII. `details` that no output can keep: tags that are not text, tags of
+  ///   chapters and attachments, and tags with names that are not ASCII, if they are nested or
   ///   belong to a track.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
@@ -28,7 +28,7 @@ enum MatroskaTags {
       if isOfTrack { found.details += foreign.map { ContainerDetail(file: "the tag \($0.name) of a stream") } }
       if !isOfOthers, !isOfTrack {
         found.tags += foreign
-        found.tags += parts.compactMap(partialDate)
+        found.tags += parts.compactMap(partialDate) + parts.compactMap(performer)
         if !targets.contains(where: { $0.id == MatroskaID.targetTypeValue }) {
           found.tags += parts.compactMap(trackNumber)
         }
@@ -64,6 +64,17 @@ enum MatroskaTags {
   /// Returns the tag in `simple` if the tag is text and its name is not ASCII; otherwise nil.
   private static func foreign(_ simple: EBMLElement) -> NamedTag? {
     text(simple).flatMap { $0.name.utf8.allSatisfy { $0 < 0x80 } ? nil : $0 }
+  }
+
+  /// Names that matroskademux all takes for the performer (`tag_conv` of matroska-read-common.c,
+  /// 1.22 to 1.28), and the names for other containers. `LEAD_PERFOMER` is a misspelling of
+  /// matroskamux.
+  static let performers = [
+    "LEAD_PERFOMER": "PERFORMER", "ACCOMPANIMENT": "ACCOMPANIMENT", "CONDUCTOR": "CONDUCTOR",
+  ]
+
+  private static func performer(_ simple: EBMLElement) -> NamedTag? {
+    text(simple).flatMap { tag in performers[tag.name].map { NamedTag(name: $0, text: tag.text) } }
   }
 
   private static func partialDate(_ simple: EBMLElement) -> NamedTag? {

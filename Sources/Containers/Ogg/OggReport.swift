@@ -52,8 +52,8 @@ extension ContainerReport {
 }
 
 /// Checksum of a page (RFC 3533, 6, field 7): a CRC-32 with the polynomial 0x04C11DB7, computed
-/// with 0 in the checksum field.
-private enum OggChecksum {
+/// with 0 in the checksum field. NUT has the same checksum.
+enum OggChecksum {
   private static let table = (0..<256 as Range<UInt32>).map { number in
     (0..<8).reduce(number << 24) { rest, _ in rest & 0x8000_0000 != 0 ? rest << 1 ^ 0x04C1_1DB7 : rest << 1 }
   }
@@ -65,7 +65,7 @@ private enum OggChecksum {
     return sum(page[26...], after: sum([0, 0, 0, 0], after: sum(page[..<22], after: 0))) == said
   }
 
-  private static func sum(_ bytes: some Sequence<UInt8>, after start: UInt32) -> UInt32 {
+  static func sum(_ bytes: some Sequence<UInt8>, after start: UInt32) -> UInt32 {
     bytes.reduce(start) { $0 << 8 ^ table[Int(truncatingIfNeeded: $0 >> 24) ^ Int($1)] }
   }
 }

@@ -24,6 +24,49 @@ package enum JPEGPacket {
     return nil
   }
 
+  /// Size and pixel shape of an image, which the container declares once for all packets.
+  struct Form: Equatable, Sendable {
+    var lines = 0
+    var columns = 0
+    /// Horizontal and vertical density, of which only the ratio counts (JFIF, ITU-T T.871, 10.1).
+    var density = (x: 1, y: 1)
+
+    static func == (one: Form, other: Form) -> Bool {
+      one.lines == other.lines && one.columns == other.columns
+        && one.density.x * other.density.y == one.density.y * other.density.x
+    }
+  }
+
+  /// Form of the first image in a packet; nil if the packet has no complete frame header.
+  static func form(_ packet: UnsafeRawBufferPointer) -> Form? {
+    var form = Form()
+    var place = 2
+    func number(_ offset: Int) -> Int { Int(packet[place + offset]) << 8 | Int(packet[place + offset + 1]) }
+    while place + 4 <= packet.count, packet[place] == 0xFF {
+      let marker = packet[place + 1]
+      if marker == 0xFF {
+        place += 1
+        continue
+      }
+      let length = number(2)
+      guard length >= 2, marker != 0xDA, place + 2 + length <= packet.count else { return nil }
+      switch marker {
+      // APP0: "JFIF", a zero, version, unit, and both densities. Zeros declare nothing.
+      case 0xE0 where length >= 14 && packet[place + 4..<place + 8].elementsEqual("JFIF".utf8):
+        let density = (x: number(12), y: number(14))
+        if density.x > 0, density.y > 0 { form.density = density }
+      // Frame header (T.81, B.2.2): precision, lines and columns.
+      case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
+        guard length >= 7 else { return nil }
+        (form.lines, form.columns) = (number(5), number(7))
+        return form
+      default: break
+      }
+      place += 2 + length
+    }
+    return nil
+  }
+
   /// True for full-range 4:1:1, which FFmpeg decodes to a pixel format that GStreamer has no name
   /// for. In limited range, FFmpeg's encoder writes a comment, by which this function recognises
   /// the range.

@@ -18,6 +18,8 @@ package struct PacketCheck: Sendable {
     case needsParameterSets
     /// The packet is empty, or not a frame of its codec.
     case isNoFrame
+    /// The frame has another size or pixel shape than the frames before it.
+    case changesForm
   }
 
   /// Codecs whose packets can be checked.
@@ -42,6 +44,8 @@ package struct PacketCheck: Sendable {
   private let codec: Codec
   private var units: UnitCheck?
   private let slices: FFV1Packet?
+  /// Form of the first JPEG image.
+  private var form: JPEGPacket.Form?
 
   package init(_ codec: Codec) {
     self.codec = codec
@@ -58,12 +62,19 @@ package struct PacketCheck: Sendable {
     switch codec {
     case .independent(let beginning):
       !packet.isEmpty && packet.starts(with: beginning) ? nil : .isNoFrame
-    case .jpeg(let height): JPEGPacket.obstacle(in: packet, height: height)
+    case .jpeg(let height): JPEGPacket.obstacle(in: packet, height: height) ?? changedForm(in: packet)
     case .proRes: ProResPacket.obstacle(in: packet)
     case .ffv1: slices?.obstacle(in: packet)
     case .vp9: VP9Packet.obstacle(in: packet)
     case .h264, .h265: units?.obstacle(in: packet)
     }
+  }
+
+  /// Compares the form of a JPEG image with the first one.
+  private mutating func changedForm(in packet: UnsafeRawBufferPointer) -> Obstacle? {
+    guard let own = JPEGPacket.form(packet) else { return nil }
+    defer { form = form ?? own }
+    return form.map { $0 == own } ?? true ? nil : .changesForm
   }
 }
 
@@ -75,9 +86,11 @@ package struct PacketCheck: Sendable {
 /// differ.
 package struct PictureBytes: Sendable {
   private let units: UnitCheck?
+  private let isMPEG: Bool
 
   /// - Parameter configuration: as in ``PacketCheck/Codec``.
   package init(mediaType: String?, configuration: [UInt8]?) {
+    isMPEG = mediaType == "video/mpeg"
     units =
       switch mediaType {
       case "video/x-h264": UnitCheck(.h264, configuration)
@@ -103,6 +116,10 @@ package struct PictureBytes: Sendable {
   package func details(in packet: UnsafeRawBufferPointer) -> [ContainerDetail] {
     (units?.unnamedColours(in: packet) ?? []).map { ContainerDetail($0, of: .video) }
   }
+
+  /// True if a packet of MPEG-1 or MPEG-2 has a timecode, which GStreamer does not read (1.22 to
+  /// 1.28).
+  package func hasTimecode(in packet: UnsafeRawBufferPointer) -> Bool { isMPEG && MPEGPicture.hasTimecode(packet) }
 
   /// True if a packet that is declared as a keyframe is decoded correctly only after earlier
   /// pictures.

@@ -111,18 +111,42 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Returns the colour labels for which GStreamer has no name. Reads the first sequence parameter
-  /// set in a packet, or the one in the configuration record if the packet declares no colours.
+  /// Colour labels for which GStreamer has no name, or which it does not read. They come from the
+  /// first sequence parameter set in a packet, or from the configuration record if the packet has no
+  /// such set, and from the messages (SEI) in the packet.
   func unnamedColours(in packet: UnsafeRawBufferPointer) -> [String] {
+    let found = declaredColours(in: packet)
+    return (found.map { ColourCodes.unnamed(matrix: $0.matrix, transfer: $0.transfer) } ?? [])
+      + (alternativeTransfer(in: packet, declared: found?.transfer).map { [$0] } ?? [])
+  }
+
+  /// Transfer function that players should use instead of the `declared` one, if it is another
+  /// (ITU-T H.265, D.2.38: alternative transfer characteristics). GStreamer does not read it.
+  private func alternativeTransfer(in packet: UnsafeRawBufferPointer, declared: Int?) -> String? {
+    let messages = units(packet).flatMap { range -> [SEIMessage] in
+      let unit = UnsafeRawBufferPointer(rebasing: packet[range])
+      switch (family, unit.first.map { family == .h264 ? $0 & 31 : $0 >> 1 & 63 }) {
+      case (.h264, 6?): return SEIMessage.all(in: unit.dropFirst(1))
+      case (.h265, 39?): return SEIMessage.all(in: unit.dropFirst(2))
+      default: return []
+      }
+    }
+    guard let preferred = messages.first(where: { $0.type == 147 })?.payload.first.map({ Int($0) }),
+      // 2 is "unspecified".
+      preferred != 2, preferred != declared
+    else { return nil }
+    return "the preferred transfer function (\(ColourCodes.transferName(preferred)))"
+  }
+
+  /// Colours in the first sequence parameter set of a packet, or in the configuration record.
+  private func declaredColours(in packet: UnsafeRawBufferPointer) -> (transfer: Int, matrix: Int)? {
     let inPacket = units(packet).lazy.map { UnsafeRawBufferPointer(rebasing: packet[$0]) }.first(where: isSequenceSet)
-    let found =
-      inPacket.flatMap(colours)
+    return inPacket.flatMap(colours)
       ?? configuration.flatMap { record in
         record.withUnsafeBytes { bytes in
           sequenceSet(in: bytes).flatMap { colours(in: UnsafeRawBufferPointer(rebasing: bytes[$0])) }
         }
       }
-    return found.map { ColourCodes.unnamed(matrix: $0.matrix, transfer: $0.transfer) } ?? []
   }
 
   private func colours(in set: UnsafeRawBufferPointer) -> (transfer: Int, matrix: Int)? {

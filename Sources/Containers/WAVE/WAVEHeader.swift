@@ -143,6 +143,6 @@ extension ContainerReport {
   init(_ wave: WAVEHeader) {
     self.init(
       isCut: wave.isIncomplete, end: wave.duration,
-      streams: [Stream(kind: .audio, frames: nil, end: wave.duration)])
+      streams: [Stream(kind: .audio, frames: nil, end: wave.duration)], countsSamples: wave.rate != nil)
   }
 }

@@ -122,9 +122,9 @@ extension CarriedDetails {
   private var isOnlyTheora: Bool { container?.isOgg ?? false && audio.isEmpty && !videos.isEmpty }
 
   private var freeTags: [NamedTag] {
-    let isWritten = source.index.tags?.time != nil && heldTags?.contains("datetime") ?? true
+    let isWritten = writtenTags?.time != nil && heldTags?.contains("datetime") ?? true
     let created = container?.holdsHeaderTime ?? true || !holdsComments || isWritten ? nil : created
-    let kept = keptTags
+    let kept = keptTags + [languageOfFile].compactMap { $0 }
     return named(source.index.tags).filter { !kept.contains($0) && (container?.isFLAC ?? true || !isHeldByFLAC($0)) }
       + [created.map { NamedTag(name: "CREATION_TIME", text: TagList.dateTime($0)) }].compactMap { $0 }
   }
@@ -141,6 +141,23 @@ extension CarriedDetails {
   private var keptTags: [NamedTag] { keepsWaveChunks ? source.facts?.tags ?? [] : [] }
 
   private var keepsWaveChunks: Bool { container?.isWave ?? false && !hasSoundtrack && source.facts?.wave != nil }
+
+  /// Tags for the muxer. FLAC and Ogg would write the creation time of a header as a second date. In
+  /// MP3, the language of the audio is a tag of the file.
+  var writtenTags: TagList? {
+    let isSecondDate = source.index.tags?.hasDateBesidesTime ?? false && heldTags?.contains("datetime") ?? false
+    let kept = source.index.tags?.removing((container?.miswrittenTags ?? []) + (isSecondDate ? ["datetime"] : []))
+    let language = container?.tagger == nil ? languageOfFile?.text : audio.first?.tags?.language?.plain
+    return kept.merging(language.flatMap { TagList(language: $0) })?.withPlainLanguage
+  }
+
+  /// Comment of the file that FLAC and Ogg hold as the language of their audio, if the audio has no
+  /// language of its own.
+  private var languageOfFile: NamedTag? {
+    let isVorbis = container.map { $0.isFLAC || $0.isOgg } ?? false
+    guard isVorbis, !audio.isEmpty, audio.allSatisfy({ $0.tags?.language == nil }) else { return nil }
+    return named(source.index.tags).first { $0.name.uppercased() == "LANGUAGE" }
+  }
 
   /// Creation time of the source, in seconds since 1970.
   var created: Int? { source.index.tags?.time ?? source.facts?.created }
@@ -165,12 +182,17 @@ extension CarriedDetails {
   private func promoted(_ tags: TagList?) -> [String] {
     guard let tags, let held = heldTags else { return [] }
     let names = unwritten(tags, held).filter { $0 != "date" || !tags.hasSameDay || !held.contains("datetime") }
-    return names.filter { !CarriedDetails.places.contains($0) }.flatMap { tags.comments(of: $0) ?? [] }
+    return names.filter { !CarriedDetails.places.contains($0) }.flatMap { comments(of: $0, tags) }
       + [tags.place.map { "\(NamedTag.location)=\($0)" }, unsupportedDate(tags).map { "DATE=\($0)" }].compactMap { $0 }
   }
 
-  /// Returns the source's date if it is incomplete (a year, or a year and a month) and the muxer
-  /// does not write it; otherwise nil. Most muxers write only complete dates.
+  private func comments(of tag: String, _ tags: TagList) -> [String] {
+    guard tag == "performer", container?.isMatroska ?? false else { return tags.comments(of: tag) ?? [] }
+    return tags.strings(tag).map { "\(TagList.matroskaPerformer)=\($0)" }
+  }
+
+  /// Returns a date that consists of only a year, or a year and a month, if the muxer does not
+  /// write the date. Most muxers write only complete dates.
   private func unsupportedDate(_ tags: TagList) -> String? {
     guard let held = heldTags, !held.contains("datetime"), let date = tags.partialDate else { return nil }
     // The muxer of ID3 tags writes a date that is only a year (gstid3v2mux.cc).
@@ -187,6 +209,9 @@ extension CarriedDetails {
 }
 
 extension TagList {
+  /// True if the list has a creation time, and a date that is not the day of that time.
+  fileprivate var hasDateBesidesTime: Bool { time != nil && !hasSameDay && (has("date") || hasDateComment) }
+
   /// True if `date` is the day of `datetime`.
   fileprivate var hasSameDay: Bool {
     guard let date = texts(of: "date")?.first, let time = texts(of: "datetime")?.first else { return false }
@@ -204,13 +229,17 @@ extension TagList {
 }
 
 extension Container {
-  /// Names of tags that the muxer writes with wrong values (`Quirk.qtmuxShowNumbers`); these tags
-  /// become comments.
-  var miswrittenTags: [String] { hasEditLists ? ["show-season-number", "show-episode-number"] : [] }
+  /// Names of tags that the muxer writes with wrong values (`Quirk.qtmuxShowNumbers`) or wrong names;
+  /// these tags become comments. matroskamux calls the performer `LEAD_PERFOMER`, and qtmux writes a
+  /// box `perf`, which qtdemux reads as the artist (1.22 to 1.28).
+  var miswrittenTags: [String] {
+    hasEditLists ? ["show-season-number", "show-episode-number", "performer"] : isMatroska ? ["performer"] : []
+  }
 
   /// Names of the file tags that the muxer writes; nil if unknown.
   var heldTags: Set<String>? {
     if imageFormat != nil || isTransportStream { return [] }
+    if !isKnown { return nil }
     guard let caps else { return isFLAC ? Container.tagsInVorbis : Container.tagsInID3 }
     if caps.hasPrefix("video/quicktime") { return Container.tagsInMP4 }
     if caps == "video/x-msvideo" { return Container.tagsInAVI }
@@ -235,14 +264,14 @@ extension Container {
   /// Tags in the table `gst_matroska_tag_conv` of matroska-mux.c, 1.22 to 1.28.
   private static let tagsInMatroska: Set = [
     "title", "artist", "album", "comment", "date", "isrc", "copyright", "beats-per-minute", "license", "composer",
-    "performer", "genre",
+    "genre",
   ]
 
   /// Tags in the table `tag_matches_mp4` of gstqtmux.c, 1.22 to 1.28.
   private static let tagsInMP4: Set = [
     "album", "album-sortname", "artist", "artist-sortname", "album-artist", "album-artist-sortname",
     "application-name", "comment", "composer", "composer-sortname", "show-name", "show-sortname", "genre", "title",
-    "title-sortname", "performer", "grouping",
+    "title-sortname", "grouping",
     "description", "lyrics", "copyright", "keywords", "date", "beats-per-minute", "track-number", "track-count",
     "album-disc-number", "album-disc-count",
   ]

@@ -49,7 +49,7 @@ struct CarriedDetails: Sendable {
       },
       chapters: waveChunks.haveMarkers ? [] : Chapter.played(source.index.chapters, source.legs.all),
       waveChunks: waveChunks.chunks, comments: comments, mp4Tags: source.facts?.mp4Tags ?? [], created: created,
-      tags: source.index.tags?.removing(container?.miswrittenTags ?? []),
+      tags: writtenTags,
       duration: source.legs.duration, prepare: prepare)
   }
 
@@ -73,9 +73,20 @@ struct CarriedDetails: Sendable {
         ? [Warning(.detailLeftOut, "left out: the attachments, which can't be written to any output")] : [])
   }
 
-  /// Warnings about languages with a region or script (`pt-BR`), since muxers write only the plain
-  /// language (`pt`).
+  /// Warnings about languages of audio and subtitles, if the container can't hold languages; and
+  /// about languages with a region or script (`pt-BR`), since muxers write only the plain language
+  /// (`pt`).
   private var unsupportedLanguages: [Warning] {
+    if let container, !container.holdsLanguages {
+      let lost = (audio.map(\.tags) + subtitles.map(\.tags)).compactMap { $0?.language?.whole }
+      guard !lost.isEmpty else { return [] }
+      let what = lost.count == 1 ? "the language of a stream" : "the languages of \(lost.count) streams"
+      let languages = lost.joined(separator: ", ")
+      return [
+        Warning(
+          .detailLeftOut, "left out: \(what) (\(languages)), which this container can't hold", count: lost.count)
+      ]
+    }
     let all = (videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)).compactMap { $0?.language }
       .filter { $0.plain != $0.whole }
     return all.map { language in
@@ -148,16 +159,20 @@ extension TagList {
     }
   }
 
-  /// The tags, with ``language`` replaced by its plain form, which muxers know.
+  /// The tags, with ``language`` replaced by its plain form, which muxers know. An undefined
+  /// language is removed, because FLAC and Ogg would get it as a tag.
   var withPlainLanguage: TagList {
-    guard let language, language.plain != language.whole,
-      let tag = TagList("taglist, language-code=(string)\(Description.quoted(language.plain))")
-    else { return self }
+    guard let language else { return removing(["language-code"]) }
+    guard language.plain != language.whole, let tag = TagList(language: language.plain) else { return self }
     return tag.merging(self)
   }
 
-  /// Title of a stream; nil if there is none, or only the default that matroskamux writes
-  /// (`gst_matroska_mux_request_new_pad`).
+  /// Creates a list with only a language (`language-code`).
+  convenience init?(language: String) {
+    self.init("taglist, language-code=(string)\(Description.quoted(language))")
+  }
+
+  /// Title of a stream; nil for default titles of matroskamux (`gst_matroska_mux_request_new_pad`).
   var streamTitle: String? {
     string("title").flatMap { ["Video", "Audio", "Subtitle"].contains($0) ? nil : $0 }
   }

@@ -1,16 +1,18 @@
 import Containers
+import GStreamer
 import RetrogradeEngine
 
 extension Warning {
   static let noTitles = Warning(.detailLeftOut, "left out: the names of the tracks, which the output can't hold")
   static let noChapters = Warning(.detailLeftOut, "left out: the chapters, which this container can't hold")
 
-  /// Warnings about details of `chapters` that MP4's chapter list can't hold.
-  /// - Parameter end: end of the output, if known.
-  static func notInMP4(_ chapters: [Chapter], until end: ClockTime?) -> [Warning] {
+  /// Warnings about details of `chapters` that a container's list of chapters can't hold.
+  /// - Parameter end: end of the output; nil if it is unknown, or if `list` holds the end of the last
+  ///   chapter.
+  static func notHeld(_ chapters: [Chapter], by list: ChapterList, until end: ClockTime?) -> [Warning] {
     let inner = chapters.reduce(0) { $0 + $1.inner }
-    let missing = chapters.dropFirst(MP4Header.mostChapters)
-    let long = chapters.count { $0.title.utf8.count > MP4Header.longestTitle }
+    let missing = chapters.dropFirst(list.most)
+    let long = chapters.count { $0.title.utf8.count > list.longestTitle }
     var found: [Warning] = []
     if inner > 0 {
       let what = inner == 1 ? "a chapter inside another chapter" : "\(inner) chapters inside other chapters"
@@ -32,19 +34,32 @@ extension Warning {
         Warning(
           .detailLeftOut,
           "left out: \(missing.count) of \(chapters.count) chapters, from \(first.span.start) of the output on: "
-            + "this container can hold only \(MP4Header.mostChapters)",
+            + "this container can hold only \(list.most)",
           count: missing.count))
     }
     if long > 0 {
+      let titles = "the title\(long == 1 ? " of 1 chapter" : "s of \(long) chapters"), "
       found.append(
         Warning(
           .detailLeftOut,
-          "cut: the title\(long == 1 ? " of 1 chapter" : "s of \(long) chapters"), since "
-            + "this container can hold only \(MP4Header.longestTitle) bytes per title",
+          list.longestTitle == 0
+            ? "left out: \(titles)which this container can't hold"
+            : "cut: \(titles)since this container can hold only \(list.longestTitle) bytes per title",
           count: long))
     }
     return found
   }
+}
+
+/// Limits of a container's list of chapters, in which each chapter lasts until the next one begins.
+struct ChapterList {
+  /// Largest number of chapters.
+  var most: Int
+  /// Largest number of bytes in a title; 0: the list has no titles.
+  var longestTitle: Int
+
+  static let mp4 = ChapterList(most: MP4Header.mostChapters, longestTitle: MP4Header.longestTitle)
+  static let cueSheet = ChapterList(most: TableOfContents.mostCues, longestTitle: 0)
 }
 
 extension Chapter {

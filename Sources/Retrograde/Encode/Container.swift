@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 import Quirks
 import RetrogradeEngine
@@ -10,6 +11,8 @@ struct Container: Sendable {
   var videoCodecs: [String]
   /// Audio codecs to choose from, as caps, best first.
   var audioCodecs: [String]
+  /// False for a format that is not written, so that it is not known what the format can hold.
+  var isKnown = true
   /// True if the container holds one audio stream and nothing else.
   var holdsOneStream = false
   /// True if the container can hold at most one video stream.
@@ -23,6 +26,8 @@ struct Container: Sendable {
   var carriesLanguages: Bool {
     ["video/quicktime", "video/x-matroska", "video/webm", "video/mpegts"].contains { caps?.hasPrefix($0) ?? false }
   }
+  /// True if the container, or the codec's tags in it, can hold the language of each audio stream.
+  var holdsLanguages: Bool { carriesLanguages || isOgg || isFLAC || tagger != nil }
   /// True if the container can store the orientation of video.
   var carriesOrientation = false
   /// Elements that write the header and tags of a stream without a container, in `gst-launch-1.0`
@@ -35,7 +40,7 @@ struct Container: Sendable {
   /// (`Quirk.matroskamuxCoverArt`). For Ogg, the number depends on the codec
   /// (``EncodingChoice/mostCovers``).
   var mostCovers: Int {
-    if tagger != nil || caps == nil && imageFormat == nil { return .max }
+    if tagger != nil || caps == nil && imageFormat == nil && isKnown { return .max }
     // MP4 and MOV: gst_qt_mux_add_mp4_cover writes only the first picture.
     return caps?.hasPrefix("video/quicktime") ?? false ? 1 : 0
   }
@@ -46,7 +51,10 @@ struct Container: Sendable {
   /// True for FLAC without a container.
   var isFLAC: Bool { caps == nil && audioCodecs == ["audio/x-flac"] }
   /// True if the container can hold chapters.
-  var holdsChapters: Bool { holdsTitles || isWave || isFLAC }
+  var holdsChapters: Bool { holdsChapterTitles || isFLAC }
+  /// True if the container can hold the titles of chapters. The cue sheet of FLAC, also in Ogg, has
+  /// none.
+  var holdsChapterTitles: Bool { holdsTitles || isWave }
   /// True for JPEG images.
   var isJPEG: Bool {
     switch imageFormat {
@@ -138,6 +146,16 @@ struct Container: Sendable {
     return container
   }
 
+  /// Returns the container of a finished file, which another program may have written. The name's
+  /// extension selects the container, as in ``of(_:format:)``. If the extension is not an output's,
+  /// the file's content selects the container.
+  static func of(finished path: String, name: String, format: String?) throws -> Container {
+    let isSelected =
+      format != nil || name == "-" || ImageSequence.isPattern(name) || named(fileExtension(name)) != nil
+    if isSelected { return try of(name, format: format) }
+    return ContainerFacts(path).writtenExtension.flatMap(named) ?? unknown
+  }
+
   /// Returns the container for an image, or for numbered images if `path` is a pattern. The
   /// extension selects the format.
   static func images(_ path: String) throws -> Container {
@@ -155,7 +173,8 @@ struct Container: Sendable {
         ? .sequence(encoder: encoder, opaque: opaque) : .file(encoder: encoder, opaque: opaque))
   }
 
-  private static func fileExtension(_ path: String) -> String {
+  /// Extension of the last part of a path; empty if that part has no dot.
+  static func fileExtension(_ path: String) -> String {
     let name = path.split(separator: "/").last ?? ""
     return name.contains(".") ? name.split(separator: ".").last.map(String.init) ?? "" : ""
   }
@@ -207,6 +226,10 @@ struct Container: Sendable {
   private static let ogg = Container(
     caps: "application/ogg", videoCodecs: ["video/x-theora"], audioCodecs: ["audio/x-vorbis", "audio/x-opus"],
     holdsOneVideo: true, needsAudioFromStart: true)
+
+  /// Container of a format that is not written. The file must have all video and audio streams of
+  /// the source, but may lack all other details.
+  private static let unknown = Container(videoCodecs: [h264], audioCodecs: [aac], isKnown: false)
 
   private static let m4a = Container(
     caps: "video/quicktime,variant=iso", videoCodecs: [], audioCodecs: [aac], hasEditLists: true)

@@ -102,7 +102,7 @@ extension EncodingChoice {
 
   /// Lossless codecs. The bit rate of a lossless stream says nothing about the bit rate that a
   /// lossy codec needs.
-  private static let lossless: Set<String> = [
+  static let losslessCodecs: Set<String> = [
     "image/png", "image/bmp", "image/tiff", "video/x-raw", "video/x-ffv", "video/x-huffyuv", "video/x-gst-av-ffvhuff",
     "video/x-gst-av-utvideo", "video/x-gst-av-magicyuv", "video/x-lagarith", "video/x-zmbv", "video/x-camtasia",
     "video/x-rle",
@@ -112,7 +112,7 @@ extension EncodingChoice {
   /// lossless.
   private static func bitrate(_ index: VideoIndex, _ duration: ClockTime) -> Int? {
     let duration = index.duration ?? duration
-    guard index.bytes > 0, duration > .zero, !lossless.contains(index.caps.mediaType) else { return nil }
+    guard index.bytes > 0, duration > .zero, !losslessCodecs.contains(index.caps.mediaType) else { return nil }
     return Int(Double(index.bytes) * 8 / duration.seconds)
   }
 

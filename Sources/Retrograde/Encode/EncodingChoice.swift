@@ -162,6 +162,7 @@ struct EncodingChoice: Sendable {
     for (number, track) in streams.subtitles.enumerated() {
       if let form = options.profile == nil ? track.form(for: container) : nil {
         subtitles.append(form)
+        warnings += [streams.legs.flatMap { form.unreversedEffects($0.all) }].compactMap { $0 }
       } else if number != streams.subtitlesApart {
         let title = track.tags?.string("language-code").map { " (\($0))" } ?? ""
         warnings.append(

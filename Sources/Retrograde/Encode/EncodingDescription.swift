@@ -152,9 +152,7 @@ struct EncodingDescription {
     let isTheora = frame.codec?.caps.mediaType == "video/x-theora"
     let theora = isTheora ? frame.geometry.flatMap { TheoraFrames($0.caps, format: frame.format) } : nil
     if let colours = jpeg?.colours ?? theora?.colours { parts += ["capssetter caps=\(Description.quoted(colours))"] }
-    if let detour = jpeg?.detour ?? theora?.detour {
-      parts += ["videoconvert n-threads=2 dither=none", "video/x-raw,format=\(detour)"]
-    }
+    parts += jpeg?.preparation ?? theora?.preparation ?? []
     parts += ["videoconvert n-threads=2 dither=none"]
     if let format = frame.format { parts += ["video/x-raw,format=\(format)"] }
     if let caps = jpeg?.caps ?? theora?.caps { parts += [EncodingDescription.filter(caps)] }
@@ -193,7 +191,7 @@ struct EncodingDescription {
   private func inject(_ tags: TagList?) -> [String] {
     if choice.container.heldStreamTags == [] && !choice.container.isTransportStream { return [] }
     // Remove cover pictures from streams: MP4 holds cover pictures only for the whole file.
-    let named = choice.container.hasEditLists ? ["title", "image", "preview-image"] : []
+    let named = (choice.container.hasEditLists ? ["title", "image", "preview-image"] : []) + choice.container.miswrittenTags
     var kept = tags?.withPlainLanguage.removing(EncodingPipeline.technical + named)
     // Ogg stores comments in the stream itself (`CarriedDetails.oggComments(of:)`).
     if choice.container.isOgg { kept = kept.merging(TagList(comments: CarriedDetails.oggComments(of: tags))) }

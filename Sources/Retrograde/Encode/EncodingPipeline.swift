@@ -91,6 +91,8 @@ final class EncodingPipeline: Sendable {
   let contents: Contents
   /// True if there are chapters that the container can't hold.
   private let losesChapters: Bool
+  /// True if the chapters are written as a cue sheet of FLAC.
+  private let hasCueSheet: Bool
   private let header: FinishedHeader
   /// Packet counters of the streams, by kind, in the order of the streams.
   private let counts: (videos: [MuxedCount], audio: [MuxedCount], texts: [MuxedCount])
@@ -154,6 +156,7 @@ final class EncodingPipeline: Sendable {
     header = FinishedHeader(pipeline, contents, priming: priming.samples)
     self.contents = contents
     let lead = mirrorStart
+    hasCueSheet = !hasMP4Header && pipeline.hasCueSheet
     losesChapters =
       !contents.chapters.isEmpty && !hasMP4Header
       && !pipeline.setTableOfContents(TableOfContents(entries: contents.chapters.map { $0.entry(later: lead) }))
@@ -198,17 +201,20 @@ final class EncodingPipeline: Sendable {
   /// True if frames need the default memory layout of their caps (`Quirk.y4mencLayout`).
   var needsPlainLayout: Bool { Quirk.y4mencLayout.applies && !pipeline.elements(ofFactory: "y4menc").isEmpty }
 
-  /// Tags that the output's encoder and muxer set themselves.
+  /// Tags that the output's encoder and muxer set themselves, or that describe the structure of the
+  /// source file.
   static let technical = [
     "container-format", "video-codec", "audio-codec", "subtitle-codec", "codec", "bitrate", "minimum-bitrate",
     "maximum-bitrate",
     "nominal-bitrate", "encoder", "encoder-version", "has-crc", "container-specific-track-id", "channel-mode",
     "private-qt-tag", "private-id3v2-frame", "duration", "extended-comment",
+    "mxf-structure",
   ]
 
-  /// Warning about chapters that the container can't hold; empty if no chapters are lost.
+  /// Warnings about chapters, or their details, that the container can't hold.
   var unsupportedContent: [Warning] {
-    losesChapters ? [.noChapters] : []
+    if losesChapters { return [.noChapters] }
+    return hasCueSheet ? Warning.notHeld(contents.chapters, by: .cueSheet, until: nil) : []
   }
 
   /// Starts writing.

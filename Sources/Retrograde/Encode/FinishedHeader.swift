@@ -46,7 +46,7 @@ struct FinishedHeader: Sendable {
       switch format {
       case .mp4:
         let header = mp4(videos, audio)
-        if try header.apply(to: path) { return Warning.notInMP4(contents.chapters, until: contents.duration) }
+        if try header.apply(to: path) { return Warning.notHeld(contents.chapters, by: .mp4, until: contents.duration) }
         return (contents.chapters.isEmpty ? [] : [.noChapters]) + (contents.hasTitles ? [.noTitles] : [])
           + noComments
       case .matroska: if try !matroska(videos).apply(to: path) { return noComments }
@@ -132,16 +132,7 @@ extension EncodingPipeline.Stream {
     let pixel = caps.fraction("pixel-aspect-ratio").map { (width: $0.numerator, height: $0.denominator) }
     return MatroskaHeader.Track(
       disposition: disposition, fieldOrder: fieldOrder, pixelAspectRatio: pixel,
-      luminance: muxed?.masteringLuminance, comments: comments.compactMap { NamedTag(comment: $0) })
-  }
-}
-
-extension Caps {
-  /// Highest and lowest luminance in 0.0001 cd/m²: the last two of the ten numbers of
-  /// `mastering-display-info`.
-  fileprivate var masteringLuminance: (most: Int, least: Int)? {
-    let numbers = string("mastering-display-info")?.split(separator: ":").map { Int($0) } ?? []
-    guard numbers.count == 10, let most = numbers[8], let least = numbers[9] else { return nil }
-    return (most, least)
+      luminance: muxed?.masteringDisplay.map { (most: $0[8], least: $0[9]) },
+      comments: comments.compactMap { NamedTag(comment: $0) })
   }
 }

@@ -11,14 +11,16 @@ struct JPEGFrames {
   /// that `avdec_mjpeg` can read (`Quirk.avdecMJPEGFullRange411`).
   static let formats = ["I420", "YV12", "Y42B", "Y444", "GRAY8"]
 
+  /// Full range, and the matrix of BT.601.
+  private static let colorimetry = "1:4:0:0"
+
   /// Caps of the frames for the encoder.
   let caps: String
   /// Caps that add the missing parts of the input's colorimetry; nil if nothing is missing. The
   /// converter would not convert frames with incomplete colorimetry.
   let colours: String?
-  /// Pixel format to convert to before the final conversion; nil if one conversion suffices
-  /// (`Quirk.videoconvertRange`).
-  let detour: String?
+  /// Elements before the final conversion (``ColourConversion``).
+  let preparation: [String]
 
   /// - Parameters:
   ///   - source: caps of the input.
@@ -38,11 +40,14 @@ struct JPEGFrames {
       isGrey
       ? [isFilled ? "GRAY8" : "I420"]
       : JPEGFrames.formats.contains(format) ? [format] : halved ? ["I420"] : wide ? ["Y42B"] : JPEGFrames.formats
-    caps = "video/x-raw,format={\(formats.joined(separator: ","))},colorimetry=(string)1:4:0:0"
+    caps = "video/x-raw,format={\(formats.joined(separator: ","))},colorimetry=(string)\(Self.colorimetry)"
     let said = source.string("colorimetry")
     let known = source.isRGB ? said : source.withRange.string("colorimetry").map { JPEGFrames.withMatrix($0, source) }
-    let isLimited = known.map { $0 == "bt601" || $0.hasPrefix("2:4:") } ?? false
-    detour = isLimited && !source.isRGB ? "ARGB64" : nil
+    // `videobalance` has no grey format.
+    let balanced = isGrey ? ["I420"] : formats.filter { $0 != "GRAY8" }
+    preparation =
+      source.isRGB
+      ? [] : known.map { ColourConversion.elements(from: $0, to: Self.colorimetry, formats: balanced) } ?? []
     colours = known == said ? nil : known.map { "video/x-raw,colorimetry=(string)\($0)" }
   }
 

@@ -59,6 +59,26 @@ extension OutputPlan {
     }.unique
   }
 
+  /// Warnings about HDR10 metadata that is not written. The Matroska muxer writes the metadata of
+  /// all codecs; in other containers, only x264 and x265 write it, into their streams.
+  var unsupportedLight: [Warning] {
+    if choice.container.isMatroska { return [] }
+    return zip(videos, choice.videos).compactMap { video, written in
+      let parts = [("mastering-display-info", "mastering display"), ("content-light-level", "light level")]
+      let lost = parts.compactMap { video.caps.has($0) ? $1 : nil }
+      let encoders: Set = ["x264enc", "x265enc"]
+      guard written.packets == nil, !lost.isEmpty, !(written.codec?.encoder.map(encoders.contains) ?? false),
+        // ``unsupportedRange`` already warns about these codecs.
+        video.caps.highDynamicRange == nil
+          || written.codec.map({ OutputPlan.codecsWithRange.contains($0.caps.mediaType) }) ?? false
+      else { return nil }
+      return Warning(
+        .detailLeftOut,
+        "left out: the HDR10 metadata (\(lost.joined(separator: " and "))), which is not written with "
+          + "\(written.codec?.caps.codecName ?? "this format") in this container; write .mkv")
+    }.unique
+  }
+
   /// Warnings about declared colours that Theora can't hold. Frames are converted to Theora's range
   /// and matrix (``TheoraFrames``).
   var unsupportedColours: [Warning] {
@@ -79,6 +99,21 @@ extension OutputPlan {
       return Warning(
         .detailLeftOut,
         "left out: the colour primaries and transfer function (\(colours)), which \(codec.codecName) can't hold")
+    }.unique
+  }
+
+  /// Warnings about ProRes 4444, whose 12 bits a sample are decoded to 10
+  /// (`Quirk.avdecProResDepth`).
+  var reducedDecoding: [Warning] {
+    zip(videos, choice.videos).compactMap { video, written in
+      let packets = video.video.caps
+      guard written.packets == nil, packets.mediaType == "video/x-prores",
+        (packets.string("variant") ?? packets.string("format"))?.hasPrefix("4444") ?? false,
+        let depth = video.caps.string("format").flatMap({ PixelFormat($0) })?.depth, depth < 12
+      else { return nil }
+      return Warning(
+        .converted,
+        "changed: the video's 12 bits a sample become \(depth), since GStreamer decodes ProRes with \(depth)")
     }.unique
   }
 

@@ -118,7 +118,7 @@ struct OutputPlan: Sendable {
     counts.warnings += choice.warnings
     counts.warnings +=
       details.unsupportedDetails + pipeline.unsupportedContent + unsupportedFields + unsupportedChromaSites
-      + unsupportedRange + unsupportedColours
+      + unsupportedRange + unsupportedLight + unsupportedColours + reducedDecoding
     counts.duration = (source.legs.duration ?? .zero) + lead
     try counts.warnings.check(isStrict: options.output.isStrict, output)
     return counts
@@ -208,11 +208,12 @@ struct OutputPlan: Sendable {
 
 extension PlayedFrames {
   /// Returns a warning if frames are shown too early or too late because all get the same duration;
-  /// nil if no frame moves by more than 0.9 of that duration.
+  /// nil if no frame moves by more than half of that duration, apart from rounding.
   /// - Parameter rate: frames per second in the output.
   fileprivate func evened(to rate: Double) -> Warning? {
     let step = 1 / rate
-    let moved = frames.enumerated().map { abs($1.shown.start.seconds - Double($0) * step) }.filter { $0 > step * 0.9 }
+    let accepted = StreamDescriptions.mostShift(ClockTime(seconds: step))
+    let moved = frames.enumerated().map { abs($1.shown.start.seconds - Double($0) * step) }.filter { $0 > accepted }
     guard let most = moved.max() else { return nil }
     return Warning(
       .converted,

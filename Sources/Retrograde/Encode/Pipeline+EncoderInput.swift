@@ -24,19 +24,65 @@ extension Pipeline {
     }
   }
 
+  /// Keeps the colour matrix in VP9, which `vp9enc` writes only with a standard's own transfer
+  /// function and primaries (`Quirk.vp9encMatrix`). The muxer gets the frames' colorimetry.
+  func keepMatrixOfVP9() {
+    guard Quirk.vp9encMatrix.applies else { return }
+    // Transfer function and primaries of BT.709, BT.601, SMPTE 240M and BT.2020, by matrix.
+    let standards = [3: "5:1", 4: "16:4", 5: "6:5", 6: "11:7"]
+    for encoder in elements(ofFactory: "vp9enc") {
+      let own = Mutex<String?>(nil)
+      encoder.firstSinkPad?.onCaps { caps, _ in
+        let codes = caps.colourCodes ?? []
+        let standard = codes.count == 4 ? standards[codes[1]] : nil
+        own.withLock { $0 = standard == nil ? nil : caps.string("colorimetry") }
+        return standard.map { caps.setting("colorimetry", "(string)\(codes[0]):\(codes[1]):\($0)") }
+      }
+      encoder.staticPad("src")?.onCaps { caps, _ in
+        own.withLock { $0 }.map { caps.setting("colorimetry", "(string)\($0)") }
+      }
+    }
+  }
+
   /// Sets x265's chroma location if the frames do not have the default location (ITU-T H.265,
   /// figure E.1). `x265enc` itself does not pass the location from the caps to x265.
   /// - Parameter streams: appsrc name and frame caps of each stream.
   func nameChromaSite(of streams: [(name: String, caps: Caps)]) throws(GStreamerError) {
     let numbers = ["jpeg": 1, "dv": 2, "v-cosited": 3]
     for (name, caps) in streams {
-      guard let number = caps.string("chroma-site").flatMap({ numbers[$0] }),
-        let encoder = element(name)?.downstream.first(where: { $0.factoryName == "x265enc" })
-      else { continue }
-      let asked = encoder.string("option-string") ?? ""
-      if asked.contains("chromaloc=") { continue }
-      try encoder.set("option-string", "\(asked.isEmpty ? "" : "\(asked):")chromaloc=\(number)")
+      guard let number = caps.string("chroma-site").flatMap({ numbers[$0] }) else { continue }
+      try setOption("chromaloc", "\(number)", of: "x265enc", after: name)
     }
+  }
+
+  /// Sets the HDR10 metadata of x264's stream. `x264enc` does not pass the metadata from the caps to
+  /// x264, as `x265enc` does.
+  /// - Parameter streams: appsrc name and frame caps of each stream.
+  func nameLight(of streams: [(name: String, caps: Caps)]) throws(GStreamerError) {
+    for (name, caps) in streams {
+      if let display = caps.masteringDisplay {
+        // x264 takes the primaries as green, blue, red; the caps as red, green, blue.
+        let places = [("G", 2), ("B", 4), ("R", 0), ("WP", 6), ("L", 8)]
+        let values = places.map { "\($0)(\(display[$1]),\(display[$1 + 1]))" }.joined()
+        try setOption("mastering-display", values, of: "x264enc", after: name)
+      }
+      if let light = caps.string("content-light-level")?.split(separator: ":"), light.count == 2 {
+        try setOption("cll", light.joined(separator: ","), of: "x264enc", after: name)
+      }
+    }
+  }
+
+  /// Adds an option to an encoder's `option-string`, unless the user has set that option.
+  /// - Parameters:
+  ///   - factory: encoders of other factories are left as they are.
+  ///   - name: name of the stream's appsrc.
+  private func setOption(
+    _ option: String, _ value: String, of factory: String, after name: String
+  ) throws(GStreamerError) {
+    guard let encoder = element(name)?.downstream.first(where: { $0.factoryName == factory }) else { return }
+    let asked = encoder.string("option-string") ?? ""
+    if asked.contains("\(option)=") { return }
+    try encoder.set("option-string", "\(asked.isEmpty ? "" : "\(asked):")\(option)=\(value)")
   }
 
   /// Pads the rows of frames for `jpegenc`, which reads beyond the end of each row
@@ -138,4 +184,13 @@ extension Pipeline {
   }
 
   private static var longestDelay: ClockTime { ClockTime(seconds: 1) }
+}
+
+extension Caps {
+  /// Ten numbers of `mastering-display-info`: x and y of red, green, blue and white (in 0.00002),
+  /// and the highest and lowest luminance (in 0.0001 cd/m²).
+  var masteringDisplay: [Int]? {
+    let numbers = string("mastering-display-info")?.split(separator: ":").compactMap { Int($0) } ?? []
+    return numbers.count == 10 ? numbers : nil
+  }
 }

@@ -19,7 +19,9 @@ extension Pipeline {
       try encoder.set("blocksize", "\(size)")
     }
     try keepStereoApartInAAC()
-    try nameChromaSite(of: contents.videos.map { ($0.name, $0.caps) })
+    let streams: [(name: String, caps: Caps)] = contents.videos.map { ($0.name, $0.caps) }
+    try nameChromaSite(of: streams)
+    try nameLight(of: streams)
   }
 
   /// Adds the pad probes that correct the buffers, caps and events of all streams before the muxer.
@@ -29,6 +31,7 @@ extension Pipeline {
     nameY4MChromaSite()
     nameProResVariant(of: contents.videos.map(\.name))
     keepChromaSite()
+    keepMatrixOfVP9()
     fillRowsOfJPEG()
     removeDuplicateHeader()
     setDecodingTimesOfFewFrames()

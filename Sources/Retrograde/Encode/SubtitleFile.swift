@@ -4,28 +4,62 @@ import Glibc
 import MediaTime
 import RetrogradeEngine
 
-/// Separate subtitle files: read with GStreamer's `subparse`, and written as SubRip or WebVTT.
+/// Separate subtitle files: read in any format, and written as SubRip or WebVTT.
 enum SubtitleFile {
   /// Reads a subtitle file in SubRip, WebVTT, MicroDVD, SAMI or another format that `subparse`
   /// knows.
+  /// - Returns: the subtitles, and warnings about what else is in the file.
   /// - Throws: ``RetrogradeError``.
-  static func read(_ path: String, _ resources: Resources, _ cancellation: Cancellation) throws -> SubtitleTrack {
+  static func read(
+    _ path: String, _ resources: Resources, _ cancellation: Cancellation
+  ) throws -> (track: SubtitleTrack, warnings: [Warning]) {
     let source = try Source(path, resources: resources, cancellation: cancellation)
-    guard !isScript(source.path) else {
+    let bytes = try bytes(of: source, path)
+    guard !isScript(bytes) else {
       throw RetrogradeError(
         .missingPlugin, about: path, "SSA and ASS subtitle files are not supported",
         remedy: "convert this file first: ffmpeg -i \(Shell.quoted(path)) subtitles.srt")
     }
-    guard try !hasLongCue(source.path, cancellation) else {
+    guard let parser = try CueParser(bytes, cancellation) else {
+      return (try parsed(bytes, path, resources, cancellation), [])
+    }
+    guard parser.longestCue <= longestCue else {
       throw RetrogradeError(
-        .damagedInput, about: path,
-        "contains a subtitle of more than \(ByteCount(longestCue)), which takes too long to read",
+        .damagedInput, about: path, "contains a subtitle of more than \(ByteCount(longestCue))",
         remedy: "split this subtitle")
     }
+    return (try track(path, Caps("text/x-raw, format=pango-markup"), parser.cues), parser.warnings)
+  }
+
+  /// Reads the file, and converts UTF-16 and UTF-32 to UTF-8.
+  private static func bytes(of source: Source, _ path: String) throws -> [UInt8] {
+    guard let file = RandomAccessFile(source.path) else { throw RetrogradeError(reading: path, errno: errno) }
+    guard file.size <= largestFile else {
+      throw RetrogradeError(.damagedInput, about: path, "is too large for subtitles: \(ByteCount(file.size))")
+    }
+    guard let bytes = file.read(0..<file.size) else {
+      throw RetrogradeError(reading: path, errno: file.readingFailure ?? EIO)
+    }
+    return SubtitleEncoding.withoutWideCharacters(bytes)
+  }
+
+  /// Size of the largest subtitle file that is read, in bytes. Real files have a few megabytes at
+  /// most.
+  private static let largestFile = 64 << 20
+
+  /// Reads a file in any format other than SubRip and WebVTT.
+  private static func parsed(
+    _ bytes: [UInt8], _ path: String, _ resources: Resources, _ cancellation: Cancellation
+  ) throws -> SubtitleTrack {
+    // The parsers of some formats drop the last line if it does not end. `subparse` adds line ends,
+    // but not for all formats (gst_sub_parse_sink_event).
+    let spool = try Spool(directory: resources.spoolDirectory)
+    defer { withExtendedLifetime(spool) {} }
+    _ = try (bytes + "\n\n".utf8).withUnsafeBytes { try spool.append($0) }
     do {
       let pipeline = try Pipeline(
-        "\(source.sourceDescription) ! subparse ! text/x-raw ! appsink name=text sync=false async=false enable-last-sample=false"
-      )
+        "filesrc location=\(Description.quoted(spool.path)) ! subparse ! text/x-raw "
+          + "! appsink name=text sync=false async=false enable-last-sample=false")
       defer { pipeline.set(.null) }
       let sink = try pipeline.appSink("text")
       pipeline.set(.playing)
@@ -46,54 +80,28 @@ enum SubtitleFile {
         }
       }
       try cancellation.check()
-      guard let caps else { throw RetrogradeError(.damagedInput, about: path, "contains no subtitles") }
-      return SubtitleTrack(caps: caps, tags: nil, cues: cues.sorted { $0.span.start < $1.span.start })
+      return try track(path, caps, cues)
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(path, error)
     }
   }
 
+  private static func track(_ path: String, _ caps: Caps?, _ cues: [Cue]) throws -> SubtitleTrack {
+    guard let caps, !cues.isEmpty else { throw RetrogradeError(.damagedInput, about: path, "contains no subtitles") }
+    return SubtitleTrack(caps: caps, tags: nil, cues: cues.sorted { $0.span.start < $1.span.start })
+  }
+
   /// True for an SSA or ASS script: its first section is `[Script Info]`. `subparse` can't read
   /// such scripts.
-  private static func isScript(_ path: String) -> Bool {
-    guard let file = RandomAccessFile(path), let bytes = file.read(0..<min(file.size, 4096)) else { return false }
+  private static func isScript(_ bytes: [UInt8]) -> Bool {
     // Only comments may precede `[Script Info]`.
-    let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
-    let first = lines.lazy.map { $0.drop { $0 == "\u{FEFF}" || $0.isWhitespace } }
-      .first { !$0.isEmpty && !$0.hasPrefix(";") }
+    let lines = String(decoding: bytes.prefix(4096), as: UTF8.self).split(whereSeparator: \.isNewline)
+    let first = lines.lazy.map { $0.drop { $0.isWhitespace } }.first { !$0.isEmpty && !$0.hasPrefix(";") }
     return first?.lowercased().hasPrefix("[script info]") == true
   }
 
-  /// Longest accepted cue of SubRip and WebVTT, in bytes. `subparse` takes a minute for 160 kB of
-  /// tags, because it removes the tags one by one.
+  /// Longest accepted cue of SubRip and WebVTT, in bytes. MP4 has 16 bits for the length of a cue.
   private static let longestCue = 32 << 10
-
-  /// True if a SubRip or WebVTT file has a cue longer than ``longestCue``. Cues end with an empty
-  /// line.
-  private static func hasLongCue(_ path: String, _ cancellation: Cancellation) throws -> Bool {
-    guard let file = RandomAccessFile(path), file.read(0..<min(file.size, 4096))?.contains("-->".utf8) == true else {
-      return false
-    }
-    let piece = 1 << 20
-    var (length, isLineEmpty) = (0, true)
-    for start in stride(from: 0, to: file.size, by: piece) {
-      try cancellation.check()
-      for byte in file.read(start..<min(start + piece, file.size)) ?? [] {
-        switch byte {
-        // A line of spaces counts as empty.
-        case 0x0D, 0x20, 0x09: break
-        case 0x0A:
-          length = isLineEmpty ? 0 : length + 1
-          isLineEmpty = true
-        default:
-          length += 1
-          isLineEmpty = false
-        }
-        if length > longestCue { return true }
-      }
-    }
-    return false
-  }
 
   /// Checks that subtitles can be written in the format of `path`.
   static func check(_ path: String) throws {

@@ -105,6 +105,64 @@ enum SubtitleText {
     return result
   }
 
+  /// Converts SubRip text to Pango markup that keeps SubRip's tags.
+  static func markup(ofSubRip text: String) -> String {
+    var result = ""
+    for (text, mark) in pieces(of: text) { result += mark?.isSubRip == true ? String(text) : escaped(text) }
+    return result
+  }
+
+  /// Converts WebVTT text (W3C, "WebVTT", 6.4) to Pango markup. Bold, italics and underline stay.
+  /// - Parameter lost: receives the kinds of the other marks.
+  static func markup(ofWeb text: String, without lost: inout Set<String>) -> String {
+    var result = ""
+    var rest = text[...]
+    while let start = rest.utf8.firstIndex(of: UInt8(ascii: "<")) {
+      result += escaped(unescaped(String(rest[..<start]), webEntities)[...])
+      let first = rest.utf8.index(after: start)
+      guard let end = rest.utf8[first...].firstIndex(where: { "<>".utf8.contains($0) }),
+        rest.utf8[end] == UInt8(ascii: ">"), let tag = WebTag(rest[first..<end])
+      else {
+        result += "&lt;"
+        rest = rest[first...]
+        continue
+      }
+      if let kind = tag.lostKind { lost.insert(kind) }
+      result += tag.markup
+      rest = rest[rest.utf8.index(after: end)...]
+    }
+    return result + escaped(unescaped(String(rest), webEntities)[...])
+  }
+
+  /// Tag of WebVTT, without its angle brackets, such as `v Bob`, `/c`, `i.quiet` or `00:01.000`.
+  private struct WebTag {
+    private let name: String
+    private let isClosing: Bool
+    private let hasClass: Bool
+    private let isTime: Bool
+
+    /// - Returns: nil if `text` is not a tag, as in `1 <2>`.
+    init?(_ text: Substring) {
+      isClosing = text.hasPrefix("/")
+      let tag = text.drop { $0 == "/" }.prefix { !$0.isWhitespace }
+      isTime = tag.contains(":") && tag.utf8.allSatisfy { "0123456789:.".utf8.contains($0) }
+      name = tag.prefix { $0 != "." }.lowercased()
+      hasClass = tag.contains(".")
+      guard isTime || isClosing || tag.first?.isLetter == true else { return nil }
+    }
+
+    private var isStyle: Bool { ["b", "i", "u"].contains(name) }
+    var markup: String { isStyle ? "<\(isClosing ? "/" : "")\(name)>" : "" }
+
+    /// Kind of the mark, for a warning; nil if nothing is lost with this tag.
+    var lostKind: String? {
+      if isTime { return "times of words" }
+      if isClosing { return nil }
+      if isStyle || name == "c" { return hasClass ? "classes" : nil }
+      return ["v": "voices", "lang": "languages", "ruby": "ruby", "rt": "ruby"][name] ?? "unknown tags"
+    }
+  }
+
   /// Tag, such as `<b>` or `</font>`, or position in braces, such as `{\an8}`.
   private struct Mark {
     var text: Substring
@@ -118,6 +176,8 @@ enum SubtitleText {
     /// True for SubRip markup without an equivalent in WebVTT: `font` tags, strikethrough,
     /// positions.
     var isForeign: Bool { isPosition || ["s", "font"].contains(tag.lowercased()) }
+    /// True for a tag of SubRip.
+    var isSubRip: Bool { !isPosition && (isForeign || isStyle) }
     /// True for bold, italics and underline.
     var isStyle: Bool { ["<b>", "<i>", "<u>", "</b>", "</i>", "</u>"].contains(text.lowercased()) }
   }
@@ -161,7 +221,10 @@ enum SubtitleText {
     ("lt;", "<"), ("gt;", ">"), ("quot;", "\""), ("#39;", "'"), ("apos;", "'"), ("amp;", "&"),
   ]
 
-  private static func unescaped(_ text: String) -> String {
+  private static let webEntities =
+    entities + [("nbsp;", "\u{A0}"), ("lrm;", "\u{200E}"), ("rlm;", "\u{200F}")]
+
+  private static func unescaped(_ text: String, _ entities: [(String, String)] = SubtitleText.entities) -> String {
     let parts = text.split(separator: "&", omittingEmptySubsequences: false)
     var result = String(parts[0])
     for part in parts.dropFirst() {

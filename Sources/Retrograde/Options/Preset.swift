@@ -100,8 +100,7 @@ extension OutputOptions {
     /// - Throws: ``RetrogradeError`` of code `usage` if the place does not accept the file name
     ///   extension of `output`.
     func check(_ output: String) throws {
-      let suffix = output.split(separator: ".").last.map { $0.lowercased() } ?? ""
-      guard extensions.isEmpty || extensions.contains(suffix) else {
+      guard extensions.isEmpty || extensions.contains(Container.fileExtension(output).lowercased()) else {
         throw RetrogradeError(
           .usage, about: output,
           "\(setting: .place) \(name) accepts only \(extensions.map { ".\($0)" }.joined(separator: ", "))",

@@ -45,8 +45,8 @@ struct AudioComparison {
     _ cancellation: Cancellation, report: (ClockTime, _ share: Double) -> Void
   ) throws {
     let (rate, channels) = (mirror.track.rate, mirror.track.channels)
-    windows = SampleWindows(rate: rate, channels: channels)
     let masks = [source, mirror].map { $0.track.caps.channelMask ?? 0 }
+    windows = SampleWindows(rate: rate, channels: channels, mask: masks[1])
     let order = Speakers.order(of: masks[0], as: masks[1], channels).flatMap { $0 == Array(0..<channels) ? nil : $0 }
     func stream(
       _ media: (track: AudioTrack, legs: PlaybackLegs), from: ClockTime = .zero, order: [Int]? = nil

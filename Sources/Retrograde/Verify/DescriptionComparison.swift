@@ -149,8 +149,9 @@ enum DescriptionComparison {
     // because they can't store HDR10 data.
     guard !source.isRGB, !mirror.isRGB, mirror.string("colorimetry") == source.string("colorimetry") else { return [] }
     return fields.compactMap { field in
-      guard let own = source.string(field) else { return nil }
       func numbers(_ text: String?) -> [Double] { text?.split(separator: ":").compactMap { Double($0) } ?? [] }
+      // A light level of 0 means unknown (CTA-861.3, P.1 and P.2), so not all encoders write 0:0.
+      guard let own = source.string(field), numbers(own).contains(where: { $0 > 0 }) else { return nil }
       let (wanted, given) = (numbers(own), numbers(mirror.string(field)))
       let holds =
         wanted.count == given.count && zip(wanted, given).allSatisfy { abs($0 - $1) <= max(2, abs($0) * 0.005) }
@@ -168,6 +169,28 @@ enum DescriptionComparison {
   ) -> [Verification.Check] {
     subtitles(source, mirror, container, delay) + chapters(source, mirror, container, delay)
       + tags(source, mirror, container) + plays(source, mirror)
+  }
+
+  /// Delay of the chapters and subtitles in a mirror without video. If the container can't mark the
+  /// priming of audio for removal, all streams are later by the priming. Its length can't be measured
+  /// in periodic audio, so it is the delay of the first chapter or subtitle, up to the longest
+  /// priming.
+  static func primingDelay(
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
+  ) -> ClockTime {
+    guard let track = mirror.audio.first, track.isPrimed(in: container) else { return .zero }
+    let chapters = (
+      wanted: Chapter.played(source.index.chapters, source.legs.all).first?.span.start,
+      given: mirror.index.chapters.first?.span.start
+    )
+    let cues = (
+      wanted: source.subtitles(for: container).first?.played(source.legs.all).first?.span.start,
+      given: mirror.index.subtitles.first?.cues.first?.span.start
+    )
+    let pair = chapters.wanted == nil ? cues : chapters
+    guard let wanted = pair.wanted, let given = pair.given else { return .zero }
+    let delay = given - wanted - mirror.legs.presentation.span.start
+    return (0...StreamDescriptions.mostPriming(track.rate)).contains(delay.seconds) ? delay : .zero
   }
 
   /// Checks the loop count of an animated image.
@@ -229,7 +252,8 @@ enum DescriptionComparison {
       return [.init("chapters", true, "none; the source has \(wanted.count), but the container can't hold chapters")]
     }
     let differing = zip(wanted, given).first { own, other in
-      own.title != other.title || !near(own.span.start + delay, other.span.start - start)
+      container.holdsChapterTitles && own.title != other.title
+        || !near(own.span.start + delay, other.span.start - start)
     }
     var finding = foundAndExpected(given.count, wanted.count)
     if wanted.count == given.count, let (own, other) = differing {
@@ -266,9 +290,10 @@ enum DescriptionComparison {
       if own.count > 1 { found += found.flatMap { $0.split(separator: #/[,;] /#).map(String.init) } }
       return own.allSatisfy(found.contains)
     }
-    // `theoraenc` writes no tags, so an Ogg file with only video may have none.
+    // `theoraenc` writes no tags, so an Ogg file with only video may have none. Unknown formats may
+    // be unable to hold tags.
     let isUntagged =
-      container.isOgg && mirror.audio.isEmpty
+      (container.isOgg && mirror.audio.isEmpty || !container.isKnown)
       && !given.contains { tags in compared.contains { tags?.has($0) ?? false } }
     if isUntagged { return [] }
     let held = container.heldTags

@@ -24,6 +24,9 @@ struct FrameComparison {
   var misplaced: [Int] = []
   /// Comparison of blocks of pixels, for the frames that are not identical to their source frames.
   var picture = PictureComparison()
+  /// True if the mirror's codec is lossless, and its frames have the source's size and pixel
+  /// format. Frames then differ only if they were converted to another format and back.
+  private(set) var isUnconverted = false
   /// Check of the source's frames against a plain decode (``PlainFrames``); nil if there was no
   /// plain decode.
   var sourceFrames: SourceFrameCheck?
@@ -46,14 +49,14 @@ struct FrameComparison {
   ///   - isTransparent: true if the source's frames have transparency.
   ///   - isHalved: true if the mirror's codec subsampled the chroma, even if its decoder outputs
   ///     RGB.
-  ///   - comparesPixels: true to compare every pixel even if the formats differ; the source's
-  ///     frames are then converted.
+  ///   - comparesPixels: true to convert frames of a different format, and compare every pixel.
+  ///   - isInLosslessCodec: true if the mirror's codec keeps every pixel.
   ///   - plain: source's frames from a plain decode (forwards, without seeking); nil: do not check
   ///     the source's frames.
   init(
     _ source: VideoPlayer, _ mirror: VideoPlayer, orientations: (source: String?, mirror: String?),
     geometry: FrameGeometry?, isForRGB: Bool, isTransparent: Bool, isHalved: Bool,
-    comparesPixels: Bool, plain: PlainFrames?, _ cancellation: Cancellation,
+    comparesPixels: Bool, isInLosslessCodec: Bool, plain: PlainFrames?, _ cancellation: Cancellation,
     report: (ClockTime) -> Void
   ) throws {
     sourceFrames = plain.map { SourceFrameCheck($0) }
@@ -69,13 +72,18 @@ struct FrameComparison {
     // If the mirror's frames were written rotated, rotate the source's frames too.
     let turn = ownOrientation == orientations.mirror ? nil : ownOrientation
     var converter: FrameConverter?
+    // Hashes of the source frames before the current one, for a lossless codec.
+    var earlier: [UInt64] = []
     while let frame = try given.next() {
       found += 1
       guard let own = try wanted.next() else { continue }
       expected += 1
       if expected % 8 == 0 { report(own.shown.end) }
       let number = expected - 1
-      if let place = own.number { try sourceFrames?.add(own.buffer.pixelHash(own.caps), number: place) }
+      let isHashed = isInLosslessCodec || sourceFrames != nil && own.number != nil
+      let hash = isHashed ? try own.buffer.pixelHash(own.caps) : nil
+      defer { earlier = Array((earlier + [hash].compactMap { $0 }).suffix(ThumbnailedFrames.reach)) }
+      if let place = own.number, let hash { sourceFrames?.add(hash, number: place) }
       delays.append(frame.shown.start - own.shown.start)
       lastDuration = (frame.duration, own.shown.duration)
       if number == 0 { firstSlack = own.shown.duration }
@@ -85,9 +93,19 @@ struct FrameComparison {
         misplaced.append(number)
       }
       if turn == nil, preparation.isEmpty, own.caps.isSameForm(as: frame.caps) {
-        if try own.buffer.hasSamePixels(as: frame.buffer, frame.caps) {
+        // A lossy codec with fixed colours may change the range, so that the same levels are other
+        // colours.
+        let hasSameLevels = isInLosslessCodec || own.caps.isFullRangeYUV == frame.caps.isFullRangeYUV
+        if try hasSameLevels && own.buffer.hasSamePixels(as: frame.buffer, frame.caps) {
           identical += 1
           continue
+        }
+        isUnconverted = isInLosslessCodec
+        // In a nearly still scene, only the pixels distinguish a frame from its neighbours.
+        if isInLosslessCodec, misplaced.last != number,
+          try (earlier + wanted.laterHashes()).contains(frame.buffer.pixelHash(frame.caps))
+        {
+          misplaced.append(number)
         }
       } else if comparesPixels {
         let known =
@@ -161,7 +179,7 @@ private struct ThumbnailedFrames {
   private var behind: [Thumbnail] = []
   private var current: Thumbnail?
   /// Number of neighbours before each frame, and after it.
-  private static let reach = 2
+  static let reach = 2
 
   init(
     _ player: VideoPlayer, _ preparation: [String] = [], orientation: String?, _ cancellation: Cancellation
@@ -174,6 +192,9 @@ private struct ThumbnailedFrames {
 
   /// Thumbnails of the neighbours of the frame that ``next()`` returned last.
   var neighbours: [Thumbnail] { behind + ahead.map(\.thumbnail) }
+
+  /// Returns hashes of the pixels of the neighbours after the frame that ``next()`` returned last.
+  func laterHashes() throws -> [UInt64] { try ahead.map { try $0.buffer.pixelHash($0.caps) } }
 
   mutating func next() throws -> Frame? {
     while ahead.count <= ThumbnailedFrames.reach, let frame = try read() { ahead.append(frame) }
@@ -236,11 +257,11 @@ private struct SquaredFrames {
     let isFull = colours?.hasPrefix("1:") ?? false
     let jpeg = isFull ? JPEGFrames(own.caps, width: own.caps.int("width")) : nil
     let theora = colours?.hasPrefix("2:4:5:0") ?? false ? TheoraFrames(own.caps, format: nil) : nil
-    let detour = (jpeg?.detour ?? theora?.detour).map { ["videoconvert dither=none", "video/x-raw,format=\($0)"] }
+    let converted = jpeg?.preparation ?? theora?.preparation ?? []
     let named = (jpeg?.colours ?? theora?.colours).map { ["capssetter caps=\(Description.quoted($0))"] } ?? []
     converters = (
       try FrameConverter(
-        own.caps.withRange, named + own.preparation + (detour ?? []), orientation: own.orientation, to: text,
+        own.caps.withRange, named + own.preparation + converted, orientation: own.orientation, to: text,
         cancellation),
       try FrameConverter(other.caps.withRange, orientation: other.orientation, to: text, cancellation)
     )

@@ -19,17 +19,26 @@ struct PictureComparison {
     /// Differences by level: for each of 16 ranges of the source block's level, the number of
     /// blocks, and the sum of their differences in sixteenths of a level.
     var byLevel = [(count: Int, sum: Int)](repeating: (0, 0), count: 16)
+    /// Part of `differences` that comes from the frame of `worst`; empty before the first frame.
+    var differencesInWorst: [Int] = []
     /// Largest mean difference of all blocks of one frame, in 8-bit levels, and the number of the
     /// frame.
     var worstFrame = (difference: 0.0, frame: 0)
 
     var count: Int { differences.reduce(0, +) }
 
-    /// Difference that 90 % of the blocks do not exceed, in 8-bit levels.
-    var usual: Int {
-      let (count, differences) = (count, differences)
+    /// Difference that 90 % of the blocks do not exceed, in 8-bit levels. Ignores the frame of
+    /// `worst`, so that a wrong frame can't raise its own limit, unless it is the only frame.
+    /// - Parameter identical: number of frames without differences, which were not added.
+    func usual(identical: Int) -> Int {
+      let blocks = differencesInWorst.reduce(0, +)
+      var others = zip(differences, differencesInWorst).map { $0 - $1 }
+      guard !others.isEmpty else { return 0 }
+      others[0] += identical * blocks
+      var count = others.reduce(0, +)
+      if count == 0 { (others, count) = (differencesInWorst, blocks) }
       var below = 0
-      for (level, own) in differences.enumerated() {
+      for (level, own) in others.enumerated() {
         below += own
         if below * 10 >= count * 9 { return level }
       }
@@ -91,13 +100,14 @@ struct PictureComparison {
     let count = min(own.values.count, other.values.count)
     guard count > 0 else { return }
     var worst = (difference: 0, place: 0)
+    var differences = [Int](repeating: 0, count: plane.differences.count)
     var sum = 0
     for place in 0..<count {
       let level = Int(own.values[place])
       let difference = Int(other.values[place]) - level
       sum += difference
       let size = abs(difference)
-      plane.differences[min(size >> 4, 255)] += 1
+      differences[min(size >> 4, 255)] += 1
       plane.byLevel[min(level >> 8, 15)].count += 1
       plane.byLevel[min(level >> 8, 15)].sum += difference
       if size > worst.difference, size > Int(plane.worst.difference * 16) {
@@ -106,7 +116,9 @@ struct PictureComparison {
         if beyond > worst.difference { worst = (beyond, place) }
       }
     }
-    if Double(worst.difference) / 16 > plane.worst.difference {
+    for (level, blocks) in differences.enumerated() { plane.differences[level] += blocks }
+    if Double(worst.difference) / 16 > plane.worst.difference || plane.differencesInWorst.isEmpty {
+      plane.differencesInWorst = differences
       plane.worst = (
         Double(worst.difference) / 16, frame, worst.place % own.columns * PlaneMeans.side,
         worst.place / own.columns * PlaneMeans.side

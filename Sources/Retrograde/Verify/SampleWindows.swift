@@ -55,16 +55,28 @@ struct SampleWindows {
   /// Index of the first window to check for silence. A stream that is read without its first packet
   /// fades in. In AAC at 8 kHz, the fade takes 128 ms.
   private static let firstWhole = 3
+  /// Range of the mirror's energy relative to the source's, outside of which a window of a lossy
+  /// codec counts as louder or quieter: 2 dB, and 4 dB in LFE channels. libvorbis makes an LFE
+  /// channel up to 2.3 dB louder at 60 to 70 Hz.
+  private static let sameLevel = (any: 0.63...1.6, lowFrequency: 0.4...2.5)
+  /// Bits of the LFE channels in a channel mask (GST_AUDIO_CHANNEL_POSITION_LFE1 and _LFE2).
+  private static let lowFrequencyBits: Set = [3, 9]
 
   private let channels: Int
+  /// Numbers of the low-frequency (LFE) channels.
+  private let lowFrequency: Set<Int>
   private let size: Int
   private var current: [Window]
   private var part: [(own: Double, other: Double)]
   private var filled = 0
   private var done: [Window] = []
 
-  init(rate: Int, channels: Int) {
+  /// - Parameter mask: channel mask of the samples; 0 if unknown.
+  init(rate: Int, channels: Int, mask: UInt64 = 0) {
     self.channels = max(channels, 1)
+    lowFrequency = Set(
+      (0..<64).filter { mask >> UInt64($0) & 1 == 1 }.enumerated()
+        .filter { SampleWindows.lowFrequencyBits.contains($1) }.map { $0.offset })
     size = max(rate * SampleWindows.milliseconds / 1000, 1)
     current = [Window](repeating: Window(), count: self.channels)
     part = [(own: Double, other: Double)](repeating: (0, 0), count: self.channels)
@@ -144,6 +156,8 @@ struct SampleWindows {
           continue
         }
         finding.judged += 1
+        let isLow = lowFrequency.contains(place % channels)
+        let level = isLow ? SampleWindows.sameLevel.lowFrequency : SampleWindows.sameLevel.any
         let cross = (window.own + window.other - window.difference) / 2
         // Codecs replace quiet noise by other noise of the same level, so allow larger differences
         // in quieter windows. The energy of the difference between unrelated signals of the same
@@ -160,7 +174,7 @@ struct SampleWindows {
         {
           finding.differing.add(number)
         } else if exactness == .alike, cross > 0.9 * (window.own * window.other).squareRoot(),
-          !(0.63...1.6).contains(window.other / window.own)
+          !level.contains(window.other / window.own)
         {
           // Codecs spread the start of a note over time, so a different level counts only in two
           // consecutive windows.

@@ -17,7 +17,8 @@ enum StreamDescriptions {
     func named(_ kind: String, _ all: [(TagList?, Disposition?)]) -> [Stream] {
       all.enumerated().map { number, stream in
         Stream(
-          name: "\(kind) \(number)", language: stream.0?.language?.plain, title: stream.0?.streamTitle,
+          name: "\(kind) \(number)", language: (stream.0?.language?.plain).map(TagList.shortLanguage),
+          title: stream.0?.streamTitle,
           disposition: stream.1)
       }
     }
@@ -33,6 +34,11 @@ enum StreamDescriptions {
   /// AAC.
   static func mostPriming(_ rate: Int) -> Double { max(0.12, 2112 / Double(max(rate, 1))) }
 
+  /// Returns the largest accepted shift of frames, in seconds, in a container that counts frames
+  /// instead of storing times: half a frame, and half a millisecond, because other containers round
+  /// the source's times to a millisecond.
+  static func mostShift(_ frame: ClockTime) -> Double { frame.seconds / 2 + 0.0005 }
+
   /// Checks that the mirror starts at 0, or is delayed only by the priming of lossy audio.
   /// - Parameter frame: duration of a frame, if the container counts frames instead of storing
   ///   times; otherwise nil.
@@ -46,7 +52,7 @@ enum StreamDescriptions {
       mirror.videos.contains { ["video/x-h264", "video/x-h265"].contains($0.video.caps.mediaType) } ? 10.0 : 1
     let rate = mirror.audio.map(\.rate).min() ?? 48_000
     let most = container.isTransportStream ? clock : isExact ? 0.02 : mostPriming(rate)
-    let holds = abs(start.seconds) <= max(most, (frame?.seconds ?? 0) / 2)
+    let holds = abs(start.seconds) <= max(most, frame.map(mostShift) ?? 0)
     return .init(
       "start", holds, holds ? "\(start)" : "\(start), expected 0", ["ms": start.seconds * 1000])
   }
@@ -57,7 +63,14 @@ enum StreamDescriptions {
   ) -> [Verification.Check] {
     // Compare only streams that both files have. Missing streams are reported by another check.
     let pairs = zip(streams(source, container), streams(mirror, container)).flatMap { Array(zip($0.0, $0.1)) }
-    let (own, other) = (pairs.map(\.0), pairs.map(\.1))
+    var own = pairs.map(\.0)
+    let other = pairs.map(\.1)
+    // In FLAC and Ogg, the language of the file is the language of its audio.
+    if container.isFLAC || container.isOgg, let language = source.index.tags?.fileLanguage {
+      for number in own.indices where own[number].language == nil && other[number].language == language {
+        own[number].language = language
+      }
+    }
     guard own.contains(where: { $0.language != nil }) || other.contains(where: { $0.language != nil }) else {
       return []
     }
@@ -68,7 +81,7 @@ enum StreamDescriptions {
           container.carriesLanguages ? "the mirror has none" : "none; the mirror's container can't hold them")
       ]
     }
-    let differing = pairs.filter { $0.0.language != $0.1.language }
+    let differing = zip(own, other).filter { $0.0.language != $0.1.language }
     let finding = differing.map { own, other in
       "\(own.name): \(other.language ?? "none"), expected \(own.language ?? "none")"
     }
@@ -119,6 +132,14 @@ enum StreamDescriptions {
       }
     }
     return findings.isEmpty ? [] : [.init("dispositions", false, findings.joined(separator: "; "))]
+  }
+}
+
+extension TagList {
+  /// Two-letter code of the language in a comment of the file; nil without such a comment.
+  fileprivate var fileLanguage: String? {
+    strings("extended-comment").lazy.compactMap { NamedTag(comment: $0) }.first { $0.name.uppercased() == "LANGUAGE" }
+      .map { TagList.shortLanguage($0.text) }
   }
 }
 

@@ -74,5 +74,6 @@ struct Thumbnail {
 }
 
 extension Caps {
-  fileprivate var isFullRangeYUV: Bool { !isRGB && withRange.string("colorimetry")?.hasPrefix("1:") ?? false }
+  /// True for YUV and grey frames of full range.
+  var isFullRangeYUV: Bool { !isRGB && withRange.string("colorimetry")?.hasPrefix("1:") ?? false }
 }

@@ -75,33 +75,38 @@ extension Verifier {
       "not written, because the result is not an exact reversal of \(verifier.sourceName) (\(difference))")
   }
 
-  /// - Parameter name: final file name of the mirror. Its extension selects the container, which
-  ///   determines the allowed deviations.
+  /// - Parameter name: final file name of the mirror. Its extension selects the container, and so
+  ///   the deviations that are allowed because the container causes them. For other extensions, the
+  ///   mirror's content selects the container.
   func run(_ work: Work, name: String, turnsPackets: Bool = false) throws -> Verification {
-    let container = try Container.of(name, format: options.encoding.format)
-    let requirements = try OutputRequirements(of: name, options.encoding)
+    let container = try Container.of(finished: self.mirror, name: name, format: options.encoding.format)
+    var requirements = OutputRequirements(container, options.encoding)
     var asItIs = OutputRequirements()
-    asItIs.holdsAlpha = requirements.holdsAlpha
+    asItIs.holdsAlpha = true
     // Both files share one memory budget.
     let resources = options.resources.shared(by: 2)
     guard !sources.isEmpty else { throw RetrogradeError(.usage, "no source file is given") }
+    let forward = PlaybackOptions(loop: .forward, sequenceRate: options.playback.sequenceRate)
+    let mirror = try PlayableSource.open(
+      [self.mirror], ReverseOptions(playback: forward, resources: resources), for: asItIs, work,
+      as: .indexingMirror)
+    // Decode the source's transparency if the mirror has any.
+    requirements.holdsAlpha = requirements.holdsAlpha || mirror.videos.contains { $0.caps.hasAlpha }
     let source = try PlayableSource.open(
       sources,
       ReverseOptions(
         playback: options.playback, resources: resources, subtitles: options.subtitles,
         soundtrack: options.soundtrack),
       for: requirements, work, as: .indexingSource)
-    let forward = PlaybackOptions(loop: .forward, sequenceRate: options.playback.sequenceRate)
-    let mirror = try PlayableSource.open(
-      [self.mirror], ReverseOptions(playback: forward, resources: resources), for: asItIs, work,
-      as: .indexingMirror)
     work.scale.expect(.compared(videos: source.videos.count, audio: source.audio.count))
     var result = Verification(source: sourceName, mirror: name)
     result.checks = DescriptionComparison.streams(source, mirror, container)
     do {
       // In a container that counts frames, every frame has the duration of the first frame.
+      let countsFrames =
+        container.lacksTimes || container.isOgg && mirror.videos.first?.video.caps.mediaType == "video/x-theora"
       let frame =
-        container.lacksTimes
+        countsFrames
         ? mirror.videos.first.flatMap { $0.timeline.count > 1 ? $0.timeline.starts[1] - $0.timeline.starts[0] : nil }
         : nil
       let delays = try videos(
@@ -114,7 +119,8 @@ extension Verifier {
       result.checks += StreamDescriptions.languages(source, mirror, container)
       result.checks += StreamDescriptions.titles(source, mirror, container)
       result.checks += StreamDescriptions.dispositions(source, mirror, container)
-      result.checks += DescriptionComparison.details(source, mirror, container, delay: delays.first ?? .zero)
+      let delay = delays.first ?? DescriptionComparison.primingDelay(source, mirror, container)
+      result.checks += DescriptionComparison.details(source, mirror, container, delay: delay)
     } catch let error as GStreamerError {
       throw RetrogradeError(
         .internalFailure, about: "\(sourceName), \(name)", "can't be compared: \(error.description)", underlying: error
@@ -159,7 +165,9 @@ extension Verifier {
         VideoPlayer(pair.1, mirror.legs, timing: .mirror, work.cancellation), orientations: orientations,
         geometry: geometry, isForRGB: pair.1.caps.isRGB && !pair.0.caps.isRGB,
         isTransparent: pair.0.caps.hasAlpha,
-        isHalved: container.animation == .webp, comparesPixels: isLossless, plain: plain, work.cancellation,
+        isHalved: container.animation == .webp, comparesPixels: isLossless,
+        isInLosslessCodec: EncodingChoice.losslessCodecs.contains(pair.1.video.caps.mediaType), plain: plain,
+        work.cancellation,
         report: { report($0, of: length, from: plain == nil ? 0 : Verifier.plainShare, to: 1) })
       // Concealment of lost data can depend on the decoder's number of threads, so compare
       // differing frames with a second plain decode.
@@ -213,7 +221,8 @@ extension Verifier {
         })
       let isWhole = isLossless || pair.0.isWholeByCodec && pair.1.isWholeByCodec
       if isWhole, pair.0.rate == pair.1.rate {
-        let player = AudioPlayer(pair.0, source.audioLegs, isPadded: container.needsAudioFromStart)
+        let isPadded = container.needsAudioFromStart || !container.isKnown && mirror.videos.isEmpty
+        let player = AudioPlayer(pair.0, source.audioLegs, isPadded: isPadded)
         comparison.stored = player.sampleCount.map { (expected: $0, found: pair.1.frames.count) }
       }
       var unpadded = AudioPlayer(pair.0, source.audioLegs, isPadded: false)

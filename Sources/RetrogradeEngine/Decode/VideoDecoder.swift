@@ -54,11 +54,7 @@ final class VideoDecoder: Sendable {
     self.caps = recipe.packetCaps.map { recipe.largestPacket == nil ? caps.completed(from: $0) : $0 } ?? caps
     frameBytes = max(recipe.largestPacket ?? sample.buffer.size, 1)
     isTopFieldFirst = sample.isTopFieldFirst
-    leftOut =
-      arePackets
-      ? []
-      : (sample.buffer.hasTimeCode
-        ? [Warning(.detailLeftOut, "left out: the timecode, which can't run backwards")] : [])
+    leftOut = !arePackets && sample.buffer.hasTimeCode ? [VideoDecoder.timecode] : []
     if !arePackets { changes.noteDetails(of: sample) }
     do {
       first = Mutex(isRaw ? try sample.withPlainLayout() : sample)
@@ -70,9 +66,15 @@ final class VideoDecoder: Sendable {
   /// True if the packets come from a ``PacketStore``.
   var readsStore: Bool { output.feed != nil }
 
+  private static let timecode = Warning(.detailLeftOut, "left out: the timecode, which can't run backwards")
+
   /// Warnings about frame or packet data that reversed output can't keep.
   func leftOut(of video: VideoIndex) -> [Warning] {
-    guard !arePackets, !video.dynamicMetadata.isEmpty else { return leftOut }
+    guard !arePackets else { return self.leftOut }
+    // In the middle of a file, the timecode may only be the time since the file's start.
+    let isTimed = video.hasTimecode && video.isFromStart
+    let leftOut = (self.leftOut + (isTimed ? [VideoDecoder.timecode] : [])).unique
+    guard !video.dynamicMetadata.isEmpty else { return leftOut }
     let names = video.dynamicMetadata.joined(separator: " and ")
     return leftOut + [
       Warning(.detailLeftOut, "left out: the \(names) metadata in the video, which no decoder outputs")

@@ -70,15 +70,17 @@ package final class AudioIndexer: Sendable {
   private let changesForm: Bool
   /// True if each GStreamer segment is one entry of an edit list (ISO/IEC 14496-12, 8.6.6).
   private let hasEdits: Bool
+  private let isOgg: Bool
   private let ownClock: PacketTimestamps
 
   /// - Parameter spoolDirectory: nil to count sample frames without storing them.
   package init(
     name: String, codec: Caps?, tags: TagList?, spoolDirectory: String?, trim: GaplessInfo = GaplessInfo(),
     disposition: Disposition? = nil, changesForm: Bool = false, hasEdits: Bool = false,
-    clock: PacketTimestamps = PacketTimestamps()
+    isOgg: Bool = false, clock: PacketTimestamps = PacketTimestamps()
   ) {
     self.hasEdits = hasEdits
+    self.isOgg = isOgg
     ownClock = clock
     self.trim = trim
     self.changesForm = changesForm
@@ -94,7 +96,8 @@ package final class AudioIndexer: Sendable {
   package convenience init(_ known: AudioIndexer, of path: StreamPath) {
     self.init(
       name: known.name, codec: path.caps, tags: path.tags, spoolDirectory: known.spoolDirectory, trim: path.trim,
-      disposition: path.disposition, hasEdits: path.passes("qtdemux"), clock: known.ownClock)
+      disposition: path.disposition, hasEdits: path.passes("qtdemux"), isOgg: path.passes("oggdemux"),
+      clock: known.ownClock)
   }
 
   /// Returns the last elements of a stream's branch in the description of an indexing pipeline.
@@ -220,13 +223,13 @@ package final class AudioIndexer: Sendable {
       return (try track(audio, edits, clock, caps, rate, tags), nil)
     }
     var segment = clock.segment ?? segment
-    if trim.ifDecoded.map({ $0 == decoded.reduce(0) { $0 + $1.count } }) ?? true {
-      segment.start = segment.start + trim.delay
-      if let duration = trim.duration { segment.stop = segment.start + duration }
-    }
+    let trim = self.trim.applying(toDecoded: decoded.reduce(0) { $0 + $1.count })
+    segment.start = segment.start + trim.delay
+    if let duration = trim.duration { segment.stop = segment.start + duration }
     var layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
     layout.fillsGaps = clock.fillsGaps
     layout.cutPriming = trim.cut
+    layout.countsFromZero = isOgg && codec?.mediaType != "audio/x-opus"
     // FLAC timestamps count samples at the rate of the current packet. After a rate change, the
     // timestamps therefore differ from the sum of the durations, and must be ignored.
     layout.ignoresTimestamps = changesForm

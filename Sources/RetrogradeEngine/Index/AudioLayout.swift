@@ -39,6 +39,10 @@ struct AudioLayout: Sendable {
   /// Priming that the demuxer removed. The first packet after the priming has timestamp 0
   /// (`GaplessInfo.cut`).
   var cutPriming = ClockTime.zero
+  /// True for Ogg without Opus. oggdemux counts the samples of the first page from 0, although audio
+  /// may begin before 0: the page then declares an earlier end than the number of its samples
+  /// (Vorbis I, A.2). Only later pages have the right timestamps.
+  var countsFromZero = false
   /// True if the buffers are contiguous and their timestamps are wrong, so that the timestamps must
   /// be ignored.
   var ignoresTimestamps = false
@@ -55,7 +59,7 @@ struct AudioLayout: Sendable {
     _ buffers: [DecodedAudio], _ fit: AudioFit = AudioFit()
   ) throws(InexactRange) -> (chunks: [AudioChunk], anchor: AudioAnchor?, isPlaced: Bool) {
     let fillings = fillings(buffers)
-    let nominals = nominals(buffers, fillings)
+    let nominals = startingBeforeZero(self.nominals(buffers, fillings), buffers)
     var positions = positions(buffers, nominals, fillings, from: beginning(buffers, nominals))
     let anchor = AudioAnchor(buffers, positions: positions, nominals: nominals, rate: rate)
     var isPlaced = true
@@ -125,6 +129,25 @@ struct AudioLayout: Sendable {
       let isFilled = fillings.contains(index - 1)
       return (isEarly || isFilled ? buffer.packetStamp ?? buffer.stamp : buffer.stamp).map(position)
     }
+  }
+
+  /// Moves the timestamps of the first page (``countsFromZero``): the timestamp after them, which is
+  /// earlier than expected, is right.
+  private func startingBeforeZero(_ nominals: [Int?], _ buffers: [DecodedAudio]) -> [Int?] {
+    guard countsFromZero, nominals.first == .some(0) else { return nominals }
+    var end = 0
+    for (index, nominal) in nominals.enumerated() {
+      guard let nominal, (0...1 << 60).contains(nominal) else { return nominals }
+      let early = end - nominal
+      end = nominal + buffers[index].count
+      // Times in nanoseconds may round to the next sample.
+      if abs(early) <= 1 { continue }
+      // A later time is a gap. An early time of only the last packet trims the end of the stream.
+      guard early > 0, case let next?? = nominals.dropFirst(index + 1).first, (end - 1...end + 1).contains(next)
+      else { return nominals }
+      return nominals[..<index].map { $0.map { $0 - early } } + nominals[index...]
+    }
+    return nominals
   }
 
   private func position(_ stamp: ClockTime) -> Int { segment.streamTime(of: stamp).sampleIndex(rate: rate) }

@@ -12,11 +12,15 @@ extension ContainerReport {
 
   /// Tolerance for containers that round times to a millisecond.
   private static let rounding = ClockTime(nanoseconds: 2_000_000)
+  /// Tolerance for lengths that are numbers of audio samples: shorter than any sample.
+  private static let partOfSample = ClockTime(nanoseconds: 1000)
   /// Difference in duration that is tolerated even in a file known to be damaged, because
   /// containers may declare the duration of the last frame in two ways.
   private static let vagueness = ClockTime(nanoseconds: 60_000_000)
 
-  /// Returns warnings about declared data that is missing from `found`.
+  private var tolerance: ClockTime { countsSamples ? ContainerReport.partOfSample : ContainerReport.rounding }
+
+  /// Warnings about declared data that is missing from `found`.
   /// - Parameters:
   ///   - isDamaged: true if damage is already known. Smaller differences are then reported, too.
   ///   - isWhole: true if all declared streams are indexed.
@@ -31,12 +35,12 @@ extension ContainerReport {
     guard isCut || isShort else { return brokenAt.map { [broken(at: $0, found, last)] } ?? [] }
     let isCut = isCut || countsSamples && brokenAt == nil
     var (parts, count) = missing(from: found)
-    let isLater = end.map { $0 - last > ContainerReport.rounding } ?? false
+    let isLater = end.map { $0 - last > tolerance } ?? false
     let place =
       isCut ? "cut: the file ends at \(last.inSeconds)" : "damaged: the file can be read until \(last.inSeconds)"
     let message: Message
     if let end, isLater || !parts.isEmpty {
-      if parts.isEmpty { parts.append((end - last).inSeconds) }
+      if parts.isEmpty { parts.append((end - last).atMostInSeconds) }
       message = "\(place) of \(end.inSeconds): \(parts.joined(separator: " and ")) are missing"
     } else if end != nil {
       message = "cut: the end of the file is missing, but all video and audio that the file declares is present"
@@ -130,8 +134,8 @@ extension ContainerReport {
             parts.append("\(frames - got) of \(frames) frames of video")
             count = (count ?? 0) + frames - got
           }
-        } else if let end = listed.end, end - there.end > ContainerReport.rounding {
-          parts.append("\((end - there.end).inSeconds) of \(kind.rawValue)")
+        } else if let end = listed.end, end - there.end > tolerance {
+          parts.append("\((end - there.end).atMostInSeconds) of \(kind.rawValue)")
         }
       }
     }
@@ -146,6 +150,11 @@ extension ClockTime {
     let rest = String(milliseconds % 1000)
     let sign = nanoseconds < 0 && milliseconds > 0 ? "-" : ""
     return "\(sign)\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest) s"
+  }
+
+  /// Length in seconds, without rounding it to 0: a few samples are `less than 0.001 s`.
+  fileprivate var atMostInSeconds: String {
+    nanoseconds < 1_000_000 ? "less than 0.001 s" : inSeconds
   }
 }
 

@@ -33,7 +33,7 @@ extension Indexer {
         remedy: remedies.isEmpty ? nil : remedies.dropFirst().reduce(remedies[0]) { $0 + ", or " + $1 })
     }
     return missing.compactMap { (name, type) -> Warning? in
-      if others.contains(where: { name.hasPrefix($0) }) { return nil }
+      if others.contains(where: { type == $0 || name.hasPrefix($0) }) { return nil }
       if [.video, .audio].contains(where: { (kind: StreamKind) in type.hasPrefix("\(kind)/") && !playback.wantsAny(kind)
       }) {
         return nil

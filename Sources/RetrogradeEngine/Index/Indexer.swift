@@ -111,7 +111,7 @@ struct Indexer: Sendable {
         AudioIndexer(
           name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, spoolDirectory: spoolDirectory,
           trim: stream.trim, disposition: stream.disposition, changesForm: stream.formChange != nil,
-          hasEdits: stream.passes("qtdemux")))
+          hasEdits: stream.passes("qtdemux"), isOgg: stream.passes("oggdemux")))
     }
     return ChosenStreams(all: chosen, videos: videos, tracks: tracks, stored: [], texts: texts, warnings: warnings)
   }

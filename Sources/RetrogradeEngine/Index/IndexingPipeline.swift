@@ -111,10 +111,11 @@ final class IndexingPipeline {
     tally.isOver.cancel()
     var reading = Reading(end: end, position: tally.latestTime.time, failure: failure)
     reading.videos = try videoWorkers.map { try $0.join() }
-    reading.subtitles = try textWorkers.map { try $0.join() }
+    let texts = try textWorkers.map { try $0.join() }
+    reading.subtitles = texts.map(\.track)
     reading.audio = try trackWorkers.map { try $0.join() }
     try indexer.cancellation.check()
-    reading.warnings = skipped.compactMap(\.warning) + late.warnings
+    reading.warnings = skipped.compactMap(\.warning) + late.warnings + texts.compactMap(\.warning)
     return reading
   }
 
@@ -155,9 +156,12 @@ final class IndexingPipeline {
 
   static func videoName(_ number: Int) -> String { number == 0 ? "video" : "video\(number)" }
 
-  private static func indexText(_ path: StreamPath, _ reader: StreamReader) throws -> SubtitleTrack {
+  private static func indexText(
+    _ path: StreamPath, _ reader: StreamReader
+  ) throws -> (track: SubtitleTrack, warning: Warning?) {
     var track = SubtitleTrack(caps: path.caps, tags: path.tags, disposition: path.disposition, cues: [])
     var open = false
+    var openCount = 0
     while let sample = reader.next() {
       if track.cues.isEmpty, let caps = sample.caps { track.caps = caps }
       guard let start = sample.streamTime else { continue }
@@ -170,6 +174,7 @@ final class IndexingPipeline {
       open = duration == nil
       // In MP4 timed text, an empty packet shows no text.
       if bytes.allSatisfy({ $0 == 0 || $0 == 32 || $0 == 10 }) { continue }
+      openCount += open ? 1 : 0
       track.cues.append(
         Cue(span: TimeSpan(start: start, end: start + (duration ?? ClockTime(seconds: 5))), bytes: bytes))
     }
@@ -177,7 +182,11 @@ final class IndexingPipeline {
     // does not provide.
     track.tags = (reader.sink.pad?.tags(global: false)).merging(path.tags)
     track.cues.sort { $0.span.start < $1.span.start }
-    return track
+    guard openCount > 0 else { return (track, nil) }
+    let what = "\(openCount) subtitle\(openCount == 1 ? " without a duration is" : "s without a duration are")"
+    return (
+      track, Warning(.converted, "changed: \(what) shown until the next one, or for 5 s", count: openCount)
+    )
   }
 
   private static func indexVideo(_ indexer: Indexer, _ path: StreamPath, _ reader: StreamReader) throws -> VideoIndex {
@@ -195,7 +204,7 @@ final class IndexingPipeline {
     var pixelFormat: FFV1PixelFormat?
     var misreadKind: String?
     var isFields = false
-    var (details, metadata): ([ContainerDetail], [String]) = ([], [])
+    var (details, metadata, hasTimecode): ([ContainerDetail], [String], Bool) = ([], [], false)
     let isOnlyDecoded =
       Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
     while let sample = reader.next() {
@@ -226,7 +235,9 @@ final class IndexingPipeline {
         packet.isKeyframe = false
       }
       if packets.isEmpty {
-        (details, metadata) = try buffer.withBytes { (pictures.details(in: $0), pictures.dynamicMetadata(in: $0)) }
+        (details, metadata, hasTimecode) = try buffer.withBytes {
+          (pictures.details(in: $0), pictures.dynamicMetadata(in: $0), pictures.hasTimecode(in: $0))
+        }
       }
       if isOnlyDecoded { packet.time = nil }
       packets.append(packet)
@@ -256,6 +267,7 @@ final class IndexingPipeline {
     index.misreadKind = misreadKind
     index.isFields = isFields
     index.dynamicMetadata = metadata.unique
+    index.hasTimecode = hasTimecode
     index.details = details
     index.obstacle = indexer.holdsImages ? "it is made of images" : turning?.obstacle(in: packets)
     Log.index.info(

@@ -44,7 +44,7 @@ struct PacketReversal {
   mutating func add(_ sample: Sample) throws {
     guard found == nil else { return }
     if let now = sample.caps, !now.isEqual(caps) {
-      found = "its format changes within the video"
+      found = PacketReversal.words(.changesForm)
     } else if !sample.buffer.isKeyframe {
       found = PacketReversal.words(.dependsOnOthers)
     } else {
@@ -70,6 +70,7 @@ struct PacketReversal {
     case .hasFields: "it is interlaced, and the order of its fields can't be reversed without decoding them"
     case .isNotOneFrame: "some of its packets are not one frame each"
     case .isNoFrame: "some of its packets are damaged, or not of its codec"
+    case .changesForm: "its format changes within the video"
     case .needsParameterSets: "only some of its packets have parameter sets"
     }
   }

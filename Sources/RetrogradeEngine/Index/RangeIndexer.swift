@@ -63,7 +63,8 @@ final class RangeIndexer {
       // A subtitle shown during a part may start an hour before that part.
       streams.texts.isEmpty,
       // An audio anchor in one edit does not give the position of the audio in another edit.
-      !indexer.topology.facts.tracks.contains(where: \.isEdited),
+      // Pre-roll would also shift the times at which a part's packets are read.
+      !indexer.topology.facts.tracks.contains(where: { $0.isEdited || $0.preRoll > .zero }),
       streams.all.allSatisfy({ stream in RangeIndexer.demuxers.contains { stream.stream.passes($0) } })
     else { return nil }
     self.indexer = indexer
@@ -228,6 +229,7 @@ extension VideoIndex {
     index.misreadKind = misreadKind
     index.isFields = isFields
     index.dynamicMetadata = dynamicMetadata
+    index.hasTimecode = hasTimecode
     index.details = details
     index.isFromStart = isFromStart
     return index

@@ -27,11 +27,12 @@ extension SourceIndex {
             + "at the end of the source or later", count: late)
       )
     }
-    if part == nil { warnings += [lateSubtitles(in: subtitles)].compactMap { $0 } }
+    if part == nil { warnings += [lateSubtitles(in: subtitles), subtitles.neverShown].compactMap { $0 } }
     // Report all details that the container lists. Report a detail found in the packets only if the
     // container does not list the same detail.
     let labels = videos.filter { !$0.arePackets }.flatMap(\.video.details).unique
-    warnings += (facts.details + labels.filter { !facts.details.contains($0) }).leftOut(playback)
+    let details = facts.details + opened.topology.skippedStreams
+    warnings += (details + labels.filter { !details.contains($0) }).leftOut(playback)
     plays = facts.gif?.plays
     if facts.isContinuous { warnings += audio.compactMap(\.missing) }
     guard let declared = facts.report else { return }
@@ -52,7 +53,9 @@ extension SourceIndex {
   /// are none.
   package func lateSubtitles(in tracks: [SubtitleTrack]) -> Warning? {
     let end = presentationEnd
-    let count = tracks.reduce(0) { sum, track in sum + track.cues.count { $0.span.start >= end } }
+    let count = tracks.reduce(0) { sum, track in
+      sum + track.cues.count { $0.span.start >= end && $0.span.start < $0.span.end }
+    }
     return count == 0
       ? nil
       : Warning(

@@ -91,6 +91,8 @@ package struct VideoIndex: Sendable {
   package var needsItsContainer = false
   /// Names of per-picture metadata in the first packet that no decoder passes on, such as HDR10+.
   var dynamicMetadata: [String] = []
+  /// True if the first packet has a timecode that no decoder passes on.
+  var hasTimecode = false
   /// Details in the packets that the result cannot keep.
   var details: [ContainerDetail] = []
   /// Size of the largest packet, in bytes.

@@ -74,7 +74,12 @@ extension StreamPath {
   /// `audio_0_…`).
   fileprivate var numberInFile: Int? {
     guard let step = steps.first(where: { ["oggdemux", "tsdemux"].contains($0.factory) }) else { return nil }
-    return step.pad.split(separator: "_").last.flatMap { Int($0, radix: 16) }
+    return StreamPath.numberInFile(ofPad: step.pad)
+  }
+
+  /// Number at the end of a pad name of `oggdemux` or `tsdemux`; nil if there is none.
+  static func numberInFile(ofPad name: String) -> Int? {
+    name.split(separator: "_").last.flatMap { Int($0, radix: 16) }
   }
 
   /// Position among the tracks of the same kind, from pad names such as `audio_1`; nil for demuxers
@@ -159,6 +164,9 @@ extension StreamPath {
       stream.caps = caps.removing(["channel-mask"])
     }
     stream.formChange = facts.formChange
+    if let language = facts.language, tags?.has("language-code") != true {
+      stream.tags = stream.tags.merging(TagList(languageOfThreeLetters: language))
+    }
     if let gapless = facts.gapless, steps.last?.factory == "mpegaudioparse",
       steps.dropLast().allSatisfy({ ["id3demux", "apedemux"].contains($0.factory) })
     {
@@ -181,6 +189,7 @@ extension StreamPath {
     if kind == .audio {
       let isOpus = caps.mediaType == "audio/x-opus"
       (stream.trim.delay, stream.trim.cut) = isOpus ? (.zero, track.codecDelay) : (track.codecDelay, .zero)
+      stream.trim.delay = stream.trim.delay + track.preRoll
     }
     if kind == .audio, let gapless = facts.gapless, steps.first?.factory == "qtdemux" { stream.trim = gapless }
     if let title = track.title, tags?.has("title") != true,

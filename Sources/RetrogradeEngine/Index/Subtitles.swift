@@ -43,15 +43,27 @@ package struct SubtitleTrack: Sendable {
 
   /// Returns the cues in order of play. A leg is a part of the source that is played in one
   /// direction. Each leg adds the cues that overlap its span. A cue is limited to the span, and
-  /// moved to the output time at which the leg plays the cue.
+  /// moved to the output time at which the leg plays the cue. Fades and moves of scripts are
+  /// reversed with their cue.
   package func played(_ legs: [PlaybackLeg]) -> [Cue] {
     legs.flatMap { leg in
       let shown = cues.compactMap { cue -> Cue? in
-        let part = TimeSpan(start: max(cue.span.start, leg.span.start), end: min(cue.span.end, leg.span.end))
-        return part.start < part.end ? Cue(span: leg.place(part), bytes: cue.bytes) : nil
+        guard let part = cue.part(in: leg) else { return nil }
+        return Cue(span: leg.place(part), bytes: isScript ? cue.script(part, in: leg) : cue.bytes)
       }
       return shown.sorted { ($0.span.start, $0.span.end) < ($1.span.start, $1.span.end) }
     }
+  }
+}
+
+extension [SubtitleTrack] {
+  /// Warning about subtitles without a duration, which are never shown; nil if there is none.
+  package var neverShown: Warning? {
+    let count = reduce(0) { sum, track in sum + track.cues.count { $0.span.start >= $0.span.end } }
+    return count == 0
+      ? nil
+      : Warning(
+        .detailLeftOut, "left out: \(count) subtitle\(count == 1 ? "" : "s") without a duration", count: count)
   }
 }
 

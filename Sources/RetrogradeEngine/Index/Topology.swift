@@ -20,6 +20,8 @@ package struct Topology: Sendable {
   let streams: [StreamPath]
   /// Streams of the file for which no plugin is installed.
   let missing: [MissingPlugin]
+  /// Streams of a transport stream that have packets but no pad of `tsdemux`.
+  let skippedStreams: [ContainerDetail]
   /// Chapters from the demuxer.
   let contents: TableOfContents?
 
@@ -51,11 +53,22 @@ package struct Topology: Sendable {
     {
       tags = tags.merging(stream.tags)
     }
-    return (tags?.removing(facts.misreadTags)).adding(facts.tags)?.withKnownComments.withoutInventedDate
+    return (tags?.removing(facts.misreadTags)).adding(facts.tags + apeTags(besides: tags))?
+      .withKnownComments.withoutInventedDate
   }
 
-  /// GStreamer elements whose stream tags are the file's tags, if the file has only one stream.
-  private static let readersOfFileTags: Set = ["id3demux", "apedemux", "oggdemux"]
+  /// Tags of the file's APE tag that no GStreamer element read. Releases differ in what avdemux_tta
+  /// reports, so the tags in `known` are left out.
+  private func apeTags(besides known: TagList?) -> [NamedTag] {
+    guard !streams.contains(where: { $0.passes("apedemux") }) else { return [] }
+    return facts.apeTags.filter { tag in
+      !(TagList.tag(named: tag.name).map { known?.has($0) ?? false } ?? false)
+    }
+  }
+
+  /// GStreamer elements that report the file's tags as tags of the only stream, or forward such
+  /// tags.
+  private static let readersOfFileTags: Set = ["id3demux", "apedemux", "oggdemux", "avdemux_tta"]
 
   /// Returns the topology with an excerpt of the MP4 tables for the demuxer; if `excerpt` is nil,
   /// the demuxer reads the whole file.
@@ -261,6 +274,9 @@ extension Topology {
     missing += pipeline.unparsedStreams(besides: found)
     streams = found.filter(\.isDecodable).inOrder(of: facts.report?.streamNumbers ?? [])
       .map { $0.completed(from: facts) }
+    let demuxed = pipeline.elements(ofFactory: "tsdemux").flatMap(\.sourcePads)
+      .compactMap { StreamPath.numberInFile(ofPad: $0.name) }
+    skippedStreams = (facts.report?.dataStreams ?? []).filter { !demuxed.contains($0.number) }.map(\.detail)
     contents = shared.pads.lazy.compactMap { $0.tableOfContents }.first
     source = path
     self.sourceDescription = sourceDescription

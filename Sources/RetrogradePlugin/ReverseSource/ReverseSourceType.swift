@@ -33,11 +33,16 @@ extension ReverseSource {
         let source = ElementType.body(of: handler.map { UnsafeMutableRawPointer($0) }) as? ReverseSource
         return source?.settings.uri.flatMap { g_strdup($0) }
       }
-      handler.pointee.set_uri = { handler, uri, _ in
-        // The URI cannot change during playback, so refuse a new one then.
-        guard let source = ElementType.body(of: handler.map { UnsafeMutableRawPointer($0) }) as? ReverseSource,
-          source.element.pointee.current_state.rawValue < GST_STATE_PAUSED.rawValue
-        else { return 0 }
+      handler.pointee.set_uri = { handler, uri, error in
+        guard let source = ElementType.body(of: handler.map { UnsafeMutableRawPointer($0) }) as? ReverseSource else {
+          return 0
+        }
+        guard source.element.pointee.current_state.rawValue < GST_STATE_PAUSED.rawValue else {
+          g_set_error_literal(
+            error, gst_uri_error_quark(), gint(GST_URI_ERROR_BAD_STATE.rawValue),
+            "The URI can't change during playback")
+          return 0
+        }
         source.setURI(uri.map { String(cString: $0) })
         return 1
       }

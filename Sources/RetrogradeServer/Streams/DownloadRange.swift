@@ -76,6 +76,8 @@ struct DownloadRange: Hashable, Sendable {
     if let start = playback.start { words += ["--start", Shell.quoted("\(start)")] }
     if let end = playback.end { words += ["--end", Shell.quoted("\(end)")] }
     if let joint = playback.joint { words += ["--joint", "\(joint.seconds)"] }
+    if playback.dissolve > .zero { words += ["--dissolve", "\(playback.dissolve.seconds)"] }
+    if let method = playback.interpolation { words += ["--interpolate", method.rawValue] }
     if playback.keepsPitch { words.append("--keep-pitch") }
     return words.joined(separator: " ")
   }
