@@ -278,7 +278,8 @@ import Testing
   @Test("chapters may be as late as the priming of audio without video")
   func primedChapters() async throws {
     let folder = try TemporaryFolder()
-    let chapters = ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/10\nSTART=0\nEND=2\ntitle=One\n"
+    let chapters =
+      ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/10\nSTART=0\nEND=2\ntitle=One\n"
       + "[CHAPTER]\nTIMEBASE=1/10\nSTART=2\nEND=5\ntitle=Two\n"
     try Data(chapters.utf8).write(to: URL(fileURLWithPath: folder.path("c.txt")))
     _ = try FFmpeg.bytes(

@@ -191,7 +191,8 @@ struct EncodingDescription {
   private func inject(_ tags: TagList?) -> [String] {
     if choice.container.heldStreamTags == [] && !choice.container.isTransportStream { return [] }
     // Remove cover pictures from streams: MP4 holds cover pictures only for the whole file.
-    let named = (choice.container.hasEditLists ? ["title", "image", "preview-image"] : []) + choice.container.miswrittenTags
+    let named =
+      (choice.container.hasEditLists ? ["title", "image", "preview-image"] : []) + choice.container.miswrittenTags
     var kept = tags?.withPlainLanguage.removing(EncodingPipeline.technical + named)
     // Ogg stores comments in the stream itself (`CarriedDetails.oggComments(of:)`).
     if choice.container.isOgg { kept = kept.merging(TagList(comments: CarriedDetails.oggComments(of: tags))) }
