@@ -54,7 +54,7 @@ struct TransportScan {
     }
     let first = tables.programs.first.map(media) ?? []
     let distant = first.reduce(0) { $0 + ($1.kind == .video ? $1.stream.distantTimes : 0) }
-    marks = (tables.programs.first?.marks ?? []) + (distant > 0 ? [.distantTimes(distant)] : [])
+    marks = (tables.programs.first?.marks ?? []) + (distant > 0 ? [ContainerDetail.distantTimes(distant)] : [])
     dataStreams = (tables.programs.first?.streams ?? []).filter { stream in
       kind(stream.number, declared: stream.kind) == .other && streams[stream.number].count > 0
     }.map { ContainerReport.DataStream(number: $0.number, detail: ContainerDetail(track: $0.name)) }
