@@ -76,6 +76,10 @@ package struct ContainerFacts: Sendable {
   /// ``correction`` does not correct.
   package private(set) var hasMisreadFragments = false
 
+  /// Codec tag of raw video in NUT whose pixel format GStreamer does not read; nil without such
+  /// video.
+  package private(set) var unreadNUTVideo: String?
+
   /// True for a Matroska or WebM file without an index of keyframes (Cues), such as one that was
   /// written to a pipe.
   package private(set) var lacksCues = false
@@ -189,7 +193,9 @@ package struct ContainerFacts: Sendable {
       report = .ivf(file)
       fault = ContainerReport.ivfFault(file)
     case .mxf: report = .mxf(file)
-    case .nut: report = .nut(file)
+    case .nut:
+      report = .nut(file)
+      unreadNUTVideo = ContainerReport.unreadNUTVideo(file)
     case .programStream: report = .programStream(file)
     case .realMedia:
       report = .realMedia(file)

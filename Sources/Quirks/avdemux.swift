@@ -10,5 +10,14 @@ extension Quirk {
     upstream: "`gst_ffmpegdata_read` in gstavprotocol.c, 825f52d38b",
     workaround: "Reading past the end fails (`Pad.failPulls`).")
 
-  static let avdemux = [avdemuxEnd]
+  package static let avdemuxRawFormats = Quirk(
+    "avdemux_nut-raw-formats", element: "avdemux_nut", releases: .all,
+    symptom: """
+      The process crashes on raw video in NUT in a pixel format of which it does not know the size, such as RGBA, NV12 \
+      or planar RGB: it asks for a buffer of -1 bytes.
+      """,
+    upstream: "`gst_ffmpegdemux_loop`, `gst_ffmpeg_avpicture_fill`",
+    workaround: "Such files are refused by their codec tag, and the error names FFmpeg.")
+
+  static let avdemux = [avdemuxEnd, avdemuxRawFormats]
 }

@@ -40,5 +40,16 @@ extension Quirk {
       to there are decoded from the beginning, without a seek.
       """)
 
-  static let tsdemux = [tsdemuxEarlyAudio, tsdemuxClockGap, tsdemuxRepeatedPacket, tsdemuxSeekTimes]
+  package static let tsdemuxDistantTimes = Quirk(
+    "tsdemux-distant-times", element: "tsdemux", releases: .all,
+    symptom: """
+      A presentation time more than 5 s after the decoding time is discarded, and the decoding time taken instead: \
+      video with B-frames and frames that last seconds is shown at wrong times.
+      """,
+    upstream: "`gst_ts_demux_record_pts`",
+    workaround: "None; a warning counts the frames (`TransportScan`).")
+
+  static let tsdemux = [
+    tsdemuxEarlyAudio, tsdemuxClockGap, tsdemuxRepeatedPacket, tsdemuxSeekTimes, tsdemuxDistantTimes,
+  ]
 }

@@ -162,6 +162,11 @@ package struct Source: Sendable {
         "this release of GStreamer reads Y4M only if it has 8 bits per sample in 4:2:0, 4:2:2 or 4:4:4",
         remedy: "convert it first: ffmpeg -i \(Shell.quoted(name)) -c:v ffv1 video.mkv")
     }
+    if let format = facts.unreadNUTVideo, Quirk.avdemuxRawFormats.applies {
+      throw RetrogradeError(
+        .missingPlugin, about: name, "GStreamer does not read raw video of this pixel format in NUT (\(format))",
+        remedy: "convert it first: ffmpeg -i \(Shell.quoted(name)) -map 0 -c:a copy -c:v ffv1 video.mkv")
+    }
     if facts.hasMisreadFragments {
       throw RetrogradeError(
         .missingPlugin, about: name, "GStreamer misreads the times of the frames in this fragmented MP4",

@@ -19,4 +19,17 @@ import Testing
       return false
     }
   }
+
+  @Test("avdemux_nut crashes on raw video of some pixel formats")
+  func rawFormats() throws {
+    let folder = try TemporaryFolder()
+    for format in ["rgba", "nv12", "gbrp"] {
+      let path = try ffmpeg(
+        folder, "\(format).nut", "-f lavfi -i testsrc=size=64x48:rate=25:duration=1 -c:v rawvideo -pix_fmt \(format)")
+      try expect(.avdemuxRawFormats) {
+        let pipeline = ["filesrc", "location=\(path)", "!", "avdemux_nut", "!", "fakesink"]
+        return try launch(["--no-fault"] + pipeline).isCrash
+      }
+    }
+  }
 }

@@ -13,6 +13,17 @@ import Testing
         "-c:v mpeg2video -f mpegts -pcr_period 20"))
   }
 
+  @Test("presentation times more than 5 s after the decoding times are discarded")
+  func distantTimes() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(
+      folder, "a.ts", "-f lavfi -i testsrc=size=64x48:rate=1/10:duration=60",
+      "-c:v libx264 -bf 2 -x264-params b-adapt=0")
+    try expect(.tsdemuxDistantTimes) {
+      try packets(of: "filesrc location=\(path) ! tsdemux").allSatisfy { $0.buffer.pts == $0.buffer.dts }
+    }
+  }
+
   @Test("frames after a gap in clock references are too early")
   func clockGap() throws {
     let folder = try TemporaryFolder()

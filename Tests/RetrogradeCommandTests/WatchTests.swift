@@ -156,7 +156,8 @@ import Testing
     close(stop)
     if !isEnded { ended.wait() }
     for descriptor in [folder, end] { close(descriptor) }
-    #expect(isEnded && isGone.withLock { $0 })
+    let isReported = isGone.withLock { $0 }
+    #expect(isEnded && isReported)
   }
 
   @Test("the watched folder is refused as the output folder")

@@ -1,3 +1,4 @@
+import Containers
 import Foundation
 import GStreamer
 import Quirks
@@ -80,6 +81,30 @@ import Testing
     } catch let error as RetrogradeError {
       #expect(Quirk.y4mdecDepth.applies && error.code == .missingPlugin, "\(error.message)")
     }
+  }
+
+  @Test("raw video in NUT that GStreamer can't read is refused as unsupported", arguments: ["rgba", "nv12", "gbrp10le"])
+  func rawNUT(_ format: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("s.nut")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=1", "-c:v", "rawvideo", "-pix_fmt", format, path])
+    let error = await #expect(throws: RetrogradeError.self) { _ = try await Reverser(path).plan() }
+    #expect(error?.code == .missingPlugin, "\(error as Any)")
+  }
+
+  @Test(
+    "codec tags of raw video in NUT are told apart from those of other codecs",
+    arguments: [
+      ("rawvideo", "rgb24", nil), ("rawvideo", "yuva420p", nil), ("rawvideo", "pal8", nil), ("mpeg4", "yuv420p", nil),
+      ("rawvideo", "gbrp", "G3[0][8]"), ("rawvideo", "rgba", "RGBA"),
+    ] as [(String, String, String?)])
+  func rawNUTTags(_ codec: String, _ format: String, _ tag: String?) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("s.nut")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=0.3", "-c:v", codec, "-pix_fmt", format, path])
+    #expect(ContainerFacts(path).unreadNUTVideo == tag)
   }
 
   /// No edit compensates for the B-frame delay, so the start and the end of the video are late by

@@ -305,4 +305,19 @@ import Testing
     #expect(warning.count == 1)
     #expect(warning.message.contains("1 more program"))
   }
+
+  @Test("frames whose presentation times GStreamer discards are counted")
+  func distantTimes() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("s.ts")
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "testsrc2=s=64x64:r=1/10:d=60", "-c:v", "libx264", "-bf", "2", "-x264-params", "b-adapt=0",
+      path,
+    ])
+    let summary = try await Reverser(path).reverse(to: folder.path("m.mkv"))
+    #expect(
+      summary.warnings.contains {
+        $0.code == .detailLeftOut && $0.message.contains("more than 5 s from decoding")
+      }, "\(summary.warnings)")
+  }
 }

@@ -57,6 +57,16 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror) == [])
   }
 
+  /// Five frames start in each millisecond, to which Matroska rounds their times.
+  @Test("a mirror of 5,000 frames per second in Matroska is verified")
+  func manyFramesPerMillisecond() async throws {
+    let folder = try TemporaryFolder()
+    let source = folder.path("s.mp4")
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc2=s=64x64:r=5000:d=0.05", "-c:v", "libx264", source])
+    let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv"))
+    #expect(try await VerifyTests.differences(source, mirror) == [])
+  }
+
   @Test("a lossless mirror has the same pixels and samples")
   func losslessMirror() async throws {
     let folder = try TemporaryFolder()

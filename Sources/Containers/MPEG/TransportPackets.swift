@@ -82,6 +82,13 @@ struct TransportPacket {
   /// none begins, or if its kind is unknown.
   let kind: StreamKind?
 
+  /// True if presentation and decoding are more than 5 s apart.
+  var hasDistantTimes: Bool {
+    guard let time else { return false }
+    let ticks = (time.shown - time.decoded) & 0x1_FFFF_FFFF
+    return (5 * 90_000 + 1..<1 << 33 - 5 * 90_000).contains(ticks)
+  }
+
   /// - Parameters:
   ///   - first: position of the packet in `bytes`, which contain the whole packet of 188 bytes.
   ///   - place: offset of the packet in the file.

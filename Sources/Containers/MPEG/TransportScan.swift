@@ -53,7 +53,8 @@ struct TransportScan {
       program.streams.map { (kind($0.number, declared: $0.kind), streams[$0.number]) }.filter { $0.kind != .other }
     }
     let first = tables.programs.first.map(media) ?? []
-    marks = tables.programs.first?.marks ?? []
+    let distant = first.reduce(0) { $0 + ($1.kind == .video ? $1.stream.distantTimes : 0) }
+    marks = (tables.programs.first?.marks ?? []) + (distant > 0 ? [ContainerDetail.distantTimes(distant)] : [])
     dataStreams = (tables.programs.first?.streams ?? []).filter { stream in
       kind(stream.number, declared: stream.kind) == .other && streams[stream.number].count > 0
     }.map { ContainerReport.DataStream(number: $0.number, detail: ContainerDetail(track: $0.name)) }
@@ -73,6 +74,9 @@ private struct PacketStream {
   private(set) var kind: StreamKind?
   private(set) var count = 0
   private(set) var gaps = TickGaps()
+  /// Number of media packets whose presentation times tsdemux discards
+  /// (`Quirk.tsdemuxDistantTimes`).
+  private(set) var distantTimes = 0
   private var counter: UInt8 = 0
   /// Decoding time of the last media packet.
   private var time: Int?
@@ -88,6 +92,7 @@ private struct PacketStream {
     kind = kind ?? packet.kind
     count += 1
     if let time { gaps.pass(time) }
+    if packet.hasDistantTimes { distantTimes += 1 }
     self.time = packet.time?.decoded ?? self.time
   }
 
@@ -169,4 +174,11 @@ private struct ElapsedTicks {
   }
 
   func elapsed(_ time: Int) -> Int { time - jumps }
+}
+
+extension ContainerDetail {
+  fileprivate static func distantTimes(_ count: Int) -> ContainerDetail {
+    let what = count == 1 ? "time of 1 frame that is" : "times of \(count) frames that are"
+    return ContainerDetail("the presentation \(what) more than 5 s from decoding", of: .video)
+  }
 }

@@ -32,6 +32,19 @@ extension ContainerReport {
     }
     return report.streams.isEmpty ? nil : report
   }
+
+  /// Codec tag of raw video whose pixel format avdemux_nut can't output
+  /// (`Quirk.avdemuxRawFormats`), in FFmpeg's notation, such as `G3[0][8]`; nil without such video.
+  static func unreadNUTVideo(_ file: RandomAccessFile) -> String? {
+    var place = nutStart.count
+    while place < file.size, let packet = NUTPacket(file, at: place), packet.isHeader {
+      if let tag = packet.videoTag(in: file), NUTPacket.isUnreadRaw(tag) {
+        return tag.map { (0x21..<0x7F).contains($0) ? String(UnicodeScalar($0)) : "[\($0)]" }.joined()
+      }
+      place = packet.end
+    }
+    return nil
+  }
 }
 
 /// Packet of a NUT file: a start code of eight bytes, a length, a body, and a checksum at the end of
@@ -84,6 +97,33 @@ private struct NUTPacket {
     guard numbers.next() != nil, let number = numbers.next(), NUTPacket.streamKinds.indices.contains(number)
     else { return nil }
     return NUTPacket.streamKinds[number]
+  }
+
+  /// Codec tag of the video stream that the packet describes; nil for other packets.
+  func videoTag(in file: RandomAccessFile) -> [UInt8]? {
+    guard describedStream(in: file) == .video else { return nil }
+    var numbers = NUTNumbers(body(in: file)[...])
+    guard numbers.next(2) != nil, let length = numbers.next() else { return nil }
+    return numbers.nextBytes(length)
+  }
+
+  /// Codec tags of raw video that avdemux_nut outputs, of those with a control character. It is the
+  /// number of bits or planes.
+  private static let readRawTags: Set = [
+    "PAL\u{8}", "RGB\u{F}", "RGB\u{10}", "RGB\u{18}", "BGR\u{18}", "Y4\u{B}\u{8}",
+  ]
+  /// Codec tags of other raw video that avdemux_nut does not output.
+  private static let unreadRawTags: Set = [
+    "0BGR", "0RGB", "440P", "@BRA", "@RBA", "ABGR", "ARGB", "B0W1", "B1W0", "B4BY", "BGR0", "BRA@", "NV12", "NV21",
+    "R4BY", "RBA@", "RGB0", "RGBA", "XYZ$", "YVYU", "$ZYX",
+  ]
+
+  /// True for the codec tag of raw video that avdemux_nut does not output.
+  static func isUnreadRaw(_ tag: [UInt8]) -> Bool {
+    // Tags of the form of AVI, which are small little-endian numbers, are of other codecs.
+    guard tag.count == 4, tag[2] != 0 || tag[3] != 0 else { return false }
+    let text = tag.text(0)
+    return tag.contains { $0 < 0x20 } ? !readRawTags.contains(text) : unreadRawTags.contains(text)
   }
 
   /// True if the file ends with an index. The length of the index precedes its checksum.
@@ -211,6 +251,12 @@ private struct NUTNumbers {
   mutating func skip(_ times: Int, _ size: Int) -> Bool {
     for _ in 0..<times where next(size) == nil { return false }
     return true
+  }
+
+  /// Reads `size` bytes; nil at the end of the bytes.
+  mutating func nextBytes(_ size: Int) -> [UInt8]? {
+    let bytes = Array(rest.prefix(size))
+    return skipBytes(size) ? bytes : nil
   }
 
   /// Skips `size` bytes; false at the end of the bytes.

@@ -68,11 +68,14 @@ package struct FrameCollector {
     var result = times
     var moved = 0
     var first = 0
+    var step = ClockTime(nanoseconds: 40_000_000)
     while first < times.count {
       // `next` is the first frame with a later start than the frame `first`. Spread the frames
-      // before `next` evenly over the time between these two starts.
+      // before `next` evenly over the time between these two starts. The last frames get the time
+      // that the frames before them have: Matroska rounds times, so at more than 1,000 frames per
+      // second several frames have the same time.
       let next = times[first...].firstIndex { $0 > times[first] } ?? times.count
-      let step = next < times.count ? times[next] - times[first] : ClockTime(nanoseconds: 40_000_000)
+      step = next < times.count ? times[next] - times[first] : min(step, ClockTime(nanoseconds: 40_000_000))
       for frame in first + 1..<next {
         result[frame] =
           times[first] + ClockTime(nanoseconds: step.nanoseconds / Int64(next - first) * Int64(frame - first))
