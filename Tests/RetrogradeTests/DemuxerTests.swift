@@ -83,7 +83,8 @@ import Testing
     }
   }
 
-  @Test("raw video in NUT that GStreamer can't read is refused as unsupported", arguments: ["rgba", "nv12", "gbrp10le"])
+  @Test(
+    "raw video in NUT that GStreamer can't read is refused as unsupported", arguments: ["rgba", "nv12", "gbrp10le"])
   func rawNUT(_ format: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("s.nut")
