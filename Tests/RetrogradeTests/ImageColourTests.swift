@@ -71,7 +71,8 @@ import Testing
     options.encoding.videoCodec = "mjpeg"
     try await Reverser(source, options: options).reverse(to: mirror)
     let bytes = try FFmpeg.bytes(["-i", mirror, "-frames:v", "1", "-pix_fmt", "yuvj420p", "-f", "rawvideo", "-"])
-    try #require(bytes.count == 64 * 48 * 3 / 2)
+    let size = 64 * 48 * 3 / 2
+    try #require(bytes.count == size)
     // The source's levels in full range, with a tolerance for lossy coding.
     for (place, level) in [(0, 51), (64 * 48, 233), (64 * 48 * 5 / 4, 51)] {
       #expect(abs(Int(bytes[place]) - level) <= 2, "\(bytes[place]) instead of \(level)")
