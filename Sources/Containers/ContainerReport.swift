@@ -56,6 +56,8 @@ package struct ContainerReport: Equatable, Sendable {
   /// Identifiers of all streams in file order: serial numbers in Ogg, PIDs in transport streams.
   /// Empty for other formats.
   package var streamNumbers: [Int] = []
+  /// End of each Vorbis stream in Ogg, by serial number; a stream of a truncated file is omitted.
+  package var vorbisEnds: [Int: ClockTime] = [:]
   /// Streams with packets that are neither video nor audio. Transport streams only.
   package var dataStreams: [DataStream] = []
   /// Tolerance: a file whose media ends at most this long before ``presentationEnd`` is not

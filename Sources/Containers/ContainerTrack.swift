@@ -12,6 +12,9 @@ package struct ContainerTrack: Sendable {
   /// Three-letter language (ISO 639-2); nil if not declared. MP4 and MOV only: qtdemux reports the
   /// language only with the first packet of a stream.
   package var language: String?
+  /// True if no language is declared, so that readers assume English (RFC 9559, 5.1.4.1.19).
+  /// Matroska only.
+  package var hasDefaultLanguage = false
   /// Pixel aspect ratio. MP4 and MOV only.
   package var pixelAspect: (width: Int, height: Int)?
   /// Field order, with the name used in caps (`top-field-first`); nil for progressive video, or if

@@ -10,6 +10,8 @@ package struct GaplessInfo: Sendable {
   package var cut = ClockTime.zero
   /// Duration of the audible range; nil if the range lasts to the end of the stream.
   package var duration: ClockTime?
+  /// End of the audible range in stream time; nil if ``duration`` or the stream determines it.
+  package var end: ClockTime?
   /// Number of sample frames that the decoder outputs if it trims nothing and no packet is missing.
   /// Nil if unknown; then this information always applies.
   package var ifDecoded: Int?

@@ -40,8 +40,12 @@ extension TagList {
     return isInvented ? removing([GST_TAG_DATE]) : self
   }
 
-  /// True if the list has a comment called `DATE`.
-  package var hasDateComment: Bool { !dateComments.isEmpty }
+  /// Value of the first comment called `DATE`; nil if there is none.
+  package var dateComment: String? { dateComments.first.map(String.init) }
+
+  /// Creates a list with only a `datetime`.
+  /// - Parameter date: year, month or day, such as `2020`, `2020-05` or `2020-05-06`.
+  package convenience init?(dateTime date: String) { self.init("taglist, datetime=(datetime)\(date)") }
 
   /// Values of comments called `DATE`, which a file may have besides the creation time in its
   /// header.

@@ -26,7 +26,7 @@ extension Quirk {
       decoder is refused.
       """,
     upstream: "`gst_riff_create_audio_template_caps`",
-    workaround: "A `capssetter` without caps, which accepts all caps, is linked between the two.")
+    workaround: "A `capssetter` between the two accepts all caps, and sets the media type.")
 
   static let wavparse = [wavparseSize, wavparseChannelMask, wavparseTemplate]
 }

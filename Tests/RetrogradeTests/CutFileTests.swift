@@ -106,6 +106,19 @@ import Testing
     #expect(report.warnings.isEmpty, "\(report.warnings)")
   }
 
+  @Test("Ogg Vorbis beside a longer video ends at the declared sample")
+  func vorbisEnd() async throws {
+    let folder = try TemporaryFolder()
+    let (path, mirror) = (folder.path("a.ogv"), folder.path("m.mkv"))
+    let inputs = ["-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=2", "-f", "lavfi", "-i", "sine=d=1.7:r=48000"]
+    _ = try FFmpeg.bytes(inputs + ["-c:v", "libtheora", "-c:a", "libvorbis", path])
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    try await Reverser(path, options: options).reverse(to: mirror)
+    let (own, mirrored) = (try FFmpeg.samples(path), try FFmpeg.samples(mirror))
+    #expect(own.count == 81_600 && mirrored == own.reversed())
+  }
+
   @Test("a damaged WavPack block is reported, and silence is not", arguments: ["-ac 2", "-ac 1"])
   func damagedWavPack(_ form: String) async throws {
     let folder = try TemporaryFolder()

@@ -55,7 +55,7 @@ import Testing
     Refusal(output: "o.mp4", words: "property 'quantizer'") {
       $0.profile = "video/quicktime,variant=iso:video/x-h264|element-properties,quantizer=99"
     },
-    Refusal(output: "o.mp4", words: "H.264 of 4x2") { $0.width = 4 },
+    Refusal(output: "o.mp4", words: "H.264 video of 4x2 pixels") { $0.width = 4 },
   ]
 
   @Test("a value that an encoder does not accept is refused", arguments: refusals)

@@ -56,7 +56,9 @@ import Testing
     try Data(start + [0xE9] + Array(".ts\n".utf8)).write(to: URL(fileURLWithPath: list))
     #expect { try Playlist(path: list)?.checkNames(in: list) } throws: { "\($0)".contains("is not UTF-8") }
     try Data(start + Array("%E9.ts\n".utf8)).write(to: URL(fileURLWithPath: list))
-    #expect { try Playlist(path: list)?.checkNames(in: list) } throws: { "\($0)".contains("%E9.ts: No such file") }
+    #expect { try Playlist(path: list)?.checkNames(in: list) } throws: {
+      "\($0)".contains("%E9.ts, which can't be read: No such file")
+    }
     let file = folder.url.path + "/" + String(pathBytes: [0xE9] + ".ts".utf8)
     try #require(fopen(file.cPath, "w").map { fclose($0) } == 0)
     try Playlist(path: list)?.checkNames(in: list)

@@ -125,6 +125,9 @@ import Testing
         "left out: WebVTT tags in 2 subtitles: classes, languages, ruby, times of words, voices",
         "left out: the styles of the WebVTT file",
       ])
+    // Automatic captions of YouTube begin or end with a line of one space.
+    let automatic = try read("WEBVTT\n\n00:00.1 --> 00:00.5\n \nI am\n\n00:00.5 --> 00:00.9\ngoing\n \n")
+    #expect(automatic.cues == ["100-500 I am", "500-900 going"] && automatic.warnings == [])
     #expect(try read("WEBVTT\n\n00:00.100 --> 00:00.500\n<i>plain</i> <c>c</c>\n\nNOTE end").warnings == [])
   }
 

@@ -49,6 +49,7 @@ enum MatroskaID {
   static let codecDelay: UInt32 = 0x56AA
   static let name: UInt32 = 0x536E
   static let language: UInt32 = 0x22B59C
+  static let languageBCP47: UInt32 = 0x22B59D
   static let video: UInt32 = 0xE0
   static let blockAdditionMapping: UInt32 = 0x41E4
   static let blockAddIDType: UInt32 = 0x41E7

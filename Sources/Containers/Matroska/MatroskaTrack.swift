@@ -20,6 +20,7 @@ enum MatroskaTrack {
         kind: kind(ofType: number(MatroskaID.trackType)),
         disposition: Disposition(
           isDefault: number(MatroskaID.flagDefault) != 0, isForced: number(MatroskaID.flagForced) == 1),
+        hasDefaultLanguage: !parts.contains { [MatroskaID.language, MatroskaID.languageBCP47].contains($0.id) },
         fieldOrder: fieldOrder(of: parts),
         number: number(MatroskaID.trackNumber).flatMap { Int(exactly: $0) },
         codecDelay: ClockTime(nanoseconds: min(number(MatroskaID.codecDelay) ?? 0, 1_000_000_000)),

@@ -1,3 +1,5 @@
+import MediaTime
+
 /// Ogg files (RFC 3533).
 extension ContainerReport {
   /// Returns the report of an Ogg file. In a complete file, the last page of each stream has the
@@ -5,6 +7,7 @@ extension ContainerReport {
   static func ogg(_ file: RandomAccessFile) -> ContainerReport? {
     var declared = ContainerReport()
     var open: Set<Int> = []
+    var vorbisRates: [Int: Int] = [:]
     var isLast = false
     var hasEnded = false
     var place = 0
@@ -25,7 +28,15 @@ extension ContainerReport {
       isLast = head[5] & 4 != 0
       if isLast { hasEnded = true }
       if isLast { open.remove(serial) } else { open.insert(serial) }
+      let body = place + 27 + segments.count
       let size = 27 + segments.count + segments.reduce(0) { $0 + Int($1) }
+      if head[5] & 2 != 0, vorbisRates.count < mostStreams { vorbisRates[serial] = vorbisRate(file, at: body) }
+      // The last page may declare an end before the end of its samples (Vorbis I, A.2).
+      if isLast, let rate = vorbisRates[serial], let samples = file.number(at: place + 6, 8, isLittleEndian: true),
+        samples < 1 << 48
+      {
+        declared.vorbisEnds[serial] = ClockTime(sampleIndex: samples, rate: rate)
+      }
       // A page with a wrong checksum counts as damage, because demuxers skip the page.
       if declared.brokenAt == nil, let page = file.read(place..<place + size), !OggChecksum.holds(page) {
         declared.brokenAt = place
@@ -43,6 +54,14 @@ extension ContainerReport {
 
   /// Maximum number of streams that are listed in the report.
   private static let mostStreams = 1 << 12
+
+  /// Returns the sample rate from the identification header at `place` (Vorbis I, 4.2.2); nil for
+  /// other codecs.
+  private static func vorbisRate(_ file: RandomAccessFile, at place: Int) -> Int? {
+    guard file.text(at: place + 1) == "vorb", let rate = file.number(at: place + 12, 4, isLittleEndian: true), rate > 0
+    else { return nil }
+    return rate
+  }
 
   /// True if another page begins at or after `place`, within the maximum length of a page (RFC
   /// 3533, 6).

@@ -6,7 +6,9 @@ extension CarriedDetails {
   /// Comments to write into the output: comments of the source that are valid for the output, and
   /// comments made from tags that the muxer does not write.
   var comments: [String] {
-    (loopComments.played + (holdsComments ? freeComments + promoted(source.index.tags?.withDate) : [])).unique
+    let all = loopComments.played + (holdsComments ? freeComments + promoted(source.index.tags?.withDate) : [])
+    // The date is written as a tag.
+    return all.unique.filter { $0 != secondDate.map { "DATE=\($0)" } }
   }
 
   /// Returns the comments to write for a stream: comments of the source that are valid for the
@@ -124,7 +126,7 @@ extension CarriedDetails {
   private var freeTags: [NamedTag] {
     let isWritten = writtenTags?.time != nil && heldTags?.contains("datetime") ?? true
     let created = container?.holdsHeaderTime ?? true || !holdsComments || isWritten ? nil : created
-    let kept = keptTags + [languageOfFile].compactMap { $0 }
+    let kept = keptTags + languagesOfFile
     return named(source.index.tags).filter { !kept.contains($0) && (container?.isFLAC ?? true || !isHeldByFLAC($0)) }
       + [created.map { NamedTag(name: "CREATION_TIME", text: TagList.dateTime($0)) }].compactMap { $0 }
   }
@@ -142,21 +144,30 @@ extension CarriedDetails {
 
   private var keepsWaveChunks: Bool { container?.isWave ?? false && !hasSoundtrack && source.facts?.wave != nil }
 
-  /// Tags for the muxer. FLAC and Ogg would write the creation time of a header as a second date. In
-  /// MP3, the language of the audio is a tag of the file.
+  /// Tags for the muxer. In MP3, the language of the audio is a tag of the file.
   var writtenTags: TagList? {
-    let isSecondDate = source.index.tags?.hasDateBesidesTime ?? false && heldTags?.contains("datetime") ?? false
-    let kept = source.index.tags?.removing((container?.miswrittenTags ?? []) + (isSecondDate ? ["datetime"] : []))
+    var kept = source.index.tags?.removing(container?.miswrittenTags ?? [])
+    if let secondDate { kept = kept?.removing(["datetime"]).merging(TagList(dateTime: secondDate)) }
     let language = container?.tagger == nil ? languageOfFile?.text : audio.first?.tags?.language?.plain
     return kept.merging(language.flatMap { TagList(language: $0) })?.withPlainLanguage
   }
 
-  /// Comment of the file that FLAC and Ogg hold as the language of their audio, if the audio has no
-  /// language of its own.
+  /// Date to write instead of the creation time in the source's header; nil if there is no such date.
+  /// FLAC and Ogg write `datetime` as the date, so the creation time would be a second date.
+  private var secondDate: String? {
+    heldTags?.contains("datetime") ?? false ? source.index.tags?.dateBesidesTime : nil
+  }
+
+  /// Comments `LANGUAGE` of the file, which FLAC and Ogg hold as the language of their audio; empty
+  /// for other outputs.
+  private var languagesOfFile: [NamedTag] {
+    guard container.map({ $0.isFLAC || $0.isOgg }) ?? false, !audio.isEmpty else { return [] }
+    return named(source.index.tags).filter { $0.name.uppercased() == "LANGUAGE" }
+  }
+
+  /// Language of the file, to write if the audio has no language of its own.
   private var languageOfFile: NamedTag? {
-    let isVorbis = container.map { $0.isFLAC || $0.isOgg } ?? false
-    guard isVorbis, !audio.isEmpty, audio.allSatisfy({ $0.tags?.language == nil }) else { return nil }
-    return named(source.index.tags).first { $0.name.uppercased() == "LANGUAGE" }
+    audio.allSatisfy { $0.tags?.language == nil } ? languagesOfFile.first : nil
   }
 
   /// Creation time of the source, in seconds since 1970.
@@ -209,8 +220,11 @@ extension CarriedDetails {
 }
 
 extension TagList {
-  /// True if the list has a creation time, and a date that is not the day of that time.
-  fileprivate var hasDateBesidesTime: Bool { time != nil && !hasSameDay && (has("date") || hasDateComment) }
+  /// Date that is not the day of the list's creation time; nil if the list lacks one of the two.
+  fileprivate var dateBesidesTime: String? {
+    guard time != nil, !hasSameDay, let date = dateComment ?? texts(of: "date")?.first else { return nil }
+    return date.utf8.allSatisfy { "0123456789-".utf8.contains($0) } && TagList(dateTime: date) != nil ? date : nil
+  }
 
   /// True if `date` is the day of `datetime`.
   fileprivate var hasSameDay: Bool {

@@ -78,7 +78,9 @@ struct CarriedDetails: Sendable {
   /// (`pt`).
   private var unsupportedLanguages: [Warning] {
     if let container, !container.holdsLanguages {
-      let lost = (audio.map(\.tags) + subtitles.map(\.tags)).compactMap { $0?.language?.whole }
+      let tracks = (source.facts?.tracks ?? []).filter { $0.kind == .audio }
+      let assumed = !tracks.isEmpty && tracks.allSatisfy(\.hasDefaultLanguage) ? "en" : nil
+      let lost = (audio.map(\.tags) + subtitles.map(\.tags)).compactMap { $0?.language?.whole }.filter { $0 != assumed }
       guard !lost.isEmpty else { return [] }
       let what = lost.count == 1 ? "the language of a stream" : "the languages of \(lost.count) streams"
       let languages = lost.joined(separator: ", ")

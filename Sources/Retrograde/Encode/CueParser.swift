@@ -55,18 +55,20 @@ struct CueParser {
   /// line before each timing line; WebVTT may have any text there, after a blank line.
   private var isNamed: Bool {
     guard let last = pending.last, !last.isBlank else { return false }
-    return isWeb ? pending.dropLast().last?.isBlank == true : last.trimmed.allSatisfy(\.isDigit)
+    return isWeb ? pending.dropLast().last?.isEmpty == true : last.trimmed.allSatisfy(\.isDigit)
   }
 
   private mutating func finishCue() {
-    var blocks = pending.split(whereSeparator: \.isBlank)
+    // In WebVTT, a line of white space is text. YouTube writes such lines.
+    let isWeb = isWeb
+    var blocks = pending.split { isWeb ? $0.isEmpty : $0.isBlank }
     if let current {
-      // A blank line ends a WebVTT cue. In SubRip, only the next timing line does.
+      // An empty line ends a WebVTT cue. In SubRip, only the next timing line does.
       if !isWeb {
         add(current, pending.trimmingBlankLines)
         blocks = []
-      } else if pending.first?.isBlank == false {
-        add(current, blocks.removeFirst())
+      } else if pending.first?.isEmpty == false {
+        add(current, Array(blocks.removeFirst()).trimmingBlankLines)
       }
     }
     for block in blocks { noteBlock(block) }
@@ -93,7 +95,7 @@ struct CueParser {
     case "REGION": lostBlocks.insert("regions")
     // Comments are not shown. The header is the block before the first cue.
     case "NOTE", "WEBVTT": break
-    default: strayLines += block.filter { isWeb || !$0.trimmed.allSatisfy(\.isDigit) }.count
+    default: strayLines += block.filter { !$0.isBlank && (isWeb || !$0.trimmed.allSatisfy(\.isDigit)) }.count
     }
   }
 

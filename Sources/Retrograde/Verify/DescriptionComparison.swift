@@ -286,6 +286,8 @@ enum DescriptionComparison {
       let own = source?.texts(of: name) ?? []
       var found = given.flatMap { $0?.texts(of: name) ?? [] }
       found += comments.filter { TagList.tag(named: $0.name) == name }.map(\.text)
+      // FLAC and Ogg write only the creation time if it is on the same day as the date.
+      if name == "date" { found += given.flatMap { $0?.texts(of: "datetime") ?? [] }.map { String($0.prefix(10)) } }
       // Also split each value, because some containers join several values into one.
       if own.count > 1 { found += found.flatMap { $0.split(separator: #/[,;] /#).map(String.init) } }
       return own.allSatisfy(found.contains)

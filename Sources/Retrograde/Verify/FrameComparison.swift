@@ -24,8 +24,9 @@ struct FrameComparison {
   var misplaced: [Int] = []
   /// Comparison of blocks of pixels, for the frames that are not identical to their source frames.
   var picture = PictureComparison()
-  /// True if the mirror's codec is lossless, and its frames have the source's size and pixel
-  /// format. Frames then differ only if they were converted to another format and back.
+  /// True if a frame of a lossless codec differs from its source frame, although size and pixel
+  /// format are the same. Correct frames differ only if they were converted to another format and
+  /// back.
   private(set) var isUnconverted = false
   /// Check of the source's frames against a plain decode (``PlainFrames``); nil if there was no
   /// plain decode.

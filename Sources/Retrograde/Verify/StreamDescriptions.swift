@@ -51,7 +51,7 @@ enum StreamDescriptions {
     let clock =
       mirror.videos.contains { ["video/x-h264", "video/x-h265"].contains($0.video.caps.mediaType) } ? 10.0 : 1
     let rate = mirror.audio.map(\.rate).min() ?? 48_000
-    let most = container.isTransportStream ? clock : isExact ? 0.02 : mostPriming(rate)
+    let most = container.isTransportStream || !container.isKnown ? clock : isExact ? 0.02 : mostPriming(rate)
     let holds = abs(start.seconds) <= max(most, frame.map(mostShift) ?? 0)
     return .init(
       "start", holds, holds ? "\(start)" : "\(start), expected 0", ["ms": start.seconds * 1000])
@@ -81,7 +81,10 @@ enum StreamDescriptions {
           container.carriesLanguages ? "the mirror has none" : "none; the mirror's container can't hold them")
       ]
     }
-    let differing = zip(own, other).filter { $0.0.language != $0.1.language }
+    let differing = zip(own, other).filter { own, other in
+      // Some formats, such as ASF, declare a language if none is known.
+      own.language != other.language && (container.isKnown || own.language != nil && other.language != nil)
+    }
     let finding = differing.map { own, other in
       "\(own.name): \(other.language ?? "none"), expected \(own.language ?? "none")"
     }

@@ -122,7 +122,9 @@ package final class AudioIndexer: Sendable {
     // Without `capssetter`, linking limits the caps of a parser to those that the decoder's pad
     // template declares. opusdec also decodes streams whose header states a rate that Opus does not
     // have (44.1 kHz), although the template of opusdec excludes such rates.
-    let open = stream.hasUndeclaredCaps || isOpus ? "capssetter ! " : ""
+    // It also sets the media type, which the template of the demuxer may lack.
+    let open =
+      stream.hasUndeclaredCaps || isOpus ? "capssetter join=false caps=\(stream.caps.mediaType) ! " : ""
     return "\(open)\(queue)\(decode)\(placed)audioconvert dithering=none ! audio/x-raw,layout=interleaved\(rate) ! "
       + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
   }
@@ -226,6 +228,7 @@ package final class AudioIndexer: Sendable {
     let trim = self.trim.applying(toDecoded: decoded.reduce(0) { $0 + $1.count })
     segment.start = segment.start + trim.delay
     if let duration = trim.duration { segment.stop = segment.start + duration }
+    if let end = trim.end.map({ $0 - segment.time + segment.start }) { segment.stop = min(segment.stop ?? end, end) }
     var layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
     layout.fillsGaps = clock.fillsGaps
     layout.cutPriming = trim.cut

@@ -100,7 +100,12 @@ private struct Effect {
     case ("move", 6) where arguments[4...].allSatisfy({ Int($0) == 0 }):
       reversed = Array(arguments[2..<4] + arguments[..<2])
     case ("move", 6):
-      reversed = times(arguments[4...], duration).map { Array(arguments[2..<4] + arguments[..<2]) + $0 }
+      reversed = times(arguments[4...], duration).map { times in
+        // A text that starts to move after the end of its line does not move. Two times of 0 or less
+        // would mean the whole time.
+        if times.allSatisfy({ (Int($0) ?? 0) <= 0 }) { return Array(arguments[..<2] + arguments[..<2]) }
+        return Array(arguments[2..<4] + arguments[..<2]) + times
+      }
     default: reversed = nil
     }
     return reversed.map { "\(name)(\($0.joined(separator: ",")))" }
