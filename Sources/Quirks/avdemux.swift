@@ -13,7 +13,7 @@ extension Quirk {
   package static let avdemuxRawFormats = Quirk(
     "avdemux_nut-raw-formats", element: "avdemux_nut", releases: .all,
     symptom: """
-      The process crashes on raw video in NUT in a pixel format of which it does not know the size, such as RGBA, NV12 \
+      The process crashes on raw video in NUT in a pixel format whose size it does not know, such as RGBA, NV12 \
       or planar RGB: it asks for a buffer of -1 bytes.
       """,
     upstream: "`gst_ffmpegdemux_loop`, `gst_ffmpeg_avpicture_fill`",

@@ -48,7 +48,7 @@ extension Quirk {
     "qtdemux-fragment-offsets", element: "qtdemux", releases: .all,
     symptom: """
       With composition offsets below 0 in fragments, as in CMAF, it shifts each fragment by the lowest offset in it: \
-      frames of the other fragments get wrong times, and run back.
+      frames of the other fragments get wrong times, some earlier than those before.
       """,
     upstream: "`qtdemux_parse_trun`, bb5a5ae8a8",
     workaround: """

@@ -43,7 +43,7 @@ extension Quirk {
     symptom:
       "VP9 does not declare its matrix if transfer function or primaries are not those of BT.601, BT.709 or BT.2020.",
     upstream: "`gst_vp9_get_vpx_colorspace`",
-    workaround: "The caps before it name these; the caps behind it name the real ones.")
+    workaround: "The caps before the encoder name one of these; the caps after it name the real ones.")
 
   static let vp9enc = [vp9encLag, vp9encMatrix, vp9encRealTimeSpeed]
 }

@@ -1,4 +1,5 @@
 import Containers
+import GStreamer
 import MediaTime
 
 /// Opened source, whose streams have been found. The source can be indexed more than once: for
@@ -53,8 +54,10 @@ package struct OpenedSource: Sendable {
     do {
       topology = try Topology(
         probing: stored.path, stored.sourceDescription, stored.facts, settings.cancellation)
-    } catch let error as RetrogradeError where [.damagedInput, .inputOutput].contains(error.code) {
-      throw stored.facts.unsupported(error, input) ?? error
+    } catch let error as RetrogradeError where error.code == .damagedInput && stored.facts.boxedImage != nil {
+      throw RetrogradeError(
+        .missingPlugin, about: input, "this image format is not supported (\(stored.facts.boxedImage ?? ""))",
+        remedy: "convert the image to PNG or JPEG, or to a video if it is animated", underlying: error.underlying)
     }
     tail = try span.flatMap { span in try excerpt?.join().map { (span, $0) } }
   }
@@ -105,18 +108,13 @@ package struct OpenedSource: Sendable {
 }
 
 extension ContainerFacts {
-  /// Returns the error to report instead of `error` for a file of a format that GStreamer can't
-  /// read; nil if the file's format is a common one.
-  fileprivate func unsupported(_ error: RetrogradeError, _ input: String) -> RetrogradeError? {
-    if let boxedImage {
-      return RetrogradeError(
-        .missingPlugin, about: input, "this image format is not supported (\(boxedImage))",
-        remedy: "convert the image to PNG or JPEG, or to a video if it is animated", underlying: error.underlying)
+  /// Returns the error to report for GStreamer's `error` while reading `path`.
+  func error(reading path: String, _ error: GStreamerError) -> RetrogradeError {
+    guard let uncommonAudio, [.notMedia, .inputOutput, .other].contains(error.kind) else {
+      return RetrogradeError.reading(path, error)
     }
-    return uncommonAudio.map {
-      RetrogradeError(
-        .missingPlugin, about: input, "this audio format is not supported (\($0))",
-        remedy: "convert it to FLAC, or to WAV with PCM", underlying: error.underlying)
-    }
+    return RetrogradeError(
+      .missingPlugin, about: path, "this audio format is not supported (\(uncommonAudio))",
+      remedy: "convert it to FLAC, or to WAV with PCM", underlying: error)
   }
 }

@@ -94,7 +94,7 @@ private struct ASFPacket {
   ///
   /// Padding is not considered, because muxers count it in different ways.
   var isValid: Bool {
-    // Only this kind of error correction data has a known size.
+    // The size of other kinds of error correction data is unknown.
     if bytes[0] & 0x70 != 0 { return true }
     var packet = self
     return packet.readPayloads()

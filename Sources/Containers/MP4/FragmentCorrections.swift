@@ -132,12 +132,11 @@ struct FragmentCorrections {
   /// Changes the composition offsets in the index, and the edit lists.
   /// - Returns: false if a track can't be changed.
   private mutating func delayHeader(_ index: MP4Index) -> Bool {
+    let start = index.place.lowerBound
+    var bytes = index.bytes
     for track in tracks.values where track.isMisread {
-      guard track.delay < 1 << 31 else { return false }
-      var bytes = index.bytes
       guard FragmentCorrections.delayOffsets(track, in: &bytes), FragmentCorrections.delayEdits(track, in: &bytes)
       else { return false }
-      let start = index.place.lowerBound
       header.append(
         MP4Patch(
           place: start + track.body.lowerBound..<start + track.body.upperBound, bytes: Array(bytes[track.body])))

@@ -4,6 +4,10 @@ struct MP4Index {
   private(set) var bytes: [UInt8]
   /// Range of the `moov` body in the file.
   let place: Range<Int>
+  /// True if the file is fragmented, so that each fragment has its own sample tables.
+  let isFragmented: Bool
+  /// Body of the movie header (`mvhd`), and the timescale of the movie; nil if damaged or missing.
+  let header: (body: Range<Int>, timescale: Int)?
 
   /// - Returns: nil if there is no index, or if it has 256 MiB or more, which is treated as damage.
   init?(_ file: RandomAccessFile) { self.init(file, in: file.boxes) }
@@ -15,6 +19,15 @@ struct MP4Index {
     else { return nil }
     self.bytes = bytes
     place = movie.body
+    isFragmented = bytes.box("mvex", in: 0..<bytes.count) != nil
+    header = MP4Index.header(in: bytes)
+  }
+
+  private static func header(in bytes: [UInt8]) -> (body: Range<Int>, timescale: Int)? {
+    guard let body = bytes.box("mvhd", in: 0..<bytes.count), let timescale = bytes.timescale(body), timescale > 0 else {
+      return nil
+    }
+    return (body, timescale)
   }
 
   /// Applies `correction` to the bytes of the index.
@@ -25,15 +38,6 @@ struct MP4Index {
 
   /// Bodies of the `trak` boxes.
   var tracks: [Range<Int>] { Box.all(in: bytes[...]).filter { $0.type == "trak" }.map(\.body) }
-  /// True if the file is fragmented, so that each fragment has its own sample tables.
-  var isFragmented: Bool { bytes.box("mvex", in: 0..<bytes.count) != nil }
-  /// Body of the movie header (`mvhd`), and the timescale of the movie.
-  var header: (body: Range<Int>, timescale: Int)? {
-    guard let body = bytes.box("mvhd", in: 0..<bytes.count), let timescale = bytes.timescale(body), timescale > 0 else {
-      return nil
-    }
-    return (body, timescale)
-  }
 
   /// Default durations of the MP4 samples in fragments (`trex`), by track identifier.
   var sampleDurations: [Int: Int] {

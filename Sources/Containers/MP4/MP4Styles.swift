@@ -6,21 +6,22 @@ enum MP4Styles {
   static func details(_ index: MP4Index, _ file: RandomAccessFile) -> [ContainerDetail] {
     let bytes = index.bytes
     let chapters = MP4Track.chapters(of: index)
+    var left = mostBytes
     return index.tracks.compactMap { track in
       guard MP4Track.kind(of: track, bytes) == .subtitles, let identifier = MP4Track.identifier(of: track, bytes),
         !chapters.contains(identifier), let table = bytes.box("mdia", "minf", "stbl", in: track),
         let entry = MP4Details.entries(table, bytes).first, ["tx3g", "text"].contains(entry.type)
       else { return nil }
       let usual = usualStyle(of: entry, bytes)
-      var boxes = SampleTable(bytes, table).map { modifiers(of: $0, usual, file) } ?? []
+      var boxes = SampleTable(bytes, table).map { modifiers(of: $0, usual, file, &left) } ?? []
       if let usual, usual[face] & faces != 0 { boxes.insert(entry.type) }
       return boxes.isEmpty
         ? nil : ContainerDetail("the styles of subtitles (\(boxes.sorted().joined(separator: ", ")))", of: .subtitles)
     }
   }
 
-  /// Size of a style record in bytes (3GPP TS 26.245, 5.17.1.1), without the range of characters
-  /// before it, which takes four bytes: font, face, size and colour.
+  /// Size in bytes of the font, face, size and colour in a style record (3GPP TS 26.245, 5.17.1.1).
+  /// The four bytes before them are the range of characters.
   private static let style = 8
   /// Offset of the face in a style record.
   private static let face = 2
@@ -35,15 +36,19 @@ enum MP4Styles {
     return Array(bytes[start..<start + style])
   }
 
-  /// Types of the boxes with styles after the texts of a track.
-  private static func modifiers(of samples: SampleTable, _ usual: [UInt8]?, _ file: RandomAccessFile) -> Set<String> {
+  /// Returns the types of the boxes with styles after the texts of a track.
+  /// - Parameter left: number of bytes that may still be read.
+  private static func modifiers(
+    of samples: SampleTable, _ usual: [UInt8]?, _ file: RandomAccessFile, _ left: inout Int
+  ) -> Set<String> {
     var found: Set<String> = []
     samples.forEachChunk { place, numbers in
       var offset = place
-      for number in numbers where number < most {
+      for number in numbers.clamped(to: 0..<most) {
         let size = samples.size(of: number)
-        guard (0..<1 << 60).contains(offset) else { return false }
+        guard (0..<1 << 60).contains(offset), left > 0 else { return false }
         if (3...largest).contains(size), let sample = file.read(offset..<offset + size) {
+          left -= size
           found.formUnion(modifiers(in: sample, usual))
         }
         offset += size
@@ -53,7 +58,10 @@ enum MP4Styles {
     return found
   }
 
-  /// Maximum number of samples to read; only a damaged table has more.
+  /// Maximum number of bytes to read from all tracks. A damaged table may list the same bytes many
+  /// times.
+  private static let mostBytes = 1 << 24
+  /// Maximum number of samples to read from a track; only a damaged table has more.
   private static let most = 100_000
   /// Size of the largest sample to read, in bytes: the longest text, and as many bytes of styles.
   private static let largest = 1 << 17

@@ -64,7 +64,8 @@ private struct MXFTriplet {
   /// True if another triplet begins after `place`.
   static func follows(_ place: Int, in file: RandomAccessFile) -> Bool {
     let step = 1 << 16
-    var place = place
+    // A key at `place` itself belongs to the triplet that can't be read.
+    var place = place + 1
     while place < file.size {
       // The blocks overlap, because a key may begin in one block and end in the next.
       guard let bytes = file.read(place..<min(place + step + beginning.count, file.size)) else { return false }

@@ -120,8 +120,9 @@ private struct NUTPacket {
 
   /// True for the codec tag of raw video that avdemux_nut does not output.
   static func isUnreadRaw(_ tag: [UInt8]) -> Bool {
-    // Tags of the form of AVI, which are small little-endian numbers, are of other codecs.
-    guard tag.count == 4, tag[2] != 0 || tag[3] != 0 else { return false }
+    // Tags of the form of AVI, which are little-endian numbers such as 0x10000001, are of other
+    // codecs.
+    guard tag.count == 4, tag[1] != 0 || tag[2] != 0 else { return false }
     let text = tag.text(0)
     return tag.contains { $0 < 0x20 } ? !readRawTags.contains(text) : unreadRawTags.contains(text)
   }

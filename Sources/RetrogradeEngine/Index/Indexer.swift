@@ -131,7 +131,7 @@ struct Indexer: Sendable {
     }
     if let failure = reading.failure {
       let isEmpty = (reading.videos.first?.packets.isEmpty ?? true) && audio.isEmpty
-      if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
+      if isEmpty { throw topology.facts.error(reading: topology.source, failure) }
       // Warn even if no stream seems to have ended early, because the failed element may have been
       // unable to output more.
       let what =

@@ -57,12 +57,11 @@ package struct Topology: Sendable {
       .withKnownComments.withoutInventedDate
   }
 
-  /// Tags of the file's APE tag that no GStreamer element read. Releases differ in what avdemux_tta
-  /// reports, so the tags in `known` are left out.
+  /// Returns the tags of the file's APE tag that are not in `known`. apedemux reads no item of some
+  /// APE tags without a header, and releases differ in what avdemux_tta reports.
   private func apeTags(besides known: TagList?) -> [NamedTag] {
-    guard !streams.contains(where: { $0.passes("apedemux") }) else { return [] }
-    return facts.apeTags.filter { tag in
-      !(TagList.tag(named: tag.name).map { known?.has($0) ?? false } ?? false)
+    facts.apeTags.filter { tag in
+      TagList.tag(named: tag.name).map { known?.has($0) != true } ?? !streams.contains { $0.passes("apedemux") }
     }
   }
 
@@ -257,7 +256,7 @@ extension Topology {
     }
     if let refused = shared.refused { throw RetrogradeError(namingOthers: path, refused) }
     // Streams found before a failure can be reversed; the index shows how far they reach.
-    if let failure, !shared.pads.contains(where: { $0.caps != nil }) { throw RetrogradeError.reading(path, failure) }
+    if let failure, !shared.pads.contains(where: { $0.caps != nil }) { throw facts.error(reading: path, failure) }
     while case .missingPlugin(let plugin)? = pipeline.nextMessage() { missing.append(plugin) }
     var identities: [(element: Element, number: Int)] = []
     let found = shared.pads.compactMap { pad in
