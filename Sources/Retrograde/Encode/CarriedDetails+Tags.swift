@@ -147,7 +147,7 @@ extension CarriedDetails {
   /// Tags for the muxer. In MP3, the language of the audio is a tag of the file.
   var writtenTags: TagList? {
     var kept = source.index.tags?.removing(container?.miswrittenTags ?? [])
-    if let secondDate { kept = kept?.removing(["datetime"]).merging(TagList(dateTime: secondDate)) }
+    if let secondDate { kept = (kept?.removing(["datetime"])).merging(TagList(dateTime: secondDate)) }
     let language = container?.tagger == nil ? languageOfFile?.text : audio.first?.tags?.language?.plain
     return kept.merging(language.flatMap { TagList(language: $0) })?.withPlainLanguage
   }
