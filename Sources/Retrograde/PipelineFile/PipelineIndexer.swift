@@ -33,6 +33,8 @@ struct PipelineIndexer: Sendable {
     var video: (name: String, source: VideoSource)?
     var audio: [(name: String, track: AudioTrack)] = []
     var tags: TagList?
+    /// Language of the first audio stream, without region and script; nil if undefined.
+    var language: String?
     var warnings: [Warning] = []
     /// True if each stream comes unchanged from the file. If so, a stream that is shorter than the
     /// file declares has lost data.
@@ -88,9 +90,9 @@ struct PipelineIndexer: Sendable {
     for (name, worker) in workers {
       let (found, warnings) = try worker.join()
       result.warnings += warnings
-      if let tags = (try? pipeline.appSink(name))?.pad?.tags(global: true) {
-        result.tags = result.tags?.merging(tags) ?? tags
-      }
+      let pad = (try? pipeline.appSink(name))?.pad
+      if let tags = pad?.tags(global: true) { result.tags = result.tags?.merging(tags) ?? tags }
+      if case .audio = found, result.audio.isEmpty { result.language = pad?.tags(global: false)?.language?.plain }
       try add(found, name, to: &result)
     }
     try cancellation.check()

@@ -96,7 +96,7 @@ struct PipelineRun: Sendable {
       contents.videos[number].orientation = orientation
       if written?.deinterlaces(video.name) ?? false { contents.videos[number].fieldOrder = nil }
     }
-    contents.tags = settings.tags ?? details.writtenTags
+    contents.tags = settings.tags ?? details.writtenTags(audioLanguage: found.language)
     contents.encoder = options.encoding.encoder
     contents.isOfUser = true
     let pipeline = try EncodingPipeline(contents, for: pipelines.name, work.cancellation)
