@@ -144,15 +144,17 @@ extension CarriedDetails {
 
   private var keepsWaveChunks: Bool { container?.isWave ?? false && !hasSoundtrack && source.facts?.wave != nil }
 
-  /// Tags for the muxer.
-  var writtenTags: TagList? { writtenTags(audioLanguage: audio.first?.tags?.language?.plain) }
+  /// Tags for the muxer. In MP3, the language of the audio is a tag of the file.
+  var writtenTags: TagList? {
+    writtenTags(audioLanguage: container?.tagger == nil ? nil : audio.first?.tags?.language?.plain)
+  }
 
   /// Returns the tags for the muxer.
-  /// - Parameter audioLanguage: language of the audio, which is a tag of the file in MP3.
+  /// - Parameter audioLanguage: language of the audio, to write as a tag of the file; nil for none.
   func writtenTags(audioLanguage: String?) -> TagList? {
     var kept = source.index.tags?.removing(container?.miswrittenTags ?? [])
     if let secondDate { kept = (kept?.removing(["datetime"])).merging(TagList(dateTime: secondDate)) }
-    let language = container?.tagger == nil ? languageOfFile?.text : audioLanguage
+    let language = languageOfFile?.text ?? audioLanguage
     return kept.merging(language.flatMap { TagList(language: $0) })?.withPlainLanguage
   }
 
