@@ -12,8 +12,8 @@ enum ColourCodes {
     [1: "BT.709", 6: "BT.601", 14: "BT.2020", 15: "BT.2020", 16: "PQ", 18: "HLG"][code] ?? transfers[code] ?? "\(code)"
   }
 
-  /// Displayed names of the colour labels that are lost in the output, because GStreamer has no
-  /// name for them.
+  /// Returns the displayed names of the colour labels that are lost in the output, because
+  /// GStreamer has no name for them.
   static func unnamed(matrix: Int?, transfer: Int?) -> [String] {
     [
       matrix.flatMap { matrices[$0] }.map { "the label of the colour matrix (\($0))" },

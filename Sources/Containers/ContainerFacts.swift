@@ -10,8 +10,6 @@ package struct ContainerFacts: Sendable {
   /// True if files of this format usually contain codecs standardised by MPEG: H.264, HEVC, AAC, or
   /// their predecessors.
   package private(set) var isUsuallyMPEG = false
-  /// Usual file name extension of the format; nil for formats that Retrograde does not write.
-  package private(set) var writtenExtension: String?
   /// Size of the file in bytes.
   package private(set) var size = 0
   /// Content that the file declares; nil if the format has no such declarations, or is unknown.
@@ -122,24 +120,29 @@ package struct ContainerFacts: Sendable {
       .flatMap { MatroskaDamage($0, timedTrack: number)?.times } ?? []
   }
 
+  /// Returns the usual file name extension of a file's format; nil for formats that Retrograde does
+  /// not write.
+  package static func writtenExtension(of path: String) -> String? {
+    guard let file = RandomAccessFile(path), let format = ContainerFormat(file) else { return nil }
+    return switch format {
+    case .mp4: "mp4"
+    case .matroska: "mkv"
+    case .avi: "avi"
+    case .transportStream: "ts"
+    case .ogg: "ogg"
+    case .wave: "wav"
+    case .flac: "flac"
+    case .gif: "gif"
+    case .y4m: "y4m"
+    default: nil
+    }
+  }
+
   private mutating func read(_ file: RandomAccessFile) {
     size = file.size
     beginning = file.read(0..<min(size, 1024)) ?? []
     fault = APETag.fault(in: file)
     guard fault == nil, let format = ContainerFormat(file) else { return }
-    writtenExtension =
-      switch format {
-      case .mp4: "mp4"
-      case .matroska: "mkv"
-      case .avi: "avi"
-      case .transportStream: "ts"
-      case .ogg: "ogg"
-      case .wave: "wav"
-      case .flac: "flac"
-      case .gif: "gif"
-      case .y4m: "y4m"
-      default: nil
-      }
     isUsuallyMPEG =
       switch format {
       case .mp4, .avi, .flv, .programStream, .transportStream: true

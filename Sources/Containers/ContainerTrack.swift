@@ -36,7 +36,7 @@ package struct ContainerTrack: Sendable {
   /// Duration of the audio that is decoded before the track's edit begins (``MP4PreRoll``). All
   /// audio timestamps are late by this duration. MP4 and MOV only.
   package var preRoll = ClockTime.zero
-  /// Byte ranges of the audio samples, if the container declares these ranges. The audio may be
-  /// compressed.
+  /// Byte ranges of the audio samples; nil if the container does not declare them. In MP4 and MOV,
+  /// the audio may be compressed.
   package var stored: StoredAudio?
 }

@@ -21,8 +21,9 @@ extension TagList {
   /// Matroska's name of the performer. matroskademux knows only a misspelling of this name.
   package static let matroskaPerformer = "LEAD_PERFORMER"
 
-  /// GStreamer's tag for `name`, which is either the name of a Vorbis comment, or GStreamer's own
-  /// name of the tag with `_` in place of `-`; nil if there is no such tag.
+  /// Returns GStreamer's tag for `name`, which is either the name of a Vorbis comment, or
+  /// GStreamer's own name of the tag with `_` in place of `-`; nil if no such tag exists, or its
+  /// values are neither text nor numbers.
   package static func tag(named name: String) -> String? {
     guard (try? GStreamer.initialize()) != nil else { return nil }
     if name.uppercased() == matroskaPerformer { return GST_TAG_PERFORMER }

@@ -43,11 +43,16 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     }
   }
 
+  /// Creates a list with only a language (`language-code`).
+  package convenience init?(language: String) {
+    self.init("taglist, language-code=(string)\(Description.quoted(language))")
+  }
+
   /// Creates the language tag of a stream as GStreamer's demuxers do: with the two-letter code (ISO
   /// 639-1) if one exists.
   /// - Parameter language: three-letter code (ISO 639-2).
   package convenience init?(languageOfThreeLetters language: String) {
-    self.init("taglist, language-code=(string)\(Description.quoted(TagList.shortLanguage(language)))")
+    self.init(language: TagList.shortLanguage(language))
   }
 
   /// Returns the two-letter code (ISO 639-1) of a language; `code` itself if there is none.

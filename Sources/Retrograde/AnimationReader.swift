@@ -175,7 +175,7 @@ struct AnimationReader {
     case .cut:
       Warning(
         .truncated,
-        "cut: the file ends after \(starts.count) complete frame\(starts.count == 1 ? "" : "s"), at \(end.inSeconds); "
+        "cut: the file ends after \(counted(starts.count, "complete frame")), at \(end.inSeconds); "
           + "the header says that more should follow, but not how many",
         span: TimeSpan(start: end, end: end))
     case .broken(let offset, let missing):

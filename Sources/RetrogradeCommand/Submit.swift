@@ -1,6 +1,7 @@
 import ArgumentParser
 import GStreamer
 import Retrograde
+import RetrogradeEngine
 
 struct Submit: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -107,7 +108,7 @@ struct Submit: AsyncParsableCommand {
   private func show(_ jobs: SlurmJobs, _ array: String?, _ join: String) {
     if let array {
       let each = jobs.run == 1 ? "one chunk each" : "up to \(jobs.run) chunks each"
-      Terminal.print("chunks     job \(array): \(jobs.tasks.count) task\(jobs.tasks.count == 1 ? "" : "s"), \(each)")
+      Terminal.print("chunks     job \(array): \(counted(jobs.tasks.count, "task")), \(each)")
       Terminal.print("join       job \(join), when all tasks have succeeded")
     } else {
       Terminal.print("join       job \(join): all chunks are finished")

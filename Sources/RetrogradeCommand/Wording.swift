@@ -1,8 +1,5 @@
 import Retrograde
 
-/// Returns a number with a noun in the singular or plural, such as `1 frame` or `2 frames`.
-func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
-
 extension Message {
   /// Text that names settings as command-line options, such as `--memory`.
   var inOptions: String { naming { $0.option } }

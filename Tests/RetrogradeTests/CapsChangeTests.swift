@@ -86,7 +86,7 @@ import Testing
     #expect(frames.count == 10 * 192 * 108)
   }
 
-  /// Raw H.264 stream. Each half declares its own caps.
+  /// Writes a raw H.264 stream whose halves declare different caps. Returns its path.
   private func h264(_ first: String, _ second: String, in folder: TemporaryFolder) throws -> String {
     var bytes: [UInt8] = []
     for caps in [first, second] {

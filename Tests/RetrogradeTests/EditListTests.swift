@@ -51,7 +51,7 @@ import Testing
     #expect(try FFmpeg.samples(folder.path("m.mkv")) == Array(all.dropLast(28_800).suffix(48_000)))
   }
 
-  /// Edits, and the numbers of the frames that they show, from 0.
+  /// Edits with times in milliseconds, and the numbers of the frames that these edits show.
   struct EditedVideo: Sendable {
     var edits: [(duration: Int, start: Int)]
     var shown: [Range<Int>]

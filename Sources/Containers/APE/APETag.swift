@@ -1,4 +1,5 @@
-/// APEv2 tag after the last packet of a WavPack, True Audio or MP3 file ("APEv2 specification", Hydrogenaudio).
+/// APEv2 tag after the last packet of a WavPack, True Audio or MP3 file ("APEv2 specification",
+/// Hydrogenaudio).
 enum APETag {
   /// Text items as tags, named like the corresponding Vorbis comment if there is one; other items
   /// as details.

@@ -1,11 +1,14 @@
 import MediaTime
 
-/// Changes to the durations of an MP4 or MOV file, its tracks and edits, so that qtdemux outputs
-/// all samples (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`,
-/// `Quirk.qtdemuxShortTracks`), does not trim priming and padding twice
-/// (`Quirk.qtdemuxGaplessTwice`, `Quirk.qtdemuxGapless`), outputs the pre-roll of Opus
-/// (``MP4PreRoll``), and outputs the frames of fragments at the right times
-/// (``FragmentCorrections``).
+/// Corrections to an MP4 or MOV file, for qtdemux:
+/// - With longer durations of the file, its tracks and edits, qtdemux outputs all samples
+///   (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`,
+///   `Quirk.qtdemuxShortTracks`).
+/// - With renamed tags, qtdemux does not trim the priming and padding that the edit list or
+///   ``gapless`` already excludes (`Quirk.qtdemuxGaplessTwice`, `Quirk.qtdemuxGapless`).
+/// - With an earlier start of its edit, Opus is output with its pre-roll (``MP4PreRoll``).
+/// - With other composition offsets, the frames of fragments are output at the right times
+///   (``FragmentCorrections``).
 struct MP4Corrections: FileCorrection {
   private var patches: [MP4Patch] = []
   /// Patches of fragments, ascending: there may be many.
@@ -68,9 +71,9 @@ struct MP4Corrections: FileCorrection {
     if let fragments, hasPlainVideo, tracks.allSatisfy(\.edits.isEmpty) {
       latest = max(latest, fragments.end(timescale))
     }
-    // Without an edit list, frames are presented later than they are decoded. The duration of all
-    // fragments (`mehd`, ISO/IEC 14496-12, 8.8.2) is in decoding time. qtdemux would therefore clip
-    // the last frames: hide that duration.
+    // Without an edit list, frames are presented later than they are decoded, but the duration of
+    // all fragments (`mehd`, ISO/IEC 14496-12, 8.8.2) is in decoding time. Hide that duration,
+    // because qtdemux would clip the last frames at it.
     if isFragmented, hasPlainVideo, let length = header.box("mvex", "mehd", in: 0..<header.count) {
       let name = length.lowerBound - 4..<length.lowerBound
       if header[name].elementsEqual("mehd".utf8) {
@@ -106,13 +109,13 @@ struct MP4Corrections: FileCorrection {
     patches.append(
       MP4Patch(
         place: start + field.lowerBound..<start + field.upperBound,
-        bytes: Array(withUnsafeBytes(of: UInt64(value).bigEndian, Array.init).suffix(field.count))))
+        bytes: Array([UInt8].big(UInt64(value)).suffix(field.count))))
   }
 
   /// Patches of fragments that are whole in `range`.
   private func fragmentPatches(in range: Range<Int>) -> ArraySlice<MP4Patch> {
-    let first = fragments.index(ofFirst: { $0.place.lowerBound >= range.lowerBound })
-    let end = fragments.index(ofFirst: { $0.place.upperBound > range.upperBound })
+    let first = fragments.endOfPrefix { $0.place.lowerBound < range.lowerBound }
+    let end = fragments.endOfPrefix { $0.place.upperBound <= range.upperBound }
     return fragments[min(first, end)..<end]
   }
 

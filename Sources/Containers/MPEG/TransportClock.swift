@@ -30,14 +30,14 @@ struct TransportClock: FileCorrection {
   }
 
   func changes(_ range: Range<Int>) -> Bool {
-    let first = places.index(ofFirst: { $0 + 6 > range.lowerBound })
+    let first = places.endOfPrefix { $0 + 6 <= range.lowerBound }
     return first < places.count && places[first] < range.upperBound
   }
 
   /// Sets all clock references to nearly the same time. Each is one tick of 27 MHz later than the
   /// previous one, because clock references must increase.
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
-    var number = places.index(ofFirst: { $0 + 6 > offset })
+    var number = places.endOfPrefix { $0 + 6 <= offset }
     while number < places.count, places[number] < offset + bytes.count {
       for (index, byte) in TransportClock.bytes(time + number / 300, number % 300).enumerated() {
         let place = places[number] + index - offset
@@ -97,19 +97,5 @@ struct ClockReferences {
     }
     last[packet.stream] = time
     earliest = min(earliest ?? time, time)
-  }
-}
-
-extension Array {
-  /// Finds the index of the first element for which `isBehind` is true, by binary search.
-  /// `isBehind` must be true for all later elements, too.
-  func index(ofFirst isBehind: (Element) -> Bool) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 }

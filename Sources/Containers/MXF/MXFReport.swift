@@ -11,8 +11,7 @@ extension ContainerReport {
     var place = 0
     while place < file.size {
       guard let triplet = MXFTriplet(file, at: place) else {
-        // The file is truncated if it ends within a key or length. Any other bytes are damage,
-        // which is not reported.
+        // The file is truncated if it ends within a key or length.
         let rest = file.size - place
         if rest < MXFTriplet.longestHeader, let start = file.read(place..<place + min(rest, 4)) {
           isCut = isCut || MXFTriplet.beginning.starts(with: start)

@@ -8,11 +8,11 @@ enum MatroskaTags {
   private static let deepest = 8
 
   /// Reads the tags that matroskademux ignores or misreads.
-  /// - Returns: `tags` of the whole file: dates without a month or day, because matroskademux adds
-  ///   the missing one; the track number as FFmpeg writes it; ``performers``; and texts with names
-  ///   that are not ASCII. `details` that no output can keep: tags that are not text, tags of
-  ///   chapters and attachments, and tags with names that are not ASCII, if they are nested or
-  ///   belong to a track.
+  /// - Returns: `tags` are tags of the whole file: dates without a month or day (matroskademux adds
+  ///   the missing one), the track number as FFmpeg writes it, ``performers``, and texts with names
+  ///   that are not ASCII. `details` are tags that no output can keep: tags that are not text; tags
+  ///   of editions, chapters and attachments; and tags with names that are not ASCII, if they are
+  ///   nested or belong to a track.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)

@@ -3,8 +3,21 @@ package enum JPEGPacket {
   /// Returns the property of a packet that prevents reordering; nil if there is none.
   /// - Parameter height: frame height declared by the container.
   static func obstacle(in packet: UnsafeRawBufferPointer, height: Int?) -> PacketCheck.Obstacle? {
-    var place = 2
     guard packet.count >= 2, packet[0] == 0xFF, packet[1] == 0xD8 else { return .isNoFrame }
+    var found: PacketCheck.Obstacle?
+    forEachSegment(of: packet) { marker, body in
+      if hasFields(marker, body, height) { found = .hasFields }
+      return found == nil
+    }
+    return found
+  }
+
+  /// Calls `visit` with the marker and the body of each marker segment in the header of a packet's
+  /// first image, until `visit` returns false. The body of the last segment may be truncated.
+  private static func forEachSegment(
+    of packet: UnsafeRawBufferPointer, _ visit: (_ marker: UInt8, _ body: UnsafeRawBufferPointer) -> Bool
+  ) {
+    var place = 2
     // Each marker segment of the header starts with 0xFF, a marker, and a length that counts its
     // own two bytes (T.81, B.1.1.4).
     while place + 4 <= packet.count, packet[place] == 0xFF {
@@ -14,14 +27,13 @@ package enum JPEGPacket {
         place += 1
         continue
       }
-      let length = Int(packet[place + 2]) << 8 | Int(packet[place + 3])
+      let length = packet.number(at: place + 2)
       // The header ends at the start of scan, which precedes the image data.
-      guard length >= 2, marker != 0xDA else { return nil }
+      guard length >= 2, marker != 0xDA else { return }
       let body = packet[place + 4..<min(place + 2 + length, packet.count)]
-      if hasFields(marker, UnsafeRawBufferPointer(rebasing: body), height) { return .hasFields }
+      guard visit(marker, UnsafeRawBufferPointer(rebasing: body)) else { return }
       place += 2 + length
     }
-    return nil
   }
 
   /// Size and pixel shape of an image, which the container declares once for all packets.
@@ -40,50 +52,40 @@ package enum JPEGPacket {
   /// Form of the first image in a packet; nil if the packet has no complete frame header.
   static func form(_ packet: UnsafeRawBufferPointer) -> Form? {
     var form = Form()
-    var place = 2
-    func number(_ offset: Int) -> Int { Int(packet[place + offset]) << 8 | Int(packet[place + offset + 1]) }
-    while place + 4 <= packet.count, packet[place] == 0xFF {
-      let marker = packet[place + 1]
-      if marker == 0xFF {
-        place += 1
-        continue
-      }
-      let length = number(2)
-      guard length >= 2, marker != 0xDA, place + 2 + length <= packet.count else { return nil }
+    var isComplete = false
+    forEachSegment(of: packet) { marker, body in
       switch marker {
       // APP0: "JFIF", a zero, version, unit, and both densities. Zeros declare nothing.
-      case 0xE0 where length >= 14 && packet[place + 4..<place + 8].elementsEqual("JFIF".utf8):
-        let density = (x: number(12), y: number(14))
+      case 0xE0 where body.count >= 12 && body.starts(with: "JFIF".utf8):
+        let density = (x: body.number(at: 8), y: body.number(at: 10))
         if density.x > 0, density.y > 0 { form.density = density }
       // Frame header (T.81, B.2.2): precision, lines and columns.
       case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
-        guard length >= 7 else { return nil }
-        (form.lines, form.columns) = (number(5), number(7))
-        return form
+        guard body.count >= 5 else { return false }
+        (form.lines, form.columns, isComplete) = (body.number(at: 1), body.number(at: 3), true)
       default: break
       }
-      place += 2 + length
+      return !isComplete
     }
-    return nil
+    return isComplete ? form : nil
   }
 
   /// True for full-range 4:1:1, which FFmpeg decodes to a pixel format that GStreamer has no name
   /// for. In limited range, FFmpeg's encoder writes a comment, by which this function recognises
   /// the range.
   package static func isFullRange411(_ packet: UnsafeRawBufferPointer) -> Bool {
-    var place = 2
     var is411 = false
-    while place + 4 <= packet.count, packet[place] == 0xFF {
-      let (marker, length) = (packet[place + 1], Int(packet[place + 2]) << 8 | Int(packet[place + 3]))
-      guard length >= 2, marker != 0xDA, place + 2 + length <= packet.count else { break }
-      let body = packet[place + 4..<place + 2 + length]
-      if marker == 0xFE, body.starts(with: "CS=ITU601".utf8) { return false }
+    forEachSegment(of: packet) { marker, body in
+      if marker == 0xFE, body.starts(with: "CS=ITU601".utf8) {
+        is411 = false
+        return false
+      }
       // The frame header has precision, lines, columns and number of components; then, per
       // component, an identifier, sampling factors, and a table (T.81, B.2.2).
-      if 0xC0...0xC2 ~= marker, body.count >= 15, body[body.startIndex + 5] == 3 {
-        is411 = [7, 10, 13].map { body[body.startIndex + $0] } == [0x41, 0x11, 0x11]
+      if 0xC0...0xC2 ~= marker, body.count >= 15, body[5] == 3 {
+        is411 = [7, 10, 13].map { body[$0] } == [0x41, 0x11, 0x11]
       }
-      place += 2 + length
+      return true
     }
     return is411
   }
@@ -108,8 +110,13 @@ package enum JPEGPacket {
   }
   private static func isHalf(_ frameHeader: UnsafeRawBufferPointer, of height: Int) -> Bool {
     guard frameHeader.count >= 3 else { return false }
-    let lines = Int(frameHeader[1]) << 8 | Int(frameHeader[2])
+    let lines = frameHeader.number(at: 1)
     // In a frame with an odd number of lines, one field has one line more than the other.
     return lines > 0 && 2 * lines - 1 <= height
   }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Big-endian number of two bytes.
+  fileprivate func number(at place: Int) -> Int { Int(self[place]) << 8 | Int(self[place + 1]) }
 }

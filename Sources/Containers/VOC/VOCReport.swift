@@ -1,7 +1,7 @@
 extension ContainerReport {
-  /// Report of a Creative Voice file: a header, which declares its own size, and then blocks, each
-  /// of which declares its type and, in three bytes, its size. A block of type 0, if present, ends
-  /// the file.
+  /// Returns the report of a Creative Voice file: a header, which declares its own size, and then
+  /// blocks, each of which declares its type and, in three bytes, its size. A block of type 0, if
+  /// present, ends the file.
   static func voc(_ file: RandomAccessFile) -> ContainerReport? {
     func begins(at place: Int) -> Bool {
       file.read(place..<place + 20).map { $0.elementsEqual("Creative Voice File\u{1A}".utf8) } ?? false

@@ -44,7 +44,7 @@ extension Capture {
     let lost = control.lost
     guard lost > 0 else { return [] }
     return [
-      Warning(.lost, "lost: the source dropped \(lost) frame\(lost == 1 ? "" : "s") during the recording", count: lost)
+      Warning(.lost, "lost: the source dropped \(counted(lost, "frame")) during the recording", count: lost)
     ]
   }
 

@@ -41,6 +41,7 @@ extension CarriedDetails {
       if holdsComments { names = names.filter { !isPromoted($0, tags) } }
       if !holdsComments, unsupportedDate(tags) != nil { names.append("date") }
     }
+    names += lostLanguages.map(\.name)
     let timed = freeTags.filter(\.saysTimes).map(\.name)
     if container != nil {
       names += freeTags.filter { !$0.saysTimes && !(holdsComments && holdsName(of: $0)) }.map(\.name)
@@ -145,16 +146,14 @@ extension CarriedDetails {
   private var keepsWaveChunks: Bool { container?.isWave ?? false && !hasSoundtrack && source.facts?.wave != nil }
 
   /// Tags for the muxer. In MP3, the language of the audio is a tag of the file.
-  var writtenTags: TagList? {
-    writtenTags(audioLanguage: container?.tagger == nil ? nil : audio.first?.tags?.language?.plain)
-  }
+  var writtenTags: TagList? { writtenTags(audioLanguage: audio.first?.tags?.language?.plain) }
 
   /// Returns the tags for the muxer.
-  /// - Parameter audioLanguage: language of the audio, to write as a tag of the file; nil for none.
+  /// - Parameter audioLanguage: language of the audio; nil if undefined.
   func writtenTags(audioLanguage: String?) -> TagList? {
     var kept = source.index.tags?.removing(container?.miswrittenTags ?? [])
     if let secondDate { kept = (kept?.removing(["datetime"])).merging(TagList(dateTime: secondDate)) }
-    let language = languageOfFile?.text ?? audioLanguage
+    let language = container?.tagger == nil ? languageOfFile?.text : audioLanguage
     return kept.merging(language.flatMap { TagList(language: $0) })?.withPlainLanguage
   }
 
@@ -168,7 +167,14 @@ extension CarriedDetails {
   /// for other outputs.
   private var languagesOfFile: [NamedTag] {
     guard container.map({ $0.isFLAC || $0.isOgg }) ?? false, !audio.isEmpty else { return [] }
-    return named(source.index.tags).filter { $0.name.uppercased() == "LANGUAGE" }
+    return source.index.tags?.fileLanguages ?? []
+  }
+
+  /// Languages of the file that differ from the language that FLAC and Ogg write for the audio.
+  private var lostLanguages: [NamedTag] {
+    let written = audio.compactMap { $0.tags?.language?.plain } + [languageOfFile?.text].compactMap { $0 }
+    let held = Set(written.map(TagList.shortLanguage))
+    return languagesOfFile.filter { !held.contains(TagList.shortLanguage($0.text)) }
   }
 
   /// Language of the file, to write if the audio has no language of its own.
@@ -208,8 +214,8 @@ extension CarriedDetails {
     return tags.strings(tag).map { "\(TagList.matroskaPerformer)=\($0)" }
   }
 
-  /// Returns a date that consists of only a year, or a year and a month, if the muxer does not
-  /// write the date. Most muxers write only complete dates.
+  /// Returns the source's date if it is incomplete (a year, or a year and a month) and the muxer
+  /// does not write it; otherwise nil. Most muxers write only complete dates.
   private func unsupportedDate(_ tags: TagList) -> String? {
     guard let held = heldTags, !held.contains("datetime"), let date = tags.partialDate else { return nil }
     // The muxer of ID3 tags writes a date that is only a year (gstid3v2mux.cc).
@@ -226,6 +232,11 @@ extension CarriedDetails {
 }
 
 extension TagList {
+  /// Comments with the language of the file.
+  var fileLanguages: [NamedTag] {
+    strings("extended-comment").compactMap { NamedTag(comment: $0) }.filter { $0.name.uppercased() == "LANGUAGE" }
+  }
+
   /// Date that is not the day of the list's creation time; nil if the list lacks one of the two.
   fileprivate var dateBesidesTime: String? {
     guard time != nil, !hasSameDay, let date = dateComment ?? texts(of: "date")?.first else { return nil }

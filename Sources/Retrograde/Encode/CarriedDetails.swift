@@ -169,12 +169,8 @@ extension TagList {
     return tag.merging(self)
   }
 
-  /// Creates a list with only a language (`language-code`).
-  convenience init?(language: String) {
-    self.init("taglist, language-code=(string)\(Description.quoted(language))")
-  }
-
-  /// Title of a stream; nil for default titles of matroskamux (`gst_matroska_mux_request_new_pad`).
+  /// Title of a stream; nil if there is none, or only the default that matroskamux writes
+  /// (`gst_matroska_mux_request_new_pad`).
   var streamTitle: String? {
     string("title").flatMap { ["Video", "Audio", "Subtitle"].contains($0) ? nil : $0 }
   }

@@ -153,7 +153,7 @@ struct Container: Sendable {
     let isSelected =
       format != nil || name == "-" || ImageSequence.isPattern(name) || named(fileExtension(name)) != nil
     if isSelected { return try of(name, format: format) }
-    return ContainerFacts(path).writtenExtension.flatMap(named) ?? unknown
+    return ContainerFacts.writtenExtension(of: path).flatMap(named) ?? unknown
   }
 
   /// Returns the container for an image, or for numbered images if `path` is a pattern. The
@@ -287,7 +287,8 @@ struct Container: Sendable {
     let known = byExtension.sorted { $0.key < $1.key }.map(\.value).filter { $0.caps != nil }
     let muxed = known.filter { !$0.videoCodecs.isEmpty } + known.filter { $0.videoCodecs.isEmpty }
     if let found = muxed.first(where: { $0.caps.map(pipeline.hasMuxer) ?? false }) { return found }
-    guard pipeline.elements(ofClass: "Muxer").isEmpty else { return nil }
+    // xingmux only adds a header to MP3.
+    guard pipeline.elements(ofClass: "Muxer").allSatisfy({ $0.factoryName == "xingmux" }) else { return nil }
     let alone = [("flacenc", "flac"), ("xingmux", "mp3"), ("id3v2mux", "mp3"), ("id3mux", "mp3")]
     return alone.first { !pipeline.elements(ofFactory: $0.0).isEmpty }.flatMap { byExtension[$0.1] }
   }

@@ -101,24 +101,23 @@ struct CueParser {
 
   /// Warnings about text and marks in the file that the cues do not have.
   var warnings: [Warning] {
-    func subtitles(_ count: Int) -> String { "\(count) subtitle\(count == 1 ? "" : "s")" }
     var found: [Warning] = []
     if strayLines > 0 {
-      let lines = "\(strayLines) line\(strayLines == 1 ? "" : "s")"
+      let lines = counted(strayLines, "line")
       found.append(
         Warning(.detailLeftOut, "left out: \(lines) of the subtitle file outside its subtitles", count: strayLines))
     }
     if cuesWithSettings > 0 {
       found.append(
         Warning(
-          .detailLeftOut, "left out: the settings of \(subtitles(cuesWithSettings)), such as the position",
+          .detailLeftOut, "left out: the settings of \(counted(cuesWithSettings, "subtitle")), such as the position",
           count: cuesWithSettings))
     }
     if cuesWithLostMarks > 0 {
       let marks = lostMarks.sorted().joined(separator: ", ")
       found.append(
         Warning(
-          .detailLeftOut, "left out: WebVTT tags in \(subtitles(cuesWithLostMarks)): \(marks)",
+          .detailLeftOut, "left out: WebVTT tags in \(counted(cuesWithLostMarks, "subtitle")): \(marks)",
           count: cuesWithLostMarks))
     }
     for block in lostBlocks.sorted() {

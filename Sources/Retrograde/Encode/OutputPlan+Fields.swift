@@ -64,11 +64,7 @@ extension OutputPlan {
   var unsupportedLight: [Warning] {
     if choice.container.isMatroska { return [] }
     return zip(videos, choice.videos).compactMap { video, written in
-      let parts = [("mastering-display-info", "mastering display"), ("content-light-level", "light level")]
-      // A light level of 0 means unknown (CTA-861.3, P.1 and P.2).
-      let lost = parts.filter { field, _ in
-        video.caps.string(field)?.split(separator: ":").contains { (Double($0) ?? 0) > 0 } ?? false
-      }.map(\.1)
+      let lost = Caps.lightFields.filter { video.caps.declaresLight($0.field) }.map(\.name)
       let encoders: Set = ["x264enc", "x265enc"]
       guard written.packets == nil, !lost.isEmpty, !(written.codec?.encoder.map(encoders.contains) ?? false),
         // ``unsupportedRange`` already warns about these codecs.

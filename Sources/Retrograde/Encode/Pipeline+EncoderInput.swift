@@ -187,6 +187,17 @@ extension Pipeline {
 }
 
 extension Caps {
+  /// Fields with HDR10 metadata, and their names for users.
+  static let lightFields = [
+    (field: "mastering-display-info", name: "mastering display"), (field: "content-light-level", name: "light level"),
+  ]
+
+  /// True if a field of ``lightFields`` declares anything: a light level of 0 means unknown
+  /// (CTA-861.3, P.1 and P.2).
+  func declaresLight(_ field: String) -> Bool {
+    string(field)?.split(separator: ":").contains { (Double($0) ?? 0) > 0 } ?? false
+  }
+
   /// Ten numbers of `mastering-display-info`: x and y of red, green, blue and white (in 0.00002),
   /// and the highest and lowest luminance (in 0.0001 cd/m²).
   var masteringDisplay: [Int]? {

@@ -96,8 +96,7 @@ struct PipelineRun: Sendable {
       contents.videos[number].orientation = orientation
       if written?.deinterlaces(video.name) ?? false { contents.videos[number].fieldOrder = nil }
     }
-    let isMP3 = !(written?.elements(ofFactory: "id3v2mux").isEmpty ?? true)
-    contents.tags = settings.tags ?? details.writtenTags(audioLanguage: isMP3 ? found.language : nil)
+    contents.tags = settings.tags ?? details.writtenTags(audioLanguage: found.language)
     contents.encoder = options.encoding.encoder
     contents.isOfUser = true
     let pipeline = try EncodingPipeline(contents, for: pipelines.name, work.cancellation)

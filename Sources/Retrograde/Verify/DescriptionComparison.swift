@@ -144,19 +144,17 @@ enum DescriptionComparison {
   /// Checks HDR10's mastering display and content light level. Allows for the rounding in
   /// containers.
   private static func light(_ source: Caps, _ mirror: Caps, _ label: String) -> [Verification.Check] {
-    let fields = ["mastering-display-info", "content-light-level"]
     // Skip formats for which frames are converted to RGB or another colorimetry (GIF, JPEG),
     // because they can't store HDR10 data.
     guard !source.isRGB, !mirror.isRGB, mirror.string("colorimetry") == source.string("colorimetry") else { return [] }
-    return fields.compactMap { field in
+    return Caps.lightFields.compactMap { field, name in
       func numbers(_ text: String?) -> [Double] { text?.split(separator: ":").compactMap { Double($0) } ?? [] }
-      // A light level of 0 means unknown (CTA-861.3, P.1 and P.2), so not all encoders write 0:0.
-      guard let own = source.string(field), numbers(own).contains(where: { $0 > 0 }) else { return nil }
+      guard let own = source.string(field), source.declaresLight(field) else { return nil }
       let (wanted, given) = (numbers(own), numbers(mirror.string(field)))
       let holds =
         wanted.count == given.count && zip(wanted, given).allSatisfy { abs($0 - $1) <= max(2, abs($0) * 0.005) }
       return .init(
-        "\(field == fields[0] ? "mastering display" : "light level")\(label)", holds,
+        "\(name)\(label)", holds,
         holds ? own : "\(mirror.string(field) ?? "none"), expected \(own)")
     }
   }

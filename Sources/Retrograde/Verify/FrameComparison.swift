@@ -50,7 +50,8 @@ struct FrameComparison {
   ///   - isTransparent: true if the source's frames have transparency.
   ///   - isHalved: true if the mirror's codec subsampled the chroma, even if its decoder outputs
   ///     RGB.
-  ///   - comparesPixels: true to convert frames of a different format, and compare every pixel.
+  ///   - comparesPixels: true to compare every pixel even if the formats differ; the source's
+  ///     frames are then converted.
   ///   - isInLosslessCodec: true if the mirror's codec keeps every pixel.
   ///   - plain: source's frames from a plain decode (forwards, without seeking); nil: do not check
   ///     the source's frames.

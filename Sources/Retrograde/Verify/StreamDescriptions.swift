@@ -66,7 +66,9 @@ enum StreamDescriptions {
     var own = pairs.map(\.0)
     let other = pairs.map(\.1)
     // In FLAC and Ogg, the language of the file is the language of its audio.
-    if container.isFLAC || container.isOgg, let language = source.index.tags?.fileLanguage {
+    if container.isFLAC || container.isOgg,
+      let language = source.index.tags?.fileLanguages.first.map({ TagList.shortLanguage($0.text) })
+    {
       for number in own.indices where own[number].language == nil && other[number].language == language {
         own[number].language = language
       }
@@ -135,14 +137,6 @@ enum StreamDescriptions {
       }
     }
     return findings.isEmpty ? [] : [.init("dispositions", false, findings.joined(separator: "; "))]
-  }
-}
-
-extension TagList {
-  /// Two-letter code of the language in a comment of the file; nil without such a comment.
-  fileprivate var fileLanguage: String? {
-    strings("extended-comment").lazy.compactMap { NamedTag(comment: $0) }.first { $0.name.uppercased() == "LANGUAGE" }
-      .map { TagList.shortLanguage($0.text) }
   }
 }
 

@@ -1,6 +1,7 @@
 import Containers
 import GStreamer
 import Glibc
+import MediaTime
 import Paths
 
 /// Store of an audio track's sample frames, without gaps between them.

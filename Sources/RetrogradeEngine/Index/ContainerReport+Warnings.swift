@@ -20,7 +20,7 @@ extension ContainerReport {
 
   private var tolerance: ClockTime { countsSamples ? ContainerReport.partOfSample : ContainerReport.rounding }
 
-  /// Warnings about declared data that is missing from `found`.
+  /// Returns warnings about declared data that is missing from `found`.
   /// - Parameters:
   ///   - isDamaged: true if damage is already known. Smaller differences are then reported, too.
   ///   - isWhole: true if all declared streams are indexed.

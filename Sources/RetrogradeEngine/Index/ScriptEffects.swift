@@ -135,7 +135,7 @@ extension SubtitleTrack {
     guard count > 0 else { return nil }
     return Warning(
       .converted,
-      "not reversed: effects in \(count) subtitle\(count == 1 ? "" : "s") (\(names.sorted().joined(separator: ", ")))",
+      "not reversed: effects in \(counted(count, "subtitle")) (\(names.sorted().joined(separator: ", ")))",
       count: count)
   }
 

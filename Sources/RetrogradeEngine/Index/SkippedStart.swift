@@ -39,7 +39,7 @@ final class SkippedStart: Sendable {
       guard skipped > 0 else { return nil }
       return Warning(
         .damaged,
-        "damaged: \(skipped) video packet\(skipped == 1 ? "" : "s") before the first keyframe can't be decoded, from "
+        "damaged: \(counted(skipped, "video packet")) before the first keyframe can't be decoded, from "
           + "\(first) to \(begun), since the recording begins within a group of pictures",
         count: skipped, span: TimeSpan(start: first, end: begun))
     }

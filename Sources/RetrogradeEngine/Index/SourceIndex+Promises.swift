@@ -14,7 +14,7 @@ extension SourceIndex {
       warnings.append(
         Warning(
           .detailLeftOut,
-          "left out: \(chapters) chapter\(chapters == 1 ? "" : "s") in the file's ID3 tag, which GStreamer does not "
+          "left out: \(counted(chapters, "chapter")) in the file's ID3 tag, which GStreamer does not "
             + "read",
           count: chapters))
     }

@@ -63,7 +63,7 @@ extension [SubtitleTrack] {
     return count == 0
       ? nil
       : Warning(
-        .detailLeftOut, "left out: \(count) subtitle\(count == 1 ? "" : "s") without a duration", count: count)
+        .detailLeftOut, "left out: \(counted(count, "subtitle")) without a duration", count: count)
   }
 }
 

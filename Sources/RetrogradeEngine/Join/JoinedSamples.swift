@@ -60,7 +60,7 @@ extension AudioTrack {
 
   /// Name of the format, such as `44100 Hz, 2 channels, S16LE`.
   var form: String {
-    "\(rate) Hz, \(channels) channel\(channels == 1 ? "" : "s"), \(caps.string("format") ?? "")"
+    "\(rate) Hz, \(counted(channels, "channel")), \(caps.string("format") ?? "")"
   }
 
   /// Converts the audio to the format of another track, and stores the result in the spool. If this
