@@ -32,8 +32,8 @@ final class FolderWatch: Sendable {
       throw RetrogradeError(
         .noInput, about: folder, "can't be watched: \(String(cString: strerror(reason)))",
         remedy: reason == ENOSPC || reason == EMFILE
-          ? "too many folders are watched on this machine: with sysctl, raise fs.inotify.max_user_watches or "
-            + "fs.inotify.max_user_instances" : nil)
+          ? "raise this machine's limit of watched folders: sysctl fs.inotify.max_user_"
+            + (reason == ENOSPC ? "watches" : "instances") : nil)
     }
     var pair: [Int32] = [-1, -1]
     guard pipe(&pair) == 0 else {

@@ -164,9 +164,10 @@ import Testing
         $0.playback.loop = .pingPong
       }.start(to: output, in: work).summary()
     }
-    #expect(other.contains("contains a plan with other values of `encoding.constantRateFactor`, `playback.loop`"))
+    #expect(
+      other.contains("contains the plan of a run with other values of `encoding.constantRateFactor`, `playback.loop`"))
     let elsewhere = await message { _ = try await reverser().start(to: output + ".mkv", in: work).summary() }
-    #expect(elsewhere.contains("another output (\(output))"))
+    #expect(elsewhere.contains("the plan of a run with the output \(output)"))
     try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: source)
     let changed = await message { try await ChunkFolder(work).make() }
     #expect(changed.contains("has changed since the plan was made"))

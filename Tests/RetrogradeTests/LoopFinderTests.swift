@@ -137,7 +137,9 @@ import Testing
     #expect(await refusal(LoopFinder(path), .blend(.seconds(1))).contains("longer than half"))
     #expect(await refusal(LoopFinder("-")).contains("a pipe can be read only once"))
     var options = ReverseOptions(playback: PlaybackOptions(loop: .pingPong))
-    #expect(await refusal(LoopFinder(path, options: options), .blend(.seconds(0.1))).contains("no seam to blend"))
+    #expect(
+      await refusal(LoopFinder(path, options: options), .blend(.seconds(0.1))).contains(
+        "no jump that a blend could hide"))
     options.playback.score = try Score(parsing: "0..end")
     #expect(await refusal(LoopFinder(path, options: options)).contains("score"))
     #expect(folder.names == ["in.mkv"])

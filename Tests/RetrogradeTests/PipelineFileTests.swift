@@ -102,7 +102,8 @@ import Testing
   @Test(
     "errors in a pipeline file have a line and a column",
     arguments: [
-      ("a ! b", "f:1:1", "---"), ("a\n---\nb\n---\nc", "f:4:1", "second"), ("x ! ${1} y\n---\nb", "f:1:5", "parameter"),
+      ("a ! b", "f:1:1", "---"), ("a\n---\nb\n---\nc", "f:4:1", "only one"),
+      ("x ! ${1} y\n---\nb", "f:1:5", "parameter"),
       ("x ${abc\n---\nb", "f:1:3", "the closing }"), ("x '${abc}'\n---\nb", "f:1:4", "single quotes"),
     ])
   func errorPositions(text: String, place: String, words: String) throws {
@@ -310,7 +311,7 @@ import Testing
     let file = try PipelineFile(
       "@fbs 10\nvideotestsrc ! appsink name=v\n---\nappsrc name=v ! fakesink", name: "f")
     let error = await #expect(throws: RetrogradeError.self) { try await file.check([:]) }
-    for word in ["@fbs 10", "@fps RATE", "@score SCORE", "@pitch follow|keep", "@tags TAGLIST"] {
+    for word in ["no setting @fbs", "@fps RATE", "@score SCORE", "@pitch follow|keep", "@tags TAGLIST"] {
       #expect(error?.message.contains(word) ?? false, "\(word)")
     }
   }

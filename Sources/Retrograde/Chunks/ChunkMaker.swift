@@ -133,7 +133,8 @@ final class ChunkMaker: Sendable {
     guard given.count == chunk.frames else {
       throw RetrogradeError(
         .damagedInput, about: plan.source.path,
-        "has \(given.count) frames from \(chunk.source.start) to \(chunk.source.end), but \(chunk.frames) are planned"
+        "should have \(chunk.frames) frames from \(chunk.source.start) to \(chunk.source.end), according to the plan, "
+          + "but has \(given.count)"
       )
     }
     return player.warnings + written.warnings

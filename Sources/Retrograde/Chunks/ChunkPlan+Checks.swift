@@ -47,12 +47,12 @@ extension ChunkPlan {
   func check(_ reverser: Reverser, _ output: String, in folder: String) throws {
     func refused(_ why: Message) -> RetrogradeError {
       RetrogradeError(
-        .usage, about: folder, "contains a plan with \(why)",
+        .usage, about: folder, "contains the plan of a run with \(why)",
         remedy: "use another folder, or remove this one to start again")
     }
     let input = try absolutePath(reverser.input)
-    guard input == source.path else { throw refused("another source (\(source.path))") }
-    guard output == self.output else { throw refused("another output (\(self.output))") }
+    guard input == source.path else { throw refused("the source \(source.path)") }
+    guard output == self.output else { throw refused("the output \(self.output)") }
     try checkSource()
     let asked = Options(reverser.options)
     let (now, then) = (try asked.values, try options.values)

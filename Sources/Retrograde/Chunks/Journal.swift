@@ -83,7 +83,7 @@ final class Journal: Sendable {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard var line = try? Array(encoder.encode(event)) else {
       throw RetrogradeError(
-        .internalFailure, about: path, "an event (\(event.event.rawValue)) can't be recorded")
+        .internalFailure, about: path, "the event `\(event.event.rawValue)` can't be encoded as JSON")
     }
     line.append(UInt8(ascii: "\n"))
     let held = try locks.wait(for: lock, cancellation)

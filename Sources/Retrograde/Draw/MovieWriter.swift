@@ -184,7 +184,9 @@ public final class MovieWriter: Sendable {
         outputs.clear()
       }
       try work.cancellation.check()
-      guard count > 0 else { throw RetrogradeError(.usage, about: output, "has no frames") }
+      guard count > 0 else {
+        throw RetrogradeError(.usage, about: output, "no frame was added before the end of the movie")
+      }
       let written = try stream.map { try finish($0) } ?? recording.map { try play($0) } ?? Written()
       try outputs.commit()
       return Summary(

@@ -114,7 +114,7 @@ struct FramePainter: Sendable {
   /// Draws over a black frame.
   func blank(_ draw: (DrawingContext) throws -> Void) throws -> Buffer {
     guard let size = caps.frameSize else {
-      throw RetrogradeError(.internalFailure, "no frame can be created from \(caps)")
+      throw RetrogradeError(.internalFailure, "the caps of a new frame have no size: \(caps)")
     }
     let frame = try Buffer(size: size) { $0.initializeMemory(as: UInt8.self, repeating: 0) }
     return try paint(frame) { context in

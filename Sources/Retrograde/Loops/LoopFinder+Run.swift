@@ -108,7 +108,7 @@ extension LoopFinder {
     guard case .blend(let length) = seam else { return span }
     guard !options.playback.loop.turns else {
       throw RetrogradeError(
-        .usage, "ping-pong and reverse-forward have no seam to blend: nothing jumps where the direction changes",
+        .usage, "ping-pong and reverse-forward loops have no jump that a blend could hide",
         remedy: "leave out the blend, or use \(setting: .loop) \(Loop.forward.rawValue)")
     }
     guard length > .zero, length + length <= lengths.lowerBound else {

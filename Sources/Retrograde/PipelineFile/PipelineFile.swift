@@ -79,7 +79,7 @@ public struct PipelineFile: Sendable {
         guard section == .decoding else {
           throw PipelineFile.failure(
             name, Place(line: index + 1, column: 1),
-            "there is a second line ---, but a pipeline file has only two halves")
+            "a pipeline file can contain only one line `---`, between decoding and encoding")
         }
         section = .encoding
         continue

@@ -14,11 +14,13 @@ struct PipelineSettings: Sendable {
   init(_ pipelines: ResolvedPipelines, _ options: ReverseOptions) throws {
     self.options = options
     for (name, value, place) in pipelines.settings {
-      let entry = PipelineSettings.entries.first { $0.name == name }
-      guard try entry?.take(value, &self) ?? false else {
+      func failure(_ why: Message) -> RetrogradeError { PipelineFile.failure(pipelines.name, place, why) }
+      guard let entry = PipelineSettings.entries.first(where: { $0.name == name }) else {
         let forms = PipelineSettings.entries.map { "@\($0.name) \($0.values)" }
-        throw PipelineFile.failure(
-          pipelines.name, place, "@\(name) \(value) is not a valid setting; use \(forms.joined(separator: ", "))")
+        throw failure("there is no setting @\(name); use \(forms.joined(separator: ", "))")
+      }
+      guard try entry.take(value, &self) else {
+        throw failure("@\(name) can't be \(value); use \(entry.values)")
       }
     }
   }

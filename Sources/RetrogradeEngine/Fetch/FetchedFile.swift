@@ -72,8 +72,7 @@ extension FetchedFile {
     guard !isWhole, let cut = found.first(where: { $0.code == .truncated }) else { return }
     throw RetrogradeError(
       .inputOutput, about: name,
-      "the download or the file itself is incomplete (the server did not send the length of the file): "
-        + "\(cut.message)",
+      "\(cut.message); the server did not send the file's length, so the download may be incomplete",
       remedy: "try again, or download the file with another program and use the downloaded file as the input")
   }
 }

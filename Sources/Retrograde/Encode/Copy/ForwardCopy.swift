@@ -42,8 +42,7 @@ struct ForwardCopy: Sendable {
       options.playback.score == nil
     else {
       throw refused(
-        "all frames must be played, without \(setting: .frameRate), \(setting: .score), \(setting: .start) "
-          + "or \(setting: .end)")
+        "\(setting: .frameRate), \(setting: .score), \(setting: .start) and \(setting: .end) can't be combined with it")
     }
     guard video.store == nil, video.video.isPlain,
       !(options.playback.dropsSeam ?? false) || options.playback.loop != .reverseForward
@@ -72,7 +71,7 @@ struct ForwardCopy: Sendable {
       encoder = PacketEncoder(element: element, settings: settings, tail: format, format: frame.format, raw: raw)
       guard let others = try encoder.caps(target).buffer("codec_data").flatMap({ ParameterSets($0) }),
         let joined = own.joined(with: others)
-      else { throw refused("the encoder's parameter sets can't be combined with the source's") }
+      else { throw refused("the source and the encoder have parameter sets that one stream can't contain") }
       caps = packets.setting("codec_data", "(buffer)" + joined.record.map { ForwardCopy.hexadecimal($0) }.joined())
     } else {
       self.reading = reading
