@@ -274,6 +274,17 @@ import Testing
     #expect(found == ["eng"])
   }
 
+  @Test("the language of a file is reported as lost if its audio has another one", arguments: ["b.flac", "b.ogg"])
+  func lostLanguageOfFile(output: String) async throws {
+    let folder = try TemporaryFolder()
+    let languages = ["-metadata", "language=eng", "-metadata:s:a", "language=deu"]
+    _ = try FFmpeg.bytes(LabelTests.tone + ["-c:a", "flac"] + languages + [folder.path("a.mka")])
+    let summary = try await Reverser(folder.path("a.mka")).reverse(to: folder.path(output))
+    let found = summary.warnings.map { "\($0.message)" }
+    #expect(found == ["left out: the tag LANGUAGE, which this container's muxer does not write"])
+    #expect(try probe(folder.path(output), "format_tags=language:stream_tags=language", of: "a") == ["de"])
+  }
+
   /// The priming of AAC makes all streams in Matroska later.
   @Test("chapters may be as late as the priming of audio without video")
   func primedChapters() async throws {
