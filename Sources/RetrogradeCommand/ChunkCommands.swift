@@ -25,7 +25,7 @@ struct Split: AsyncParsableCommand {
         retrograde work join film.work
       """)
 
-  @OptionGroup var files: InputOutputArguments
+  @OptionGroup var files: ChunkedFileArguments
 
   @OptionGroup var arguments: ReverseArguments
 
@@ -39,8 +39,8 @@ struct Split: AsyncParsableCommand {
 
   func run() async throws {
     let display = arguments.output.reporting.display
-    let reverser = arguments.reverser(files.from.input)
-    let status = try await reverser.split(to: files.into.output, in: work, chunks: length.length) { display.show($0) }
+    let reverser = arguments.reverser(files.input)
+    let status = try await reverser.split(to: files.output, in: work, chunks: length.length) { display.show($0) }
     display.clear()
     if json { return try Terminal.print(json: status) }
     Status.show(status)

@@ -6,7 +6,7 @@ struct Devices: ParsableCommand {
     abstract: "Lists the cameras, screens and microphones that `capture` can record from.",
     discussion: """
       Give the number, name or path of a device to `retrograde capture` as --device or --microphone. The elements \
-      printed under each device are for its --source option, and for gst-launch-1.0.
+      printed under each device can be used with `retrograde capture --source` and with gst-launch-1.0.
       """)
 
   @Flag(help: "Print JSON.")

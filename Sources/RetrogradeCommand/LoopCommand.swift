@@ -39,8 +39,8 @@ struct LoopCommand: AsyncParsableCommand {
     abstract: "Finds the part of a video that loops most smoothly, and writes it as a loop.",
     discussion: """
       The command searches INPUT for the two frames that match best, and compares the motion and the audio around them \
-      too. It prints how much the picture jumps at the seam, where the loop starts again, and how much neighbouring \
-      frames differ elsewhere. Viewers do not notice a jump of up to 1.5 times that difference. With --loop ping-pong, the \
+      too. At the seam, the loop starts again. The command prints how much the picture jumps there, and how much \
+      neighbouring frames differ elsewhere. Viewers do not notice a jump of up to 1.5 times that difference. With --loop ping-pong, the \
       loop turns where there is the least motion.
 
       EXAMPLES
@@ -51,7 +51,9 @@ struct LoopCommand: AsyncParsableCommand {
         retrograde loop jump.mp4 boomerang.mp4 --loop ping-pong
       """)
 
-  @OptionGroup var files: InputOutputArguments
+  @OptionGroup var from: InputArgument
+
+  @OptionGroup var into: OutputArgument
 
   @OptionGroup(title: "What to play") var search: LoopSearchArguments
 
@@ -81,8 +83,8 @@ struct LoopCommand: AsyncParsableCommand {
     var options = source.options
     output.apply(to: &options)
     options.playback.loop = search.loop
-    let finder = LoopFinder(files.from.input, lengths: search.length?.range, options: options)
-    let reversal = finder.start(to: files.into.output, seam: try loopSeam, showing: report.show)
+    let finder = LoopFinder(from.input, lengths: search.length?.range, options: options)
+    let reversal = finder.start(to: into.output, seam: try loopSeam, showing: report.show)
     try await output.reporting.display.follow(reversal, source.machine.memory)
   }
 }

@@ -49,7 +49,7 @@ struct RangeArguments: ParsableArguments {
 
 /// Option that turns warnings about missing content into errors.
 struct StrictArguments: ParsableArguments {
-  @Flag(help: "Treat warnings about missing content as errors: write nothing, and exit with status 65.")
+  @Flag(help: "Treat warnings about missing content as errors: exit with status 65, without an output file.")
   var strict = false
 }
 

@@ -60,7 +60,7 @@ extension Preset {
 
 struct Presets: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Lists the presets for --for, with each service's limits and when they were looked up.",
+    abstract: "Lists the presets for services (option --for), with each service's limits and when they were looked up.",
     discussion: """
       A preset is a file NAME.gep: a GStreamer encoding target with an additional group [Retrograde] for the limits. \
       Put presets of your own into $XDG_DATA_HOME/retrograde/presets (~/.local/share/…). They replace installed \

@@ -2,11 +2,13 @@ import ArgumentParser
 import Retrograde
 import RetrogradeEngine
 
-/// Arguments of commands with one source and one output.
-struct InputOutputArguments: ParsableArguments {
-  @OptionGroup var from: InputArgument
+/// Source and output of `work split` and `work submit`.
+struct ChunkedFileArguments: ParsableArguments {
+  @Argument(help: "Source: a file that all processes can open.", completion: .file())
+  var input: String
 
-  @OptionGroup var into: OutputArgument
+  @Argument(help: "Output file, which `retrograde work join` writes.", completion: .file())
+  var output: String
 }
 
 /// Options of `reverse`, `split` and `submit`, except for file names.
@@ -88,7 +90,7 @@ struct SoundtrackArguments: ParsableArguments {
 struct TimingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Frame times. mirror: each frame is shown as long as in the source; source: the output's first frame starts at "
+      "Frame times. mirror: each frame keeps its duration from the source; source: the output's first frame starts at "
         + "the time of the source's first frame, the second at the time of the second, and so on.",
       valueName: "timing"))
   var timing: Timing = .mirror

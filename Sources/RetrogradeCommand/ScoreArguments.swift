@@ -16,15 +16,13 @@ struct ScoreArguments: ParsableArguments {
 
   func validate() throws {
     if !(0...60).contains(frames.dissolve) { throw ValidationError("--dissolve must be 0 to 60 seconds.") }
-    if let joint = audio.joint, !(0...10).contains(joint) { throw ValidationError("--joint must be 0 to 10 seconds.") }
   }
 
   func apply(to playback: inout PlaybackOptions) {
     playback.score = score
-    playback.keepsPitch = audio.keepPitch
+    audio.apply(to: &playback)
     playback.dissolve = ClockTime(seconds: frames.dissolve)
     playback.interpolation = frames.interpolate
-    playback.joint = audio.joint.map { ClockTime(seconds: $0) }
   }
 }
 
@@ -46,8 +44,8 @@ struct ScorePartArguments: ParsableArguments {
 struct ScoreFrameArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "With --score: length of the video crossfade at cuts, 0 (none) to 60 seconds. At a cut, a part starts at "
-        + "another position than the end of the previous part.",
+      "With --score: length of the video crossfade at cuts, 0 (none) to 60 seconds. A cut is where a part "
+        + "does not start at the position where the previous part ended.",
       valueName: "seconds"))
   var dissolve = 0.0
 
@@ -68,6 +66,15 @@ struct ScoreAudioArguments: ParsableArguments {
       "Length of the audio crossfade that prevents clicks at cuts between parts, 0 to 10 seconds. (default: 0.005)",
       valueName: "seconds"))
   var joint: Double?
+
+  func validate() throws {
+    if let joint, !(0...10).contains(joint) { throw ValidationError("--joint must be 0 to 10 seconds.") }
+  }
+
+  func apply(to playback: inout PlaybackOptions) {
+    playback.keepsPitch = keepPitch
+    playback.joint = joint.map { ClockTime(seconds: $0) }
+  }
 }
 
 extension Score {

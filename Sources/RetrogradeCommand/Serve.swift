@@ -74,7 +74,9 @@ struct Serve: AsyncParsableCommand {
 
   @OptionGroup(title: "What to play") var range: RangeArguments
 
-  @OptionGroup var score: ScoreArguments
+  @OptionGroup(title: "What to play") var parts: ScorePartArguments
+
+  @OptionGroup(title: "Sound") var audio: ScoreAudioArguments
 
   @OptionGroup(title: "Server") var listening: ServerArguments
 
@@ -100,7 +102,7 @@ struct Serve: AsyncParsableCommand {
       throw ValidationError(
         "serve accepts only times for --start and --end, such as 1:02.5. --score accepts other positions too.")
     }
-    if score.score != nil, range.start != nil || range.end != nil || loop != .reverse {
+    if parts.score != nil, range.start != nil || range.end != nil || loop != .reverse {
       throw ValidationError("--score can't be used with --loop, --start or --end: it sets the whole order of play.")
     }
     if let start = range.start?.time, let end = range.end?.time, start >= end {
@@ -109,8 +111,8 @@ struct Serve: AsyncParsableCommand {
   }
 
   func run() async throws {
-    var playback = PlaybackOptions(loop: loop, start: range.start, end: range.end)
-    score.apply(to: &playback)
+    var playback = PlaybackOptions(loop: loop, score: parts.score, start: range.start, end: range.end)
+    audio.apply(to: &playback)
     let settings = ServerSettings(
       host: host, port: port, token: token, playback: playback, heights: heights.list, resources: machine.resources,
       cache: cache, jobs: jobs ?? min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 4))

@@ -19,7 +19,7 @@ struct Submit: AsyncParsableCommand {
         retrograde work submit film.mkv out.mkv --work w --slurm '--partition=long'
       """)
 
-  @OptionGroup var files: InputOutputArguments
+  @OptionGroup var files: ChunkedFileArguments
 
   @OptionGroup var arguments: ReverseArguments
 
@@ -48,8 +48,8 @@ struct Submit: AsyncParsableCommand {
 
   func run() async throws {
     let display = arguments.output.reporting.display
-    let reverser = arguments.reverser(files.from.input)
-    let status = try await reverser.split(to: files.into.output, in: work, chunks: length.length) { display.show($0) }
+    let reverser = arguments.reverser(files.input)
+    let status = try await reverser.split(to: files.output, in: work, chunks: length.length) { display.show($0) }
     display.clear()
     let jobs = try jobs(for: status)
     try jobs.writeScripts()

@@ -37,8 +37,8 @@ struct VerifyCommand: AsyncParsableCommand {
     abstract: "Checks that one file is the exact reversal (the mirror) of another, frame for frame.",
     discussion: """
       Both files are decoded, and their frames, frame order, times, audio, sync, subtitles, chapters and tags are \
-      compared. If the mirror has a lossy codec, each frame must be closer to its own source frame than to the frames \
-      before and after that one. With --lossless, every pixel and sample must be the same. If the mirror was made with \
+      compared. If the mirror has a lossy codec, each of its frames must be closer to its own source frame than to the \
+      source frames before and after it. With --lossless, every pixel and sample must be the same. If the mirror was made with \
       options such as --loop, --start, --streams or --crop, give the same options to verify.
 
       The exit status is 0 if all checks pass, 1 if one fails, and 64 or more if a file cannot be compared.

@@ -84,6 +84,7 @@ package struct Source: Sendable {
       path = spool.path
       facts = try Source.facts(path, cancellation)
       sourceDescription = try Source.sourceDescription(path, name, facts, resources)
+      holdsImages = StillImage(facts) != nil
       return
     }
     var info = stat()

@@ -130,7 +130,7 @@ final class Scratch: Sendable {
     (["reverse", "LIST", "-", "--format", "xyz"], 64, ["--format xyz", "mkv"]),
     (["reverse", "LIST", "f-%02d.png", "--format", "png"], 64, ["leave out --format"]),
     (["reverse", "CLIP", "-", "--format", "mkv", "--print-pipeline"], 64, ["give an output file"]),
-    (["reverse", "CLIP", "-", "--format", "mkv", "--work", "w"], 64, ["standard output", "name an output file"]),
+    (["reverse", "CLIP", "-", "--format", "mkv", "--work", "w"], 64, ["standard output", "give an output file"]),
     (["reverse", "LIST", "out.mp4", "--start", "-1"], 64, ["“-1”", "is not a position in the source"]),
     (["play", "LIST", "--end=-1"], 64, ["“-1”", "is not a position in the source"]),
     (["play", "CLIP", "--video-sink", "nosuch"], 69, ["“nosuch” can't show the video"]),

@@ -126,6 +126,24 @@ import Testing
     #expect(folder.names == ["o.mp4"])
   }
 
+  @Test("a replaced file that cannot be restored keeps its content, and the message names it")
+  func unrestoredFile() throws {
+    let folder = try TemporaryFolder()
+    let place = OutputPlace(folder.path("o.mp4"))
+    try write("old", place.path)
+    let file = try OutputFile(place, overwrites: true, inputs: [], needsName: false)
+    try write("new", file.location(of: place))
+    try file.sync()
+    try file.publish()
+    // Another program removes the new file, so the two files cannot be exchanged again.
+    try FileManager.default.removeItem(atPath: place.path)
+    let message = try #require(file.rollBack())
+    file.clear()
+    let name = try #require(folder.names.first)
+    #expect(folder.names.count == 1 && message == "the previous file is now \(folder.path(name))")
+    #expect(text(folder.path(name)) == "old")
+  }
+
   @Test("the length of a name is counted in bytes")
   func longName() throws {
     let folder = try TemporaryFolder()

@@ -27,7 +27,7 @@ struct ChunkedReversal: Sendable {
       throw RetrogradeError(
         .usage, about: "standard output",
         "can't be used with \(setting: .work), since chunks may be encoded later",
-        remedy: "name an output file")
+        remedy: "give an output file")
     }
     let output = try absolutePath(output)
     try folder.check()
@@ -47,7 +47,7 @@ struct ChunkedReversal: Sendable {
       throw RetrogradeError(
         .usage, about: reverser.input,
         "can't be reversed in chunks: the source must be a file, not a pipe, a URL or numbered images",
-        remedy: "name a file, or leave out \(setting: .work)")
+        remedy: "give a file, or leave out \(setting: .work)")
     }
     let identity = try ChunkPlan.SourceIdentity(reverser.input)
     // Create a temporary output file now: if the output can't be created, fail before any long

@@ -22,8 +22,8 @@ extension CarriedDetails {
       : [
         Warning(
           .detailLeftOut,
-          "left out: data of the WAVE file (\(leftOut.unique.joined(separator: ", "))), which may be wrong for the "
-            + "output",
+          "left out: data of the WAVE file (\(leftOut.unique.joined(separator: ", "))), which describes the "
+            + "source and may be wrong for the output",
           count: leftOut.count)
       ]
     return (kept, warnings, !wave.chunks.markers.isEmpty)

@@ -231,9 +231,15 @@ struct EncoderSettings: Sendable {
   /// Returns the bit rate for other encoders. The property `bitrate` counts bits (FFmpeg, OpenH264)
   /// or thousands of bits (hardware encoders) per second.
   private func other(_ encoder: String, _ raw: Caps) throws -> Properties {
-    guard let words = Registry.purpose(of: "bitrate", of: encoder)?.lowercased() else { return [] }
-    let isInThousands = ["kbit", "kbps", "kb/s"].contains(where: words.contains)
-    return [("bitrate", try rate(wanted(raw), "bitrate", encoder, unit: isInThousands ? 1000 : 1))]
+    guard let unit = EncoderSettings.bitrateUnit(of: encoder) else { return [] }
+    return [("bitrate", try rate(wanted(raw), "bitrate", encoder, unit: unit))]
+  }
+
+  /// Number of bits per second for which the property `bitrate` of an encoder counts one: 1 or
+  /// 1,000; nil if there is no such property.
+  static func bitrateUnit(of encoder: String) -> Int? {
+    guard let words = Registry.purpose(of: "bitrate", of: encoder)?.lowercased() else { return nil }
+    return ["kbit", "kbps", "kb/s"].contains(where: words.contains) ? 1000 : 1
   }
 
   /// Returns the `element-properties` for an audio encoder.

@@ -45,7 +45,8 @@ extension EncodingChoice {
     let (rate, channels) = (form?.rate ?? track.rate, form?.mixedCaps?.int("channels") ?? track.channels)
     try checkLength(of: samples, track.rate, in: codec, output)
     let chosen = codec.encoder.map { settings.audio($0, rate: rate, channels: channels) } ?? []
-    audioBitrates.append(chosen.first { $0.name == "bitrate" }.flatMap { Int($0.value) })
+    let unit = codec.encoder.flatMap(EncoderSettings.bitrateUnit) ?? 1
+    audioBitrates.append(chosen.first { $0.name == "bitrate" }.flatMap { Int($0.value) }.map { $0 * unit })
     audioProfiles.append(EncodingChoice.stream(codec.text, chosen))
   }
 

@@ -79,7 +79,7 @@ struct FinishedHeader: Sendable {
     return [
       Warning(
         .detailLeftOut,
-        "left out: the tag\(names.count == 1 ? "" : "s") \(names.joined(separator: ", ")), since the file's header has "
+        "left out: the tag\(names.count == 1 ? "" : "s") \(names.joined(separator: ", ")), since the output's header has "
           + "no room left",
         count: names.count)
     ]

@@ -113,8 +113,10 @@ extension LoopFinder {
     }
     guard length > .zero, length + length <= lengths.lowerBound else {
       throw RetrogradeError(
-        .usage, "a blend of \(length) is longer than half of the shortest loop, \(lengths.lowerBound)",
-        remedy: "use a shorter blend, or longer loops")
+        .usage,
+        "a blend of \(length) is not possible: it must be above 0, and at most half of the minimum length of the loop, "
+          + "which is \(lengths.lowerBound)",
+        remedy: "use another length of the blend, or longer loops")
     }
     return options.playback.loop == .forward
       ? TimeSpan(start: span.start, end: span.end - length) : TimeSpan(start: span.start + length, end: span.end)

@@ -88,10 +88,13 @@ final class OutputFile: OutputPart {
     state.withLock { state in
       if state.isNew { unlink(place.path.cPath) }
       state.isNew = false
-      if state.isExchanged, let name = state.name { _ = system_exchange(name.cPath, place.path.cPath) }
+      guard state.isExchanged, let name = state.name else { return nil }
       state.isExchanged = false
+      guard system_exchange(name.cPath, place.path.cPath) != 0 else { return nil }
+      // Keep the previous file, which ``clear()`` would remove.
+      state.name = nil
+      return "the previous file is now \(name)"
     }
-    return nil
   }
 
   func clear() {

@@ -21,7 +21,7 @@ extension SegmentedMirror.Settings {
         "choose \(Self.possibleHeights.lowerBound) to \(Self.possibleHeights.upperBound)")
     }
     guard (ClockTime(seconds: 1)...ClockTime(seconds: 60)).contains(target) else {
-      throw refused("the length \(target) is not possible", "choose 1 to 60 seconds")
+      throw refused("a segment length of \(target) is not possible", "choose 1 to 60 seconds")
     }
   }
 

@@ -223,7 +223,7 @@ package final class SegmentedMirror: Sendable {
     guard (1...100_000).contains(count), (0...count).contains(points.upperBound), points.lowerBound >= 0 else {
       throw RetrogradeError(
         .usage, about: name,
-        "the waveform points \(points) of \(count) are invalid: a waveform has 1 to 100000 points, from 0")
+        "the waveform points \(points) of \(count) are invalid: a waveform has 1 to 100000 points, counted from 0")
     }
     guard let track = source.audio.first else { return [] }
     return try Waveform(track, source.audioLegs, duration, points, of: count, cancellation).peaks

@@ -161,7 +161,7 @@ package final class VideoSource: Sendable {
     shown = Selection(timeline, range: range, limit: rate)
     let frames = range.map(timeline.clipped)?.frames ?? 0..<timeline.count
     guard let plan = planner.forwardPlan(frames: frames) else {
-      throw RetrogradeError(.usage, "\(setting: .memory) is too small")
+      throw RetrogradeError(.usage, "\(setting: .memory) is too small for two frames of the video")
     }
     Log.window.info("\(recipe.source): is read from the spool: \(plan.words)")
     self.plan = plan
@@ -197,7 +197,7 @@ package final class VideoSource: Sendable {
     timeline = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
     shown = Selection(timeline, range: nil, limit: rate)
     guard let plan = planner.forwardPlan(frames: 0..<starts.count) else {
-      throw RetrogradeError(.usage, "\(setting: .memory) is too small")
+      throw RetrogradeError(.usage, "\(setting: .memory) is too small for two frames of the video")
     }
     self.plan = plan
     found = []
@@ -343,7 +343,9 @@ package final class VideoSource: Sendable {
           of: frame..<frame + 1, from: keyframe,
           VideoDecoder.tolerance(of: timeline.starts[frame..<timeline.count])))
     } catch is VideoDecoder.Mismatch {
-      throw RetrogradeError(.damagedInput, "the video can't be played forwards from \(start) on")
+      throw RetrogradeError(
+        .damagedInput, about: recipe?.source,
+        "decoding from \(start) failed, so the video can't be played forwards from there")
     }
     return try decoder.reachesExpectedPackets(cancellation)
   }
@@ -414,9 +416,8 @@ extension Warning {
   /// Returns a warning about frame times that were corrected. Each of these times was not later
   /// than the time of the previous frame.
   static func moved(_ count: Int) -> Warning {
-    let what = count == 1 ? "time of 1 frame that was" : "times of \(count) frames that were"
-    return Warning(
-      .timesRepaired, "corrected: the \(what) not later than the time of the frame before", count: count)
+    let what = count == 1 ? "1 frame had a time that was" : "\(count) frames had times that were"
+    return Warning(.timesRepaired, "corrected: \(what) not later than the time of the previous frame", count: count)
   }
 }
 

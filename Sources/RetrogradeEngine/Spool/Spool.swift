@@ -73,7 +73,7 @@ package final class Spool: Sendable {
       length = start + room
       return start
     }
-    guard writeAll(bytes, to: descriptor, at: offset) else {
+    guard file == nil || writeAll(bytes, to: descriptor, at: offset) else {
       throw Spool.failure(directory, "a temporary file can't be written")
     }
     return offset

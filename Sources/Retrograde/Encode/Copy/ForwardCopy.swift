@@ -42,7 +42,8 @@ struct ForwardCopy: Sendable {
       options.playback.score == nil
     else {
       throw refused(
-        "\(setting: .frameRate), \(setting: .score), \(setting: .start) and \(setting: .end) can't be combined with it")
+        "\(setting: .frameRate), \(setting: .score), \(setting: .start) and \(setting: .end) can't be used with "
+          + "\(setting: .copiesForward)")
     }
     guard video.store == nil, video.video.isPlain,
       !(options.playback.dropsSeam ?? false) || options.playback.loop != .reverseForward
