@@ -23,7 +23,7 @@ package final class Pad: @unchecked Sendable {
   package var possibleCaps: Caps? { gst_pad_get_pad_template_caps(raw).map { Caps(adopting: $0) } }
 
   /// True if the pad's template allows the negotiated caps, or before negotiation. Demuxers may
-  /// output caps that their templates lack. GStreamer does not check this.
+  /// output caps that their templates lack. GStreamer does not reject such caps.
   package var declaresItsCaps: Bool {
     guard let caps, let possibleCaps else { return true }
     return caps.intersects(possibleCaps)

@@ -21,7 +21,7 @@ extension ContainerReport {
       report.noteFile(at: place + 1)
       return report
     }
-    // Decoders stop at zeros in the middle of the file, since they take them for the end.
+    // Decoders take a zero in the middle of the file for the block that ends the file, and stop.
     return audio(end: nil, (false, isVOCPadding(file, from: place + 1) ? nil : place))
   }
 
