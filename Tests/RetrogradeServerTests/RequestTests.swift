@@ -126,7 +126,7 @@ import Testing
     #expect(Guard(token: nil, loopback: nil).check(path, ["host": "films.example"]) == .granted)
   }
 
-  /// Headers as Chromium sends them.
+  /// Fetch metadata headers (`Sec-Fetch-*`) that Chromium sends for requests by other pages.
   private static let foreign: [(site: String, mode: String, destination: String)] = [
     ("cross-site", "navigate", "iframe"), ("cross-site", "navigate", "frame"), ("cross-site", "navigate", "object"),
     ("cross-site", "navigate", "embed"), ("cross-site", "no-cors", "image"), ("cross-site", "no-cors", "video"),

@@ -49,7 +49,7 @@ import RetrogradePlayer
     #expect(summary.captured == 40 && summary.frames == 79 && summary.peakMemory <= 48_000)
   }
 
-  @Test("audio is captured too")
+  @Test("audio is captured with the video")
   func capturedAudio() async throws {
     let folder = try TemporaryFolder()
     let summary = try await capture(frames: nil) { capture in

@@ -34,7 +34,7 @@ import Testing
     #expect(other.frames == (loop == .forward ? 60 - lost : 2 * (60 - lost) - 1))
   }
 
-  @Test("audio that a transport stream declares as private data is reported as left out")
+  @Test("audio that a transport stream declares as private data is found, or reported as left out")
   func privateAudio() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.m2ts")

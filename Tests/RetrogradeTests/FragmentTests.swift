@@ -29,12 +29,13 @@ import Testing
     #expect(times == (0..<50).map { $0 * 40 }, "\(times)")
   }
 
-  @Test("fragmented MP4 is refused if its times are misread and can't be corrected")
+  @Test("fragmented MP4 is refused if qtdemux would misread its times and they can't be corrected")
   func noRoom() async throws {
     let folder = try TemporaryFolder()
     let path = try film(folder, "cmaf+frag_keyframe")
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-    // Without data references, there is no room for an edit list.
+    // The engine overwrites the data references (`dinf`) with an edit list. Without them, there is
+    // no room for the list.
     let name = try #require(bytes.range(of: Data("dinf".utf8)))
     bytes.replaceSubrange(name, with: Data("free".utf8))
     try bytes.write(to: URL(fileURLWithPath: path))

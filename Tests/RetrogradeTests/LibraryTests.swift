@@ -135,9 +135,9 @@ import Testing
     }
   }
 
-  /// Returns the directions in the displayed frame of a step to the right and of a step down in the
-  /// stored frame. The frame is first flipped horizontally, then rotated clockwise in quarters
-  /// (GST_TAG_IMAGE_ORIENTATION).
+  /// Returns two directions in the displayed frame. They belong to a step to the right in the
+  /// stored frame, and to a step down. The frame is first flipped horizontally, then rotated
+  /// clockwise in quarters (GST_TAG_IMAGE_ORIENTATION).
   private static func displayedSteps(_ orientation: String) -> [Int32] {
     var steps: [(x: Int32, y: Int32)] = [(orientation.hasPrefix("flip") ? -1 : 1, 0), (0, 1)]
     let quarters = (Int(orientation.split(separator: "-").last ?? "") ?? 0) / 90
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  /// The result is that of GStreamer's `videoflip video-direction=auto`.
+  /// GStreamer's `videoflip video-direction=auto` gives the same frames.
   @Test(
     "frames are rotated according to their orientation tag",
     arguments: [
@@ -261,7 +261,7 @@ import Testing
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
   }
 
-  @Test("FLAC of 16 samples is exact, or is refused if flacenc loses a single block")
+  @Test("FLAC of 16 samples is exact, or is refused if flacenc loses audio of a single block")
   func shortFLAC() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -365,7 +365,7 @@ import Testing
     media.times = TestMedia.regular(300, rate: 30)
     let source = try media.write(to: folder)
     let reversal = Reverser(source).start(to: folder.path("m.mp4"))
-    // Cancels at once, or after this many progress reports.
+    // Cancels at once, or after `reports` progress reports.
     if reports > 0 {
       var seen = 0
       for await _ in reversal.progress {

@@ -245,7 +245,8 @@ import Testing
     #expect(ts.warnings.contains { $0.message.contains("chapters") })
   }
 
-  /// MP4 has one byte for the number of chapters, and one byte for the length of a title.
+  /// The chapter list of MP4 (`chpl`) has one byte for the number of chapters, and one byte for the
+  /// length of a title.
   @Test("chapters that do not fit are reported")
   func tooManyChapters() async throws {
     let folder = try TemporaryFolder()

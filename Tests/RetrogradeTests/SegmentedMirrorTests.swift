@@ -171,7 +171,7 @@ import Testing
     var wave: String
   }
 
-  /// AAC must lose no more at segment boundaries than elsewhere. Tested for a tone, noise and
+  /// AAC must lose no more at segment boundaries than elsewhere. The cases are tones, noise and
   /// ticks.
   @Test(
     "AAC has no audible joints between segments",

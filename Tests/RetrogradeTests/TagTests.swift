@@ -224,7 +224,7 @@ import Testing
   }
 
   @Test(
-    "a date is kept alone beside a recording time",
+    "a recording time neither changes nor repeats the date tag",
     arguments: [("s.mka", "2020"), ("s.m4a", "2020"), ("s.mka", "2020-05-06"), ("s.m4a", "2020-05-06")])
   func dateBesideTime(_ name: String, _ date: String) async throws {
     let folder = try TemporaryFolder()
@@ -273,7 +273,7 @@ import Testing
     #expect(lost.contains("MOOD of a chapter") && lost.uppercased().contains("MICROPHONE"))
   }
 
-  @Test("text in ID3 frames that GStreamer does not read is kept, and other such frames are reported")
+  @Test("text in ID3 frames that GStreamer skips is kept, and other skipped frames are reported")
   func id3Frames() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=0.5", "-write_id3v2", "0", folder.path("a.mp3")])

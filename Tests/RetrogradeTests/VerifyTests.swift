@@ -57,7 +57,7 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror) == [])
   }
 
-  /// Five frames start in each millisecond, to which Matroska rounds their times.
+  /// Matroska rounds times to milliseconds, so five frames get the same time.
   @Test("a mirror of 5,000 frames per second in Matroska is verified")
   func manyFramesPerMillisecond() async throws {
     let folder = try TemporaryFolder()
@@ -201,7 +201,7 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.mp4"), mirror, isLossless: false) == [])
   }
 
-  @Test("MP3 resampled to a supported rate starts with the first sample", arguments: [96_000, 88_200, 192_000])
+  @Test("audio resampled for MP3 keeps its first sample", arguments: [96_000, 88_200, 192_000])
   func resampledMP3(_ rate: Int) async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -249,7 +249,7 @@ import Testing
     #expect(!order.finding.contains("every pixel is the same"))
   }
 
-  @Test("4:4:4 in Y4M has identical pixels")
+  @Test("a Y4M mirror of 4:4:4 video has the same pixels")
   func paddedFrames() async throws {
     let folder = try TemporaryFolder()
     let (source, mirror) = (folder.path("s.mkv"), folder.path("m.y4m"))
@@ -340,7 +340,7 @@ import Testing
   }
 
   @Test(
-    "a mirror is accepted in formats that are not written, and under any name",
+    "verify accepts mirrors in formats that Retrograde does not write, and under any name",
     arguments: ["m.aiff", "m.au", "m.wv", "m.tta", "m.aac", "m.ac3", "m.mp2", "m.flv", "mp4.other", "matroska"])
   func otherNames(_ name: String) async throws {
     let folder = try TemporaryFolder()
@@ -358,7 +358,8 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror, isLossless: false).contains("audio 0 samples"))
   }
 
-  /// The decoder of VP8 and VP9 decodes transparency only if asked to.
+  /// The engine reads the transparency of VP8 and VP9 only if the options or, as here, the mirror
+  /// need it.
   @Test("a transparent WebM and its transparent mirror match", arguments: [true, false])
   func transparentWebM(_ isLossless: Bool) async throws {
     let folder = try TemporaryFolder()
