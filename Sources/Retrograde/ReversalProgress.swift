@@ -30,15 +30,18 @@ public struct ReversalProgress: Sendable, Codable {
 
   public var stage: Stage
   /// Number of video frames pushed into the encoder, or of audio sample frames if there is no
-  /// video; bytes in the stage `fetching`.
+  /// video. In the stage `capturing`, number of recorded frames; in the stage `fetching`, number of
+  /// bytes.
   public var done: Int
   /// Value of `done` at the end of the stage; 0 if unknown.
   public var total: Int
-  /// Position that the work has reached in the output.
+  /// Position that the stage has reached: in the source while indexing or searching, in the
+  /// recording while capturing, otherwise in the output.
   public var position: ClockTime
-  /// Length of the output; 0 while unknown.
+  /// Value of `position` at the end of the stage; 0 while unknown.
   public var duration: ClockTime
-  /// Time since the start of the run, or of the current stage if the run has several stages.
+  /// Time since the start of the current stage; in the stages `fetching`, `indexing` and
+  /// `finishing`, time since the start of the run.
   public var elapsed: ClockTime
   /// Bytes of decoded media in memory now.
   public var memoryHeld: Int

@@ -36,8 +36,8 @@ struct PipelineIndexer: Sendable {
     /// Language of the first audio stream, without region and script; nil if undefined.
     var language: String?
     var warnings: [Warning] = []
-    /// True if each stream comes unchanged from the file. If so, a stream that is shorter than the
-    /// file declares has lost data.
+    /// True if no element is known to change the length of a stream. If so, a stream that is
+    /// shorter than the file declares has lost data.
     var isWhole = true
   }
 
@@ -321,9 +321,9 @@ private struct Job: Sendable {
   let reader: StreamReader
   let work: @Sendable (StreamReader) throws -> (PipelineFound, [Warning])
 
-  /// Reads the appsink until end of stream. If reading fails, the other jobs stop. This job drains
-  /// its appsink until the pipeline stops, because a source blocked by a full queue can't be
-  /// stopped (`Quirk.coreHeldSourceEnd`).
+  /// Reads the appsink until end of stream. If reading fails, the other jobs stop, and this job
+  /// drains its appsink until the pipeline stops. Without draining, a full queue could block a
+  /// source, and a blocked source can't be stopped (`Quirk.coreHeldSourceEnd`).
   func run() throws -> (PipelineFound, [Warning]) {
     do {
       return try reader.read(work)

@@ -70,10 +70,10 @@ package struct FrameCollector {
     var first = 0
     var step = ClockTime(nanoseconds: 40_000_000)
     while first < times.count {
-      // `next` is the first frame with a later start than the frame `first`. Spread the frames
-      // before `next` evenly over the time between these two starts. The last frames get the time
-      // that the frames before them have: Matroska rounds times, so at more than 1,000 frames per
-      // second several frames have the same time.
+      // Matroska rounds times, so at more than 1,000 frames per second several frames have the same
+      // time. `next` is the first frame with a later start than the frame `first`. Spread the
+      // frames before `next` evenly over the time between these two starts. After the last
+      // different start, spread the remaining frames over the previous interval, at most 40 ms.
       let next = times[first...].firstIndex { $0 > times[first] } ?? times.count
       step = next < times.count ? times[next] - times[first] : min(step, ClockTime(nanoseconds: 40_000_000))
       for frame in first + 1..<next {
