@@ -120,7 +120,7 @@ package struct MissingPlugin: Sendable, Hashable {
     return code.map { "a decoder of \(names[$0] ?? "a codec") (\($0))" }
   }
 
-  /// Codecs in MOV that no GStreamer plugin decodes, by FourCC.
+  /// Names of codecs in MOV that qtdemux does not know, by FourCC.
   private static let names: [Substring: String] = [
     "AVdh": "DNxHR", "CFHD": "CineForm", "icod": "Apple Intermediate Codec",
   ]

@@ -25,7 +25,7 @@ extension ContainerReport {
     return audio(end: nil, (false, isVOCPadding(file, from: place + 1) ? nil : place))
   }
 
-  /// Highest type of a block.
+  /// Highest block type that the format defines.
   private static let vocLastType = 9
 
   /// True if the file ends at `place`, or with the padding of old transfer protocols: less than
