@@ -40,7 +40,7 @@ extension ContainerReport {
     var texts: [NamedTag] = []
     /// Reason to refuse the file, as in ``ContainerFacts/fault``; nil if there is none.
     var fault: String?
-    /// Audio format for ``ContainerFacts/uncommonAudio``.
+    /// Displayed name of a compression that aiffparse does not know; nil for other files.
     var uncommonFormat: String?
     /// AIFF chunks to report to the user, because no output can store their contents.
     var details: [ContainerDetail] = []

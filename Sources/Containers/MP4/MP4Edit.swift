@@ -2,7 +2,7 @@
 struct MP4Edit {
   /// Range of the entry's duration field in the index.
   let field: Range<Int>
-  /// Range of the entry's field for the start in the index.
+  /// Range of the entry's start field in the index.
   let startField: Range<Int>
   /// Duration of the edit, in the movie's timescale.
   let duration: Int

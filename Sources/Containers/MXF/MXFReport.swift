@@ -1,9 +1,9 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Creates the report of a truncated MXF file (SMPTE ST 377-1); nil for a complete file. MXF
-  /// consists of triplets of a 16-byte key, a length and a value. Each partition declares the
-  /// offset of the footer, or 0 while the offset is unknown.
+  /// Creates the report of a truncated or damaged MXF file (SMPTE ST 377-1); nil for an intact
+  /// file. MXF consists of triplets of a 16-byte key, a length and a value. Each partition declares
+  /// the offset of the footer, or 0 while the offset is unknown.
   static func mxf(_ file: RandomAccessFile) -> ContainerReport? {
     var isCut = false
     var brokenAt: Int?

@@ -18,7 +18,7 @@ package struct PacketCheck: Sendable {
     case needsParameterSets
     /// The packet is empty, or not a frame of its codec.
     case isNoFrame
-    /// The frame has another size or pixel shape than the frames before it.
+    /// The JPEG image has another size or pixel shape than the image in the first packet.
     case changesForm
   }
 
@@ -111,8 +111,9 @@ package struct PictureBytes: Sendable {
     units?.dynamicMetadata(in: packet) ?? []
   }
 
-  /// Returns the colour labels that the output loses, because GStreamer has no name for them. Reads
-  /// the first packet of H.264 or HEVC, and the configuration of the stream.
+  /// Returns the colour labels that the output loses, because GStreamer has no name for them or
+  /// does not read them. H.264 and HEVC only.
+  /// - Parameter packet: first packet. The configuration of the stream is read, too.
   package func details(in packet: UnsafeRawBufferPointer) -> [ContainerDetail] {
     (units?.unnamedColours(in: packet) ?? []).map { ContainerDetail($0, of: .video) }
   }
