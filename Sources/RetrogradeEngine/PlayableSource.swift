@@ -142,8 +142,8 @@ package struct PlayableSource: Sendable {
       for: output, stored: stored)
   }
 
-  /// - Parameter whole: span of the presentation; nil to use the range of `parts`, or if that is
-  ///   nil, the span of all streams.
+  /// - Parameter whole: span of the presentation; nil to use the range of `parts`, or the span of
+  ///   all streams if `parts` has no range.
   init(
     _ input: String, _ index: SourceIndex, _ parts: SourceParts, _ playback: PlaybackOptions, count: Int?,
     for output: OutputRequirements, stored: Source?, whole: TimeSpan? = nil
@@ -179,8 +179,8 @@ package struct PlayableSource: Sendable {
 
   /// Replaces the audio with a soundtrack. The soundtrack plays once, unchanged, until the
   /// soundtrack or the output ends.
-  /// - Returns: length of the end of the output that has no audio; 0 if the soundtrack is long
-  ///   enough.
+  /// - Returns: how long the output continues after the soundtrack; 0 if the soundtrack is long
+  ///   enough, or the output is endless.
   package mutating func setSoundtrack(_ soundtrack: PlayableSource) -> ClockTime {
     let span = soundtrack.legs.presentation.span
     let length = min(legs.duration ?? span.duration, span.duration)
@@ -192,7 +192,7 @@ package struct PlayableSource: Sendable {
     return (legs.duration ?? length) - length
   }
 
-  /// Average frames per second of the played part.
+  /// Average frames per second of the output.
   package var frameRate: Double {
     let rate = (video?.shown.timeline.frameRate ?? 0) * legs.meanSpeed
     return min(legs.frameRate?.value ?? rate, rate)

@@ -4,8 +4,8 @@ import Glibc
 import Synchronization
 import Paths
 
-/// An unlinked temporary file for data that does not fit the memory budget. Nothing is left behind,
-/// however the process ends.
+/// Unlinked temporary file for data that does not fit the memory budget, or that can be read only
+/// once. Nothing is left behind, however the process ends.
 ///
 /// For a source that is opened only to be described, the spool counts the bytes and stores none.
 package final class Spool: Sendable {

@@ -125,7 +125,7 @@ enum PartID: Hashable, Sendable {
     }
   }
 
-  /// Key in the cache.
+  /// Path of the part, after the version of the stream. Version and path are the key in the cache.
   var name: String {
     switch self {
     case .playlist(let rendition): "\(rendition)/media.m3u8"

@@ -100,7 +100,8 @@ final class PartCache: Sendable {
   }
 
   /// Returns the thumbnail of a file: the frame at three seconds, because many files begin with
-  /// black frames. For a file without video, returns a drawing.
+  /// black frames, or the first frame of a shorter file. If no frame can be decoded, returns a
+  /// drawing.
   func picture(
     of file: Catalog.File, _ content: OpenFile, _ resources: Resources
   ) async throws -> (StoredBytes, Answer.MediaType) {
