@@ -77,11 +77,12 @@ public struct Summary: Sendable, Codable {
   public var plan: Plan?
   /// Warnings about details of the source that the mirror lacks or changes.
   public var warnings: [Warning]
-  /// Description of the written file; nil if a user's pipeline writes several files.
+  /// Description of the written file; nil for a ``PipelineFile``, for a ``FrameGrab``, and if
+  /// another process joined the chunks.
   public var written: WrittenMedia?
   /// Streams whose codec was changed, with the reasons.
   public var changes: [CodecChange] = []
-  /// Number of frames recorded from a live source; nil for other sources.
+  /// Number of frames that a ``Capture`` recorded; nil for other runs.
   public var captured: Int?
   /// Loop that ``LoopFinder`` found; nil if no loop was searched for.
   public var loop: FoundLoop?

@@ -163,7 +163,7 @@ struct PipelineIndexer: Sendable {
       case nil: break
       case .streamsEnded, .restIsMissing: return
       case .cancelled, .readerFailed, .pipelineFailed:
-        pipeline.set(.null)  // Unblocks the failed reader.
+        pipeline.set(.null)  // Unblocks the readers.
         return
       case .stalled:
         throw RetrogradeError(.damagedInput, about: name, "the decoding half makes no progress")
@@ -305,7 +305,8 @@ private final class PacketCollector: Sendable {
     while reader.next() != nil {}
     let (list, caps, end) = packets.withLock { ($0.list, $0.caps, $0.end) }
     guard let caps, !list.isEmpty else { return .nothing }
-    // After the last packet, all pads are linked, so the path can be determined.
+    // After the last packet, all pads are linked, so the elements between file and decoder are
+    // known.
     let path = path()
     var index = VideoIndex(
       caps: caps, tags: (reader.sink.pad?.tags(global: false)).merging(path?.tags), packets: list, segmentEnd: end,

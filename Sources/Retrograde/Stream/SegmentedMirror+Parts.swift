@@ -13,7 +13,7 @@ extension SegmentedMirror {
     package var resources: Resources
     /// Target length of a segment, 1 to 60 seconds. The first two segments are shorter.
     package var target: ClockTime
-    /// True for lossless H.264 and ALAC. Browsers can't play these formats, but tests can compare
+    /// True for lossless H.264 and ALAC. Few browsers can play these formats, but tests can compare
     /// the output with the source bit by bit.
     var isLossless = false
 
