@@ -36,8 +36,8 @@ struct AudioLayout: Sendable {
   /// at most 5 s. GstAudioDecoder gives the packet's timestamp to this silence, and a later
   /// timestamp to the frame.
   var fillsGaps = false
-  /// Priming that the demuxer removed. The first packet after the priming has timestamp 0
-  /// (`GaplessInfo.cut`).
+  /// Duration of the priming that the demuxer removed (`GaplessInfo.cut`). If the audio begins
+  /// between 0 and this duration, the first timestamp is wrongly 0.
   var cutPriming = ClockTime.zero
   /// True for Ogg without Opus. oggdemux counts the samples of the first page from 0, although
   /// audio may begin before 0. The end position that the page declares is then lower than the

@@ -35,8 +35,8 @@ package struct Topology: Sendable {
       for (index, step) in stream.steps.enumerated() where known.insert(step.element).inserted {
         let link = index == 0 ? " ! " : " \(reference(stream.steps[index - 1])) ! "
         text += "\(link)\(step.factory) name=e\(step.element)"
-        // wavparse reads at most 2³¹ - 1 bytes of audio, so ignore the length
-        // (`Quirk.wavparseSize`).
+        // wavparse reads the wrong number of bytes from a file with more than 2³¹ - 1 bytes of
+        // audio (`Quirk.wavparseSize`). So read to the end of the file; `trim` cuts the excess.
         if step.factory == "wavparse", facts.wave?.isCutShort == true { text += " ignore-length=true" }
       }
       text += "\(stream.steps.last.map { " \(reference($0))" } ?? "") ! \(tail)"
