@@ -18,7 +18,7 @@ package struct FrameCollector {
     self.given = given
   }
 
-  /// Adds a frame, unless it is not part of the presentation.
+  /// Adds a frame. Ignores a frame without a start, or outside the presentation.
   /// - Returns: false if the frame starts at or after `limit`. Neither this frame nor any later
   ///   frame is wanted then.
   package mutating func add(_ sample: Sample, before limit: ClockTime? = nil) throws -> Bool {
@@ -30,7 +30,8 @@ package struct FrameCollector {
     return true
   }
 
-  /// Returns the start of a decoded frame; nil if the frame is not part of the presentation.
+  /// Returns the start of a decoded frame; nil if the start is unknown, or the frame is not part of
+  /// the presentation.
   /// - Parameters:
   ///   - times: starts of the previous frames. A frame without a time gets the last of them.
   ///   - given: frame starts to use if the decoded frames have no times.
