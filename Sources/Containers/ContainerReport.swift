@@ -28,7 +28,7 @@ package struct ContainerReport: Equatable, Sendable {
     package var of = "the transport stream"
     package var count: Int
     /// Bounds of the gaps in stream time: end of the data before the first gap, and start of the
-    /// data after the last one.
+    /// data after the last gap.
     package var start: ClockTime
     package var end: ClockTime
   }

@@ -112,7 +112,7 @@ extension ContainerReport {
 
 extension RandomAccessFile {
   /// Reads the 80-bit floating point number at `place` (IEEE 754); nil if the number is negative or
-  /// not finite.
+  /// not finite, or extends beyond the file.
   fileprivate func extended(at place: Int) -> Double? {
     guard let exponent = number(at: place, 2), exponent < 0x7FFF,
       let bytes = read(place + 2..<place + 10)

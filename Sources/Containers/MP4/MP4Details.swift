@@ -240,7 +240,7 @@ enum MP4Details {
       ? ["the speed in the edit list (elst): the output plays at the recorded speed"] : []
   }
 
-  /// Returns details for top-level boxes with other data than media. XMP is not reported, because
+  /// Returns details for top-level boxes with data other than media. XMP is not reported, because
   /// GStreamer reads it.
   static func nonMediaBoxes(_ file: RandomAccessFile) -> [ContainerDetail] {
     file.boxes.flatMap { box -> [ContainerDetail] in

@@ -54,8 +54,8 @@ struct SampleExcerpt {
       parts.allSatisfy({ SampleExcerpt.isWhole($0, bytes) }),
       let descriptions = bytes.box("stsd", in: table), descriptions.count >= 8,
       bytes.integer(descriptions.lowerBound + 4) == 1,
-      // Requires a size for each sample: qtdemux computes different times if all samples share one
-      // size.
+      // The table must list a size for each sample: qtdemux computes different times if all samples
+      // share one size.
       let sizes = SampleTable(bytes, table), sizes.commonSize == 0, (1...SampleRuns.most).contains(sizes.count),
       let durations = SampleRuns("stts", bytes, table, sizes.count), durations.bounds()?.lowerBound ?? -1 >= 0
     else { return nil }

@@ -17,7 +17,7 @@ extension ContainerReport {
           isCut = isCut || MXFTriplet.beginning.starts(with: start)
         }
         // Bytes after the last triplet are not damage. If another triplet follows, bytes are missing
-        // here, or the length of the triplet before led to a wrong place.
+        // here, or the previous triplet declares a wrong length.
         if MXFTriplet.follows(place, in: file) { (isCut, brokenAt) = (false, place) }
         break
       }

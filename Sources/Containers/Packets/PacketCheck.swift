@@ -57,7 +57,7 @@ package struct PacketCheck: Sendable {
     }
   }
 
-  /// Returns the property of the next packet that prevents reordering; nil if there is none.
+  /// Returns the reason why the next packet cannot be reordered; nil if there is none.
   package mutating func obstacle(in packet: UnsafeRawBufferPointer) -> Obstacle? {
     switch codec {
     case .independent(let beginning):
@@ -81,9 +81,9 @@ package struct PacketCheck: Sendable {
 /// Facts about the pictures in a video packet: size of the slices, metadata, and dependency on
 /// earlier pictures.
 ///
-/// Parsers add and drop parameter sets and delimiters, depending on where reading begins. If a
-/// packet of H.264 or HEVC is read again, its slices are therefore the same, although its size may
-/// differ.
+/// Parsers add and drop parameter sets and delimiters, depending on where reading begins. When a
+/// packet of H.264 or HEVC is read again, its size may therefore differ, but its slices are the
+/// same.
 package struct PictureBytes: Sendable {
   private let units: UnitCheck?
   private let isMPEG: Bool
