@@ -91,8 +91,8 @@ package struct PlayableSource: Sendable {
   /// Returns an index of only the part to be played; nil if the whole source has to be indexed.
   static func stretch(_ indexer: Indexer, _ settings: PlaybackSettings) throws -> SourceIndex? {
     let playback = settings.playback
-    // The full index is needed to find a frame by its number, which counts from the source's first
-    // frame, and to copy a forward leg, which is always copied whole.
+    // A full index is needed if nothing is trimmed, or if a forward leg is copied, which is always
+    // copied whole. Positions other than times, such as frame numbers, also need a full index.
     guard !settings.output.keepsForwardWhole, playback.start != nil || playback.end != nil,
       playback.start.map({ $0.time != nil }) ?? true, playback.end.map({ $0.time != nil }) ?? true
     else { return nil }
@@ -198,8 +198,8 @@ package struct PlayableSource: Sendable {
     return min(legs.frameRate?.value ?? rate, rate)
   }
 
-  /// End of the whole source, in stream time. If the end was not indexed, this is the end that the
-  /// container declares.
+  /// End of the whole source, in stream time. If the end was not indexed, this is the later one of
+  /// the indexed end and the end that the container declares.
   package var sourceEnd: ClockTime {
     let known = index.presentationEnd
     guard index.part?.reachesEnd == false else { return known }

@@ -88,7 +88,7 @@ package final class Spool: Sendable {
     return bytes.isEmpty || system_punch_hole(descriptor, bytes.lowerBound, room) == 0
   }
 
-  /// Largest block size in use on file systems that support holes, in bytes.
+  /// Usual block size of file systems that support holes, in bytes.
   private static let block = 4096
 
   /// Fills `bytes` with the bytes of the file from `offset` on.

@@ -53,7 +53,7 @@ enum StreamPart: Equatable, Sendable {
   case download
   /// Command that produces the same file as the download.
   case command
-  /// Data that is immutable for the same source and program.
+  /// Data that never changes for the same version (``OpenStream/version``).
   case made(version: String, PartID)
 
   init?(_ parts: [String]) {
