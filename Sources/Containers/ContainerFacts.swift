@@ -12,7 +12,8 @@ package struct ContainerFacts: Sendable {
   package private(set) var isUsuallyMPEG = false
   /// Size of the file in bytes.
   package private(set) var size = 0
-  /// Content that the file declares; nil if the format has no such declarations, or is unknown.
+  /// Declarations of the file about its content, and its structural damage. Nil if the format is
+  /// unknown, or if there is nothing to report, as for an intact GIF.
   package private(set) var report: ContainerReport?
   /// Tracks of all kinds, in file order. MP4, MOV, Matroska, WebM, AVI and AIFF only.
   package private(set) var tracks: [ContainerTrack] = []
