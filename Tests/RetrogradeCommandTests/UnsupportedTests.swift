@@ -31,7 +31,7 @@ import Testing
     #expect(result.errors.contains("this image format is not supported (\(name))"), "\(result.errors)")
   }
 
-  @Test("the film of a motion photo is reversed, and its image is reported as left out")
+  @Test("a motion photo's film is reversed, and the photo is reported as left out")
   func motionPhoto() throws {
     try Command.makeClip(scratch.path("film.mp4"), frames: 30)
     let film = try Array(Data(contentsOf: URL(fileURLWithPath: scratch.path("film.mp4"))))

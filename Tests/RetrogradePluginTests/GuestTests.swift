@@ -211,7 +211,7 @@ import Testing
   }
 
   @Test(
-    "the latency is that of upstream, with no maximum if the filter collects data",
+    "a filter keeps the upstream latency, but has no maximum if it collects data",
     arguments: [("videoreverse", true), ("videoreverse loop=ping-pong", false)])
   func latencyQuery(element: String, isHeld: Bool) throws {
     let pipeline = try pipeline(

@@ -539,8 +539,8 @@ import Testing
     #expect(pipeline.duration == nil)
   }
 
-  /// The two halves of the source differ in colorimetry. The first half is decoded last, so
-  /// indexing does not notice the difference.
+  /// The two halves of the source differ in colorimetry, which only decoding shows. The first half
+  /// is decoded last, so the warning comes at the end.
   @Test("a problem that is found only by decoding is a warning at the end")
   func lateWarning() throws {
     let folder = try TemporaryFolder()

@@ -185,7 +185,7 @@ import Testing
     #expect(other.check(path, proxied) == .granted)
   }
 
-  @Test("a token is accepted in three places and no other")
+  @Test("a token is accepted only in the query, as a bearer token, and in the cookie")
   func token() throws {
     let door = Guard(token: "s3cret/+ü", loopback: nil)
     #expect(

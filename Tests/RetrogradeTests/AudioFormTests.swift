@@ -144,7 +144,7 @@ import Testing
     #expect(try await !Verifier(folder.path("s.wav"), mirror: folder.path("wrong.flac")).verify().isMirror)
   }
 
-  @Test("a PCM channel layout that only WAVE can declare is reported", arguments: ["m.mkv", "m.mov"])
+  @Test("a PCM layout that the muxer can't declare is reported", arguments: ["m.mkv", "m.mov"])
   func undeclaredLayout(_ output: String) async throws {
     let folder = try TemporaryFolder()
     var options = ReverseOptions()

@@ -92,7 +92,7 @@ import Testing
   }
 
   /// Concurrent chunks already use all cores, so one thread per encoder is enough.
-  @Test("an encoder has one thread", arguments: ["h264", "vp8", "vp9", "av1"])
+  @Test("each chunk's encoder has one thread", arguments: ["h264", "vp8", "vp9", "av1"])
   func encoderThreads(_ codec: String) async throws {
     try await reverser { $0.encoding.videoCodec = codec }.split(to: folder.path("out.mkv"), in: folder.path("work"))
     #expect(try WorkFolder(folder.path("work")).knownPlan().videos.first?.settings["threads"] == "1")

@@ -317,8 +317,8 @@ import Testing
     #expect(report.warnings.contains(warning) && report.streams.first?.count == 5)
   }
 
-  /// Imitates a lost disk sector; the rest of the file is intact. Some demuxers skip the unknown
-  /// bytes, others stop.
+  /// The damaged range imitates a lost disk sector. The rest of the file is intact. Some demuxers
+  /// skip the unknown bytes, others stop.
   @Test(
     "a range of damaged bytes in the middle is reported",
     arguments: [

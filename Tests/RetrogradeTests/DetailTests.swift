@@ -308,7 +308,7 @@ import Testing
     }
   }
 
-  @Test("sample description boxes that no output can store are reported")
+  @Test("sample description boxes that are written to no output are reported")
   func sampleDescriptionBoxes() throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=64x64:r=30:d=1", folder.path("s.mp4")])

@@ -7,7 +7,8 @@ import Testing
 
 /// Frame times of fragmented MP4 with B-frames.
 @Suite struct FragmentTests {
-  /// Fifty frames at 25 fps. The lowest composition offsets of the fragments differ.
+  /// Writes a fragmented MP4 of fifty frames at 25 fps. The lowest composition offsets of the
+  /// fragments differ.
   private func film(_ folder: TemporaryFolder, _ flags: String) throws -> String {
     let path = folder.path("s.mp4")
     let frames = ["-f", "lavfi", "-i", "testsrc2=s=192x108:r=25:d=2", "-c:v", "libx264", "-g", "12"]

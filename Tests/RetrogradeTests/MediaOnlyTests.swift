@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Text files that name other files or URLs. GStreamer would open these.
+/// Text files that name other files or URLs, which GStreamer would open.
 @Suite struct MediaOnlyTests {
   enum Kind: String, CaseIterable {
     case editingProject, manifestBehindComment, playlistBehindTag, smoothStreaming

@@ -161,7 +161,7 @@ import Testing
     #expect(abs(Double(summary.samples[0]) / 48_000 - 2) < 0.01)
   }
 
-  @Test("an output to which no frames are written is not created")
+  @Test("an output that gets no frames is not created")
   func emptyOutput() async throws {
     let folder = try TemporaryFolder()
     let (source, _) = try clip(folder)

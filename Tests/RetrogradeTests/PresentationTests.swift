@@ -358,7 +358,7 @@ import Testing
     let mirror = try index(folder.path(output))
     #expect(mirror.video?.disposition == Disposition())
     #expect(mirror.audio.map(\.disposition) == [Disposition(isDefault: false), Disposition()])
-    // MP4 has no flag for forced subtitles.
+    // qtmux and mp4mux can't mark subtitles as forced.
     #expect(mirror.subtitles.map(\.disposition) == [Disposition(isDefault: false, isForced: output == "a.mkv")])
     #expect(mirror.video?.tags?.string("language-code") != "en")
   }

@@ -84,7 +84,7 @@ import Testing
     #expect(abs(late - whole) < whole / 4, "\(late) against \(whole) kbit/s")
   }
 
-  @Test("the report of a range has the duration of the source")
+  @Test("the report of a range gives the duration of the whole source")
   func rangeReport() async throws {
     let folder = try TemporaryFolder()
     let path = try Case("aac.mkv", "matroskamux") { $0.audio = Self.aac }.media.write(to: folder)

@@ -179,7 +179,7 @@ import Testing
       let (tags, named) = try await Self.mirror(folder.path(name), folder.path(output))
       // qtmux writes no leading zeros (`2020-5-6`).
       let dates = tags.filter { $0.0.lowercased() == "date" }.map { $0.1.replacing("-5-6", with: "-05-06") }
-      // FFmpeg 8 does not read the ID3 comment that contains the day.
+      // FFmpeg 8 does not read the ID3 comment that contains the rest of the date.
       let isInComment = output == "m.mp3" && dates == ["2020"] && date.hasPrefix("2020-")
       #expect(isInComment || Set(dates) == [date], "\(output): \(dates)")
       #expect(!named.contains("date"))
@@ -234,7 +234,7 @@ import Testing
       let (tags, _) = try await Self.mirror(folder.path(name), folder.path(output))
       // qtmux writes no leading zeros (`2020-5-6`).
       let dates = tags.filter { $0.0.lowercased() == "date" }.map { $0.1.replacing("-5-6", with: "-05-06") }
-      // FFmpeg 8 does not read the ID3 comment that contains the day.
+      // FFmpeg 8 does not read the ID3 comment that contains the rest of the date.
       let isYear = output == "m.mp3" && dates == ["2020"]
       #expect(isYear || dates == [date], "\(output): \(dates)")
     }

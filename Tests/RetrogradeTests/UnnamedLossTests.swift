@@ -72,8 +72,8 @@ import Testing
     #expect(try Set(probe(folder.path("b.mov"), "frame=top_field_first")) == [mirrored])
   }
 
-  /// If an encoder can't store the bit depth or the chroma, the loss is reported. No more than
-  /// necessary is lost.
+  /// If an encoder can't store the bit depth or the chroma, the loss is reported. No other property
+  /// is reduced.
   @Test(
     "a lower bit depth is reported",
     arguments: [
@@ -166,7 +166,7 @@ import Testing
     #expect(try await warnings(folder.path("d.mka"), folder.path("c.mka")).contains { $0.contains("of a stream") })
   }
 
-  /// Encoder options, and true if GStreamer has no name for the colours in these options.
+  /// Encoder, its options, and true if GStreamer has no name for the colours in the options.
   private static let labels = [
     ("x264", "transfer=iec61966-2-4:colorprim=bt709:colormatrix=bt709", true),
     ("x264", "colormatrix=ycgco:transfer=bt709:colorprim=bt709", true),
@@ -520,7 +520,7 @@ import Testing
     for value in ["Comp", "Own", "3", "9", "1", "2"] { #expect(read.contains(value), "\(value)") }
   }
 
-  @Test("tags of Ogg with video are kept in its audio stream, or reported")
+  @Test("tags of an Ogg video are kept in the audio stream, or reported if there is none")
   func oggVideoTags() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.ogv")

@@ -189,7 +189,7 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path(source), mirror, isLossless: output == "m.mkv") == [])
   }
 
-  @Test("verify accepts H.264 in a transport stream that starts more than a second after its clock reference")
+  @Test("verify accepts H.264 that starts over a second after a transport stream's clock reference")
   func earlyClock() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
@@ -293,7 +293,7 @@ import Testing
     #expect(try await VerifyTests.differences(wanted, mirror, isLossless: false) == [])
   }
 
-  @Test("True Audio is not written to Matroska, because GStreamer can't decode it there")
+  @Test("True Audio is not written to Matroska, where GStreamer can't decode it")
   func trueAudio() async throws {
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=1:r=22050", folder.path("a.tta")])
@@ -302,7 +302,7 @@ import Testing
   }
 
   /// The levels are -80 dB, and -140 dB in 32-bit samples.
-  @Test("very quiet audio is compared, too", arguments: ["pcm_s16le,0.0001", "pcm_f32le,0.0000001"])
+  @Test("very quiet audio is also compared", arguments: ["pcm_s16le,0.0001", "pcm_f32le,0.0000001"])
   func quietAudio(_ form: String) async throws {
     let folder = try TemporaryFolder()
     let parts = form.split(separator: ",")
@@ -526,7 +526,7 @@ import Testing
     let turned = try clip("turned.mp4", "rotate-90")
     let flat = try await VerifyTests.mirror(try clip("flat.mp4", nil), to: folder.path("flat.mov"))
     #expect(Set(try await VerifyTests.differences(turned, flat)).isSuperset(of: ["size", "orientation"]))
-    // Matroska can't store an orientation, so the pixels are rotated.
+    // The Matroska output has no orientation tag, so the pixels are rotated.
     let baked = try await VerifyTests.mirror(turned, to: folder.path("baked.mkv"))
     let found = try await VerifyTests.differences(turned, baked)
     #expect(found == [])
