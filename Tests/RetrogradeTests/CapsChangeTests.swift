@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("MJPEG frames are fitted to the first size, with a warning", arguments: ["mkv", "avi", "mov"])
+  @Test("MJPEG frames get the first size, with a warning", arguments: ["mkv", "avi", "mov"])
   func jpegSizes(container: String) async throws {
     let folder = try TemporaryFolder()
     for size in ["192x108", "128x96"] {
